@@ -1,0 +1,87 @@
+# From a bare checkout, with only python3 (and its venv module) and make:
+#   make demo    the whole product on a simulated community, ending in a report
+#   make test    every test and gate
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long lint types imports unit kernels docs browser peers pins clean
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+DEMO_OUT ?= demo
+WORKERS ?= 2
+
+help:
+	@echo "make demo       run everything on a simulated community; prints where the report is"
+	@echo "make test       all tests and gates (installs what they need)"
+	@echo "make test-long  the long versions of the size and statistical tests"
+	@echo "make peers      add the libraries that 'sottovoce bench' compares with"
+	@echo "make docs       build the documentation into docs/_build/html"
+	@echo "make pins       resolve the pinned versions in constraints/ anew"
+	@echo "make clean      remove the environment and everything built"
+
+$(VENV)/run.ready: constraints/run.txt pyproject.toml
+	@echo "Creating the environment in $(VENV) (once; about a minute) ..."
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Sottovoce needs Python 3.11 or newer, this is " + sys.version.split()[0] + "; set PYTHON=...")'
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --require-hashes --requirement constraints/run.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/dev.ready: constraints/dev.txt $(VENV)/run.ready
+	@echo "Adding the tools for tests and gates (once) ..."
+	@$(PIP) install --require-hashes --requirement constraints/dev.txt
+	@touch $@
+
+$(VENV)/peers.ready: constraints/peers.txt $(VENV)/run.ready
+	@echo "Adding the libraries we are compared with (once) ..."
+	@$(PIP) install --require-hashes --requirement constraints/peers.txt
+	@touch $@
+
+demo: $(VENV)/run.ready
+	@$(BIN)/sottovoce demo --out $(DEMO_OUT)
+
+test: lint types imports docs browser unit
+	@echo "All tests and gates passed."
+
+lint: $(VENV)/dev.ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/dev.ready
+	$(BIN)/mypy
+
+imports: $(VENV)/dev.ready
+	$(BIN)/lint-imports
+
+docs: $(VENV)/dev.ready
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
+
+# Says plainly when chromium cannot be had; the browser tests then skip with that reason.
+browser:
+	@$(PYTHON) tools/chromium.py
+
+# The second run has compilation off: coverage cannot see inside machine code.
+unit: $(VENV)/dev.ready
+	@$(BIN)/coverage erase
+	$(BIN)/pytest -n $(WORKERS) -m "not long" --cov --cov-report=
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n $(WORKERS) -m "kernel and not long" --cov --cov-append --cov-report=
+	$(BIN)/coverage report
+
+test-long: $(VENV)/dev.ready
+	$(BIN)/pytest -m long
+
+peers: $(VENV)/peers.ready
+	@echo "Peers installed: 'sottovoce bench' now compares with them."
+
+# Hashes, but no registry addresses: a plain pip requirements format.
+COMPILE = $(BIN)/uv pip compile pyproject.toml --quiet --upgrade --generate-hashes --no-header --no-annotate --no-emit-index-url --python-version 3.11
+pins: $(VENV)/run.ready
+	@$(PIP) install uv
+	$(COMPILE) --all-extras --group editable --output-file constraints/run.txt
+	$(COMPILE) --all-extras --group dev --constraint constraints/run.txt --output-file constraints/dev.txt
+	$(COMPILE) --all-extras --group peers --constraint constraints/dev.txt --output-file constraints/peers.txt
+
+clean:
+	rm -rf $(VENV) $(DEMO_OUT) build dist docs/_build .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Who in a community stands out on a sensitive topic, and why."""

@@ -1,0 +1,1 @@
+"""Ours and the peers: same work, same run."""

@@ -1,0 +1,1 @@
+"""Posts and documents in; tokens, vocabulary and count matrices out; simulated communities."""

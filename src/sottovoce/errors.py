@@ -1,0 +1,46 @@
+"""Every error Sottovoce raises on purpose.
+
+    SottovoceError
+    ├── InputError            what was given cannot be used            (exit code 2)
+    │   ├── ParameterError    an option or argument is out of bounds
+    │   └── CorpusError       a file of posts or documents is unusable
+    ├── MissingExtraError     an optional dependency is not installed  (exit code 2)
+    └── CheckFailedError      a check ran and did not hold             (exit code 1)
+
+A message says what, the bound, what was got and what to do. It never holds a person's text.
+"""
+
+from typing import ClassVar
+
+
+class SottovoceError(Exception):
+    """The root: catch this to catch everything Sottovoce raises on purpose."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class InputError(SottovoceError):
+    """What was given cannot be used."""
+
+
+class ParameterError(InputError):
+    """An option or argument is out of bounds."""
+
+
+class CorpusError(InputError):
+    """A file of posts or documents is unusable."""
+
+
+class MissingExtraError(SottovoceError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f"{package} is not installed; this needs it. Run: pip install 'sottovoce[{extra}]'"
+        )
+
+
+class CheckFailedError(SottovoceError):
+    """A check ran and did not hold."""
+
+    exit_code: ClassVar[int] = 1

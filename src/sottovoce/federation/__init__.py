@@ -1,0 +1,1 @@
+"""The parties of `learn` as processes that carry bytes."""

@@ -1,0 +1,60 @@
+"""Output files that are whole or absent.
+
+A writer fills a temporary name in the destination's own folder; only a finished file is renamed
+to its final name, so a crash, an error or Ctrl-C never leaves half a file under that name.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sottovoce.errors import InputError
+
+PRIVATE_MODE = 0o600
+
+
+@contextmanager
+def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """Yield a temporary path that becomes ``path`` when the block ends without an error.
+
+    A ``private`` file is readable by its owner only, from the moment it exists.
+    """
+    temporary = _temporary_name(path)
+    try:
+        _create(temporary, private=private)
+        yield temporary
+        _flush_to_disk(temporary)
+        temporary.replace(path)
+        _flush_to_disk(path.parent)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}.") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def output_folder(path: Path) -> Path:
+    """Create ``path`` as a folder, or say why it cannot be one."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot create the folder {path}: {error.strerror}.") from error
+    return path
+
+
+def _temporary_name(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+
+
+def _create(path: Path, *, private: bool) -> None:
+    mode = PRIVATE_MODE if private else 0o666
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+
+
+def _flush_to_disk(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

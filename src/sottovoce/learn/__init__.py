@@ -1,0 +1,1 @@
+"""One classifier across several holders of private text: state machines without I/O."""

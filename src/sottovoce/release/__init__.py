@@ -1,0 +1,1 @@
+"""Word counts published under limited-precision local privacy."""

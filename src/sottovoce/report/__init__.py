@@ -1,0 +1,1 @@
+"""Offline single-file HTML reports and their plots."""

@@ -1,0 +1,1 @@
+"""Background knowledge: vector spaces, the catalogue of topics, judgements."""
