@@ -3,12 +3,15 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numba
 
 Result = TypeVar("Result")
 Kernel = TypeVar("Kernel", bound=Callable[..., object])
+
+# A whole number in a kernel: compiled it is a machine integer, uncompiled Python's or NumPy's.
+Whole: TypeAlias = Any
 
 if TYPE_CHECKING:
 
@@ -24,9 +27,9 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def on_threads(tasks: Sequence[Callable[[], Result]]) -> list[Result]:
-    """Run ``tasks`` at once, one thread each, and return their results in order."""
-    if len(tasks) == 1:
-        return [tasks[0]()]
-    with ThreadPoolExecutor(len(tasks)) as pool:
-        return list(pool.map(lambda task: cast("Result", task()), tasks))
+def on_threads(tasks: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
+    """Run ``tasks`` on so many threads and return their results in order."""
+    if threads == 1 or len(tasks) == 1:
+        return [task() for task in tasks]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(lambda task: task(), tasks))

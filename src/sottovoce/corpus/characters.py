@@ -1,0 +1,110 @@
+r"""What each Unicode character does to a word, as tables that a kernel can index.
+
+A character is one of four kinds:
+
+- WORD: letters, numbers and the underscore (Python's ``\w``) start or continue a word;
+- EXTEND: combining marks continue a word that has begun, but start none;
+- IGNORE: format characters (soft hyphen, joiners, direction marks) vanish, so that an invisible
+  character neither hides a word nor splits it;
+- SEPARATOR: everything else ends a word.
+
+Lower-casing is per character, with Greek final sigma folded to sigma, so that a word has one form.
+"""
+
+import re
+import unicodedata
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+SEPARATOR, WORD, EXTEND, IGNORE = 0, 1, 2, 3
+CODE_POINTS = 0x110000
+NOT_ASCII = 1
+# The one character whose lower case is two: i and a dot above.
+DOTTED_I = 0x130
+
+_SURROGATES = range(0xD800, 0xE000)
+# The rest is unassigned or private use; a test checks that no mark or format character is there.
+_PLANES_WITH_MARKS = (range(0x20000), range(0xE0000, 0xE1000))
+_CAPITAL_SIGMA, _SIGMA, _FINAL_SIGMA = 0x3A3, 0x3C3, 0x3C2
+
+
+class Characters(NamedTuple):
+    """Tables over code points, and a shortcut over the bytes of ASCII text."""
+
+    kind: NDArray[np.uint8]
+    """SEPARATOR, WORD, EXTEND or IGNORE for each code point."""
+    lower: NDArray[np.int32]
+    """The lower-case code point; the dotted capital I gets its second character in the kernel."""
+    ascii_fold: NDArray[np.uint8]
+    """For each byte: its lower-case form in a word, 0 for a separator, NOT_ASCII beyond ASCII."""
+
+
+@cache
+def character_tables() -> Characters:
+    """Build the tables from the Unicode database of the running Python (under 0.1 s, once)."""
+    kind = _kinds()
+    lower = _lower_case()
+    ascii_fold = np.full(256, NOT_ASCII, np.uint8)
+    ascii_fold[:128] = np.where(kind[:128] == WORD, lower[:128], 0)
+    for table in (kind, lower, ascii_fold):
+        table.setflags(write=False)
+    return Characters(kind, lower, ascii_fold)
+
+
+def fold_case(text: str) -> str:
+    """``text`` in lower case, character by character, as the scanner folds it."""
+    lower = character_tables().lower
+    return "".join(
+        character.lower() if ord(character) == DOTTED_I else chr(lower[ord(character)])
+        for character in text
+    )
+
+
+def is_word(text: str) -> bool:
+    """Whether ``text`` is exactly one word, in lower case."""
+    kind = character_tables().kind
+    kinds = [kind[ord(character)] for character in text]
+    return (
+        bool(kinds)
+        and kinds[0] == WORD
+        and all(one in (WORD, EXTEND) for one in kinds)
+        and fold_case(text) == text
+    )
+
+
+def _kinds() -> NDArray[np.uint8]:
+    kind = np.zeros(CODE_POINTS, np.uint8)
+    every = _every_character()
+    for run in re.finditer(r"\w+", every):
+        kind[run.start() : run.end()] = WORD
+    for plane in _PLANES_WITH_MARKS:
+        for point in plane:
+            if kind[point] != WORD:
+                kind[point] = _kind_outside_words(every[point])
+    return kind
+
+
+def _kind_outside_words(character: str) -> int:
+    category = unicodedata.category(character)
+    if category[0] == "M":
+        return EXTEND
+    return IGNORE if category == "Cf" else SEPARATOR
+
+
+def _lower_case() -> NDArray[np.int32]:
+    # Context and expansion are the two ways str.lower() is not per character: take them out first.
+    every = _every_character().replace(chr(DOTTED_I), "i").replace(chr(_CAPITAL_SIGMA), "s")
+    lower = np.frombuffer(every.lower().encode("utf-32-le", "surrogatepass"), np.int32).copy()
+    lower[[_CAPITAL_SIGMA, _FINAL_SIGMA]] = _SIGMA
+    return lower
+
+
+@cache
+def _every_character() -> str:
+    points = np.arange(CODE_POINTS, dtype="<u4")
+    # A lone surrogate cannot occur in UTF-8; a blank keeps its place.
+    points[_SURROGATES.start : _SURROGATES.stop] = ord(" ")
+    return points.tobytes().decode("utf-32-le")

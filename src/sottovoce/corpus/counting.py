@@ -1,0 +1,213 @@
+"""Count matrices from texts: streaming by a fixed vocabulary, or building one.
+
+Work is split over threads by bytes of text; the result does not depend on how many there are, nor
+on how the texts were cut into batches.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sottovoce.compiled import available_cores, on_threads
+from sottovoce.corpus.coding import OUTSIDE, WordCoder
+from sottovoce.corpus.rules import TokenRules
+from sottovoce.corpus.scan import TextBuffers, text_buffers
+from sottovoce.corpus.tally import Tally, closed_columns, sort_rows
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.errors import CorpusError, ParameterError
+
+# Below this much text a thread costs more than it gains.
+_BYTES_PER_THREAD = 1 << 16
+
+
+@dataclass(frozen=True)
+class TermStatistics:
+    """Every term of a corpus, in alphabetical order: private values, like the texts."""
+
+    terms: tuple[str, ...]
+    texts: NDArray[np.int64]
+    """In how many texts each term occurs."""
+    occurrences: NDArray[np.int64]
+    """How often each term occurs."""
+
+    def vocabulary(self, *, min_texts: int = 1, max_terms: int | None = None) -> Vocabulary:
+        """The terms in at least ``min_texts`` texts, of these the ``max_terms`` most frequent."""
+        if min_texts < 1:
+            raise ParameterError(f"min_texts must be >= 1, got {min_texts}.")
+        if max_terms is not None and max_terms < 1:
+            raise ParameterError(f"max_terms must be >= 1, got {max_terms}.")
+        kept = np.flatnonzero(self.texts >= min_texts)
+        if max_terms is not None and kept.size > max_terms:
+            by_frequency = kept[np.argsort(-self.occurrences[kept], kind="stable")]
+            kept = np.sort(by_frequency[:max_terms])
+        if not kept.size:
+            raise CorpusError(f"no term occurs in {min_texts} texts or more; lower min_texts.")
+        limit = "" if max_terms is None else f", the {max_terms} most frequent of them"
+        origin = f"built from a corpus: terms in at least {min_texts} texts{limit}"
+        return Vocabulary(tuple(self.terms[i] for i in kept), data_dependent=True, origin=origin)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A count matrix, one row a text, and the vocabulary that names its columns."""
+
+    matrix: sparse.csr_array
+    vocabulary: Vocabulary
+
+
+def count_batches(
+    texts: Iterable[pa.Array],
+    vocabulary: Vocabulary,
+    rules: TokenRules | None = None,
+    *,
+    threads: int | None = None,
+) -> Iterator[sparse.csr_array]:
+    """One count matrix for each array of texts; memory does not grow with their number."""
+    rules = rules or TokenRules()
+    codes = {word: code for code, word in enumerate(_single_words(vocabulary))}
+    columns = closed_columns(vocabulary.column, codes)
+    coder = WordCoder(rules, codes)
+    workers = [
+        _Worker(
+            coder if coder.shared else WordCoder(rules, codes),
+            Tally(bigrams=rules.bigrams, columns=columns, width=len(vocabulary)),
+        )
+        for _ in range(_thread_count(threads))
+    ]
+    for array in texts:
+        yield _stacked(_count_parts(workers, array), len(vocabulary))
+
+
+def term_statistics(
+    texts: Iterable[pa.Array], rules: TokenRules | None = None, *, threads: int | None = None
+) -> TermStatistics:
+    """Every term with its frequencies; memory grows with the number of distinct terms only."""
+    workers = _open_workers(rules or TokenRules(), threads)
+    sums = [_Sums() for _ in workers]
+    for array in texts:
+        for worker_sums, part in zip(sums, _count_parts(workers, array), strict=False):
+            worker_sums.add(part)
+    return _merge_statistics([worker.terms() for worker in workers], sums)
+
+
+def count(
+    texts: Iterable[pa.Array], rules: TokenRules | None = None, *, threads: int | None = None
+) -> Counts:
+    """Build the vocabulary of all terms and count by it, in one pass. Memory holds the result."""
+    workers = _open_workers(rules or TokenRules(), threads)
+    batches = [_count_parts(workers, array) for array in texts]
+    local_terms = [worker.terms() for worker in workers]
+    terms = sorted(set().union(*local_terms))
+    if not terms:
+        raise CorpusError("the texts hold no word to count.")
+    vocabulary = Vocabulary(
+        tuple(terms), data_dependent=True, origin="built from a corpus: every term"
+    )
+    column = vocabulary.column
+    maps = [np.array([column[term] for term in local], np.int32) for local in local_terms]
+    tasks = [
+        partial(_renamed, part, maps[thread], len(terms))
+        for batch in batches
+        for thread, part in enumerate(batch)
+    ]
+    return Counts(_stacked(on_threads(tasks, len(workers)), len(terms)), vocabulary)
+
+
+class _Worker:
+    """What one thread needs: it reads texts and counts them, and nothing else."""
+
+    def __init__(self, coder: WordCoder, tally: Tally) -> None:
+        self._coder = coder
+        self._tally = tally
+
+    def count(self, texts: TextBuffers, first: int, last: int) -> sparse.csr_array:
+        return self._tally.count(*self._coder.encode(texts, first, last))
+
+    def terms(self) -> list[str]:
+        """The term of each column, for a worker that found its columns itself."""
+        forms = self._coder.forms
+        return [
+            forms[first] if second == OUTSIDE else f"{forms[first]} {forms[second]}"
+            for first, second in self._tally.members.tolist()
+        ]
+
+
+class _Sums:
+    """Column sums over matrices that get wider."""
+
+    def __init__(self) -> None:
+        self.texts = np.zeros(0, np.int64)
+        self.occurrences = np.zeros(0, np.int64)
+
+    def add(self, part: sparse.csr_array) -> None:
+        width = part.shape[1]
+        texts = np.bincount(part.indices, minlength=width)
+        occurrences = np.bincount(part.indices, weights=part.data, minlength=width)
+        texts[: self.texts.size] += self.texts
+        occurrences[: self.occurrences.size] += self.occurrences
+        self.texts, self.occurrences = texts, occurrences.astype(np.int64)
+
+
+def _open_workers(rules: TokenRules, threads: int | None) -> list[_Worker]:
+    return [
+        _Worker(WordCoder(rules), Tally(bigrams=rules.bigrams))
+        for _ in range(_thread_count(threads))
+    ]
+
+
+def _thread_count(threads: int | None) -> int:
+    if threads is None:
+        return available_cores()
+    if threads < 1:
+        raise ParameterError(f"threads must be >= 1, got {threads}.")
+    return threads
+
+
+def _single_words(vocabulary: Vocabulary) -> dict[str, None]:
+    return dict.fromkeys(word for term in vocabulary.terms for word in term.split(" "))
+
+
+def _count_parts(workers: list[_Worker], array: pa.Array) -> list[sparse.csr_array]:
+    """Count an array in contiguous parts of about equal bytes, one for each thread."""
+    texts = text_buffers(array)
+    offsets = texts.offsets
+    useful = int(offsets[-1] - offsets[0]) // _BYTES_PER_THREAD + 1
+    parts = min(len(workers), useful)
+    goals = offsets[0] + (offsets[-1] - offsets[0]) * np.arange(1, parts) / parts
+    cuts = [0, *np.searchsorted(offsets, goals).tolist(), texts.rows]
+    return on_threads(
+        [
+            partial(worker.count, texts, first, last)
+            for worker, first, last in zip(workers, cuts[:-1], cuts[1:], strict=False)
+        ],
+        parts,
+    )
+
+
+def _stacked(parts: list[sparse.csr_array], width: int) -> sparse.csr_array:
+    if not parts:
+        return sparse.csr_array(np.zeros((0, width), np.int32))
+    return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts))
+
+
+def _renamed(part: sparse.csr_array, columns: NDArray[np.int32], width: int) -> sparse.csr_array:
+    """The same counts with their columns renumbered, in column order."""
+    renumbered, pointers = columns[part.indices], part.indptr.astype(np.int64)
+    sort_rows(pointers, renumbered, part.data, width)
+    return sparse.csr_array((part.data, renumbered, pointers), shape=(part.shape[0], width))
+
+
+def _merge_statistics(local_terms: list[list[str]], sums: list[_Sums]) -> TermStatistics:
+    terms = sorted(set().union(*local_terms))
+    column = {term: i for i, term in enumerate(terms)}
+    texts, occurrences = np.zeros(len(terms), np.int64), np.zeros(len(terms), np.int64)
+    for local, local_sums in zip(local_terms, sums, strict=True):
+        places = np.array([column[term] for term in local[: local_sums.texts.size]], np.int64)
+        np.add.at(texts, places, local_sums.texts)
+        np.add.at(occurrences, places, local_sums.occurrences)
+    return TermStatistics(tuple(terms), texts, occurrences)

@@ -1,0 +1,76 @@
+"""Count matrices on disk, written row block by row block.
+
+The file is what ``scipy.sparse.load_npz`` reads. Its three arrays are spilled beside it while the
+blocks come in, so memory does not grow with the number of rows.
+"""
+
+import os
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from scipy import sparse
+
+from sottovoce.files import whole_file
+
+_COPY_BYTES = 1 << 20
+
+
+def write_matrix(path: Path, blocks: Iterable[sparse.csr_array], width: int) -> tuple[int, int]:
+    """Write the blocks, one under another, and return the number of rows and of non-zeros."""
+    with (
+        whole_file(path, private=True) as temporary,
+        TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as spill,
+    ):
+        parts = {name: Path(spill, name) for name in ("data", "indices", "indptr")}
+        rows, cells = _spill(parts, blocks)
+        with zipfile.ZipFile(temporary, "w", allowZip64=True) as archive:
+            _store_file(archive, "data", parts["data"], "<i4", cells)
+            _store_file(archive, "indices", parts["indices"], "<i4", cells)
+            _store_file(archive, "indptr", parts["indptr"], "<i8", rows + 1)
+            _store(archive, "format", np.array(b"csr"))
+            _store(archive, "shape", np.array([rows, width], np.int64))
+    return rows, cells
+
+
+def read_matrix(path: Path) -> sparse.csr_array:
+    """Read a whole count matrix."""
+    return sparse.csr_array(sparse.load_npz(path))
+
+
+def _spill(parts: dict[str, Path], blocks: Iterable[sparse.csr_array]) -> tuple[int, int]:
+    rows = cells = 0
+    with (
+        parts["data"].open("wb") as data,
+        parts["indices"].open("wb") as indices,
+        parts["indptr"].open("wb") as indptr,
+    ):
+        indptr.write(np.int64(0).tobytes())
+        for block in blocks:
+            data.write(block.data.astype("<i4").tobytes())
+            indices.write(block.indices.astype("<i4").tobytes())
+            indptr.write((block.indptr[1:].astype("<i8") + cells).tobytes())
+            rows += block.shape[0]
+            cells += block.nnz
+    return rows, cells
+
+
+def _store_file(archive: zipfile.ZipFile, name: str, part: Path, dtype: str, size: int) -> None:
+    header = {"descr": dtype, "fortran_order": False, "shape": (size,)}
+    with archive.open(_entry(name), "w", force_zip64=True) as out, part.open("rb") as source:
+        np.lib.format.write_array_header_2_0(out, header)
+        while chunk := source.read(_COPY_BYTES):
+            out.write(chunk)
+    os.truncate(part, 0)
+
+
+def _store(archive: zipfile.ZipFile, name: str, array: np.ndarray) -> None:
+    with archive.open(_entry(name), "w") as out:
+        np.lib.format.write_array(out, array, allow_pickle=False)
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    # A fixed date, so that the same counts give the same bytes.
+    return zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))

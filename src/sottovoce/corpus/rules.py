@@ -1,0 +1,48 @@
+"""Which words of a text count, and in which form."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import snowballstemmer
+
+from sottovoce.corpus.scan import LONGEST_WORD
+from sottovoce.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class TokenRules:
+    """How texts become terms.
+
+    A word is a run of letters, numbers, underscores and marks, in lower case, of at least
+    ``shortest`` characters (and at most 256: longer runs are data, not words). Then, in this order:
+    stop words are dropped, the rest is stemmed, and with ``bigrams`` each two words that are then
+    neighbours also make a term "first second".
+    """
+
+    shortest: int = 2
+    stop_words: frozenset[str] = frozenset()
+    stem: str | None = None
+    bigrams: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.shortest <= LONGEST_WORD:
+            raise ParameterError(
+                f"shortest must be between 1 and {LONGEST_WORD}, got {self.shortest}."
+            )
+        if self.stem is not None and self.stem not in snowballstemmer.algorithms():
+            known = ", ".join(sorted(snowballstemmer.algorithms()))
+            raise ParameterError(f"stem must be one of {known}, got {self.stem!r}.")
+
+    def form(self, word: str) -> str | None:
+        """The form in which ``word`` (already in lower case) counts, or None if it is dropped."""
+        if word in self.stop_words:
+            return None
+        return self._stemmed(word)
+
+    @cached_property
+    def _stemmed(self) -> Callable[[str], str]:
+        if self.stem is None:
+            return str
+        stemmed: Callable[[str], str] = snowballstemmer.stemmer(self.stem).stemWord
+        return stemmed

@@ -1,0 +1,18 @@
+"""Function words of English, a public list: it says nothing about any corpus."""
+
+_WORDS = """
+    about above after again against all almost also although always am among an and another any are
+    around as at away back be because been before being below between both but by came can cannot
+    come could did do does doing done down during each either else enough even ever every few for
+    from further get gets getting go goes going gone got had has have having he her here hers
+    herself him himself his how however if in indeed instead into is it its itself just least less
+    let like ll made make many may me might mine more most much must my myself neither never no nor
+    not now of off often on once one only or other others our ours ourselves out over own per
+    perhaps quite rather re really said same say says see seem seems several shall she should since
+    so some such than that the their theirs them themselves then there therefore these they this
+    those though through thus to together too toward towards under until up upon us used using
+    usually ve very was we well were what whatever when whenever where whether which while who whom
+    whose why will with within without would yes yet you your yours yourself yourselves
+    """
+ENGLISH = frozenset(_WORDS.split())
+STOP_WORDS = {"english": ENGLISH}

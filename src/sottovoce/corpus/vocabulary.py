@@ -1,0 +1,114 @@
+"""The terms that count, in a fixed order, and whether the data chose them.
+
+A vocabulary made without looking at the private texts is free to publish. One built from them tells
+something about them, and keeps that mark wherever it goes: ``release`` must know.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from sottovoce.corpus.characters import fold_case, is_word
+from sottovoce.corpus.rules import TokenRules
+from sottovoce.corpus.tokens import tokenize
+from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.files import whole_file
+
+# "#" is in no term, so a header cannot be mistaken for one, nor lost by a tool that keeps lines.
+_HEADER = "#sottovoce-vocabulary "
+_ANY_WORD = TokenRules(shortest=1)
+_MOST_WORDS = 2
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Terms (words, or bigrams "first second") in column order."""
+
+    terms: tuple[str, ...]
+    data_dependent: bool = field(kw_only=True)
+    origin: str = field(kw_only=True)
+    """How the terms were chosen, in words for a card: never a term or a count."""
+
+    def __post_init__(self) -> None:
+        if not self.terms:
+            raise ParameterError("a vocabulary needs at least 1 term, got none.")
+        repeated = len(self.terms) - len(set(self.terms))
+        if repeated:
+            raise ParameterError(f"the terms of a vocabulary must differ, got {repeated} repeated.")
+        broken = sum(not _is_term(term) for term in self.terms)
+        if broken:
+            raise ParameterError(
+                f"a term is one word or two, in lower case, got {broken} that are not; "
+                "Vocabulary.load skips such lines."
+            )
+
+    @classmethod
+    def public(cls, terms: Iterable[str], *, origin: str = "a public list") -> "Vocabulary":
+        """Terms chosen without looking at the private texts: the caller vouches for that."""
+        return cls(tuple(terms), data_dependent=False, origin=origin)
+
+    @classmethod
+    def load(cls, path: Path) -> "Vocabulary":
+        """Read a list with one term a line; a list saved by Sottovoce keeps its mark.
+
+        Terms are put into lower case; lines that are not one word or two are skipped.
+        """
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise CorpusError(
+                f"cannot read the vocabulary {path}: {type(error).__name__}."
+            ) from None
+        mark = {"data_dependent": False, "origin": "a public list"}
+        if lines and lines[0].startswith(_HEADER):
+            mark = _read_mark(lines[0].removeprefix(_HEADER), path)
+            lines = lines[1:]
+        terms = tuple(dict.fromkeys(_usable_terms(lines)))
+        if not terms:
+            raise CorpusError(f"the vocabulary {path} holds no term; it needs one a line.")
+        return cls(terms, data_dependent=bool(mark["data_dependent"]), origin=str(mark["origin"]))
+
+    def save(self, path: Path) -> None:
+        """Write one term a line under a header that keeps the mark."""
+        mark = json.dumps({"data_dependent": self.data_dependent, "origin": self.origin})
+        with whole_file(path) as temporary:
+            temporary.write_text("\n".join([_HEADER + mark, *self.terms, ""]), encoding="utf-8")
+
+    def __len__(self) -> int:
+        return len(self.terms)
+
+    @cached_property
+    def column(self) -> dict[str, int]:
+        """The column of each term."""
+        return {term: column for column, term in enumerate(self.terms)}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the terms in order."""
+        return hashlib.sha256("\n".join(self.terms).encode()).hexdigest()
+
+
+def _usable_terms(lines: list[str]) -> Iterator[str]:
+    for line, words in zip(lines, tokenize(lines, _ANY_WORD), strict=True):
+        term = " ".join(words)
+        if 1 <= len(words) <= _MOST_WORDS and term == fold_case(line.strip()):
+            yield term
+
+
+def _is_term(term: str) -> bool:
+    words = term.split(" ")
+    return len(words) <= _MOST_WORDS and all(is_word(word) for word in words)
+
+
+def _read_mark(header: str, path: Path) -> dict[str, object]:
+    try:
+        mark = json.loads(header)
+        return {"data_dependent": mark["data_dependent"], "origin": mark["origin"]}
+    except (ValueError, KeyError, TypeError):
+        raise CorpusError(
+            f"the header of the vocabulary {path} is damaged, so it is unknown whether the data "
+            "chose the terms; save it anew, or remove the header if the list is public."
+        ) from None
