@@ -38,17 +38,18 @@ class Vocabulary:
         repeated = len(self.terms) - len(set(self.terms))
         if repeated:
             raise ParameterError(f"the terms of a vocabulary must differ, got {repeated} repeated.")
-        broken = sum(not _is_term(term) for term in self.terms)
+
+    @classmethod
+    def public(cls, terms: Iterable[str], *, origin: str = "a public list") -> "Vocabulary":
+        """Terms chosen without looking at the private texts: the caller vouches for that."""
+        terms = tuple(terms)
+        broken = sum(not _is_term(term) for term in terms)
         if broken:
             raise ParameterError(
                 f"a term is one word or two, in lower case, got {broken} that are not; "
                 "Vocabulary.load skips such lines."
             )
-
-    @classmethod
-    def public(cls, terms: Iterable[str], *, origin: str = "a public list") -> "Vocabulary":
-        """Terms chosen without looking at the private texts: the caller vouches for that."""
-        return cls(tuple(terms), data_dependent=False, origin=origin)
+        return cls(terms, data_dependent=False, origin=origin)
 
     @classmethod
     def load(cls, path: Path) -> "Vocabulary":

@@ -1,0 +1,33 @@
+"""What every test shares."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
+
+
+@pytest.fixture(autouse=True)
+def wrapping_integers() -> Iterator[None]:
+    """Uncompiled kernels wrap around like compiled ones, without NumPy's warning."""
+    if COMPILED:
+        yield
+    else:
+        with np.errstate(over="ignore"):
+            yield
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of data sets, or a skip that says where to get them."""
+    given = os.environ.get("SOTTOVOCE_DATA")
+    folder = Path(given) if given else Path(__file__).parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("data sets are absent: point SOTTOVOCE_DATA at their folder")
+    return folder

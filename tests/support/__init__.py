@@ -1,0 +1,1 @@
+"""Slow, obviously right twins of fast code, and makers of awkward input."""

@@ -1,0 +1,66 @@
+"""Files are whole or absent."""
+
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sottovoce.corpus.matrix_file import read_matrix, write_matrix
+from sottovoce.errors import InputError
+from sottovoce.files import output_folder, whole_file
+
+
+def test_a_finished_file_has_its_content_and_leaves_nothing_beside(tmp_path: Path) -> None:
+    with whole_file(tmp_path / "out") as temporary:
+        temporary.write_text("whole")
+        assert not (tmp_path / "out").exists()
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out").read_text() == "whole"
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_interrupted_file_leaves_the_old_one(tmp_path: Path, error: type[BaseException]) -> None:
+    (tmp_path / "out").write_text("old")
+    with pytest.raises(error), whole_file(tmp_path / "out") as temporary:
+        temporary.write_text("half")
+        raise error
+    assert [p.name for p in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out").read_text() == "old"
+
+
+def test_a_private_file_is_for_its_owner_only(tmp_path: Path) -> None:
+    with whole_file(tmp_path / "out", private=True) as temporary:
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o600
+
+
+def test_a_file_in_a_missing_folder_is_a_clear_error(tmp_path: Path) -> None:
+    with (
+        pytest.raises(InputError, match="cannot write .*none/out: No such file"),
+        whole_file(tmp_path / "none" / "out"),
+    ):
+        pass
+
+
+def test_a_file_where_a_folder_should_be_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(InputError, match="cannot create the folder .*taken: File exists"):
+        output_folder(tmp_path / "taken")
+
+
+def test_a_matrix_written_in_blocks_reads_back_whole(tmp_path: Path) -> None:
+    rows = np.random.default_rng(3).poisson(0.3, (50, 7)).astype(np.int32)
+    blocks = [sparse.csr_array(rows[i : i + 13]) for i in range(0, 50, 13)]
+    written = write_matrix(tmp_path / "counts.npz", blocks, 7)
+    assert written == (50, np.count_nonzero(rows))
+    assert (read_matrix(tmp_path / "counts.npz").toarray() == rows).all()
+    assert [p.name for p in tmp_path.iterdir()] == ["counts.npz"]
+
+
+def test_the_same_matrix_gives_the_same_bytes(tmp_path: Path) -> None:
+    block = sparse.csr_array(np.eye(3, dtype=np.int32))
+    for name in ("a", "b"):
+        write_matrix(tmp_path / name, [block], 3)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
