@@ -11,8 +11,9 @@ from sottovoce.corpus.schema import POSTS
 from sottovoce.corpus.simulate.background import draw_background
 from sottovoce.corpus.simulate.lexicon import AMBIGUOUS, DIRECT, DOMAIN, GENERAL, INDIRECT, KINDS
 from sottovoce.corpus.simulate.parameters import SimulationParameters
-from sottovoce.corpus.simulate.personas import AFFLICTED, PERSONAS, Users, draw_users
-from sottovoce.corpus.simulate.plan import Plan, plan_posts
+from sottovoce.corpus.simulate.personas import AFFLICTED, INTERESTS, PERSONAS, Users, draw_users
+from sottovoce.corpus.simulate.plan import Plan
+from sottovoce.corpus.simulate.planning import plan_posts
 from sottovoce.corpus.simulate.wording import Texts, draw_lengths, write_texts
 from sottovoce.corpus.simulate.world import World, the_world
 from sottovoce.errors import ParameterError
@@ -79,6 +80,12 @@ def _check_topics(parameters: SimulationParameters, world: World) -> None:
         raise ParameterError(
             f"sensitive_topics must be topics of the simulated world, got {unknown[0]!r}; "
             "docs/simulation.md lists them."
+        )
+    most = len(world.topics) - INTERESTS
+    if len(parameters.sensitive_topics) > most:
+        raise ParameterError(
+            f"sensitive_topics must be at most {most}, so that everyday topics remain, "
+            f"got {len(parameters.sensitive_topics)}."
         )
 
 

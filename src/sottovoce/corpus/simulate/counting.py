@@ -35,8 +35,13 @@ def counting_baselines(community: Community) -> CountingBaselines:
 
 
 def r_precision(scores: NDArray[np.float64], relevant: NDArray[np.bool_]) -> float:
-    """Precision at r, r = number of relevant entries; expected value over orders of ties."""
+    """Precision at r, r = number of relevant entries; expected over orders of ties.
+
+    0 where nothing is relevant.
+    """
     r = int(relevant.sum())
+    if r == 0:
+        return 0.0
     threshold = np.sort(scores)[-r]
     above, tied = scores > threshold, scores == threshold
     share = (r - above.sum()) / tied.sum()
@@ -62,29 +67,50 @@ def words_by_user(community: Community) -> NDArray[np.float64]:
 
 def salient_words_by_user(community: Community) -> NDArray[np.float64]:
     """Return sensitive topics x users: how often each used a salient word or phrase."""
-    names = community.parameters.sensitive_topics
+    tokens = _Tokens.of(community.posts["text"])
     words = {topic.name: topic.words for topic in community.topics}
-    texts = _spaced(community.posts["text"])
-    return np.stack([_sum_by_user(community, _count_any(texts, words[name])) for name in names])
+    counts = [tokens.count(words[name]) for name in community.parameters.sensitive_topics]
+    return np.stack([_sum_by_user(community, count) for count in counts])
 
 
-def _count_any(texts: pa.ChunkedArray, words: tuple[str, ...]) -> NDArray[np.float64]:
-    total = np.zeros(len(texts))
-    for word in words:
-        total += np.asarray(pc.count_substring(texts, f" {word.replace(' ', '  ')} "))
-    return total
+@dataclass(frozen=True)
+class _Tokens:
+    """Lower-case words without marks, end to end, as numbers; a bar ends each post."""
 
+    number: dict[str, int]
+    words: NDArray[np.int64]
+    post: NDArray[np.int64]
+    posts: int
 
-def _spaced(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Lower case without marks, two spaces between words: neighbours share no space."""
-    plain = pc.replace_substring_regex(pc.utf8_lower(texts), "[,.!?]", "")
-    return pc.binary_join_element_wise(" ", pc.replace_substring(plain, " ", "  "), " ", "")
+    @classmethod
+    def of(cls, texts: pa.ChunkedArray) -> "_Tokens":
+        plain = pc.replace_substring_regex(pc.utf8_lower(texts), "[,.!?]", "")
+        lists = pc.split_pattern(pc.binary_join_element_wise(plain, "|", " "), " ")
+        post = np.repeat(np.arange(len(texts)), np.asarray(pc.list_value_length(lists)))
+        coded = pc.list_flatten(lists).combine_chunks().dictionary_encode()
+        number = {word: place for place, word in enumerate(coded.dictionary.to_pylist())}
+        return cls(number, np.asarray(coded.indices).astype(np.int64), post, len(texts))
+
+    def count(self, phrases: tuple[str, ...]) -> NDArray[np.float64]:
+        """Count, for every post, all occurrences of any of ``phrases``."""
+        total = np.zeros(self.posts)
+        for phrase in phrases:
+            total += np.bincount(self.post[self._places(phrase.split())], minlength=self.posts)
+        return total
+
+    def _places(self, phrase: list[str]) -> NDArray[np.int64]:
+        first, *others = (self.number.get(word, -1) for word in phrase)
+        places = np.flatnonzero(self.words == first)
+        for distance, word in enumerate(others, start=1):
+            # A post ends with a bar, so no phrase runs over its end; the last bar needs the clip.
+            places = places[self.words.take(places + distance, mode="clip") == word]
+        return places
 
 
 def _sum_by_user(community: Community, values: NDArray[np.float64]) -> NDArray[np.float64]:
     ids = community.truth["user"].unique()
     user = np.asarray(pc.index_in(community.posts["user"], value_set=ids))
-    return np.bincount(user, values, len(ids))
+    return np.bincount(user, values, len(ids)).astype(np.float64)
 
 
 def _mean_r_precision(scores: NDArray[np.float64], relevant: NDArray[np.bool_]) -> float:

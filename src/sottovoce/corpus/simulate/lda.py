@@ -36,7 +36,12 @@ def lda_counts(
     given these the words of a document are independent: its counts are
     Multinomial(length_d, theta_d phi).
     """
-    _check(documents, topics, vocabulary, alpha, beta, mean_length, seed)
+    require_whole("documents", documents, 1, 10_000_000)
+    require_whole("topics", topics, 1, 10_000)
+    require_whole("vocabulary", vocabulary, 2, 1_000_000)
+    require_whole("seed", seed, 0, 2**63 - 1)
+    for name, value in (("alpha", alpha), ("beta", beta), ("mean_length", mean_length)):
+        require_within(name, value, 1e-3, 1e6)
     model_rng, length_rng, word_rng = (
         np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(3)
     )
@@ -55,21 +60,3 @@ def _draw_counts(
 ) -> sparse.csr_array:
     normal = shares / shares.sum(axis=1, keepdims=True)
     return sparse.csr_array(rng.multinomial(lengths, normal).astype(np.int32))
-
-
-def _check(
-    documents: int,
-    topics: int,
-    vocabulary: int,
-    alpha: float,
-    beta: float,
-    mean_length: float,
-    seed: int,
-) -> None:
-    require_whole("documents", documents, 1, 10_000_000)
-    require_whole("topics", topics, 1, 10_000)
-    require_whole("vocabulary", vocabulary, 2, 1_000_000)
-    require_within("alpha", alpha, 1e-3, 1e3)
-    require_within("beta", beta, 1e-3, 1e3)
-    require_within("mean_length", mean_length, 0.0, 1e6)
-    require_whole("seed", seed, 0, 2**63 - 1)

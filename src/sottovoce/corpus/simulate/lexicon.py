@@ -21,6 +21,11 @@ ZIPF_EXPONENT = 1.15
 MANDELBROT_SHIFT = 2.7
 # Within a short list the first words are favoured, but mildly.
 LIST_EXPONENT = 0.5
+# Of which made-up words are put together; what is listed twice is drawn twice as often.
+ONSETS = ("b", "br", "c", "d", "dr", "f", "fl", "g", "h", "j", "k", "l", "m", "n", "p", "r", "s")
+VOWELS = ("a", "e", "i", "o", "u", "ai", "ea", "oo")
+CODAS = ("", "", "", "", "", "l", "m", "n", "r", "s", "t", "ck")
+LONG_WORD_SHARE = 0.4
 
 DIRECT, INDIRECT, DOMAIN, AMBIGUOUS, GENERAL, MENTION = range(6)
 KINDS = 6
@@ -104,11 +109,14 @@ def _source_numbers(world: World) -> NDArray[np.int64]:
 
 
 def _list_weights(size: int) -> NDArray[np.float64]:
-    return np.arange(1, size + 1) ** -LIST_EXPONENT
+    weights: NDArray[np.float64] = np.arange(1, size + 1, dtype=np.float64) ** -LIST_EXPONENT
+    return weights
 
 
 def _zipf_weights(size: int) -> NDArray[np.float64]:
-    return (np.arange(1, size + 1) + MANDELBROT_SHIFT) ** -ZIPF_EXPONENT
+    ranks = np.arange(1, size + 1, dtype=np.float64)
+    weights: NDArray[np.float64] = (ranks + MANDELBROT_SHIFT) ** -ZIPF_EXPONENT
+    return weights
 
 
 def stacked_cumulative(weights: list[NDArray[np.float64]]) -> NDArray[np.float64]:
@@ -134,12 +142,12 @@ def _made_up_words(count: int, *, avoid: set[str]) -> list[str]:
 
 
 def _syllable_words(count: int, rng: np.random.Generator) -> list[str]:
-    onsets = np.array("b br c ch d dr f fl g gr h j k l m n p pr qu r s sh st t tr v w z".split())
-    vowels = np.array("a e i o u ai ea ee oo ou".split())
-    codas = np.array(["", "", "", "l", "m", "n", "r", "s", "t", "ck", "nd", "x"])
-    syllables = [
-        np.char.add(np.char.add(rng.choice(onsets, count), rng.choice(vowels, count)), coda)
-        for coda in (rng.choice(codas[:3], count), rng.choice(codas, count))
-    ]
-    third = np.where(rng.random(count) < 0.4, rng.permutation(syllables[1]), "")
-    return list(np.char.add(np.char.add(syllables[0], syllables[1]), third).tolist())
+    first, second, third = (_syllables(count, rng) for _ in range(3))
+    third = np.where(rng.random(count) < LONG_WORD_SHARE, third, "")
+    words: list[str] = np.strings.add(np.strings.add(first, second), third).tolist()
+    return words
+
+
+def _syllables(count: int, rng: np.random.Generator) -> NDArray[np.str_]:
+    onset, vowel, coda = (rng.choice(parts, count) for parts in (ONSETS, VOWELS, CODAS))
+    return np.strings.add(np.strings.add(onset, vowel), coda)

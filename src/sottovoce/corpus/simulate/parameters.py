@@ -46,10 +46,10 @@ class Difficulty:
 # Frozen before any risk measure was run on a simulated community: see docs/simulation.md.
 DIFFICULTIES = {
     "very-easy": Difficulty(indirect=0.20, dilution=0.45, leakage=0.01, focus=0.50, drift=0.00),
-    "easy": Difficulty(indirect=0.50, dilution=0.55, leakage=0.02, focus=0.40, drift=0.05),
-    "default": Difficulty(indirect=0.75, dilution=0.65, leakage=0.04, focus=0.30, drift=0.10),
-    "hard": Difficulty(indirect=0.85, dilution=0.72, leakage=0.08, focus=0.22, drift=0.15),
-    "very-hard": Difficulty(indirect=0.95, dilution=0.80, leakage=0.12, focus=0.15, drift=0.20),
+    "easy": Difficulty(indirect=0.50, dilution=0.52, leakage=0.02, focus=0.40, drift=0.04),
+    "default": Difficulty(indirect=0.70, dilution=0.60, leakage=0.03, focus=0.33, drift=0.08),
+    "hard": Difficulty(indirect=0.82, dilution=0.68, leakage=0.06, focus=0.26, drift=0.12),
+    "very-hard": Difficulty(indirect=0.92, dilution=0.76, leakage=0.10, focus=0.20, drift=0.16),
 }
 
 

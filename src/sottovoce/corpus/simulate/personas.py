@@ -27,6 +27,9 @@ INTERESTS = 4
 OTHER_SHARE = 0.55
 # How unevenly passing mentions are spread over users: the shape of a gamma distribution.
 MENTION_SHAPE = 0.4
+UTC_OFFSETS_HOURS = (-8, -6, -5, 0, 1, 2, 8, 10)
+CAPITALISING_SHARE = 0.7
+PUNCTUATING_SHARE = 0.85
 
 
 @dataclass(frozen=True)
@@ -102,9 +105,9 @@ def draw_users(parameters: SimulationParameters, world: World, rng: np.random.Ge
         mention_topic=rng.choice(sensitive, count),
         interests=interests,
         interest_cumulative=cumulative,
-        utc_offset_hours=rng.choice([-8, -6, -5, 0, 1, 2, 8, 10], count),
-        capitalises=rng.random(count) < 0.7,
-        punctuates=rng.random(count) < 0.85,
+        utc_offset_hours=rng.choice(UTC_OFFSETS_HOURS, count),
+        capitalises=rng.random(count) < CAPITALISING_SHARE,
+        punctuates=rng.random(count) < PUNCTUATING_SHARE,
     )
 
 
@@ -157,8 +160,7 @@ def _interests(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     everyday = np.setdiff1d(np.arange(len(world.topics)), sensitive)
     is_other = np.array([world.topics[topic].domain == "other" for topic in everyday])
-    weights = np.where(
-        is_other, OTHER_SHARE / is_other.sum(), (1 - OTHER_SHARE) / (~is_other).sum()
-    )
+    shares = np.where(is_other, OTHER_SHARE, 1.0 - OTHER_SHARE)
+    weights = shares / np.where(is_other, is_other.sum(), (~is_other).sum())
     chosen = rng.choice(everyday, (users, INTERESTS), p=weights / weights.sum())
     return chosen, np.cumsum(rng.dirichlet(np.ones(INTERESTS), users), axis=1)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.corpus.simulate.personas import AFFLICTED, CURIOUS, SUPPORTER, Users
+from sottovoce.corpus.simulate.plan import Plan
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -55,50 +56,42 @@ def weekly_times(
     begins = days * DAY + clock.time_of_day(owner, rng)
     gap = rng.exponential(SESSION_GAP_S, len(user)).astype(np.int64)
     # A session over the end of a week continues at its start, so that every post keeps its week.
-    return week * WEEK + (begins[session] + gap) % WEEK
+    times: NDArray[np.int64] = week * WEEK + (begins[session] + gap) % WEEK
+    return times
 
 
 def burst_times(
-    clock: Clock,
-    users: Users,
-    user: NDArray[np.int64],
-    topical: NDArray[np.bool_],
-    second: NDArray[np.int64],
-    rng: np.random.Generator,
+    clock: Clock, users: Users, plan: Plan, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Move the topical posts of the curious into the days after a piece of news."""
     topics = int(users.topic.max(initial=0)) + 1
     news_day = rng.integers(0, clock.weeks * 7 - BURST_DAYS + 1, (topics, NEWS_PER_TOPIC))
     followed = rng.integers(0, NEWS_PER_TOPIC, len(users.topic))
-    moved = np.flatnonzero(topical & (users.acts_as[user] == CURIOUS))
-    mover = user[moved]
+    moved = np.flatnonzero(plan.topical & (users.acts_as[plan.user] == CURIOUS))
+    mover = plan.user[moved]
     # Interest in the news wanes: the square favours its first days.
     days = (rng.random(len(moved)) ** 2 * BURST_DAYS).astype(np.int64)
-    result = second.copy()
+    result = plan.second.copy()
     begins = news_day[users.topic[mover], followed[mover]]
     result[moved] = (begins + days) * DAY + clock.time_of_day(mover, rng)
     return result
 
 
 def answer_times(
-    clock: Clock,
-    users: Users,
-    user: NDArray[np.int64],
-    subject: NDArray[np.int64],
-    topical: NDArray[np.bool_],
-    second: NDArray[np.int64],
-    rng: np.random.Generator,
+    clock: Clock, users: Users, plan: Plan, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Move supporters' posts on their topic to the hours after a post of an afflicted user."""
-    role = np.where(topical, users.acts_as[user], -1)
-    asked = np.flatnonzero((role == AFFLICTED) & (subject == users.topic[user]))
+    subject = plan.subject
+    on_topic = plan.topical & (subject == users.topic[plan.user])
+    role = np.where(on_topic, users.acts_as[plan.user], -1)
+    asked = np.flatnonzero(role == AFFLICTED)
     asked = asked[np.argsort(subject[asked], kind="stable")]
-    answers = np.flatnonzero((role == SUPPORTER) & (subject == users.topic[user]))
+    answers = np.flatnonzero(role == SUPPORTER)
     low = np.searchsorted(subject[asked], subject[answers], "left")
     high = np.searchsorted(subject[asked], subject[answers], "right")
     answers, low, high = (part[high > low] for part in (answers, low, high))
     delay = rng.exponential(ANSWER_HOURS * HOUR, len(answers)).astype(np.int64)
-    moved = second[asked[rng.integers(low, high)]] + delay
-    result = second.copy()
-    result[answers] = np.where(moved < clock.end, moved, second[answers])
+    moved = plan.second[asked[rng.integers(low, high)]] + delay
+    result = plan.second.copy()
+    result[answers] = np.where(moved < clock.end, moved, plan.second[answers])
     return result

@@ -91,7 +91,8 @@ def _dress(
     mark = np.where(ends_sentence, ending, np.where(comma, COMMA, NO_MARK))
     starts_sentence = np.roll(last | ends_sentence, 1)
     capital = starts_sentence & texts.capitalises[text]
-    return capital * len(MARKS) + mark * texts.punctuates[text]
+    form: NDArray[np.int64] = capital * len(MARKS) + mark * texts.punctuates[text]
+    return form
 
 
 @cache
