@@ -67,14 +67,14 @@ def words_by_user(community: Community) -> NDArray[np.float64]:
 
 def salient_words_by_user(community: Community) -> NDArray[np.float64]:
     """Return sensitive topics x users: how often each used a salient word or phrase."""
-    tokens = _Tokens.of(community.posts["text"])
+    tokens = PostTokens.of(community.posts["text"])
     words = {topic.name: topic.words for topic in community.topics}
     counts = [tokens.count(words[name]) for name in community.parameters.sensitive_topics]
     return np.stack([_sum_by_user(community, count) for count in counts])
 
 
 @dataclass(frozen=True)
-class _Tokens:
+class PostTokens:
     """Lower-case words without marks, end to end, as numbers; a bar ends each post."""
 
     number: dict[str, int]
@@ -83,7 +83,7 @@ class _Tokens:
     posts: int
 
     @classmethod
-    def of(cls, texts: pa.ChunkedArray) -> "_Tokens":
+    def of(cls, texts: pa.ChunkedArray) -> "PostTokens":
         plain = pc.replace_substring_regex(pc.utf8_lower(texts), "[,.!?]", "")
         lists = pc.split_pattern(pc.binary_join_element_wise(plain, "|", " "), " ")
         post = np.repeat(np.arange(len(texts)), np.asarray(pc.list_value_length(lists)))

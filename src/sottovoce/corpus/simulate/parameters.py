@@ -100,7 +100,7 @@ class SimulationParameters:
         require_whole("users", self.users, MINIMUM_USERS, 10_000_000)
         require_whole("weeks", self.weeks, 1, 520)
         require_whole("seed", self.seed, 0, 2**63 - 1)
-        require_whole("longest_post", self.longest_post, 1, 10_000)
+        require_whole("longest_post", self.longest_post, 1, 2000)
         require_whole("background_documents", self.background_documents, 1, 10_000_000)
         # Beyond these years the last week may not be a date any more.
         require_within("start year", self.start.year, 1970, 9000)
@@ -109,9 +109,9 @@ class SimulationParameters:
         require_within("posts_per_week", self.posts_per_week, 0.01, 1000.0)
         require_within("volume_spread", self.volume_spread, 0.0, 2.0)
         require_within("week_regularity", self.week_regularity, 0.05, 100.0)
-        require_within("words_per_post", self.words_per_post, 1.0, 1000.0)
+        require_within("words_per_post", self.words_per_post, 1.0, 500.0)
         require_within("length_spread", self.length_spread, 0.0, 2.0)
-        require_within("words_per_document", self.words_per_document, 1.0, 10_000.0)
+        require_within("words_per_document", self.words_per_document, 1.0, 500.0)
 
     def _check_roles(self) -> None:
         for name in ("afflicted_share", "professional_share", "curious_share", "supporter_share"):

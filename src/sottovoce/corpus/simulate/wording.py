@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from sottovoce.corpus.simulate.lexicon import (
     the_lexicon,
 )
 
-CHUNK_POSTS = 32 * 1024
+CHUNK_WORDS = 512 * 1024
 MARKS = ("", ",", ".", "!", "?", "...")
 NO_MARK, COMMA, FULL_STOP = range(3)
 # How sentences end: full stop, exclamation mark, question mark, dots.
@@ -40,10 +41,21 @@ class Texts:
     punctuates: NDArray[np.bool_]
 
     def chunks(self) -> Iterator["Texts"]:
-        """Cut into pieces, so that memory holds the words of few texts at once."""
-        for start in range(0, len(self.length), CHUNK_POSTS):
-            piece = slice(start, start + CHUNK_POSTS)
-            yield Texts(*(getattr(self, name)[piece] for name in self.__dataclass_fields__))
+        """Cut into pieces of about equally many words, which bounds what memory holds."""
+        piece = np.cumsum(self.length) // CHUNK_WORDS
+        cuts = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(self.length)]
+        for start, end in pairwise(cuts):
+            yield self._rows(slice(start, end))
+
+    def _rows(self, rows: slice) -> "Texts":
+        return Texts(
+            self.length[rows],
+            self.mix[rows],
+            self.subject[rows],
+            self.mention[rows],
+            self.capitalises[rows],
+            self.punctuates[rows],
+        )
 
 
 def draw_lengths(
