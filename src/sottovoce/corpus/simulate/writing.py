@@ -1,0 +1,88 @@
+"""A simulated community on disk: four files, written all or none."""
+
+import json
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from sottovoce.corpus.simulate.community import CatalogueTopic, Community, simulate
+from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.files import output_folder, whole_file
+
+POSTS_FILE = "posts.parquet"
+TRUTH_FILE = "truth.parquet"
+BACKGROUND_FILE = "background.parquet"
+TOPICS_FILE = "topics.toml"
+
+
+@dataclass(frozen=True)
+class CommunitySummary:
+    """What was written, in numbers; ``personas`` counts users by role over all topics."""
+
+    folder: Path
+    users: int
+    weeks: int
+    posts: int
+    background_documents: int
+    topics: int
+    sensitive_topics: tuple[str, ...]
+    personas: dict[str, int]
+
+
+def write_community(folder: Path, parameters: SimulationParameters) -> CommunitySummary:
+    """Simulate a community and write it into ``folder``.
+
+    All four files are finished under temporary names before the first gets its final name.
+    """
+    community = simulate(parameters)
+    output_folder(folder)
+    with ExitStack() as staged:
+        posts = staged.enter_context(whole_file(folder / POSTS_FILE))
+        truth = staged.enter_context(whole_file(folder / TRUTH_FILE, private=True))
+        background = staged.enter_context(whole_file(folder / BACKGROUND_FILE))
+        topics = staged.enter_context(whole_file(folder / TOPICS_FILE))
+        pq.write_table(community.posts, posts, compression="zstd")
+        pq.write_table(community.truth, truth, compression="zstd")
+        pq.write_table(community.background, background, compression="zstd")
+        topics.write_text(topics_toml(community.topics), encoding="utf-8")
+    return _summary(folder, community)
+
+
+def topics_toml(topics: Iterable[CatalogueTopic]) -> str:
+    """Return the catalogue as TOML: an array of tables ``topic``."""
+    return "\n".join(_topic_table(topic) for topic in topics)
+
+
+def _topic_table(topic: CatalogueTopic) -> str:
+    words = "".join(f"  {_quoted(word)},\n" for word in topic.words)
+    return (
+        "[[topic]]\n"
+        f"name = {_quoted(topic.name)}\n"
+        f"domain = {_quoted(topic.domain)}\n"
+        f"sensitive = {'true' if topic.sensitive else 'false'}\n"
+        f"words = [\n{words}]\n"
+    )
+
+
+def _quoted(text: str) -> str:
+    # A JSON string is a TOML basic string, but for the delete character, which TOML escapes.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _summary(folder: Path, community: Community) -> CommunitySummary:
+    parameters = community.parameters
+    topics = parameters.sensitive_topics
+    roles = {role: count * len(topics) for role, count in parameters.role_counts.items()}
+    return CommunitySummary(
+        folder=folder,
+        users=parameters.users,
+        weeks=parameters.weeks,
+        posts=community.posts.num_rows,
+        background_documents=community.background.num_rows,
+        topics=len(community.topics),
+        sensitive_topics=topics,
+        personas={**roles, "bystander": parameters.users - sum(roles.values())},
+    )
