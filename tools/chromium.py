@@ -14,13 +14,16 @@ def main() -> None:
         _cannot("it needs apt-get and root; run: sudo apt-get install chromium")
         return
     print("Installing chromium for the browser tests (once) ...")
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    commands = (["apt-get", "update"], ["apt-get", "install", "--yes", "chromium"])
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in commands:
-        if subprocess.run(command, env=environment, check=False, **quiet).returncode:
+    for command in (["apt-get", "update"], ["apt-get", "install", "--yes", "chromium"]):
+        if not _succeeds(command):
             _cannot(f"'{' '.join(command)}' failed")
             return
+
+
+def _succeeds(command: list[str]) -> bool:
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    done = subprocess.run(command, env=environment, check=False, capture_output=True)
+    return done.returncode == 0
 
 
 def _cannot(why: str) -> None:

@@ -54,7 +54,7 @@ def test_a_matrix_written_in_blocks_reads_back_whole(tmp_path: Path) -> None:
     rows = np.random.default_rng(3).poisson(0.3, (50, 7)).astype(np.int32)
     blocks = [sparse.csr_array(rows[i : i + 13]) for i in range(0, 50, 13)]
     written = write_matrix(tmp_path / "counts.npz", blocks, 7)
-    assert written == (50, np.count_nonzero(rows))
+    assert written == (50, int(np.count_nonzero(rows)))
     assert (read_matrix(tmp_path / "counts.npz").toarray() == rows).all()
     assert [p.name for p in tmp_path.iterdir()] == ["counts.npz"]
 

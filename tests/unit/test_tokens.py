@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from support import reference_tokens as reference
 
-from sottovoce.corpus import characters
-from sottovoce.corpus.rules import TokenRules
-from sottovoce.corpus.stopwords import ENGLISH
-from sottovoce.corpus.tokens import tokenize
+from sottovoce.corpus.words import characters
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus.words.stopwords import ENGLISH
+from sottovoce.corpus.words.tokens import tokenize
 from sottovoce.errors import ParameterError
 
 pytestmark = pytest.mark.kernel

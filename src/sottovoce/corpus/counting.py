@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.compiled import available_cores, on_threads
-from sottovoce.corpus.coding import OUTSIDE, WordCoder
-from sottovoce.corpus.rules import TokenRules
-from sottovoce.corpus.scan import TextBuffers, text_buffers
-from sottovoce.corpus.tally import Tally, closed_columns, sort_rows
+from sottovoce.corpus.term_counter import TermCounter, closed_columns, sort_rows
 from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.coding import OUTSIDE, WordCoder
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus.words.scan import TextBuffers, text_buffers
 from sottovoce.errors import CorpusError, ParameterError
 
 # Below this much text a thread costs more than it gains.
@@ -75,7 +75,7 @@ def count_batches(
     workers = [
         _Worker(
             coder if coder.shared else WordCoder(rules, codes),
-            Tally(bigrams=rules.bigrams, columns=columns, width=len(vocabulary)),
+            TermCounter(bigrams=rules.bigrams, columns=columns, width=len(vocabulary)),
         )
         for _ in range(_thread_count(threads))
     ]
@@ -121,9 +121,9 @@ def count(
 class _Worker:
     """What one thread needs: it reads texts and counts them, and nothing else."""
 
-    def __init__(self, coder: WordCoder, tally: Tally) -> None:
+    def __init__(self, coder: WordCoder, counter: TermCounter) -> None:
         self._coder = coder
-        self._tally = tally
+        self._tally = counter
 
     def count(self, texts: TextBuffers, first: int, last: int) -> sparse.csr_array:
         return self._tally.count(*self._coder.encode(texts, first, last))
@@ -155,7 +155,7 @@ class _Sums:
 
 def _open_workers(rules: TokenRules, threads: int | None) -> list[_Worker]:
     return [
-        _Worker(WordCoder(rules), Tally(bigrams=rules.bigrams))
+        _Worker(WordCoder(rules), TermCounter(bigrams=rules.bigrams))
         for _ in range(_thread_count(threads))
     ]
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from sottovoce.corpus.characters import fold_case, is_word
-from sottovoce.corpus.rules import TokenRules
-from sottovoce.corpus.tokens import tokenize
+from sottovoce.corpus.words.characters import fold_case, is_word
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus.words.tokens import tokenize
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.files import whole_file
 

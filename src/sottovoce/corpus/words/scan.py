@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sottovoce.compiled import Whole, kernel
-from sottovoce.corpus.characters import (
+from sottovoce.corpus.words.characters import (
     DOTTED_I,
     EXTEND,
     IGNORE,
@@ -20,7 +20,7 @@ from sottovoce.corpus.characters import (
     Characters,
     character_tables,
 )
-from sottovoce.corpus.lexicon import (
+from sottovoce.corpus.words.lexicon import (
     CHUNK,
     LONG,
     NO_ROOM,
@@ -35,7 +35,7 @@ from sottovoce.corpus.lexicon import (
     pack,
     unpacked,
 )
-from sottovoce.corpus.utf8 import INVALID, decode, encode
+from sottovoce.corpus.words.utf8 import INVALID, decode, encode
 
 # A longer run is no word but data (base64, a key); it is dropped, so it cannot fill the lexicon.
 LONGEST_WORD = 256

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.compiled import Whole, kernel
-from sottovoce.corpus.coding import DROPPED, OUTSIDE
-from sottovoce.corpus.scan import WordStream
+from sottovoce.corpus.words.coding import DROPPED, OUTSIDE
+from sottovoce.corpus.words.scan import WordStream
 
 Cell = TypeVar("Cell", np.int32, np.int64)
 
@@ -43,7 +43,7 @@ class Rows(NamedTuple):
     place: NDArray[np.int64]
 
 
-class Tally:
+class TermCounter:
     """Counts terms by column. Closed: the columns are given. Open: each new term gets the next."""
 
     def __init__(self, *, bigrams: bool, columns: Columns | None = None, width: int = 0) -> None:

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-from sottovoce.corpus.coding import DROPPED, WordCoder
-from sottovoce.corpus.rules import TokenRules
-from sottovoce.corpus.scan import text_buffers
+from sottovoce.corpus.words.coding import DROPPED, WordCoder
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus.words.scan import text_buffers
 
 
 def tokenize(texts: Sequence[str], rules: TokenRules | None = None) -> list[list[str]]:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import snowballstemmer
 
-from sottovoce.corpus.scan import LONGEST_WORD
+from sottovoce.corpus.words.scan import LONGEST_WORD
 from sottovoce.errors import ParameterError
 
 

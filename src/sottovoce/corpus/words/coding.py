@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sottovoce.corpus.lexicon import Lexicon
-from sottovoce.corpus.rules import TokenRules
-from sottovoce.corpus.scan import TextBuffers, WordStream, find_words, text_buffers
+from sottovoce.corpus.words.lexicon import Lexicon
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus.words.scan import TextBuffers, WordStream, find_words, text_buffers
 
 # A word that is not in the vocabulary still stands between its neighbours; a dropped one does not.
 OUTSIDE = -1

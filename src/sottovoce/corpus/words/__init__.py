@@ -1,0 +1,1 @@
+"""What a word is, and the kernel that finds the words of a text."""
