@@ -34,11 +34,17 @@ def _fits(name: str, kind: pa.DataType) -> bool:
         return True
     if pa.types.is_integer(kind):
         return name != "text"
-    return pa.types.is_boolean(kind) and name == "label"
+    if pa.types.is_boolean(kind):
+        return name in {"label", "sensitive"}
+    return pa.types.is_floating(kind) and name == "grade"
 
 
 _WANTED = {
     "user": "a string or an integer",
+    "topic": "a string or an integer",
+    "persona": "a string or an integer",
+    "sensitive": "a boolean",
+    "grade": "a number",
     "time": "a timestamp, a date, a string or a number",
     "text": "a string",
     "label": "a string, an integer or a boolean",
@@ -69,7 +75,7 @@ def to_posts(raw: pa.RecordBatch, zone: str, tally: Tally) -> pa.RecordBatch:
     user = strict(encoded)
     time = to_instants(raw.column("time"), zone)
     text, changed = _text(raw.column("text"))
-    missing_user = _mask(pc.equal(pc.binary_length(encoded), 0).fill_null(True))  # noqa: FBT003 - a fill value
+    missing_user = _mask(pc.equal(pc.binary_length(encoded), 0).fill_null(True))
     keep = _keep(
         {
             Skip.USER: missing_user,
@@ -93,7 +99,7 @@ def to_documents(raw: pa.RecordBatch, _zone: str, tally: Tally) -> pa.RecordBatc
 def _text(column: pa.Array) -> tuple[pa.Array, Mask]:
     encoded = as_bytes(column)
     text = repaired(encoded)
-    changed = pc.not_equal(text.cast(pa.binary()), encoded).fill_null(False)  # noqa: FBT003 - a fill value
+    changed = pc.not_equal(text.cast(pa.binary()), encoded).fill_null(False)
     return text, _mask(changed)
 
 

@@ -77,7 +77,8 @@ def _check_encoding(name: str) -> None:
         b"".decode(codecs.lookup(name).name)
     except (LookupError, ValueError):
         raise ParameterError(
-            f"encoding must be one that Python knows, such as utf-8, utf-16 or latin-1; got {name!r}."
+            "encoding must be one that Python knows, such as utf-8, utf-16 or latin-1; "
+            f"got {name!r}."
         ) from None
 
 
@@ -89,6 +90,6 @@ def _check_timezone(name: str) -> None:
         pc.assume_timezone(pa.scalar(datetime(2000, 1, 1), pa.timestamp("us")), name)  # noqa: DTZ001 - a time without a zone is what is being tried
     except (ValueError, OSError, pa.ArrowException):
         raise ParameterError(
-            f"timezone must be an IANA name such as Europe/Rome, got {name!r}; if the name is right, "
-            "this machine has no time zone database: install the system package tzdata."
+            f"timezone must be an IANA name such as Europe/Rome, got {name!r}; if the name is "
+            "right, this machine has no time zone database: install the system package tzdata."
         ) from None

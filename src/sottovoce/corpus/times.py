@@ -9,6 +9,7 @@ of the two; in a gap (clocks set forward) it is the first instant after it. Year
 
 import re
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,8 @@ def _microseconds(counts: npt.NDArray[np.int64], unit: str) -> npt.NDArray[np.in
     if unit == "ns":
         return counts // 1000
     per_unit = _PER_UNIT[unit]
-    return np.clip(counts, _FIRST // per_unit - 1, _LAST // per_unit + 1) * per_unit
+    clipped = np.clip(counts, _FIRST // per_unit - 1, _LAST // per_unit + 1)
+    return (clipped * per_unit).astype(np.int64)
 
 
 def _within(microseconds: npt.NDArray[np.int64], source: pa.Array) -> pa.Array:
@@ -120,7 +122,7 @@ def _from_integers(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         [size < _SECONDS_BELOW, size < _MILLISECONDS_BELOW, size < _MICROSECONDS_BELOW],
         [_microseconds(counts, "s"), _microseconds(counts, "ms"), counts],
         counts // 1000,
-    )
+    ).astype(np.int64)
 
 
 def _from_floats(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -135,23 +137,23 @@ def _from_floats(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def _from_strings(strings: pa.Array, zone: str) -> pa.Array:
-    for parse in (_parse_local, _parse_zoned, _parse_numbers):
+    for parse in (partial(_parse_local, zone=zone), _parse_zoned, _parse_numbers):
         try:
-            return parse(strings, zone)
+            return parse(strings)
         except pa.ArrowInvalid:
             continue
     return _from_mixed(strings, zone)
 
 
 def _parse_local(strings: pa.Array, zone: str) -> pa.Array:
-    return _localised(strings.cast(LOCAL), zone)
+    return _localised(_within_calendar(strings.cast(LOCAL)).cast(LOCAL), zone)
 
 
-def _parse_zoned(strings: pa.Array, _zone: str) -> pa.Array:
+def _parse_zoned(strings: pa.Array) -> pa.Array:
     return strings.cast(INSTANT)
 
 
-def _parse_numbers(strings: pa.Array, _zone: str) -> pa.Array:
+def _parse_numbers(strings: pa.Array) -> pa.Array:
     shortest = pc.min(pc.utf8_length(strings)).as_py()
     if shortest is None or shortest < _SHORTEST_NUMBER:
         raise pa.ArrowInvalid
@@ -162,16 +164,12 @@ def _from_mixed(strings: pa.Array, zone: str) -> pa.Array:
     tidy = pc.replace_substring_regex(
         pc.ascii_trim_whitespace(strings), pattern=_BEYOND_MICROSECONDS, replacement=r"\1"
     )
-    zoned = pc.match_substring_regex(tidy, _HAS_ZONE).fill_null(False)  # noqa: FBT003 - a fill value
-    instants = pa.nulls(len(strings), INSTANT)
-    for mask, parse in ((zoned, _parse_zoned), (pc.invert(zoned), _parse_local)):
-        parsed = piecewise(
-            tidy.filter(mask),
-            lambda piece, parse=parse: parse(piece, zone),
-            lambda piece: _one_by_one(piece, zone),
-        )
-        instants = pc.replace_with_mask(instants, mask, parsed)
-    return instants
+    zoned = pc.match_substring_regex(tidy, _HAS_ZONE).fill_null(False)
+    slow = partial(_one_by_one, zone=zone)
+    with_zone = piecewise(tidy.filter(zoned), _parse_zoned, slow)
+    without = piecewise(tidy.filter(pc.invert(zoned)), partial(_parse_local, zone=zone), slow)
+    instants = pc.replace_with_mask(pa.nulls(len(strings), INSTANT), zoned, with_zone)
+    return pc.replace_with_mask(instants, pc.invert(zoned), without)
 
 
 def _one_by_one(strings: pa.Array, zone: str) -> pa.Array:
@@ -196,7 +194,7 @@ def _read(value: str | None) -> datetime | None:
 def from_number(number: float) -> datetime | None:
     """The instant a number stands for, by its size; None outside the calendar."""
     try:
-        array = pa.array([number], pa.float64() if isinstance(number, float) else pa.int64())
+        array = pa.array([number])
     except (OverflowError, pa.ArrowInvalid):
         return None
     time: datetime | None = _from_numbers(array)[0].as_py()

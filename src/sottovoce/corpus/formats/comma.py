@@ -19,8 +19,8 @@ from sottovoce.errors import CorpusError
 class CommaReader:
     """Rows of a CSV file, streamed by Arrow.
 
-    A row longer than ``max_line_bytes`` (or 1 MiB, if that is more) is an error, not a skip: after an
-    unclosed quote nobody can tell where the next row starts.
+    A row longer than ``max_line_bytes`` (or 1 MiB, if that is more) is an error, not a skip: after
+    an unclosed quote nobody can tell where the next row starts.
     """
 
     def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
@@ -51,8 +51,8 @@ def _first_row(path: Path, options: ReadOptions) -> tuple[list[str], int]:
         return first_row_of(standard_csv.reader(io.StringIO(head(path, options))), path)
     except standard_csv.Error:
         raise CorpusError(
-            f"{path}: its first row holds a value over {standard_csv.field_size_limit()} characters; "
-            "is it a CSV file, and are its quotes closed?"
+            f"{path}: its first row holds a value over {standard_csv.field_size_limit()} "
+            "characters; is it a CSV file, and are its quotes closed?"
         ) from None
 
 

@@ -26,9 +26,9 @@ def kind_of(name: str, values: Sequence[object]) -> pa.DataType:
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {int} and name != "text":
         return pa.int64()
-    if kinds and kinds <= {int, float} and name == "time":
+    if kinds and kinds <= {int, float} and name in {"time", "grade"}:
         return pa.float64()
-    if kinds == {bool} and name == "label":
+    if kinds == {bool} and name in {"label", "sensitive"}:
         return pa.bool_()
     return pa.string()
 
@@ -45,11 +45,13 @@ def _as_string(name: str, value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
-        if name == "label":
+        if name in {"label", "sensitive"}:
             return str(value).lower()
     elif name == "time" and isinstance(value, int | float):
         time = from_number(value)
         return time.isoformat() if time else None
+    elif name == "grade" and isinstance(value, float):
+        return repr(value)
     elif name != "text" and isinstance(value, int):
         return str(value)
     raise TypeError

@@ -18,6 +18,7 @@ from sottovoce.errors import CorpusError
 _HEADER_BYTES = 64 * 1024
 _LARGEST_HEADER_BYTES = 16 * MIB
 _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 0, 2, 3
+_DETAILS = {_DATA_PAGE: 5, _DICTIONARY_PAGE: 7, _DATA_PAGE_V2: 8}
 _DICTIONARY_ENCODINGS = {2, 8}
 _DELTA_BYTE_ARRAY = 7
 
@@ -60,8 +61,9 @@ def _bytes_per_row(
     for page in _pages(file, chunk):
         if page.bytes_plain > max_page:
             raise CorpusError(
-                f"{path} has a page of {page.bytes_plain} bytes; at most {max_page} are read at once. "
-                "Write it with smaller pages, or raise max_line_bytes (a page may be 8 times that)."
+                f"{path} has a page of {page.bytes_plain} bytes; at most {max_page} are read at "
+                "once. Write it with smaller pages, or raise max_line_bytes (a page may be 8 times "
+                "that)."
             )
         if page.kind == _DICTIONARY_PAGE:
             longest_in_dictionary = _longest_entry(file, page, chunk.compression)
@@ -101,16 +103,26 @@ def _page_at(file: BinaryIO, position: int) -> Page:
 
 
 def _page(header: dict[int, object], starts_at: int) -> Page:
-    """Field numbers as in the Parquet format's PageHeader."""
-    details = header.get(5) or header.get(7) or header.get(8) or {}
+    """Field numbers as in the Parquet format's PageHeader; an index page has no details."""
+    kind = _number(header, 1)
+    details = header.get(_DETAILS.get(kind, 0), {})
     if not isinstance(details, dict):
         raise pa.ArrowInvalid
-    encoding = details.get(4 if 8 in header else 2, 0)
-    numbers = (header.get(1), header.get(2), header.get(3), details.get(1, 0), encoding)
-    sizes = [number for number in numbers if isinstance(number, int) and number >= 0]
-    if len(sizes) != len(numbers):
+    return Page(
+        kind=kind,
+        bytes_plain=_number(header, 2),
+        bytes_stored=_number(header, 3),
+        values=_number(details, 1),
+        encoding=_number(details, 4 if kind == _DATA_PAGE_V2 else 2),
+        starts_at=starts_at,
+    )
+
+
+def _number(fields: dict[int, object], number: int) -> int:
+    value = fields.get(number, 0)
+    if not isinstance(value, int) or value < 0:
         raise pa.ArrowInvalid
-    return Page(*sizes, starts_at)
+    return value
 
 
 def _longest_entry(file: BinaryIO, page: Page, compression: str) -> int:

@@ -12,6 +12,7 @@ from sottovoce.corpus.mapping import locate
 from sottovoce.corpus.opening import readable
 from sottovoce.corpus.options import MIB, ReadOptions
 from sottovoce.corpus.tally import Tally
+from sottovoce.errors import CorpusError
 
 
 class ParquetReader:
@@ -26,6 +27,8 @@ class ParquetReader:
         fields = [found.field(place).with_name(name) for name, place in self._places.items()]
         check_types(pa.schema(fields), str(path))
         self._columns = [found.names[place] for place in self._places.values()]
+        if any(found.names.count(column) > 1 for column in self._columns):
+            raise CorpusError(f"{path} has several columns of one name; rename them first.")
 
     def _open(self) -> parquet.ParquetFile:
         # A buffered stream, no pre-buffering: else a whole column chunk is read at once.
@@ -38,7 +41,7 @@ class ParquetReader:
                     self._path, file.metadata, group, self._columns, self._max_page_bytes
                 )
                 batches = file.iter_batches(
-                    rows, row_groups=[group], columns=self._columns, use_threads=False
+                    rows, row_groups=[group], columns=list(set(self._columns)), use_threads=False
                 )
                 yield from map(self._renamed, batches)
 

@@ -56,7 +56,8 @@ class TabbedReader:
 
 def _after_lines(blocks: Iterator[bytes], lines: int) -> Iterator[bytes]:
     for block in blocks:
-        while lines and block:
-            block = block.partition(b"\n")[2]
+        rest = block
+        while lines and rest:
+            rest = rest.partition(b"\n")[2]
             lines -= 1
-        yield block
+        yield rest
