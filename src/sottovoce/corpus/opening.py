@@ -64,7 +64,7 @@ def utf8_chunks(path: Path, options: ReadOptions) -> Iterator[bytes]:
     chunks = _decompressed(path)
     if codecs.lookup(options.encoding).name in {"utf-8", "utf-8-sig"}:
         return _checked_utf8(chunks, path)
-    return _transcoded(chunks, options.encoding)
+    return _transcoded(chunks, options.encoding, path)
 
 
 def _decompressed(path: Path) -> Iterator[bytes]:
@@ -91,11 +91,12 @@ def _refuse_utf16(start: bytes, path: Path) -> None:
         )
 
 
-def _transcoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+def _transcoded(chunks: Iterator[bytes], encoding: str, path: Path) -> Iterator[bytes]:
     decoder = codecs.getincrementaldecoder(encoding)(errors=_UNDECODABLE)
-    for chunk in chunks:
-        yield decoder.decode(chunk).encode("utf-8", "surrogateescape")
-    yield decoder.decode(b"", final=True).encode("utf-8", "surrogateescape")
+    with readable(str(path)):
+        for chunk in chunks:
+            yield decoder.decode(chunk).encode("utf-8", "surrogateescape")
+        yield decoder.decode(b"", final=True).encode("utf-8", "surrogateescape")
 
 
 def _mark_undecodable(error: UnicodeError) -> tuple[str, int]:

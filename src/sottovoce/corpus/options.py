@@ -74,12 +74,17 @@ def _known_format(name: str) -> Format:
 def _check_encoding(name: str) -> None:
     try:
         # Some codecs of Python turn bytes into bytes; they are no encodings of text.
-        b"".decode(codecs.lookup(name).name)
+        known = codecs.lookup(name).incrementaldecoder is not None
+        b"a".decode(name)
+    except UnicodeError:
+        known = True
     except (LookupError, ValueError):
+        known = False
+    if not known:
         raise ParameterError(
             "encoding must be one that Python knows, such as utf-8, utf-16 or latin-1; "
             f"got {name!r}."
-        ) from None
+        )
 
 
 def _check_timezone(name: str) -> None:
@@ -88,7 +93,7 @@ def _check_timezone(name: str) -> None:
     try:
         ZoneInfo(name)
         pc.assume_timezone(pa.scalar(datetime(2000, 1, 1), pa.timestamp("us")), name)  # noqa: DTZ001 - a time without a zone is what is being tried
-    except (ValueError, OSError, pa.ArrowException):
+    except (KeyError, ValueError, OSError, pa.ArrowException):
         raise ParameterError(
             f"timezone must be an IANA name such as Europe/Rome, got {name!r}; if the name is "
             "right, this machine has no time zone database: install the system package tzdata."

@@ -12,7 +12,7 @@ def as_bytes(array: pa.Array) -> pa.Array:
     """Strings, bytes, integers, booleans and dictionaries of them as one binary array."""
     kind = array.type
     if pa.types.is_dictionary(kind):
-        return as_bytes(array.dictionary_decode())
+        return as_bytes(array.dictionary).take(array.indices)
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         array = array.cast(pa.string())
     return array.cast(pa.binary())
@@ -53,11 +53,19 @@ def byte_lengths(array: pa.Array) -> pa.Array:
     kind = array.type
     if pa.types.is_dictionary(kind):
         return byte_lengths(array.dictionary).take(array.indices).fill_null(0)
-    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
-        array = array.cast(pa.large_binary())
-    elif not is_string_like(kind):
+    if not is_string_like(kind):
         return pa.repeat(pa.scalar(0, pa.int64()), len(array))
     return pc.binary_length(array).cast(pa.int64()).fill_null(0)
+
+
+def without_views(array: pa.Array) -> pa.Array:
+    """String views, for which Arrow lacks many functions, as plain bytes."""
+    if pa.types.is_dictionary(array.type):
+        values = without_views(array.dictionary)
+        return pa.DictionaryArray.from_arrays(array.indices, values)
+    if pa.types.is_string_view(array.type) or pa.types.is_binary_view(array.type):
+        return array.cast(pa.large_binary())
+    return array
 
 
 def is_string_like(kind: pa.DataType) -> bool:

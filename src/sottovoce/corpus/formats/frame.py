@@ -9,6 +9,8 @@ from sottovoce.corpus.conform import check_types
 from sottovoce.corpus.mapping import locate
 from sottovoce.corpus.opening import readable
 from sottovoce.corpus.options import ReadOptions
+from sottovoce.corpus.schema import BATCH_ROWS
+from sottovoce.corpus.strings import without_views
 from sottovoce.corpus.tally import Tally
 from sottovoce.errors import CorpusError
 
@@ -39,6 +41,9 @@ class FrameReader:
     def raw_batches(self, _tally: Tally) -> Iterator[pa.RecordBatch]:
         with readable(_WHERE):
             for batch in pa.RecordBatchReader.from_stream(self._frame):
-                yield pa.record_batch(
-                    {name: batch.column(place) for name, place in self._places.items()}
-                )
+                for start in range(0, batch.num_rows, BATCH_ROWS):
+                    yield self._picked(batch.slice(start, BATCH_ROWS))
+
+    def _picked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        places = self._places.items()
+        return pa.record_batch({name: without_views(batch.column(place)) for name, place in places})

@@ -15,6 +15,8 @@ from sottovoce.corpus.options import MIB
 from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS
 from sottovoce.errors import CorpusError
 
+# Arrow holds a batch several times over while it decodes it.
+TARGET_BYTES = BATCH_BYTES // 4
 _HEADER_BYTES = 64 * 1024
 _LARGEST_HEADER_BYTES = 16 * MIB
 _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 0, 2, 3
@@ -37,7 +39,7 @@ class Page(NamedTuple):
 def rows_per_batch(
     path: Path, metadata: pa.parquet.FileMetaData, group: int, columns: Sequence[str], max_page: int
 ) -> int:
-    """Rows such that a batch holds about BATCH_BYTES, whatever the pages hold.
+    """Rows such that a batch holds about TARGET_BYTES, whatever the pages hold.
 
     Exact for pages that store each value; a value kept once in a dictionary is counted at its
     longest for each row, for a few stored bytes may stand for any number of long values.
@@ -49,7 +51,7 @@ def rows_per_batch(
             chunk = chunks.column(place)
             if chunk.path_in_schema in columns and chunk.physical_type == "BYTE_ARRAY":
                 largest = _bytes_per_row(file, chunk, path, max_page)
-                rows = min(rows, max(1, int(BATCH_BYTES / max(largest, 1))))
+                rows = min(rows, max(1, int(TARGET_BYTES / max(largest, 1))))
     return rows
 
 

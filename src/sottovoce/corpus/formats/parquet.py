@@ -32,7 +32,9 @@ class ParquetReader:
 
     def _open(self) -> parquet.ParquetFile:
         # A buffered stream, no pre-buffering: else a whole column chunk is read at once.
-        return parquet.ParquetFile(self._path, buffer_size=MIB, pre_buffer=False)
+        return parquet.ParquetFile(
+            self._path, buffer_size=MIB, pre_buffer=False, page_checksum_verification=True
+        )
 
     def raw_batches(self, _tally: Tally) -> Iterator[pa.RecordBatch]:
         with readable(str(self._path)), self._open() as file:
