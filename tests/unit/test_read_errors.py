@@ -54,9 +54,7 @@ def test_a_file_without_permission(tmp_path: Path) -> None:
     assert "Permission denied" in refusal(path)
 
 
-def test_permission_denied_is_said_plainly(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_permission_denied_is_said_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_path: str) -> None:
         raise PermissionError(13, SECRET)
 
@@ -136,7 +134,9 @@ def test_a_cut_parquet_file(tmp_path: Path, cut: float) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(_table(), path)
     whole = path.read_bytes()
-    assert "damaged, cut short" in refusal(written(tmp_path, "a.parquet", whole[: int(len(whole) * cut) + 1]))
+    assert "damaged, cut short" in refusal(
+        written(tmp_path, "a.parquet", whole[: int(len(whole) * cut) + 1])
+    )
 
 
 @pytest.mark.parametrize("place", [4, 40, 0.1, 0.5, 0.8])
@@ -156,7 +156,7 @@ def test_something_else_called_parquet(tmp_path: Path) -> None:
 def test_an_unclosed_quote_over_the_limit(tmp_path: Path) -> None:
     content = POSTS + 'ann,2024-05-01,"' + "x\n" * 1_500_000
     message = refusal(written(tmp_path, "a.csv", content), max_line_bytes=1000)
-    assert "longer than 1048576 bytes, or a quote that is not closed" in message
+    assert "longer than 1000 bytes, or a quote that is not closed" in message
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,9 @@ def test_a_line_over_the_limit_is_skipped_and_the_next_is_read(tmp_path: Path, n
     head = "user\ttime\ttext\n" if name == "a.tsv" else ""
     path = tmp_path / name
     long = "x" * 3_000_000
-    path.write_text(head + "\n".join([line("a"), line(long), line("b"), line("c" * 400), line(long)]))
+    path.write_text(
+        head + "\n".join([line("a"), line(long), line("b"), line("c" * 400), line(long)])
+    )
     assert skipped(path, ReadOptions(max_line_bytes=300), kept=2) == {Skip.LONG: 3}
 
 
@@ -169,3 +171,12 @@ def test_small_batches_are_joined(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     parquet.write_table(pa.table({"text": ["x"] * 1000}), path, row_group_size=10)
     assert [batch.num_rows for batch in open_documents(path)] == [1000]
+
+
+def test_a_bad_csv_row_of_invalid_bytes_is_skipped_like_any_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"text,x\n\xff,\xfe,\xfd\n\xef\xb7\x90\xff,1\n")
+    corpus = open_documents(path)
+    assert corpus.read_all()["text"].to_pylist() == ["\ufdd0\ufffd"]
+    assert corpus.tally.skipped == {Skip.FIELDS: 1}
+    assert corpus.tally.repaired == 1

@@ -11,7 +11,9 @@ NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 NOON_S = 1714564800
 
 
-def instants(values: list[object], kind: pa.DataType | None = None, zone: str = "UTC") -> list[object]:
+def instants(
+    values: list[object], kind: pa.DataType | None = None, zone: str = "UTC"
+) -> list[object]:
     array = to_instants(pa.array(values, kind), zone)
     assert array.type == pa.timestamp("us", tz="UTC")
     return array.to_pylist()

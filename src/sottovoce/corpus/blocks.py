@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from sottovoce.corpus.tally import Skip, Tally
 
 
@@ -39,3 +42,9 @@ def _short_lines(block: bytes, max_line_bytes: int, tally: Tally) -> bytes:
     kept = [line for line in lines if len(line) <= max_line_bytes]
     tally.skip(Skip.LONG, len(lines) - len(kept))
     return b"\n".join(kept)
+
+
+def split_lines(block: bytes) -> pa.Array:
+    """The lines of a block as bytes, without their endings."""
+    whole = block.replace(b"\r\n", b"\n").removesuffix(b"\n").removesuffix(b"\r")
+    return pc.split_pattern(pa.array([whole], pa.large_binary()), b"\n").flatten()

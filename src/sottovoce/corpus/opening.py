@@ -1,22 +1,17 @@
 """A file's bytes, decompressed and in UTF-8, a chunk at a time; every failure a CorpusError."""
 
 import codecs
-import io
 import os
 import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from sottovoce.corpus.options import ReadOptions
 from sottovoce.errors import CorpusError
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
 
 CHUNK_BYTES = 1024 * 1024
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
@@ -92,7 +87,7 @@ def _refuse_utf16(start: bytes, path: Path) -> None:
 
 
 def _transcoded(chunks: Iterator[bytes], encoding: str, path: Path) -> Iterator[bytes]:
-    decoder = codecs.getincrementaldecoder(encoding)(errors=_UNDECODABLE)
+    decoder = codecs.getincrementaldecoder(encoding)(errors=UNDECODABLE)
     with readable(str(path)):
         for chunk in chunks:
             yield decoder.decode(chunk).encode("utf-8", "surrogateescape")
@@ -106,28 +101,5 @@ def _mark_undecodable(error: UnicodeError) -> tuple[str, int]:
     return "\udcff", error.end
 
 
-_UNDECODABLE = "sottovoce.undecodable"
-codecs.register_error(_UNDECODABLE, _mark_undecodable)
-
-
-class ChunkFile(io.RawIOBase):
-    """Chunks as a readable file, for parsers that pull."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._rest = memoryview(b"")
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, target: "WriteableBuffer", /) -> int:
-        while not self._rest:
-            chunk = next(self._chunks, None)
-            if chunk is None:
-                return 0
-            self._rest = memoryview(chunk)
-        view = memoryview(target)
-        size = min(len(view), len(self._rest))
-        view[:size] = self._rest[:size]
-        self._rest = self._rest[size:]
-        return size
+UNDECODABLE = "sottovoce.undecodable"
+codecs.register_error(UNDECODABLE, _mark_undecodable)

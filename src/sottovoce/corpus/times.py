@@ -112,7 +112,9 @@ def _from_numbers(array: pa.Array) -> pa.Array:
     if pa.types.is_floating(array.type):
         return _within(_from_floats(_values(array.cast(pa.float64()))), array).cast(INSTANT)
     if array.type == pa.uint64():
-        array = pc.if_else(pc.less(array, pa.scalar(2**63, array.type)), array, pa.scalar(None, array.type))
+        array = pc.if_else(
+            pc.less(array, pa.scalar(2**63, array.type)), array, pa.scalar(None, array.type)
+        )
     return _within(_from_integers(_values(array.cast(pa.int64()))), array).cast(INSTANT)
 
 

@@ -20,7 +20,7 @@ _COLUMNS = {"user": "AnonID", "time": "QueryTime", "text": "Query"}
 
 def is_aol(path: Path, options: ReadOptions) -> bool:
     """Whether the file's first row is the log's header."""
-    return first_row(path, options)[0] == HEADER
+    return first_row(path, options) == HEADER
 
 
 class AolReader:

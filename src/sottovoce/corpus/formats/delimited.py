@@ -1,6 +1,6 @@
-"""What CSV and TSV share: the header row, positions, and how Arrow is asked."""
+"""What CSV and TSV share: the first row, and which columns are wanted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +9,6 @@ from pyarrow import csv
 from sottovoce.corpus.mapping import locate
 from sottovoce.corpus.opening import utf8_chunks
 from sottovoce.corpus.options import MIB, ReadOptions
-from sottovoce.corpus.tally import Skip, Tally
 from sottovoce.errors import CorpusError
 
 HEAD_BYTES = 4 * MIB
@@ -49,6 +48,7 @@ class Layout:
             )
         self.places = locate(schema, options, found, str(path))
         # Arrow is told positions as names: a file's own names may repeat or be empty.
+        self.width = len(found)
         self._names = [str(place) for place in range(len(found))]
 
     def read_options(self, block_bytes: int, rows_to_skip: int) -> csv.ReadOptions:
@@ -68,25 +68,13 @@ class Layout:
             strings_can_be_null=False,
         )
 
-    def renamed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        return pa.record_batch(
-            {name: batch.column(str(place)) for name, place in self.places.items()}
-        )
+    def renamed(self, table: pa.Table) -> pa.Table:
+        return pa.table({name: table.column(str(place)) for name, place in self.places.items()})
 
 
-def counting_bad_rows(tally: Tally) -> Callable[[csv.InvalidRow], str]:
-    """A handler for Arrow that skips rows with a wrong number of fields, and counts them."""
-
-    def handle(_row: csv.InvalidRow) -> str:
-        tally.skip(Skip.FIELDS)
-        return "skip"
-
-    return handle
-
-
-def first_row_of(rows: Iterator[list[str]], path: Path) -> tuple[list[str], int]:
-    """The first row that is not blank, and how many rows were taken to get to it."""
-    for taken, row in enumerate(rows, 1):
+def first_row_of(rows: Iterator[list[str]], path: Path) -> list[str]:
+    """The first row that is not blank."""
+    for row in rows:
         if row:
-            return row, taken
+            return row
     raise CorpusError(f"{path} is empty.")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.blocks import line_blocks
+from sottovoce.corpus.blocks import line_blocks, split_lines
 from sottovoce.corpus.opening import utf8_chunks
 from sottovoce.corpus.options import ReadOptions
 from sottovoce.corpus.tally import Skip, Tally
@@ -28,12 +28,7 @@ class LinesReader:
     def raw_batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
         chunks = utf8_chunks(self._path, self._options)
         for block in line_blocks(chunks, self._options.max_line_bytes, tally):
-            lines = _lines(block)
-            blank = pc.match_substring_regex(lines, r"^\s*$")
+            lines = split_lines(block)
+            blank = pc.match_substring_regex(lines, r"^[ \t\v\f\r]*$")
             tally.skip(Skip.BLANK, pc.sum(blank).as_py() or 0)
             yield pa.record_batch({"text": lines.filter(pc.invert(blank))})
-
-
-def _lines(block: bytes) -> pa.Array:
-    whole = block.replace(b"\r\n", b"\n").removesuffix(b"\n")
-    return pc.split_pattern(pa.array([whole], pa.large_binary()), b"\n").flatten()
