@@ -33,8 +33,7 @@ def reading(path: Path, kind: str = "posts") -> Outcome:
 
 
 def fill(file: BinaryIO, block: bytes, size: int) -> None:
-    for _ in range(size // len(block) + 1):
-        file.write(block)
+    file.writelines(block for _ in range(size // len(block) + 1))
 
 
 def write_csv(path: Path, size: int) -> None:
@@ -88,7 +87,7 @@ def growth(folder: Path, name: str, small: int, large: int) -> int:
     peaks = []
     for size in (small, large):
         WRITERS[name](path, size)
-        outcome = reading(path, name.split(".")[0])
+        outcome = reading(path, name.split(".", maxsplit=1)[0])
         assert outcome.word == "read"
         assert outcome.kept >= size // 1000
         peaks.append(outcome.peak_mib)
@@ -130,7 +129,7 @@ def test_a_line_of_a_gigabyte_is_passed_over(tmp_path: Path, name: str) -> None:
     header, line = LONG_LINES[name]
     # Enough ordinary lines that the sparse part is not taken for UTF-16.
     write_long_line(tmp_path / name, header + 999 * line, 1024 * MIB, "\n" + line)
-    outcome = reading(tmp_path / name, name.split(".")[0])
+    outcome = reading(tmp_path / name, name.split(".", maxsplit=1)[0])
     assert outcome == Outcome("read", 1000, outcome.peak_mib)
     assert outcome.peak_mib < PEAK_MIB
 

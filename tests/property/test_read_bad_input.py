@@ -4,6 +4,7 @@ import gzip
 import io
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from sottovoce.corpus.options import ReadOptions
-from sottovoce.corpus.read import open_documents, open_posts
+from sottovoce.corpus.read import Corpus, open_documents, open_posts
 from sottovoce.corpus.truth import read_truth
 from sottovoce.errors import SottovoceError
 
@@ -82,22 +83,21 @@ def survives(name: str, content: bytes, options: ReadOptions) -> None:
             _attempt(lambda: read_truth(path, options=options).validate(full=True))
             return
         for opener in (open_posts, open_documents):
-            _attempt(lambda opener=opener: _read_to_the_end(opener, path, options))  # type: ignore[misc] # the loop's opener, bound now
+            _attempt(partial(_read_to_the_end, opener, path, options))
 
 
 def _attempt(action: Callable[[], None]) -> None:
+    caught: SottovoceError | None = None
     try:
         action()
     except SottovoceError as error:
-        assert error.__suppress_context__ or error.__context__ is None
+        caught = error
+    if caught is not None:
+        assert caught.__suppress_context__ or caught.__context__ is None
 
 
-def _read_to_the_end(opener: Callable[..., object], path: Path, options: ReadOptions) -> None:
-    corpus = (
-        open_posts(path, options=options)
-        if opener is open_posts
-        else open_documents(path, options=options)
-    )
+def _read_to_the_end(opener: Callable[..., Corpus], path: Path, options: ReadOptions) -> None:
+    corpus = opener(path, options=options)
     table = corpus.read_all()
     table.validate(full=True)
     table.to_pylist()

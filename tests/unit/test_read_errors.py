@@ -14,7 +14,7 @@ from sottovoce.corpus.options import Format, ReadOptions
 from sottovoce.corpus.read import Corpus, open_documents, open_posts
 from sottovoce.errors import CorpusError
 
-SECRET = "mysecretillness"
+SECRET = "mysecretillness"  # noqa: S105 - a word to look for, not a password
 POSTS = f"user,time,text\nann,2024-05-01,I told nobody of {SECRET}\n"
 
 
@@ -37,6 +37,7 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
 def test_a_missing_file_a_folder_and_an_empty_file(tmp_path: Path) -> None:
     assert "No such file" in refusal(tmp_path / "a.csv")
     assert "not a file" in refusal(tmp_path)
+    assert "NUL" in refusal(Path("a\0.csv"))
     assert "is empty" in refusal(written(tmp_path, "a.csv", ""))
     assert "is empty" in refusal(written(tmp_path, "b.csv", "\n\n"))
     assert "is empty" in refusal(written(tmp_path, "a.csv.gz", gzip.compress(b"")))

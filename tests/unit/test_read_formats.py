@@ -35,7 +35,8 @@ def rows(corpus: Corpus) -> list[dict[str, object]]:
     table.validate(full=True)
     assert table.schema == corpus.schema
     assert corpus.tally.rows_kept == table.num_rows
-    return table.to_pylist()
+    found: list[dict[str, object]] = table.to_pylist()
+    return found
 
 
 CSV = 'user,time,text\nann,2024-05-01 12:00:00,"hello, you"\nbob,2024-05-01T12:00Z,\n'

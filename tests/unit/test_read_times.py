@@ -16,7 +16,8 @@ def instants(
 ) -> list[object]:
     array = to_instants(pa.array(values, kind), zone)
     assert array.type == pa.timestamp("us", tz="UTC")
-    return array.to_pylist()
+    times: list[object] = array.to_pylist()
+    return times
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,10 @@ def _cause(error: Exception) -> str:
 def check_file(path: Path) -> None:
     """Refuse what is no ordinary file before anything waits on it."""
     with readable(str(path)):
-        status = path.stat()
+        try:
+            status = path.stat()
+        except ValueError:
+            raise CorpusError("a path cannot hold a NUL character.") from None
     if not stat.S_ISREG(status.st_mode):
         raise CorpusError(f"cannot read {path}: it is a folder or device, not a file.")
     if status.st_size == 0:

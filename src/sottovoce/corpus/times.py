@@ -135,7 +135,9 @@ def _from_floats(counts: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         [1e6, 1e3, 1.0],
         1e-3,
     )
-    return np.clip(np.floor(counts * scale), _FIRST - 2.0**40, _LAST + 2.0**40).astype(np.int64)
+    floored = np.floor(counts * scale)
+    bounded: npt.NDArray[np.float64] = np.clip(floored, _FIRST - 2.0**40, _LAST + 2.0**40)
+    return bounded.astype(np.int64)
 
 
 def _from_strings(strings: pa.Array, zone: str) -> pa.Array:
