@@ -1,4 +1,4 @@
-"""The two shapes of text that come in, whatever the file: posts and documents."""
+"""The shapes that come in, whatever the file: posts, documents, and the truth about users."""
 
 import pyarrow as pa
 
@@ -11,6 +11,15 @@ POSTS = pa.schema(
 )
 DOCUMENTS = pa.schema(
     [pa.field("text", pa.string(), nullable=False), pa.field("label", pa.string())]
+)
+TRUTH = pa.schema(
+    [
+        pa.field("user", pa.string(), nullable=False),
+        pa.field("topic", pa.string(), nullable=False),
+        pa.field("persona", pa.string()),
+        pa.field("sensitive", pa.bool_(), nullable=False),
+        pa.field("grade", pa.float64(), nullable=False),
+    ]
 )
 
 BATCH_ROWS = 64 * 1024

@@ -1,0 +1,1 @@
+"""One file per format: each yields the columns wanted, as the file has them."""

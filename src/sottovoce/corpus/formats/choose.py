@@ -1,0 +1,74 @@
+"""Which reader a source needs: by the options, by the file's name, by its first row."""
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+
+from sottovoce.corpus.formats.aol import AolReader, is_aol
+from sottovoce.corpus.formats.comma import CommaReader
+from sottovoce.corpus.formats.frame import ArrowStream, FrameReader
+from sottovoce.corpus.formats.jsonl import JsonLinesReader
+from sottovoce.corpus.formats.lines import LinesReader
+from sottovoce.corpus.formats.parquet import ParquetReader
+from sottovoce.corpus.formats.reader import Reader
+from sottovoce.corpus.formats.tabbed import TabbedReader
+from sottovoce.corpus.mapping import check_mapping
+from sottovoce.corpus.opening import check_file, without_compression
+from sottovoce.corpus.options import Format, ReadOptions
+from sottovoce.errors import CorpusError
+
+Source = str | PathLike[str] | ArrowStream
+
+_READERS: dict[Format, Callable[[Path, pa.Schema, ReadOptions], Reader]] = {
+    Format.CSV: CommaReader,
+    Format.TSV: TabbedReader,
+    Format.JSONL: JsonLinesReader,
+    Format.PARQUET: ParquetReader,
+    Format.AOL: AolReader,
+    Format.LINES: LinesReader,
+}
+_SUFFIXES = {
+    ".csv": Format.CSV,
+    ".tsv": Format.TSV,
+    ".tab": Format.TSV,
+    ".jsonl": Format.JSONL,
+    ".ndjson": Format.JSONL,
+    ".parquet": Format.PARQUET,
+    ".pq": Format.PARQUET,
+    ".txt": Format.LINES,
+}
+
+
+def reader_for(source: Source, schema: pa.Schema, options: ReadOptions) -> Reader:
+    """The reader of ``source`` for the fields of ``schema``."""
+    check_mapping(schema, options)
+    if not isinstance(source, str | PathLike):
+        return _frame_reader(source, schema, options)
+    path = Path(source)
+    check_file(path)
+    return _READERS[_format_of(path, options)](path, schema, options)
+
+
+def _frame_reader(source: object, schema: pa.Schema, options: ReadOptions) -> Reader:
+    if not hasattr(source, "__arrow_c_stream__"):
+        raise CorpusError(
+            "a corpus is a file's path or a data frame that exports Arrow (polars, pandas 2.2 or "
+            f"newer, pyarrow); got {type(source).__name__}."
+        )
+    return FrameReader(cast("ArrowStream", source), schema, options)
+
+
+def _format_of(path: Path, options: ReadOptions) -> Format:
+    suffix = without_compression(path).suffix.lower()
+    named = options.format or _SUFFIXES.get(suffix)
+    if named is None:
+        raise CorpusError(
+            f"{path}: the name does not tell the format; name it with one of "
+            f"{', '.join(_SUFFIXES)}, or pass format (one of {', '.join(Format)})."
+        )
+    if options.format is None and named in {Format.TSV, Format.LINES} and is_aol(path, options):
+        return Format.AOL
+    return named

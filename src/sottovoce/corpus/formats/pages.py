@@ -1,0 +1,151 @@
+"""How many rows of a Parquet row group can be read at once in bounded memory.
+
+The footer tells only the size of a whole column chunk; the sizes of its pages stand in the page
+headers (Thrift, compact protocol). They are walked before anything is decompressed.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import pyarrow as pa
+
+from sottovoce.corpus.formats.thrift import read_struct
+from sottovoce.corpus.options import MIB
+from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS
+from sottovoce.errors import CorpusError
+
+# Arrow holds a batch several times over while it decodes it.
+TARGET_BYTES = BATCH_BYTES // 4
+_HEADER_BYTES = 64 * 1024
+_LARGEST_HEADER_BYTES = 16 * MIB
+_DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 0, 2, 3
+_DETAILS = {_DATA_PAGE: 5, _DICTIONARY_PAGE: 7, _DATA_PAGE_V2: 8}
+_DICTIONARY_ENCODINGS = {2, 8}
+_DELTA_BYTE_ARRAY = 7
+
+
+class Page(NamedTuple):
+    """What a page header tells."""
+
+    kind: int
+    bytes_plain: int
+    bytes_stored: int
+    values: int
+    encoding: int
+    starts_at: int
+
+
+def rows_per_batch(
+    path: Path, metadata: pa.parquet.FileMetaData, group: int, columns: Sequence[str], max_page: int
+) -> int:
+    """Rows such that a batch holds about TARGET_BYTES, whatever the pages hold.
+
+    Exact for pages that store each value; a value kept once in a dictionary is counted at its
+    longest for each row, for a few stored bytes may stand for any number of long values.
+    """
+    rows = BATCH_ROWS
+    chunks = metadata.row_group(group)
+    with path.open("rb") as file:
+        for place in range(chunks.num_columns):
+            chunk = chunks.column(place)
+            if chunk.path_in_schema in columns and chunk.physical_type == "BYTE_ARRAY":
+                largest = _bytes_per_row(file, chunk, path, max_page)
+                rows = min(rows, max(1, int(TARGET_BYTES / max(largest, 1))))
+    return rows
+
+
+def _bytes_per_row(
+    file: BinaryIO, chunk: pa.parquet.ColumnChunkMetaData, path: Path, max_page: int
+) -> float:
+    """An upper bound of the mean bytes per row, over all pages of the chunk."""
+    largest = longest_in_dictionary = 0.0
+    for page in _pages(file, chunk):
+        if page.bytes_plain > max_page:
+            raise CorpusError(
+                f"{path} has a page of {page.bytes_plain} bytes; at most {max_page} are read at "
+                "once. Write it with smaller pages, or raise max_line_bytes (a page may be 8 times "
+                "that)."
+            )
+        if page.kind == _DICTIONARY_PAGE:
+            longest_in_dictionary = _longest_entry(file, page, chunk.compression)
+        elif page.encoding in _DICTIONARY_ENCODINGS:
+            largest = max(largest, longest_in_dictionary)
+        elif page.encoding == _DELTA_BYTE_ARRAY:
+            # Each value may repeat all of the one before.
+            largest = max(largest, page.bytes_plain)
+        else:
+            largest = max(largest, page.bytes_plain / max(page.values, 1))
+    return largest
+
+
+def _pages(file: BinaryIO, chunk: pa.parquet.ColumnChunkMetaData) -> Iterator[Page]:
+    starts = [chunk.data_page_offset]
+    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
+        starts.append(chunk.dictionary_page_offset)
+    position = min(starts)
+    end = position + chunk.total_compressed_size
+    while position < end:
+        page = _page_at(file, position)
+        yield page
+        position = page.starts_at + page.bytes_stored
+
+
+def _page_at(file: BinaryIO, position: int) -> Page:
+    size = _HEADER_BYTES
+    while size <= _LARGEST_HEADER_BYTES:
+        file.seek(position)
+        try:
+            header, length = read_struct(file.read(size))
+        except IndexError:
+            size *= 16
+            continue
+        return _page(header, position + length)
+    raise pa.ArrowInvalid
+
+
+def _page(header: dict[int, object], starts_at: int) -> Page:
+    """Field numbers as in the Parquet format's PageHeader; an index page has no details."""
+    kind = _number(header, 1)
+    details = header.get(_DETAILS.get(kind, 0), {})
+    if not isinstance(details, dict):
+        raise pa.ArrowInvalid
+    return Page(
+        kind=kind,
+        bytes_plain=_number(header, 2),
+        bytes_stored=_number(header, 3),
+        values=_number(details, 1),
+        encoding=_number(details, 4 if kind == _DATA_PAGE_V2 else 2),
+        starts_at=starts_at,
+    )
+
+
+def _number(fields: dict[int, object], number: int) -> int:
+    value = fields.get(number, 0)
+    if not isinstance(value, int) or value < 0:
+        raise pa.ArrowInvalid
+    return value
+
+
+def _longest_entry(file: BinaryIO, page: Page, compression: str) -> int:
+    """The longest value of a dictionary page: length (4 bytes) and value, one after the other."""
+    file.seek(page.starts_at)
+    stored = file.read(page.bytes_stored)
+    try:
+        plain = _decompressed(stored, page.bytes_plain, compression)
+    except (pa.ArrowException, ValueError, OSError):
+        # Unknown compression: no entry can be longer than the page.
+        return page.bytes_plain
+    longest = position = 0
+    while position + 4 <= len(plain):
+        length = int.from_bytes(plain[position : position + 4], "little")
+        longest = max(longest, length)
+        position += 4 + length
+    return min(longest, page.bytes_plain)
+
+
+def _decompressed(stored: bytes, size: int, compression: str) -> bytes:
+    if compression == "UNCOMPRESSED":
+        return stored
+    plain: bytes = pa.Codec(compression.lower()).decompress(stored, size, asbytes=True)
+    return plain

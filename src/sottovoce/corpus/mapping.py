@@ -1,0 +1,69 @@
+"""Which column of a file holds what."""
+
+import re
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from sottovoce.corpus.options import ReadOptions
+from sottovoce.errors import CorpusError, ParameterError
+
+NAMES_SHOWN = 20
+# One or two short words: anything else in a first row may be somebody's text, not a column name.
+_NAME_LIKE = re.compile(r"[^\W\d][\w.:-]{0,39}( [\w.:-]{1,40})?")
+
+
+def locate(
+    schema: pa.Schema, options: ReadOptions, found: Sequence[str], where: str
+) -> dict[str, int]:
+    """The position in ``found`` of each field of ``schema``; a nullable field may be absent."""
+    check_mapping(schema, options)
+    places = {field.name: _place(field, options, found, where) for field in schema}
+    return {name: place for name, place in places.items() if place is not None}
+
+
+def check_mapping(schema: pa.Schema, options: ReadOptions) -> None:
+    """Refuse a mapping for something that is not read."""
+    if unknown := set(options.columns) - set(schema.names):
+        raise ParameterError(
+            f"columns may map {', '.join(schema.names)}; got {', '.join(sorted(unknown))}."
+        )
+
+
+def _place(field: pa.Field, options: ReadOptions, found: Sequence[str], where: str) -> int | None:
+    wanted = options.columns.get(field.name, field.name)
+    if isinstance(wanted, int):
+        return _checked_position(field.name, wanted, len(found), where)
+    places = [place for place, name in enumerate(found) if name == wanted]
+    if len(places) > 1:
+        raise CorpusError(
+            f"{where} has {len(places)} columns named {wanted!r}; "
+            f'map {field.name} by position, for example columns={{"{field.name}": {places[0]}}}.'
+        )
+    if places:
+        return places[0]
+    if field.nullable and field.name not in options.columns:
+        return None
+    raise CorpusError(
+        f"{where} has no column {wanted!r} for {field.name}; {_described(found)} "
+        f'Map it, for example columns={{"{field.name}": "its name in the file"}}.'
+    )
+
+
+def _checked_position(name: str, position: int, columns: int, where: str) -> int:
+    if 0 <= position < columns:
+        return position
+    raise CorpusError(
+        f"{where} has {columns} columns, counted from 0; {name} was mapped to column {position}."
+    )
+
+
+def _described(found: Sequence[str]) -> str:
+    if not all(_NAME_LIKE.fullmatch(name) for name in found):
+        return (
+            f"it has {len(found)} columns and its first row does not look like column names "
+            "(not shown). If the file has no header row, pass header=(names of all columns)."
+        )
+    shown = ", ".join(found[:NAMES_SHOWN])
+    more = f" and {len(found) - NAMES_SHOWN} more" if len(found) > NAMES_SHOWN else ""
+    return f"it has: {shown}{more}."

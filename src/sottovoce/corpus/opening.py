@@ -1,0 +1,108 @@
+"""A file's bytes, decompressed and in UTF-8, a chunk at a time; every failure a CorpusError."""
+
+import codecs
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from sottovoce.corpus.options import ReadOptions
+from sottovoce.errors import CorpusError
+
+CHUNK_BYTES = 1024 * 1024
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+SNIFFED_BYTES = 4096
+NUL_SHARE_OF_UTF16 = 0.3
+
+
+@contextmanager
+def readable(name: str) -> Iterator[None]:
+    """Turn whatever goes wrong while reading into a CorpusError without a word of the file."""
+    try:
+        yield
+    except (OSError, EOFError, zlib.error, pa.ArrowException, UnicodeError) as error:
+        raise CorpusError(f"cannot read {name}: {_cause(error)}.") from None
+
+
+def _cause(error: Exception) -> str:
+    # Only the system's own sentences are passed on: Arrow's may quote rows.
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno)
+    return "it is damaged, cut short, or not in the format it was read as"
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is no ordinary file before anything waits on it."""
+    with readable(str(path)):
+        try:
+            status = path.stat()
+        except ValueError:
+            raise CorpusError("a path cannot hold a NUL character.") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise CorpusError(f"cannot read {path}: it is a folder or device, not a file.")
+    if status.st_size == 0:
+        raise CorpusError(f"{path} is empty.")
+
+
+def without_compression(path: Path) -> Path:
+    """``posts.csv`` for ``posts.csv.gz``."""
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+
+
+def utf8_chunks(path: Path, options: ReadOptions) -> Iterator[bytes]:
+    """The file's text as chunks of UTF-8 of at most a few MiB, without a byte order mark.
+
+    What the encoding does not allow becomes the byte FF, which no UTF-8 text holds, so that the
+    rows concerned are found and repaired downstream like any other damaged text.
+    """
+    chunks = _decompressed(path)
+    if codecs.lookup(options.encoding).name in {"utf-8", "utf-8-sig"}:
+        return _checked_utf8(chunks, path)
+    return _transcoded(chunks, options.encoding, path)
+
+
+def _decompressed(path: Path) -> Iterator[bytes]:
+    with readable(str(path)), pa.OSFile(str(path)) as file:
+        codec = COMPRESSIONS.get(path.suffix.lower())
+        stream = pa.CompressedInputStream(file, codec) if codec else file
+        while chunk := stream.read(CHUNK_BYTES):
+            yield chunk
+
+
+def _checked_utf8(chunks: Iterator[bytes], path: Path) -> Iterator[bytes]:
+    first = next(chunks, b"")
+    _refuse_utf16(first[:SNIFFED_BYTES], path)
+    yield first.removeprefix(codecs.BOM_UTF8)
+    yield from chunks
+
+
+def _refuse_utf16(start: bytes, path: Path) -> None:
+    marked = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if marked or start.count(0) > NUL_SHARE_OF_UTF16 * len(start):
+        raise CorpusError(
+            f"{path} seems to be UTF-16 or binary, not UTF-8: pass its encoding "
+            '(encoding="utf-16") or convert it.'
+        )
+
+
+def _transcoded(chunks: Iterator[bytes], encoding: str, path: Path) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)(errors=UNDECODABLE)
+    with readable(str(path)):
+        for chunk in chunks:
+            yield decoder.decode(chunk).encode("utf-8", "surrogateescape")
+        yield decoder.decode(b"", final=True).encode("utf-8", "surrogateescape")
+
+
+def _mark_undecodable(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    # The surrogate that "surrogateescape" encodes as the byte FF.
+    return "\udcff", error.end
+
+
+UNDECODABLE = "sottovoce.undecodable"
+codecs.register_error(UNDECODABLE, _mark_undecodable)

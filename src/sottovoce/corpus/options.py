@@ -1,0 +1,100 @@
+"""How a corpus is to be read."""
+
+import codecs
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sottovoce.errors import ParameterError
+
+MIB = 1024 * 1024
+# Arrow counts a block's bytes in 32 bits, and several blocks are in memory at once.
+MAX_LINE_BYTES_BOUND = 256 * MIB
+
+
+class Format(StrEnum):
+    """The kinds of file that can be read."""
+
+    CSV = "csv"
+    TSV = "tsv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    AOL = "aol"
+    LINES = "lines"
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a corpus is to be read; every default suits a file that names its columns as we do.
+
+    Attributes:
+        format: the kind of file; ``None`` goes by the file's name.
+        columns: our name (``user``, ``time``, ``text``, ``label``) to the file's name for it, or
+            to its position counted from 0 in CSV and TSV.
+        header: ``True``: the first row of CSV or TSV names the columns; ``False``: there is no such
+            row; a tuple: there is no such row and these are the names.
+        timezone: IANA name of the zone of times that carry none.
+        encoding: of the bytes of a text format.
+        max_line_bytes: the longest line, and the longest single text, that is read.
+    """
+
+    format: Format | None = None
+    columns: Mapping[str, str | int] = field(default_factory=lambda: MappingProxyType({}))
+    header: bool | tuple[str, ...] = True
+    timezone: str = "UTC"
+    encoding: str = "utf-8"
+    max_line_bytes: int = 16 * MIB
+
+    def __post_init__(self) -> None:
+        if self.format is not None:
+            object.__setattr__(self, "format", _known_format(self.format))
+        _check_encoding(self.encoding)
+        _check_timezone(self.timezone)
+        if not 1 <= self.max_line_bytes <= MAX_LINE_BYTES_BOUND:
+            raise ParameterError(
+                f"max_line_bytes must be from 1 to {MAX_LINE_BYTES_BOUND}, "
+                f"got {self.max_line_bytes}."
+            )
+
+
+def _known_format(name: str) -> Format:
+    try:
+        return Format(name)
+    except ValueError:
+        known = ", ".join(Format)
+        raise ParameterError(f"format must be one of {known}, got {name!r}.") from None
+
+
+def _check_encoding(name: str) -> None:
+    try:
+        # Some codecs of Python turn bytes into bytes; they are no encodings of text.
+        known = codecs.lookup(name).incrementaldecoder is not None
+        b"a".decode(name)
+    except UnicodeError:
+        known = True
+    except (LookupError, ValueError):
+        known = False
+    if not known:
+        raise ParameterError(
+            "encoding must be one that Python knows, such as utf-8, utf-16 or latin-1; "
+            f"got {name!r}."
+        )
+
+
+def _check_timezone(name: str) -> None:
+    if name == "UTC":
+        return
+    try:
+        ZoneInfo(name)
+        pc.assume_timezone(pa.scalar(datetime(2000, 1, 1), pa.timestamp("us")), name)  # noqa: DTZ001 - a time without a zone is what is being tried
+    except (KeyError, ValueError, OSError, pa.ArrowException):
+        raise ParameterError(
+            f"timezone must be an IANA name such as Europe/Rome, got {name!r}; if the name is "
+            "right, this machine has no time zone database: install the system package tzdata."
+        ) from None
