@@ -4,7 +4,7 @@ import re
 import sys
 from pathlib import Path
 
-from sottovoce.corpus.read import open_documents, open_posts
+from sottovoce.corpus.reading.corpus import open_documents, open_posts
 from sottovoce.errors import CorpusError
 
 

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from sottovoce.corpus.options import ReadOptions
-from sottovoce.corpus.read import Corpus, open_documents, open_posts
-from sottovoce.corpus.truth import read_truth
+from sottovoce.corpus.reading.corpus import Corpus, open_documents, open_posts
+from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.truth import read_truth
 from sottovoce.errors import SottovoceError
 
 CSV = b'user,time,text\nann,2024-05-01 12:00:00,"a, ""b""\nc"\nbob,1714564800,\n,x,y\n1,2\n'

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from sottovoce.corpus import opening
-from sottovoce.corpus.options import ReadOptions
-from sottovoce.corpus.read import open_documents, open_posts
+from sottovoce.corpus.reading import opening
+from sottovoce.corpus.reading.corpus import open_documents, open_posts
+from sottovoce.corpus.reading.options import ReadOptions
 from sottovoce.corpus.schema import POSTS
 
 Row = dict[str, object]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.corpus import opening
-from sottovoce.corpus.options import Format, ReadOptions
-from sottovoce.corpus.read import open_documents, open_posts
-from sottovoce.corpus.tally import Skip
+from sottovoce.corpus.reading import opening
+from sottovoce.corpus.reading.corpus import open_documents, open_posts
+from sottovoce.corpus.reading.options import Format, ReadOptions
+from sottovoce.corpus.reading.tally import Skip
 from sottovoce.errors import CorpusError
 
 HEADER = "AnonID\tQuery\tQueryTime\tItemRank\tClickURL\n"

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sottovoce.corpus.options import Format, ReadOptions
-from sottovoce.corpus.read import Corpus, open_documents, open_posts
+from sottovoce.corpus.reading.corpus import Corpus, open_documents, open_posts
+from sottovoce.corpus.reading.options import Format, ReadOptions
 from sottovoce.errors import CorpusError
 
 SECRET = "mysecretillness"  # noqa: S105 - a word to look for, not a password

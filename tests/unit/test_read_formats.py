@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sottovoce.corpus.formats.choose import Source
-from sottovoce.corpus.options import ReadOptions
-from sottovoce.corpus.read import Corpus, open_documents, open_posts
+from sottovoce.corpus.reading.corpus import Corpus, open_documents, open_posts
+from sottovoce.corpus.reading.formats.choose import Source
+from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.tally import Skip
 from sottovoce.corpus.schema import DOCUMENTS, POSTS
-from sottovoce.corpus.tally import Skip
 from sottovoce.errors import CorpusError, ParameterError
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)

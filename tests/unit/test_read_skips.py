@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sottovoce.corpus.options import ReadOptions
-from sottovoce.corpus.read import open_documents, open_posts
+from sottovoce.corpus.reading.corpus import open_documents, open_posts
+from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.tally import Skip
 from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS
-from sottovoce.corpus.tally import Skip
 
 GOOD = ("ann", "2024-05-01 12:00:00", "hello")
 

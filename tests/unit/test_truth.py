@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from sottovoce.corpus.read import open_posts
+from sottovoce.corpus.reading.corpus import open_posts
+from sottovoce.corpus.reading.truth import Coverage, check_truth_against_posts, read_truth
 from sottovoce.corpus.schema import TRUTH
-from sottovoce.corpus.truth import Coverage, check_truth_against_posts, read_truth
 from sottovoce.errors import CorpusError
 
 ROW = {"user": "ann", "topic": "debt", "persona": "student", "sensitive": True, "grade": 0.5}

@@ -13,20 +13,18 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from scipy import sparse
 
-from sottovoce.files import whole_file
-
 _COPY_BYTES = 1 << 20
 
 
 def write_matrix(path: Path, blocks: Iterable[sparse.csr_array], width: int) -> tuple[int, int]:
-    """Write the blocks, one under another, and return the number of rows and of non-zeros."""
-    with (
-        whole_file(path, private=True) as temporary,
-        TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as spill,
-    ):
+    """Write the blocks, one under another; return the number of rows and of non-zeros.
+
+    ``path`` grows as it is written: give the temporary name of a ``whole_file``.
+    """
+    with TemporaryDirectory(dir=path.parent, prefix=".spill.") as spill:
         parts = {name: Path(spill, name) for name in ("data", "indices", "indptr")}
         rows, cells = _spill(parts, blocks)
-        with zipfile.ZipFile(temporary, "w", allowZip64=True) as archive:
+        with zipfile.ZipFile(path, "w", allowZip64=True) as archive:
             _store_file(archive, "data", parts["data"], "<i4", cells)
             _store_file(archive, "indices", parts["indices"], "<i4", cells)
             _store_file(archive, "indptr", parts["indptr"], "<i8", rows + 1)

@@ -74,9 +74,13 @@ class Vocabulary:
 
     def save(self, path: Path) -> None:
         """Write one term a line under a header that keeps the mark."""
-        mark = json.dumps({"data_dependent": self.data_dependent, "origin": self.origin})
         with whole_file(path) as temporary:
-            temporary.write_text("\n".join([_HEADER + mark, *self.terms, ""]), encoding="utf-8")
+            temporary.write_text(self.as_text(), encoding="utf-8")
+
+    def as_text(self) -> str:
+        """What ``save`` writes."""
+        mark = json.dumps({"data_dependent": self.data_dependent, "origin": self.origin})
+        return "\n".join([_HEADER + mark, *self.terms, ""])
 
     def __len__(self) -> int:
         return len(self.terms)

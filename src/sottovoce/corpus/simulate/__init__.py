@@ -8,7 +8,7 @@ from sottovoce.corpus.simulate.parameters import (
     SimulationParameters,
     difficulty_named,
 )
-from sottovoce.corpus.simulate.writing import CommunitySummary, write_community
+from sottovoce.corpus.simulate.writing import CommunitySummary, write_community, write_files
 
 __all__ = [
     "DIFFICULTIES",
@@ -22,4 +22,5 @@ __all__ = [
     "lda_counts",
     "simulate",
     "write_community",
+    "write_files",
 ]

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sottovoce.corpus.schema import POSTS
+from sottovoce.corpus.schema import POSTS, TRUTH
 from sottovoce.corpus.simulate.background import draw_background
 from sottovoce.corpus.simulate.lexicon import AMBIGUOUS, DIRECT, DOMAIN, GENERAL, INDIRECT, KINDS
 from sottovoce.corpus.simulate.parameters import SimulationParameters
@@ -18,15 +18,6 @@ from sottovoce.corpus.simulate.wording import Texts, draw_lengths, write_texts
 from sottovoce.corpus.simulate.world import World, the_world
 from sottovoce.errors import ParameterError
 
-TRUTH = pa.schema(
-    [
-        pa.field("user", pa.string(), nullable=False),
-        pa.field("topic", pa.string(), nullable=False),
-        pa.field("persona", pa.string(), nullable=False),
-        pa.field("sensitive", pa.bool_(), nullable=False),
-        pa.field("grade", pa.float64(), nullable=False),
-    ]
-)
 # Share of a passing mention's words that name the sensitive topic.
 MENTION_SHARE = 0.12
 # Of the words in a post that are not general speech, by style.

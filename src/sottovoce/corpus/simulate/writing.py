@@ -33,11 +33,17 @@ class CommunitySummary:
 
 
 def write_community(folder: Path, parameters: SimulationParameters) -> CommunitySummary:
-    """Simulate a community and write it into ``folder``.
-
-    All four files are finished under temporary names before the first gets its final name.
-    """
+    """Simulate a community and write it into ``folder``."""
     community = simulate(parameters)
+    write_files(folder, community)
+    return _summary(folder, community)
+
+
+def write_files(folder: Path, community: Community) -> None:
+    """Write the four files of a community.
+
+    All are finished under temporary names before the first gets its final name.
+    """
     output_folder(folder)
     with ExitStack() as staged:
         posts = staged.enter_context(whole_file(folder / POSTS_FILE))
@@ -48,7 +54,6 @@ def write_community(folder: Path, parameters: SimulationParameters) -> Community
         pq.write_table(community.truth, truth, compression="zstd")
         pq.write_table(community.background, background, compression="zstd")
         topics.write_text(topics_toml(community.topics), encoding="utf-8")
-    return _summary(folder, community)
 
 
 def topics_toml(topics: Iterable[CatalogueTopic]) -> str:

@@ -1,5 +1,10 @@
 """Function words of English, a public list: it says nothing about any corpus."""
 
+from pathlib import Path
+
+from sottovoce.corpus.words.characters import fold_case
+from sottovoce.errors import ParameterError
+
 _WORDS = """
     about above after again against all almost also although always am among an and another any are
     around as at away back be because been before being below between both but by came can cannot
@@ -16,3 +21,20 @@ _WORDS = """
     """
 ENGLISH = frozenset(_WORDS.split())
 STOP_WORDS = {"english": ENGLISH}
+
+
+def load_stop_words(name_or_file: str | None) -> frozenset[str]:
+    """The list of that name, or the words of that file, one a line; none for None."""
+    if name_or_file is None:
+        return frozenset()
+    if name_or_file in STOP_WORDS:
+        return STOP_WORDS[name_or_file]
+    try:
+        lines = Path(name_or_file).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        known = ", ".join(STOP_WORDS)
+        raise ParameterError(
+            f"stop words must be one of {known} or a readable file, got {name_or_file!r} "
+            f"({type(error).__name__})."
+        ) from None
+    return frozenset(fold_case(line.strip()) for line in lines if line.strip())

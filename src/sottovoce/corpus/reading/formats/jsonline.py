@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from sottovoce.corpus.times import from_number
+from sottovoce.corpus.reading.times import from_number
 
 
 def parsed(line: bytes) -> dict[str, object] | None:

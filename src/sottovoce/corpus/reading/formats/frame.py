@@ -5,13 +5,13 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from sottovoce.corpus.conform import check_types
-from sottovoce.corpus.mapping import locate
-from sottovoce.corpus.opening import readable
-from sottovoce.corpus.options import ReadOptions
+from sottovoce.corpus.reading.conform import check_types
+from sottovoce.corpus.reading.mapping import locate
+from sottovoce.corpus.reading.opening import readable
+from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.strings import without_views
+from sottovoce.corpus.reading.tally import Tally
 from sottovoce.corpus.schema import BATCH_ROWS
-from sottovoce.corpus.strings import without_views
-from sottovoce.corpus.tally import Tally
 from sottovoce.errors import CorpusError
 
 _WHERE = "the data frame"

@@ -7,10 +7,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sottovoce.corpus.reading.strings import (
+    as_bytes,
+    byte_lengths,
+    is_string_like,
+    repaired,
+    strict,
+)
+from sottovoce.corpus.reading.tally import Skip, Tally
+from sottovoce.corpus.reading.times import is_time_like, to_instants
 from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS, DOCUMENTS, POSTS
-from sottovoce.corpus.strings import as_bytes, byte_lengths, is_string_like, repaired, strict
-from sottovoce.corpus.tally import Skip, Tally
-from sottovoce.corpus.times import is_time_like, to_instants
 from sottovoce.errors import CorpusError
 
 Mask = npt.NDArray[np.bool_]

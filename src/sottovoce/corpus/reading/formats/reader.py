@@ -5,7 +5,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from sottovoce.corpus.tally import Tally
+from sottovoce.corpus.reading.tally import Tally
 
 
 class Reader(Protocol):

@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.blocks import line_blocks, split_lines
-from sottovoce.corpus.opening import utf8_chunks
-from sottovoce.corpus.options import ReadOptions
-from sottovoce.corpus.tally import Skip, Tally
+from sottovoce.corpus.reading.blocks import line_blocks, split_lines
+from sottovoce.corpus.reading.opening import utf8_chunks
+from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.tally import Skip, Tally
 from sottovoce.errors import CorpusError
 
 

@@ -5,12 +5,12 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.formats.choose import Source, reader_for
-from sottovoce.corpus.options import ReadOptions
-from sottovoce.corpus.read import Corpus
+from sottovoce.corpus.reading.corpus import Corpus
+from sottovoce.corpus.reading.formats.choose import Source, reader_for
+from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.strings import as_bytes, strict
+from sottovoce.corpus.reading.tally import Tally
 from sottovoce.corpus.schema import TRUTH
-from sottovoce.corpus.strings import as_bytes, strict
-from sottovoce.corpus.tally import Tally
 from sottovoce.errors import CorpusError
 
 

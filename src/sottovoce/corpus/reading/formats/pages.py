@@ -10,8 +10,8 @@ from typing import BinaryIO, NamedTuple
 
 import pyarrow as pa
 
-from sottovoce.corpus.formats.thrift import read_struct
-from sottovoce.corpus.options import MIB
+from sottovoce.corpus.reading.formats.thrift import read_struct
+from sottovoce.corpus.reading.options import MIB
 from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS
 from sottovoce.errors import CorpusError
 

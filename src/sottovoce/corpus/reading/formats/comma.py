@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from sottovoce.corpus.formats.delimited import Layout, first_row_of, head
-from sottovoce.corpus.formats.rows import row_blocks
-from sottovoce.corpus.opening import UNDECODABLE, readable, utf8_chunks
-from sottovoce.corpus.options import ReadOptions
-from sottovoce.corpus.tally import Skip, Tally
+from sottovoce.corpus.reading.formats.delimited import Layout, first_row_of, head
+from sottovoce.corpus.reading.formats.rows import row_blocks
+from sottovoce.corpus.reading.opening import UNDECODABLE, readable, utf8_chunks
+from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.tally import Skip, Tally
 from sottovoce.errors import CorpusError
 
 _NONCHARACTERS = [chr(code).encode() for code in range(0xFDD0, 0xFDF0)]

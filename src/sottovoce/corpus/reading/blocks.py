@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.tally import Skip, Tally
+from sottovoce.corpus.reading.tally import Skip, Tally
 
 
 def line_blocks(chunks: Iterator[bytes], max_line_bytes: int, tally: Tally) -> Iterator[bytes]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.piecewise import piecewise
+from sottovoce.corpus.reading.piecewise import piecewise
 
 
 def as_bytes(array: pa.Array) -> pa.Array:

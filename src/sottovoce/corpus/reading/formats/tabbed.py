@@ -7,11 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.blocks import line_blocks, split_lines
-from sottovoce.corpus.formats.delimited import Layout, first_row_of, head
-from sottovoce.corpus.opening import utf8_chunks
-from sottovoce.corpus.options import ReadOptions
-from sottovoce.corpus.tally import Skip, Tally
+from sottovoce.corpus.reading.blocks import line_blocks, split_lines
+from sottovoce.corpus.reading.formats.delimited import Layout, first_row_of, head
+from sottovoce.corpus.reading.opening import utf8_chunks
+from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.tally import Skip, Tally
 from sottovoce.errors import CorpusError
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
-from sottovoce.corpus.conform import check_types
-from sottovoce.corpus.formats.pages import rows_per_batch
-from sottovoce.corpus.mapping import locate
-from sottovoce.corpus.opening import readable
-from sottovoce.corpus.options import MIB, ReadOptions
-from sottovoce.corpus.tally import Tally
+from sottovoce.corpus.reading.conform import check_types
+from sottovoce.corpus.reading.formats.pages import rows_per_batch
+from sottovoce.corpus.reading.mapping import locate
+from sottovoce.corpus.reading.opening import readable
+from sottovoce.corpus.reading.options import MIB, ReadOptions
+from sottovoce.corpus.reading.tally import Tally
 from sottovoce.errors import CorpusError
 
 

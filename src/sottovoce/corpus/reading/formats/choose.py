@@ -7,17 +7,17 @@ from typing import cast
 
 import pyarrow as pa
 
-from sottovoce.corpus.formats.aol import AolReader, is_aol
-from sottovoce.corpus.formats.comma import CommaReader
-from sottovoce.corpus.formats.frame import ArrowStream, FrameReader
-from sottovoce.corpus.formats.jsonl import JsonLinesReader
-from sottovoce.corpus.formats.lines import LinesReader
-from sottovoce.corpus.formats.parquet import ParquetReader
-from sottovoce.corpus.formats.reader import Reader
-from sottovoce.corpus.formats.tabbed import TabbedReader
-from sottovoce.corpus.mapping import check_mapping
-from sottovoce.corpus.opening import check_file, without_compression
-from sottovoce.corpus.options import Format, ReadOptions
+from sottovoce.corpus.reading.formats.aol import AolReader, is_aol
+from sottovoce.corpus.reading.formats.comma import CommaReader
+from sottovoce.corpus.reading.formats.frame import ArrowStream, FrameReader
+from sottovoce.corpus.reading.formats.jsonl import JsonLinesReader
+from sottovoce.corpus.reading.formats.lines import LinesReader
+from sottovoce.corpus.reading.formats.parquet import ParquetReader
+from sottovoce.corpus.reading.formats.reader import Reader
+from sottovoce.corpus.reading.formats.tabbed import TabbedReader
+from sottovoce.corpus.reading.mapping import check_mapping
+from sottovoce.corpus.reading.opening import check_file, without_compression
+from sottovoce.corpus.reading.options import Format, ReadOptions
 from sottovoce.errors import CorpusError
 
 Source = str | PathLike[str] | ArrowStream

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pyarrow as pa
 
-from sottovoce.corpus.conform import bounded, to_documents, to_posts
-from sottovoce.corpus.formats.choose import Source, reader_for
-from sottovoce.corpus.formats.reader import Reader
-from sottovoce.corpus.options import MIB, ReadOptions
+from sottovoce.corpus.reading.conform import bounded, to_documents, to_posts
+from sottovoce.corpus.reading.formats.choose import Source, reader_for
+from sottovoce.corpus.reading.formats.reader import Reader
+from sottovoce.corpus.reading.options import MIB, ReadOptions
+from sottovoce.corpus.reading.tally import Tally
 from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS, DOCUMENTS, POSTS
-from sottovoce.corpus.tally import Tally
 from sottovoce.errors import CorpusError
 
 Conform = Callable[[pa.RecordBatch, str, Tally], pa.RecordBatch]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from sottovoce.corpus.options import ReadOptions
+from sottovoce.corpus.reading.options import ReadOptions
 from sottovoce.errors import CorpusError, ParameterError
 
 NAMES_SHOWN = 20

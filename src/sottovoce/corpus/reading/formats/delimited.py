@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import csv
 
-from sottovoce.corpus.mapping import locate
-from sottovoce.corpus.opening import utf8_chunks
-from sottovoce.corpus.options import MIB, ReadOptions
+from sottovoce.corpus.reading.mapping import locate
+from sottovoce.corpus.reading.opening import utf8_chunks
+from sottovoce.corpus.reading.options import MIB, ReadOptions
 from sottovoce.errors import CorpusError
 
 HEAD_BYTES = 4 * MIB

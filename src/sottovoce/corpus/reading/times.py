@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.piecewise import piecewise
-from sottovoce.corpus.strings import as_bytes, is_string_like, strict
+from sottovoce.corpus.reading.piecewise import piecewise
+from sottovoce.corpus.reading.strings import as_bytes, is_string_like, strict
 
 INSTANT = pa.timestamp("us", tz="UTC")
 LOCAL = pa.timestamp("us")

@@ -7,12 +7,12 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import json
 
-from sottovoce.corpus.blocks import line_blocks
-from sottovoce.corpus.formats.jsonline import kind_of, parsed, row_of
-from sottovoce.corpus.mapping import locate
-from sottovoce.corpus.opening import utf8_chunks
-from sottovoce.corpus.options import ReadOptions
-from sottovoce.corpus.tally import Skip, Tally
+from sottovoce.corpus.reading.blocks import line_blocks
+from sottovoce.corpus.reading.formats.jsonline import kind_of, parsed, row_of
+from sottovoce.corpus.reading.mapping import locate
+from sottovoce.corpus.reading.opening import utf8_chunks
+from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.tally import Skip, Tally
 from sottovoce.errors import CorpusError, ParameterError
 
 LINES_SNIFFED = 100

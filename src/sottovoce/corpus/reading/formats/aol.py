@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.corpus.formats.tabbed import TabbedReader, first_row
-from sottovoce.corpus.options import ReadOptions
+from sottovoce.corpus.reading.formats.tabbed import TabbedReader, first_row
+from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.tally import Skip, Tally
 from sottovoce.corpus.schema import POSTS
-from sottovoce.corpus.tally import Skip, Tally
 from sottovoce.errors import CorpusError
 
 HEADER = ["AnonID", "Query", "QueryTime", "ItemRank", "ClickURL"]

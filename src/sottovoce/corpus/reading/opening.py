@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sottovoce.corpus.options import ReadOptions
+from sottovoce.corpus.reading.options import ReadOptions
 from sottovoce.errors import CorpusError
 
 CHUNK_BYTES = 1024 * 1024

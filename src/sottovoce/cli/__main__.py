@@ -1,0 +1,5 @@
+"""Run as a module."""
+
+from sottovoce.cli import main
+
+main()

@@ -1,0 +1,63 @@
+"""How commands show results: tables for people, JSON for machines, progress on the side."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def show_json(value: object) -> None:
+    """Print ``value`` as JSON on standard output."""
+    typer.echo(json.dumps(value, indent=2, default=_plain, allow_nan=False))
+
+
+def show_facts(title: str, facts: Mapping[str, object]) -> None:
+    """Print names and values side by side."""
+    table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2))
+    for name, value in facts.items():
+        table.add_row(name, _readable(value))
+    Console().print(table)
+
+
+def show_rows(title: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """Print rows that have the same keys as a table."""
+    table = Table(title=title, title_justify="left")
+    for name in rows[0]:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(_readable(value) for value in row.values()))
+    Console().print(table)
+
+
+@contextmanager
+def progress(step: str) -> Iterator[None]:
+    """Show that ``step`` is under way, on a terminal only."""
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        bar.add_task(step, total=None)
+        yield
+
+
+def _readable(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+
+
+def _plain(value: Any) -> object:  # noqa: ANN401 - JSON asks about whatever it does not know
+    return str(value) if isinstance(value, Path) else value.item()
