@@ -101,7 +101,7 @@ def test_unknown_topic_is_refused() -> None:
 
 def test_a_world_without_everyday_topics_is_refused() -> None:
     everything = tuple(topic.name for topic in the_world().topics)
-    with pytest.raises(ParameterError, match="at most 42, .* got 46"):
+    with pytest.raises(ParameterError, match=r"at most 42, .* got 46"):
         simulate(
             SimulationParameters(
                 sensitive_topics=everything,
