@@ -1,5 +1,6 @@
 """Counting does not solve the task, and the levels are ordered by what counting finds."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -15,12 +16,14 @@ from sottovoce.corpus.simulate import (
 )
 from sottovoce.corpus.simulate.counting import (
     CountingBaselines,
+    PostTokens,
     afflicted_by_topic,
     counting_baselines,
     posts_by_user,
     salient_words_by_user,
 )
 from sottovoce.corpus.simulate.lexicon import the_lexicon
+from sottovoce.corpus.simulate.world import the_world
 
 GLARING = Difficulty(indirect=0.0, dilution=0.1, leakage=0.0, focus=1.0, drift=0.0)
 
@@ -95,6 +98,27 @@ def salient_counts_overlap(difficulty: Difficulty) -> bool:
 def test_bystanders_salient_words_overlap_with_those_of_the_afflicted() -> None:
     assert salient_counts_overlap(DIFFICULTIES["default"])
     assert not salient_counts_overlap(GLARING)
+
+
+def share_of_users_naming_a_topic_in_passing(difficulty: Difficulty) -> float:
+    """In the control, where nobody has a role: users with an unambiguous salient word."""
+    sample = community(difficulty, control=True)
+    tokens = PostTokens.of(sample.posts["text"])
+    ambiguous = the_world().ambiguous_words
+    words = (word for topic in sample.topics if topic.sensitive for word in topic.words)
+    hits = tokens.count(tuple(word for word in words if word not in ambiguous))
+    users = sample.posts.filter(hits > 0)["user"].unique()
+    return len(users) / sample.parameters.users
+
+
+def test_bystanders_name_sensitive_topics_in_passing_the_more_the_more_leaks() -> None:
+    tight, usual, leaky = (
+        share_of_users_naming_a_topic_in_passing(replace(DIFFICULTIES["default"], leakage=leakage))
+        for leakage in (0.0, DIFFICULTIES["default"].leakage, 0.2)
+    )
+    assert tight < 0.05
+    assert 0.2 < usual < 0.6
+    assert leaky > 1.3 * usual
 
 
 def zipf_slope(counts: NDArray[np.int64]) -> float:

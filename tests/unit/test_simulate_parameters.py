@@ -14,6 +14,7 @@ from sottovoce.corpus.simulate import (
     lda_counts,
     simulate,
 )
+from sottovoce.corpus.simulate.world import the_world
 from sottovoce.errors import ParameterError
 
 
@@ -96,6 +97,20 @@ def test_more_personas_than_users_are_refused() -> None:
 def test_unknown_topic_is_refused() -> None:
     with pytest.raises(ParameterError, match="'gout'"):
         simulate(SimulationParameters(sensitive_topics=("gout",)))
+
+
+def test_a_world_without_everyday_topics_is_refused() -> None:
+    everything = tuple(topic.name for topic in the_world().topics)
+    with pytest.raises(ParameterError, match=r"at most 42, .* got 46"):
+        simulate(
+            SimulationParameters(
+                sensitive_topics=everything,
+                curious_share=0.002,
+                supporter_share=0.002,
+                afflicted_share=0.002,
+                professional_share=0.002,
+            )
+        )
 
 
 def test_unknown_level_is_refused_and_levels_are_named() -> None:

@@ -1,6 +1,6 @@
 """Who is in the community: roles, ground truth, habits and interests of every user.
 
-Roles per sensitive topic, and how each behaves (``BEHAVIOURS``):
+Roles per sensitive topic, and how each behaves (``behaviours`` has the numbers):
 
 - *afflicted*: recurring, focused on the topic, mostly indirect wording
 - *professional*: the whole domain, direct wording, regular and with many posts
