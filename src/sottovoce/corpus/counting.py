@@ -7,6 +7,7 @@ on how the texts were cut into batches.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,8 @@ from sottovoce.errors import CorpusError, ParameterError
 
 # Below this much text a thread costs more than it gains.
 _BYTES_PER_THREAD = 1 << 16
+# So much text at a time keeps what is written at random within the processor's cache.
+_BYTES_PER_PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -175,24 +178,37 @@ def _single_words(vocabulary: Vocabulary) -> dict[str, None]:
 def _count_parts(workers: list[_Worker], array: pa.Array) -> list[sparse.csr_array]:
     """Count an array in contiguous parts of about equal bytes, one for each thread."""
     texts = text_buffers(array)
-    offsets = texts.offsets
-    useful = int(offsets[-1] - offsets[0]) // _BYTES_PER_THREAD + 1
-    parts = min(len(workers), useful)
-    goals = offsets[0] + (offsets[-1] - offsets[0]) * np.arange(1, parts) / parts
-    cuts = [0, *np.searchsorted(offsets, goals).tolist(), texts.rows]
-    return on_threads(
-        [
-            partial(worker.count, texts, first, last)
-            for worker, first, last in zip(workers, cuts[:-1], cuts[1:], strict=False)
-        ],
-        parts,
-    )
+    size = int(texts.offsets[-1] - texts.offsets[0])
+    cuts = _cuts(texts, 0, texts.rows, max(_BYTES_PER_THREAD, -(-size // len(workers))))
+    tasks = [
+        partial(worker.count, texts, first, last)
+        for worker, (first, last) in zip(workers, pairwise(cuts), strict=False)
+    ]
+    return on_threads(tasks, len(workers))
+
+
+def _cuts(texts: TextBuffers, first: int, last: int, size: int) -> list[int]:
+    """Where to cut texts ``first`` to ``last`` into contiguous parts of about ``size`` bytes."""
+    begin, end = texts.offsets[first], texts.offsets[last]
+    goals = np.arange(begin + size, end, size)
+    inner = first + np.searchsorted(texts.offsets[first:last], goals)
+    return [first, *inner.tolist(), last]
 
 
 def _stacked(parts: list[sparse.csr_array], width: int) -> sparse.csr_array:
+    """The parts one under another, as a matrix with ``width`` columns."""
+    if len(parts) == 1 and parts[0].shape[1] == width:
+        return parts[0]
     if not parts:
         return sparse.csr_array(np.zeros((0, width), np.int32))
-    return parts[0] if len(parts) == 1 else sparse.csr_array(sparse.vstack(parts))
+    ends = np.cumsum([0, *(part.nnz for part in parts)])
+    pointers = [part.indptr[1:] + end for part, end in zip(parts, ends[:-1], strict=True)]
+    cells = (
+        np.concatenate([part.data for part in parts]),
+        np.concatenate([part.indices for part in parts]),
+        np.concatenate([ends[:1], *pointers]),
+    )
+    return sparse.csr_array(cells, shape=(sum(part.shape[0] for part in parts), width))
 
 
 def _renamed(part: sparse.csr_array, columns: NDArray[np.int32], width: int) -> sparse.csr_array:
