@@ -23,13 +23,19 @@ app.command("count")(count.count)
 app.command("bench")(bench.bench)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sottovoce {sottovoce.__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def root(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and stop.", callback=_print_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
     """Assess, release and learn from private text. Nothing leaves this machine."""
-    if version:
-        typer.echo(f"sottovoce {sottovoce.__version__}")
-        raise typer.Exit

@@ -81,7 +81,9 @@ def _without_gaps(weeks: Counter[date]) -> dict[date, int]:
 
 def _quantiles(values: NDArray[np.int64], times: NDArray[np.int64]) -> tuple[float, ...]:
     """Quantiles of ``values``, each occurring so many ``times``: the least value at or above."""
+    if not values.size:
+        return ()
     order = np.argsort(values)
     reached = np.cumsum(times[order])
-    places = np.searchsorted(reached, np.array(QUANTILES) * (reached[-1] if reached.size else 0))
-    return tuple(float(values[order[min(place, order.size - 1)]]) for place in places)
+    places = np.searchsorted(reached, np.array(QUANTILES) * reached[-1])
+    return tuple(values[order[places]].astype(float).tolist())

@@ -1,0 +1,325 @@
+"""Commands as their users meet them."""
+
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+
+from sottovoce.cli import main
+
+Run = Callable[..., tuple[int, str, str]]
+PRIVATE = "veryprivatesentence"
+POSTS = f"user,time,text\nann,2024-01-01,{PRIVATE} one\nbob,2024-01-09,two three\n"
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process: its exit code, standard output and standard error."""
+
+    def command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["sottovoce", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        shown = capsys.readouterr()
+        return int(stop.value.code or 0), shown.out, shown.err
+
+    return command
+
+
+@pytest.fixture
+def posts(tmp_path: Path) -> Path:
+    path = tmp_path / "posts.csv"
+    path.write_text(POSTS)
+    return path
+
+
+def test_simulate_is_the_same_for_the_same_seed(run: Run, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        arguments = (tmp_path / name, "--users", 60, "--weeks", 3, "--seed", 5, "--json")
+        code, out, _ = run("simulate", *arguments)
+        assert code == 0
+        assert json.loads(out)["users"] == 60
+    files = ["background.parquet", "posts.parquet", "topics.toml", "truth.parquet"]
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == files
+    for name in files:
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_simulate_shows_people_a_table(run: Run, tmp_path: Path) -> None:
+    code, out, _ = run("simulate", tmp_path, "--users", 60, "--weeks", 3, "--difficulty", "hard")
+    assert code == 0
+    assert "afflicted" in out
+    assert "financial debts" in out
+
+
+def test_describe_counts_people_posts_and_words_without_showing_any(run: Run, posts: Path) -> None:
+    code, out, _ = run("describe", posts, "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert (facts["users"], facts["posts"], facts["words"]) == (2, 2, 4)
+    assert facts["posts_by_week"] == {"2024-01-01": 1, "2024-01-08": 1}
+    code, out, _ = run("describe", posts)
+    assert code == 0
+    assert "ann" not in out
+    assert PRIVATE not in out
+
+
+def test_describe_checks_the_truth_against_the_posts(run: Run, posts: Path, tmp_path: Path) -> None:
+    truth = tmp_path / "truth.csv"
+    rows = ["ann,hiv,bystander,false,0", "zoe,hiv,afflicted,true,0.9"]
+    truth.write_text("\n".join(["user,topic,persona,sensitive,grade", *rows]))
+    code, out, _ = run("describe", posts, "--truth", truth, "--json")
+    assert code == 0
+    assert json.loads(out)["truth_users_without_posts"] == 1
+    assert json.loads(out)["post_users_without_truth"] == 1
+
+
+def test_count_writes_a_matrix_and_its_vocabulary_for_the_owner_only(
+    run: Run, posts: Path, tmp_path: Path
+) -> None:
+    code, out, _ = run("count", posts, "--out", tmp_path / "c", "--json")
+    assert code == 0
+    assert json.loads(out)["words chosen by the data"] is True
+    matrix = sparse.load_npz(tmp_path / "c" / "counts.npz")
+    header, *terms = (tmp_path / "c" / "vocabulary.txt").read_text().split()[-4:]
+    assert [header, *terms] == ["one", "three", "two", PRIVATE]
+    assert matrix.toarray().tolist() == [[1, 0, 0, 1], [0, 1, 1, 0]]
+    for path in (tmp_path / "c").iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_count_by_a_public_list_with_stop_words_and_stems(
+    run: Run, posts: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "list.txt").write_text("two\nthree\none\n")
+    (tmp_path / "stop.txt").write_text("Three\n")
+    lists = ("--vocabulary", tmp_path / "list.txt", "--stop-words", tmp_path / "stop.txt")
+    code, out, _ = run("count", posts, "--out", tmp_path / "c", *lists, "--stem", "english")
+    assert code == 0
+    assert "no" in out
+    matrix = sparse.load_npz(tmp_path / "c" / "counts.npz")
+    assert matrix.toarray().tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
+def test_skipped_rows_are_told_on_standard_error(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "posts.csv"
+    path.write_bytes(POSTS.encode() + b"cyd,noon,x\ndan,2024-01-02,caf\xe9\n")
+    code, out, err = run("describe", path, "--json")
+    assert code == 0
+    assert "skipped 1 of 4 rows: unreadable time" in err
+    assert "repaired 1 text" in err
+    assert json.loads(out)["skipped"] == {"unreadable time": 1}
+
+
+def test_columns_header_and_format_can_be_named(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("ann\t2024-01-01\thello there\n")
+    options = ("--format", "tsv", "--header", "who,when,what")
+    mapping = ("--columns", "user=who,time=when,text=2")
+    code, out, _ = run("describe", path, *options, *mapping, "--json")
+    assert code == 0
+    assert json.loads(out)["words"] == 2
+
+
+def test_bench_prints_rows_for_people_and_machines(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
+    monkeypatch.setattr("sottovoce.bench.tokenize.REPEATS", 1)
+    code, out, _ = run("bench", "tokenize", "--size", "0.01", "--json")
+    assert code == 0
+    assert json.loads(out)[0]["bench"] == "tokenize"
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    code, out, _ = run("bench", "tokenize", "--size", "0.01")
+    assert code == 0
+    assert "is not installed; to compare with it: make peers" in out
+
+
+def test_demo_writes_a_report_and_says_where(run: Run, tmp_path: Path) -> None:
+    arguments = ("demo", "--out", tmp_path / "d", "--users", 60, "--weeks", 3)
+    code, out, _ = run(*arguments)
+    assert code == 0
+    assert str(tmp_path / "d" / "report.html") in out.replace("\n", "")
+    page = (tmp_path / "d" / "report.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 3
+    code, out, _ = run(*arguments, "--json")
+    assert json.loads(out)["report"] == str(tmp_path / "d" / "report.html")
+
+
+def test_demo_without_the_extra_says_what_to_install(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    for name in [name for name in sys.modules if name.startswith("sottovoce.report")]:
+        monkeypatch.delitem(sys.modules, name)
+    code, _, err = run("demo", "--out", tmp_path)
+    assert code == 2
+    assert "pip install 'sottovoce[report]'" in err
+
+
+def test_help_of_every_command_has_an_example(run: Run) -> None:
+    code, out, _ = run("--help")
+    assert code == 0
+    for command in ("demo", "simulate", "describe", "count", "bench"):
+        assert command in out
+        code, shown, _ = run(command, "--help")
+        assert code == 0
+        assert f"Example: sottovoce {command}" in " ".join(shown.split())
+        assert "--json" in shown
+
+
+def test_version(run: Run) -> None:
+    assert run("--version")[:2] == (0, "sottovoce 0.1.0\n")
+
+
+BAD_FILES: dict[str, tuple[str, bytes, str]] = {
+    "missing column": ("posts.csv", b"user,when,text\na,2024-01-01,x\n", "time"),
+    "every time unreadable": (
+        "posts.csv",
+        f"user,time,text\na,noon,{PRIVATE}\n".encode(),
+        "no usable row: .*unreadable time",
+    ),
+    "wrong type": (
+        "posts.jsonl",
+        f'{{"user": ["a"], "time": 1, "text": "{PRIVATE}"}}\n'.encode(),
+        "no usable row|must be",
+    ),
+    "utf-16": ("posts.csv", POSTS.encode("utf-16"), "UTF-16|encoding"),
+    "not parquet": ("posts.parquet", f"PAR1{PRIVATE}PAR1".encode(), "damaged, cut short"),
+    "empty": ("posts.csv", b"", "empty"),
+    "only a header": ("posts.csv", b"user,time,text\n", "no usable row"),
+    "unknown format": ("posts.xyz", b"x", "format must be one of|--format|format="),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+@pytest.mark.parametrize("command", ["describe", "count"])
+def test_bad_files_end_with_exit_code_2_and_no_output(
+    run: Run, tmp_path: Path, case: str, command: str
+) -> None:
+    name, content, message = BAD_FILES[case]
+    if command == "count" and case in {"missing column", "every time unreadable", "wrong type"}:
+        pytest.skip("counting needs the text only, and that is fine here")
+    path = tmp_path / name
+    path.write_bytes(content)
+    out = () if command == "describe" else ("--out", tmp_path / "out")
+    code, shown, err = run(command, path, *out)
+    assert code == 2
+    assert shown == ""
+    assert re.search(message, err), err
+    assert "Traceback" not in err
+    assert PRIVATE not in err
+    assert err.count("\n") == 1
+    assert not [p for p in (tmp_path / "out").rglob("*") if p.is_file()]
+
+
+def test_truncated_parquet_is_refused(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "posts.parquet"
+    pq.write_table(
+        pa.table({"user": ["a"] * 999, "time": [1] * 999, "text": [PRIVATE] * 999}), path
+    )
+    path.write_bytes(path.read_bytes()[:-40])
+    code, _, err = run("describe", path)
+    assert code == 2
+    assert "damaged, cut short" in err
+    assert PRIVATE not in err
+
+
+def test_a_repeated_user_and_topic_in_the_truth_is_refused(
+    run: Run, posts: Path, tmp_path: Path
+) -> None:
+    row = "ann,hiv,bystander,false,0"
+    truth = tmp_path / "truth.csv"
+    truth.write_text(f"user,topic,persona,sensitive,grade\n{row}\n{row}\n")
+    code, _, err = run("describe", posts, "--truth", truth)
+    assert code == 2
+    assert "1 rows that repeat a (user, topic) pair" in err
+    assert "ann" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["simulate", "out", "--users", "1"], "users must be between"),
+        (["simulate", "out", "--difficulty", "silly"], "difficulty must be one of"),
+        (["bench", "nothing"], "bench must be one of tokenize"),
+        (["describe", "none.csv"], "none.csv"),
+        (["describe", "none.csv", "--columns", "user"], "--columns must look like"),
+        (["describe", "none.csv", "--timezone", "Mars/Base"], "timezone must be an IANA name"),
+        (["count", "none.csv", "--out", "o", "--stem", "klingon"], "stem must be one of"),
+        (["count", "none.csv", "--out", "o", "--stop-words", "none"], "stop words must be one of"),
+        (["count", "n", "--out", "o", "--vocabulary", "v", "--min-texts", "2"], "choose words"),
+        (["nothing"], "No such command"),
+        (["describe"], "Missing argument"),
+    ],
+)
+def test_bad_usage_ends_with_exit_code_2(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert message in " ".join(err.split())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_defect_is_one_sentence_without_private_text(
+    run: Run, posts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_batches: object) -> None:
+        raise ValueError(PRIVATE)
+
+    monkeypatch.setattr("sottovoce.corpus.summary.summarise_posts", broken)
+    code, _, err = run("describe", posts)
+    assert code == 70
+    assert err.startswith("A defect in Sottovoce, sorry: ValueError at ")
+    assert PRIVATE not in err
+    monkeypatch.setenv("SOTTOVOCE_DEBUG", "1")
+    monkeypatch.setattr(sys, "argv", ["sottovoce", "describe", str(posts)])
+    with pytest.raises(ValueError, match=PRIVATE):
+        main()
+
+
+def test_ctrl_c_leaves_no_half_written_file(
+    run: Run, posts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sottovoce.corpus.count_files.write_matrix", interrupted)
+    code, _, err = run("count", posts, "--out", tmp_path / "out")
+    assert code in {1, 130}
+    assert "Traceback" not in err
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
+    source = f"{sys.executable} -m sottovoce.cli bench --help | head -c 1"
+    bash = shutil.which("bash") or "bash"
+    done = subprocess.run(
+        [bash, "-o", "pipefail", "-c", source],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "80"},
+    )
+    assert "Traceback" not in done.stderr
+
+
+def test_help_is_fast_because_kernels_and_plots_are_not_loaded() -> None:
+    source = "import sys, sottovoce.cli.app; print(' '.join(sys.modules))"
+    shown = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, check=True, text=True
+    )
+    loaded = set(shown.stdout.split())
+    assert not loaded & {"numba", "matplotlib", "scipy", "jinja2", "sklearn"}
