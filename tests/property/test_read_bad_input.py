@@ -93,6 +93,7 @@ def _attempt(action: Callable[[], None]) -> None:
     except SottovoceError as error:
         caught = error
     if caught is not None:
+        assert caught.__cause__ is None
         assert caught.__suppress_context__ or caught.__context__ is None
 
 

@@ -24,6 +24,7 @@ def refusal(path: Path, opener: Callable[..., Corpus] = open_posts, **options: o
         opener(path, options=ReadOptions(**options)).read_all()  # type: ignore[arg-type] # varies
     shown = "".join(traceback.format_exception_only(caught.value))
     assert SECRET not in shown
+    assert caught.value.__cause__ is None
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
     return str(caught.value)
 

@@ -65,6 +65,15 @@ def test_json_lines_are_skipped_by_reason(tmp_path: Path) -> None:
     assert skipped(path) == {Skip.USER: 2, Skip.TYPE: 4, Skip.TEXT: 1, Skip.TIME: 1, Skip.JSON: 7}
 
 
+@pytest.mark.parametrize("bad", ['{"text": "b"}{"text": "c"}', '{"text":\n"b"}'])
+def test_a_json_line_is_one_object_and_an_object_one_line(tmp_path: Path, bad: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "a"}\n' + bad)
+    corpus = open_documents(path)
+    assert corpus.read_all()["text"].to_pylist() == ["a"]
+    assert corpus.tally.skipped == {Skip.JSON: len(bad.split("\n"))}
+
+
 def test_one_bad_json_line_costs_only_itself(tmp_path: Path) -> None:
     good = json.dumps(dict(zip(("user", "time", "text"), GOOD, strict=True)))
     lines = [good] * 20_000
@@ -165,6 +174,14 @@ def test_batches_are_bounded_in_rows_and_bytes() -> None:
     size = BATCH_BYTES // 3
     long = open_documents(pa.table({"text": ["x" * size] * 7}))
     assert [batch.num_rows for batch in long] == [3, 3, 1]
+
+
+def test_batches_are_bounded_in_rows_when_lines_are_short(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("x\n" * (3 * BATCH_ROWS))
+    rows = [batch.num_rows for batch in open_documents(path)]
+    assert sum(rows) == 3 * BATCH_ROWS
+    assert max(rows) <= BATCH_ROWS
 
 
 def test_small_batches_are_joined(tmp_path: Path) -> None:
