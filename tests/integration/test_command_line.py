@@ -198,18 +198,23 @@ BAD_FILES: dict[str, tuple[str, bytes, str]] = {
     "not parquet": ("posts.parquet", f"PAR1{PRIVATE}PAR1".encode(), "damaged, cut short"),
     "empty": ("posts.csv", b"", "empty"),
     "only a header": ("posts.csv", b"user,time,text\n", "no usable row"),
-    "unknown format": ("posts.xyz", b"x", "format must be one of|--format|format="),
+    "unknown format": ("posts.xyz", b"x", "does not tell the format"),
 }
 
 
-@pytest.mark.parametrize("case", BAD_FILES)
-@pytest.mark.parametrize("command", ["describe", "count"])
+# Counting needs the text only, so it takes a file whose users or times are useless.
+FINE_TO_COUNT = {"missing column", "every time unreadable", "wrong type"}
+
+
+@pytest.mark.parametrize(
+    ("command", "case"),
+    [("describe", case) for case in BAD_FILES]
+    + [("count", case) for case in BAD_FILES if case not in FINE_TO_COUNT],
+)
 def test_bad_files_end_with_exit_code_2_and_no_output(
     run: Run, tmp_path: Path, case: str, command: str
 ) -> None:
     name, content, message = BAD_FILES[case]
-    if command == "count" and case in {"missing column", "every time unreadable", "wrong type"}:
-        pytest.skip("counting needs the text only, and that is fine here")
     path = tmp_path / name
     path.write_bytes(content)
     out = () if command == "describe" else ("--out", tmp_path / "out")

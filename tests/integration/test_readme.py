@@ -1,0 +1,77 @@
+"""The README and the guides are true: what they say to type works."""
+
+import gzip
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+from sottovoce.corpus.simulate import SimulationParameters, simulate
+
+ROOT = Path(__file__).parents[2]
+# The test run itself, and what would install into this environment.
+NOT_HERE = ("make test", "pip install")
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def commands(path: Path) -> list[str]:
+    lines = [line for block in blocks(path, "sh") for line in block.splitlines()]
+    return [line for line in lines if line.strip() and not line.startswith(NOT_HERE)]
+
+
+def in_checkout(tmp_path: Path) -> Path:
+    """A folder that looks like the checkout, so that outputs land outside the real one."""
+    for name in ("Makefile", "constraints", "pyproject.toml", "src", "README.md", "tools"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    environment = Path(sys.prefix)
+    (tmp_path / ".venv").symlink_to(environment)
+    return tmp_path
+
+
+def write_what_the_guides_read(folder: Path) -> None:
+    community = simulate(SimulationParameters(users=60, weeks=2, background_documents=1))
+    with gzip.open(folder / "posts.csv.gz", "wb") as out:
+        pacsv.write_csv(community.posts, out)
+    pq.write_table(community.truth, folder / "truth.parquet")
+
+
+def test_the_commands_of_the_readme_run_as_written(tmp_path: Path) -> None:
+    script = "\n".join(["set -e", *commands(ROOT / "README.md")])
+    assert "make demo" in script
+    assert "sottovoce simulate" in script
+    done = subprocess.run(
+        ["/bin/bash", "-c", script],
+        cwd=in_checkout(tmp_path),
+        # The environment is this one: not to be made again because a pin was just edited.
+        env={**os.environ, "MAKEFLAGS": "--old-file=.venv/run.ready"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "The report is in demo/report.html" in done.stdout
+    for made in ("demo/report.html", "community/posts.parquet", "counts/counts.npz"):
+        assert (tmp_path / made).is_file()
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/start.md", "docs/simulation.md", "docs/corpus.md"]
+)
+def test_the_python_of_the_guides_runs_as_written(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_what_the_guides_read(tmp_path)
+    examples = blocks(ROOT / page, "python")
+    assert examples
+    names: dict[str, object] = {}
+    for example in examples:
+        exec(compile(example, page, "exec"), names)  # noqa: S102 - our own page
