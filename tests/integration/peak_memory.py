@@ -1,10 +1,13 @@
-"""Read one file to its end and print the peak memory of doing so, in MiB; run as a script."""
+"""Read one file to its end, or count its words, and print the peak memory; run as a script."""
 
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-from sottovoce.corpus.reading.corpus import open_documents, open_posts
+from sottovoce.corpus.counting import count_batches
+from sottovoce.corpus.reading import Corpus, open_documents, open_posts
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError
 
 
@@ -13,13 +16,19 @@ def main(kind: str, path: str) -> None:
     corpus = None
     try:
         corpus = opener(path)
-        for _ in corpus:
+        rows = count_words(corpus) if kind == "counts" else corpus
+        for _ in rows:
             pass
         outcome = "read"
     except CorpusError:
         outcome = "refused"
     kept = corpus.tally.rows_kept if corpus else 0
     sys.stdout.write(f"{outcome} {kept} {peak_mib()}\n")
+
+
+def count_words(corpus: Corpus) -> Iterator[object]:
+    vocabulary = Vocabulary.public(f"word{number}" for number in range(5000))
+    return count_batches((batch["text"] for batch in corpus), vocabulary)
 
 
 def peak_mib() -> int:

@@ -57,6 +57,14 @@ def write_jsonl(path: Path, size: int) -> None:
         fill(file, rows.encode(), size)
 
 
+def write_words(path: Path, size: int) -> None:
+    words = [f"word{number}" for number in range(5000)]
+    texts = [" ".join(words[first::step]) for first, step in ((0, 10), (5, 7))]
+    rows = "".join(f'{{"text": "{text}"}}\n' for text in texts)
+    with path.open("wb") as file:
+        fill(file, rows.encode() * 100, size)
+
+
 def write_lines(path: Path, size: int) -> None:
     with path.open("wb") as file:
         fill(file, "".join(f"{TEXT}{row}\n" for row in range(ROWS)).encode(), size)
@@ -201,3 +209,18 @@ def test_parquet_values_that_repeat_the_one_before_are_read_in_bounded_memory(
     outcome = reading(path, "documents")
     assert outcome == Outcome("read", 400, outcome.peak_mib)
     assert outcome.peak_mib < PEAK_MIB
+
+
+@pytest.mark.parametrize(
+    ("small_mib", "large_mib"), [(20, 200), pytest.param(100, 1024, marks=pytest.mark.long)]
+)
+def test_counting_ten_times_the_file_needs_the_same_memory(
+    tmp_path: Path, small_mib: int, large_mib: int
+) -> None:
+    peaks = []
+    for size in (small_mib, large_mib):
+        write_words(tmp_path / "texts.jsonl", size * MIB)
+        counted = reading(tmp_path / "texts.jsonl", "counts")
+        assert counted.word == "read"
+        peaks.append(counted.peak_mib)
+    assert peaks[1] <= 1.1 * peaks[0], peaks
