@@ -16,9 +16,9 @@ from sottovoce.corpus.simulate import (
 )
 from sottovoce.corpus.simulate.counting import (
     CountingBaselines,
-    PostTokens,
     afflicted_by_topic,
     counting_baselines,
+    occurrences,
     posts_by_user,
     salient_words_by_user,
 )
@@ -103,10 +103,10 @@ def test_bystanders_salient_words_overlap_with_those_of_the_afflicted() -> None:
 def share_of_users_naming_a_topic_in_passing(difficulty: Difficulty) -> float:
     """In the control, where nobody has a role: users with an unambiguous salient word."""
     sample = community(difficulty, control=True)
-    tokens = PostTokens.of(sample.posts["text"])
     ambiguous = the_world().ambiguous_words
     words = (word for topic in sample.topics if topic.sensitive for word in topic.words)
-    hits = tokens.count(tuple(word for word in words if word not in ambiguous))
+    terms = tuple({word: None for word in words if word not in ambiguous})
+    hits = occurrences(sample.posts["text"], terms)
     users = sample.posts.filter(hits > 0)["user"].unique()
     return len(users) / sample.parameters.users
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sottovoce.corpus.simulate import Community, SimulationParameters, simulate
-from sottovoce.corpus.simulate.counting import PostTokens
+from sottovoce.corpus.simulate.counting import occurrences
 from sottovoce.corpus.simulate.world import the_world
 
 USERS = 1500
@@ -26,8 +26,8 @@ def community(*, control: bool = False) -> Community:
 
 
 @cache
-def tokens(*, control: bool) -> PostTokens:
-    return PostTokens.of(community(control=control).posts["text"])
+def term_counts(terms: tuple[str, ...], *, control: bool) -> NDArray[np.float64]:
+    return occurrences(community(control=control).posts["text"], terms)
 
 
 def as_floats(values: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -44,7 +44,7 @@ class Evidence:
 
     def __init__(self, *, control: bool) -> None:
         self.community = community(control=control)
-        self.tokens = tokens(control=control)
+        self.control = control
         self.user = np.asarray(
             pc.index_in(
                 self.community.posts["user"], value_set=self.community.truth["user"].unique()
@@ -76,7 +76,8 @@ class Evidence:
         """Unambiguous direct words of a topic, per post."""
         ambiguous = the_world().ambiguous_words
         words = the_world().topics[the_world().topic_number(topic)].direct
-        return self.tokens.count(tuple(word for word in words if word not in ambiguous))
+        plain = tuple(word for word in words if word not in ambiguous)
+        return term_counts(plain, control=self.control)
 
     def weeks_on_topic(self, topic: str) -> NDArray[np.float64]:
         cells = self.user * WEEKS + self.week
@@ -114,7 +115,7 @@ class Evidence:
         """Direct words as a share of direct and indirect ones."""
         direct = self.per_user(self.plain_direct(topic))
         indirect_words = the_world().topics[the_world().topic_number(topic)].indirect
-        indirect = self.per_user(self.tokens.count(indirect_words))
+        indirect = self.per_user(term_counts(indirect_words, control=self.control))
         return direct / np.maximum(direct + indirect, 1)
 
     def topical_rate(self, topic: str) -> NDArray[np.float64]:

@@ -68,7 +68,7 @@ def test_permission_denied_is_said_plainly(tmp_path: Path, monkeypatch: pytest.M
 def test_a_name_that_tells_no_format(tmp_path: Path) -> None:
     message = refusal(written(tmp_path, "a.dat", POSTS))
     assert ".csv, .tsv" in message
-    assert "pass format" in message
+    assert "pass --format" in message
 
 
 def test_a_missing_column_lists_the_columns_found(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_missing_column_lists_the_columns_found(tmp_path: Path) -> None:
     message = refusal(path)
     assert "no column 'user'" in message
     assert "who, time, Post Text" in message
-    assert 'columns={"user"' in message
+    assert "--columns user=" in message
 
 
 def test_a_first_row_that_is_somebodys_text_is_not_quoted(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sottovoce.corpus.simulate.counting import PostTokens, r_precision
+from sottovoce.corpus.simulate.counting import occurrences, r_precision
 
 
 @pytest.mark.parametrize(
@@ -14,19 +14,19 @@ from sottovoce.corpus.simulate.counting import PostTokens, r_precision
         (["a panic attack", "panic", "attack panic"], ("panic attack",), [1, 0, 0]),
         (["then panic", "attack again"], ("panic attack",), [0, 0]),
         (["ends in panic"], ("panic attack",), [0]),
-        (["hit and run..."], ("hit and run", "run"), [2]),
+        (["hit run..."], ("hit run", "run"), [2]),
         (["nothing here"], ("absent", "here absent"), [0]),
     ],
 )
 def test_occurrences_are_counted_within_a_post(
     texts: list[str], phrases: tuple[str, ...], expected: list[int]
 ) -> None:
-    counts = PostTokens.of(pa.chunked_array([texts])).count(phrases)
+    counts = occurrences(pa.chunked_array([texts]), phrases)
     assert counts.tolist() == expected
 
 
 def test_texts_in_several_chunks_count_like_one() -> None:
-    counts = PostTokens.of(pa.chunked_array([["low"], ["high", "low low"]])).count(("low",))
+    counts = occurrences(pa.chunked_array([["low"], ["high", "low low"]]), ("low",))
     assert counts.tolist() == [1, 0, 2]
 
 

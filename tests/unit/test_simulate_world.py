@@ -6,6 +6,7 @@ import pytest
 
 from sottovoce.corpus.simulate.parameters import PAPER_TOPICS
 from sottovoce.corpus.simulate.world import DOMAINS, Topic, the_world
+from sottovoce.corpus.vocabulary import Vocabulary
 
 PAPER_DOMAINS = {
     "clinical depression": "psychology",
@@ -36,6 +37,7 @@ def test_topics_of_the_paper_stand_in_their_domain_with_four_siblings(name: str)
 def test_a_topic_has_twenty_direct_and_at_least_as_many_indirect_words(topic: Topic) -> None:
     assert len(set(topic.direct)) == len(topic.direct) == 20
     assert len(set(topic.indirect)) == len(topic.indirect) >= 20
+    assert Vocabulary.public(topic.direct).terms == topic.direct, "words, or two in a row"
     assert not set(topic.direct) & set(topic.indirect)
 
 

@@ -10,12 +10,14 @@ from sottovoce.cli.reading import (
     EncodingOption,
     FormatOption,
     HeaderOption,
+    LineLimitOption,
     TimezoneOption,
     read_options,
     skipped_rows,
     warn_about_rows,
 )
 from sottovoce.cli.shown import AsJson, progress, show_facts, show_json
+from sottovoce.corpus.reading.options import MIB
 from sottovoce.errors import ParameterError
 
 
@@ -38,6 +40,7 @@ def count(
     header: HeaderOption = None,
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
+    max_line_bytes: LineLimitOption = 16 * MIB,
     as_json: AsJson = False,
 ) -> None:
     """Count the words of texts into a sparse matrix (scipy.sparse.load_npz reads it).
@@ -56,7 +59,8 @@ def count(
         shortest=shortest, stop_words=load_stop_words(stop_words), stem=stem, bigrams=bigrams
     )
     texts = open_documents(
-        corpus, options=read_options(file_format, columns, header, timezone, encoding)
+        corpus,
+        options=read_options(file_format, columns, header, timezone, encoding, max_line_bytes),
     )
     given = None if vocabulary is None else Vocabulary.load(vocabulary)
     with progress("Counting words"):

@@ -11,6 +11,7 @@ from sottovoce.cli.reading import (
     EncodingOption,
     FormatOption,
     HeaderOption,
+    LineLimitOption,
     TimezoneOption,
     read_options,
     skipped_rows,
@@ -23,6 +24,7 @@ from sottovoce.corpus.reading import (
     open_posts,
     read_truth,
 )
+from sottovoce.corpus.reading.options import MIB
 
 
 def describe(
@@ -35,6 +37,7 @@ def describe(
     header: HeaderOption = None,
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
+    max_line_bytes: LineLimitOption = 16 * MIB,
     as_json: AsJson = False,
 ) -> None:
     """Describe a community in numbers: no word and no name is shown.
@@ -43,7 +46,7 @@ def describe(
     """
     from sottovoce.corpus.summary import QUANTILES, summarise_posts  # noqa: PLC0415 - fast --help
 
-    options = read_options(file_format, columns, header, timezone, encoding)
+    options = read_options(file_format, columns, header, timezone, encoding, max_line_bytes)
     corpus = open_posts(posts, options=options)
     with progress("Reading posts"):
         summary = asdict(summarise_posts(corpus))

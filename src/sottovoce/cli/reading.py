@@ -22,6 +22,9 @@ HeaderOption = Annotated[
 TimezoneOption = Annotated[
     str, typer.Option("--timezone", help="Zone of times that carry none, such as Europe/Rome.")
 ]
+LineLimitOption = Annotated[
+    int, typer.Option("--max-line-bytes", help="The longest line, or single text, that is read.")
+]
 EncodingOption = Annotated[str, typer.Option("--encoding", help="Of a text file.")]
 
 
@@ -31,6 +34,7 @@ def read_options(
     header: str | None,
     timezone: str,
     encoding: str,
+    max_line_bytes: int,
 ) -> ReadOptions:
     """Turn the options of a command line into those of a reader."""
     return ReadOptions(
@@ -39,6 +43,7 @@ def read_options(
         header=True if header is None else tuple(header.split(",")),
         timezone=timezone,
         encoding=encoding,
+        max_line_bytes=max_line_bytes,
     )
 
 

@@ -38,7 +38,7 @@ def _place(field: pa.Field, options: ReadOptions, found: Sequence[str], where: s
     if len(places) > 1:
         raise CorpusError(
             f"{where} has {len(places)} columns named {wanted!r}; "
-            f'map {field.name} by position, for example columns={{"{field.name}": {places[0]}}}.'
+            f"map {field.name} by position: {_how(field.name, places[0])}."
         )
     if places:
         return places[0]
@@ -46,8 +46,12 @@ def _place(field: pa.Field, options: ReadOptions, found: Sequence[str], where: s
         return None
     raise CorpusError(
         f"{where} has no column {wanted!r} for {field.name}; {_described(found)} "
-        f'Map it, for example columns={{"{field.name}": "its name in the file"}}.'
+        f"Map it: {_how(field.name, 'NAME')}."
     )
+
+
+def _how(field: str, column: str | int) -> str:
+    return f"--columns {field}={column}, or in Python columns={{{field!r}: {column!r}}}"
 
 
 def _checked_position(name: str, position: int, columns: int, where: str) -> int:
@@ -62,7 +66,8 @@ def _described(found: Sequence[str]) -> str:
     if not all(_NAME_LIKE.fullmatch(name) for name in found):
         return (
             f"it has {len(found)} columns and its first row does not look like column names "
-            "(not shown). If the file has no header row, pass header=(names of all columns)."
+            "(not shown). If the file has no header row, name all columns: --header a,b,c, or in "
+            "Python header=('a', 'b', 'c')."
         )
     shown = ", ".join(found[:NAMES_SHOWN])
     more = f" and {len(found) - NAMES_SHOWN} more" if len(found) > NAMES_SHOWN else ""

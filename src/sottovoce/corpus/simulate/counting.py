@@ -7,7 +7,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sottovoce.corpus.counting import count_batches
 from sottovoce.corpus.simulate.community import Community
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 
 
 @dataclass(frozen=True)
@@ -67,44 +70,16 @@ def words_by_user(community: Community) -> NDArray[np.float64]:
 
 def salient_words_by_user(community: Community) -> NDArray[np.float64]:
     """Return sensitive topics x users: how often each used a salient word or phrase."""
-    tokens = PostTokens.of(community.posts["text"])
     words = {topic.name: topic.words for topic in community.topics}
-    counts = [tokens.count(words[name]) for name in community.parameters.sensitive_topics]
+    texts = community.posts["text"]
+    counts = [occurrences(texts, words[name]) for name in community.parameters.sensitive_topics]
     return np.stack([_sum_by_user(community, count) for count in counts])
 
 
-@dataclass(frozen=True)
-class PostTokens:
-    """Lower-case words without marks, end to end, as numbers; a bar ends each post."""
-
-    number: dict[str, int]
-    words: NDArray[np.int64]
-    post: NDArray[np.int64]
-    posts: int
-
-    @classmethod
-    def of(cls, texts: pa.ChunkedArray) -> "PostTokens":
-        plain = pc.replace_substring_regex(pc.utf8_lower(texts), "[,.!?]", "")
-        lists = pc.split_pattern(pc.binary_join_element_wise(plain, "|", " "), " ")
-        post = np.repeat(np.arange(len(texts)), np.asarray(pc.list_value_length(lists)))
-        coded = pc.list_flatten(lists).combine_chunks().dictionary_encode()
-        number = {word: place for place, word in enumerate(coded.dictionary.to_pylist())}
-        return cls(number, np.asarray(coded.indices).astype(np.int64), post, len(texts))
-
-    def count(self, phrases: tuple[str, ...]) -> NDArray[np.float64]:
-        """Count, for every post, all occurrences of any of ``phrases``."""
-        total = np.zeros(self.posts)
-        for phrase in phrases:
-            total += np.bincount(self.post[self._places(phrase.split())], minlength=self.posts)
-        return total
-
-    def _places(self, phrase: list[str]) -> NDArray[np.int64]:
-        first, *others = (self.number.get(word, -1) for word in phrase)
-        places = np.flatnonzero(self.words == first)
-        for distance, word in enumerate(others, start=1):
-            # A post ends with a bar, so no phrase runs over its end; the last bar needs the clip.
-            places = places[self.words.take(places + distance, mode="clip") == word]
-        return places
+def occurrences(texts: pa.ChunkedArray, terms: tuple[str, ...]) -> NDArray[np.float64]:
+    """Count, for every text, all occurrences of any of ``terms``: words, or two in a row."""
+    matrices = count_batches(texts.chunks, Vocabulary.public(terms), TokenRules(bigrams=True))
+    return np.concatenate([matrix.sum(axis=1) for matrix in matrices]).astype(np.float64)
 
 
 def _sum_by_user(community: Community, values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -64,8 +64,8 @@ def _bytes_per_row(
         if page.bytes_plain > max_page:
             raise CorpusError(
                 f"{path} has a page of {page.bytes_plain} bytes; at most {max_page} are read at "
-                "once. Write it with smaller pages, or raise max_line_bytes (a page may be 8 times "
-                "that)."
+                "once. Write it with smaller pages, or raise --max-line-bytes (a page may be 8 "
+                "times that)."
             )
         if page.kind == _DICTIONARY_PAGE:
             longest_in_dictionary = _longest_entry(file, page, chunk.compression)

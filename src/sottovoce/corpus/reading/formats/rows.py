@@ -27,7 +27,7 @@ def row_blocks(chunks: Iterator[bytes], max_row_bytes: int, where: str) -> Itera
         if len(rest) > max_row_bytes:
             raise CorpusError(
                 f"{where} has a row longer than {max_row_bytes} bytes, or a quote that is not "
-                "closed. Mend it, or raise max_line_bytes."
+                "closed. Mend it, or raise --max-line-bytes."
             )
     if rest:
         yield rest

@@ -34,7 +34,7 @@ class TabbedReader:
         if len("\t".join(row).encode()) > options.max_line_bytes:
             raise CorpusError(
                 f"{path}: its first line is longer than {options.max_line_bytes} bytes; "
-                "raise max_line_bytes."
+                "raise --max-line-bytes."
             )
         self._layout = Layout(path, schema, options, row)
         self._path = path
