@@ -24,8 +24,8 @@ from sottovoce.release.table import BOUNDARY_BITS, CELL_BITS, ESCAPE, build_tabl
 
 SMALLEST_RATE = Fraction(1, 100_000)
 LARGEST_RATE = Fraction(1000)
-# The working set of one block (bits and table) fits a core's second-level cache.
-_BLOCK = 1 << 15
+# Long enough that the work between blocks does not show, short enough for second-level caches.
+_BLOCK = 1 << 17
 
 
 class TableSampler:
