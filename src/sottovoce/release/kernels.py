@@ -15,19 +15,20 @@ _LOW_BITS = np.uint64(BOUNDARY_BITS - CELL_BITS)
 def add_cells(
     heads: NDArray[np.uint16],
     cells: NDArray[np.int16],
-    out: NDArray[np.int64],
+    out: NDArray[np.signedinteger],
     escaped: NDArray[np.int64],
 ) -> int:
     """Add to each element of ``out`` its cell; note where the cell has no answer (yet added).
 
-    No branch depends on what is in ``out``. ``escaped`` must have one element more than ``out``.
+    No branch depends on what is in ``out``.
     """
     found = 0
     for i in range(out.size):
         value = cells[heads[i]]
         out[i] += value
-        escaped[found] = i
-        found += value == _ESCAPE
+        if value == _ESCAPE:
+            escaped[found] = i
+            found += 1
     return found
 
 

@@ -23,8 +23,8 @@ from sottovoce.release.randomness import Keystream, SystemKeystream
 from sottovoce.release.sampler import two_sided_sampler
 from sottovoce.release.sparse import Rows, SparseNoise, part_of, stack
 
-# Sums of a count and a draw stay far inside 64 bits.
-LARGEST_COUNT = 1 << 62
+# The sum of a count and a draw stays inside 64 bits.
+LARGEST_COUNT = 1 << 61
 LARGEST_WIDTH = (1 << 31) - 1
 # Below this much work a second thread costs more than it saves.
 _CELLS_PER_THREAD = 1 << 18
@@ -53,10 +53,10 @@ class GeometricMechanism:
         """What the noise promises a document, whose counts pass through it once."""
         return LimitedPrecision.at_rate(self.rate)
 
-    def noise(self, number: int, *, threads: int | None = None) -> NDArray[np.int64]:
+    def noise(self, number: int, *, threads: int | None = None) -> NDArray[np.int32]:
         """``number`` independent draws of the noise alone."""
-        out = np.zeros(number, dtype=np.int64)
-        self._add_to(out, threads)
+        out = np.empty(number, dtype=np.int32)
+        self._share(out, self._sampler.draw_into, threads)
         return out
 
     def dense(
@@ -71,7 +71,7 @@ class GeometricMechanism:
         With a ``threshold`` outputs below it become 0 (free post-processing).
         """
         out = _checked_counts(np.asarray(counts)).astype(np.int64, order="C")
-        self._add_to(out.reshape(-1), threads)
+        self._share(out.reshape(-1), self._sampler.add_to, threads)
         if threshold is not None:
             out *= out >= positive_integer(threshold, "threshold")
         return out
@@ -103,12 +103,15 @@ class GeometricMechanism:
     def _noise_part(self, noise: SparseNoise, rows: Rows) -> Rows:
         return noise.add_to(rows, self._new_source())
 
-    def _add_to(self, out: NDArray[np.int64], threads: int | None) -> None:
+    def _share(
+        self,
+        out: NDArray[np.signedinteger],
+        work: Callable[[NDArray[np.signedinteger], Keystream], None],
+        threads: int | None,
+    ) -> None:
+        """Let each thread ``work`` on a part of ``out`` with a keystream of its own."""
         bounds = _split(out.size, _team(out.size, threads))
-        on_threads([partial(self._add_part, out[first:last]) for first, last in bounds])
-
-    def _add_part(self, out: NDArray[np.int64]) -> None:
-        self._sampler.add_to(out, self._new_source())
+        on_threads([partial(work, out[a:b], self._new_source()) for a, b in bounds])
 
     def _new_source(self) -> Keystream:
         return type(self)._make_source()  # noqa: SLF001 - a class attribute of its own
@@ -138,7 +141,7 @@ def _checked_counts(counts: NDArray[np.integer]) -> NDArray[np.integer]:
         counts.size
         and not -LARGEST_COUNT <= int(counts.min()) <= int(counts.max()) <= LARGEST_COUNT
     ):
-        raise InputError("counts must lie between -2^62 and 2^62.")
+        raise InputError("counts must lie between -2^61 and 2^61.")
     return counts
 
 

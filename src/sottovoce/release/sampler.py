@@ -38,21 +38,33 @@ class TableSampler:
 
     def draw(self, number: int, source: Keystream) -> NDArray[np.int64]:
         """``number`` independent draws."""
-        out = np.zeros(number, dtype=np.int64)
-        self.add_to(out, source)
+        out = np.empty(number, dtype=np.int64)
+        self.draw_into(out, source)
         return out
 
-    def add_to(self, out: NDArray[np.int64], source: Keystream) -> None:
+    def draw_into(self, out: NDArray[np.signedinteger], source: Keystream) -> None:
+        """Overwrite the contiguous vector ``out`` with independent draws.
+
+        One of 32 bits saturates at 2^30: post-processing, and of chance e^-10,000 at most.
+        """
+        for start in range(0, out.size, _BLOCK):
+            block = out[start : start + _BLOCK]
+            block.fill(0)
+            self.add_to(block, source)
+
+    def add_to(self, out: NDArray[np.signedinteger], source: Keystream) -> None:
         """Add an independent draw to every element of the contiguous vector ``out``."""
         heads = np.empty(min(_BLOCK, out.size), dtype=np.uint16)
-        escaped = np.empty(heads.size + 1, dtype=np.int64)
+        escaped = np.empty(heads.size, dtype=np.int64)
+        limit = int(np.iinfo(out.dtype).max) // 2
         for start in range(0, out.size, _BLOCK):
             block = out[start : start + _BLOCK]
             halfwords(source, heads[: block.size])
             found = add_cells(heads, self.table.cells, block, escaped)
             if found:
                 where = escaped[:found]
-                block[where] += self._escaped_values(heads[where], source) - ESCAPE
+                values = self._escaped_values(heads[where], source)
+                block[where] += np.clip(values, -limit, limit).astype(out.dtype) - ESCAPE
 
     def index(self, points: NDArray[np.uint64], source: Keystream) -> NDArray[np.int64]:
         """The index of each U whose first 64 bits are in ``points``."""
