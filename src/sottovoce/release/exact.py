@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from sottovoce.errors import ParameterError
 
-Exact: TypeAlias = "int | str | float | Decimal | Fraction"
+Exact: TypeAlias = int | str | float | Decimal | Fraction
 
 # Beyond these a parameter is a slip of the keyboard, and its digits would only fill the memory.
 _LONGEST_TEXT = 64
