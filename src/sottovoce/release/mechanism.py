@@ -97,8 +97,7 @@ class GeometricMechanism:
         parts = on_threads(
             [partial(self._noise_part, noise, part_of(rows, first, last)) for first, last in bounds]
         )
-        out = stack(parts)
-        return csr_array((out.values, out.columns, out.starts), shape=shape)
+        return _as_matrix(stack(parts), shape)
 
     def _noise_part(self, noise: SparseNoise, rows: Rows) -> Rows:
         return noise.add_to(rows, self._new_source())
@@ -132,6 +131,12 @@ def _rows_of(counts: csr_array | csr_matrix) -> Rows:
         counts.indices.astype(np.int32),
         values.astype(np.int64),
     )
+
+
+def _as_matrix(rows: Rows, shape: tuple[int, int]) -> csr_array:
+    """CSR without a copy: scipy widens the columns unless the row starts are as narrow."""
+    narrow = rows.columns.dtype if rows.columns.size <= LARGEST_WIDTH else rows.starts.dtype
+    return csr_array((rows.values, rows.columns, rows.starts.astype(narrow)), shape=shape)
 
 
 def _checked_counts(counts: NDArray[np.integer]) -> NDArray[np.integer]:

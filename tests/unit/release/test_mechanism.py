@@ -1,5 +1,6 @@
 """Counts go in and come out as integers, whole, in shape, and under fresh noise each time."""
 
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.release.audit.fixed import FixedKeystream
 from sottovoce.release.guarantee import LimitedPrecision, LocalPrivacy
 from sottovoce.release.mechanism import LARGEST_COUNT, GeometricMechanism
 
@@ -121,3 +123,42 @@ def test_a_threshold_below_one_is_refused(threshold: int) -> None:
 def test_a_rate_that_is_not_positive_is_refused(rate: str) -> None:
     with pytest.raises(ParameterError):
         GeometricMechanism(rate)
+
+
+class Counted(FixedKeystream):
+    """A fixed keystream that counts the bytes drawn from it."""
+
+    drawn = 0
+
+    def fill(self, out: NDArray[np.uint8]) -> None:
+        Counted.drawn += out.size
+        super().fill(out)
+
+
+class Watched(GeometricMechanism):
+    """The mechanism under a key that is fixed, so that runs can be compared."""
+
+    _make_source = staticmethod(lambda: Counted(5))
+
+
+def test_dense_work_and_noise_do_not_depend_on_the_counts() -> None:
+    counts = np.random.default_rng(0).integers(0, 1000, (300, 100))
+    results = []
+    for secret in (np.zeros_like(counts), counts):
+        Counted.drawn = 0
+        results.append((Watched("0.1").dense(secret) - secret, Counted.drawn))
+    np.testing.assert_array_equal(results[0][0], results[1][0])
+    assert results[0][1] == results[1][1] > 0
+
+
+def test_sparse_memory_follows_the_output_not_the_cells() -> None:
+    """Ten million cells, dense 80 MB, of which a few thousand come out."""
+    empty = csr_array((1000, 10_000), dtype=np.int64)
+    mechanism = GeometricMechanism(8)
+    mechanism.sparse(empty)
+    tracemalloc.start()
+    out = mechanism.sparse(empty)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert out.nnz > 5000
+    assert peak < 200 * out.nnz + 1_000_000
