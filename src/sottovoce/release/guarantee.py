@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from html import escape
 from typing import Literal, TypeAlias
 
 from sottovoce.errors import ParameterError
@@ -40,7 +41,14 @@ class _Ordered(ABC):
         """Whether this guarantee promises at least what ``other`` does."""
 
     @abstractmethod
+    def in_words(self) -> str:
+        """What to print on cards and pages."""
+
+    @abstractmethod
     def __hash__(self) -> int: ...
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.in_words())}</p>"
 
     def __le__(self, other: "_Ordered") -> bool:
         return self.promises(other)

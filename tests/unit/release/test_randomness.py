@@ -3,11 +3,13 @@
 import copy
 import os
 import pickle
+import runpy
+import sys
 
 import numpy as np
 import pytest
 
-from sottovoce.errors import SottovoceError
+from sottovoce.errors import MissingExtraError, SottovoceError
 from sottovoce.release import randomness
 from sottovoce.release.randomness import SystemKeystream, word, words
 
@@ -79,3 +81,10 @@ def test_words_are_of_64_bits() -> None:
     source = SystemKeystream()
     assert words(source, 5).dtype == np.uint64
     assert max(word(source) for _ in range(100)) >= 1 << 60
+
+
+def test_without_cryptography_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers", None)
+    monkeypatch.delitem(sys.modules, "sottovoce.release.randomness")
+    with pytest.raises(MissingExtraError, match=r"pip install 'sottovoce\[release\]'"):
+        runpy.run_module("sottovoce.release.randomness")

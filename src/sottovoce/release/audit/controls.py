@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from sottovoce.errors import ParameterError
+from sottovoce.release.accounting import account
 from sottovoce.release.audit.black_box import audit_noise
 from sottovoce.release.audit.fixed import FixedKeystream
 from sottovoce.release.audit.freshness import audit_freshness
@@ -16,8 +17,8 @@ from sottovoce.release.guarantee import LimitedPrecision
 from sottovoce.release.mechanism import GeometricMechanism
 
 _CLAIM = LimitedPrecision(2, 1)
-# The paper's synthetic study: 100 words compressed to 10 columns.
-_PAPER_FACTOR = 10
+# The paper's synthetic study.
+_WORDS, _COLUMNS = 100, 10
 
 
 class _ReusedKeystream(GeometricMechanism):
@@ -35,7 +36,8 @@ def audit_control(name: str) -> AuditReport:
 
 def paper_accounting() -> AuditReport:
     """The per-entry budget M epsilon / K, claimed as epsilon (paper, section 4)."""
-    noisy = GeometricMechanism(_CLAIM.rate * _PAPER_FACTOR)
+    accounted = account(_CLAIM, "paper", words=_WORDS, columns=_COLUMNS)
+    noisy = GeometricMechanism(accounted.noise_rate)
     return audit_noise(_CLAIM, noisy.dense, trials=1 << 19)
 
 
