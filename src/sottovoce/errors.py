@@ -3,7 +3,9 @@
     SottovoceError
     ├── InputError            what was given cannot be used            (exit code 2)
     │   ├── ParameterError    an option or argument is out of bounds
-    │   └── CorpusError       a file of posts or documents is unusable
+    │   ├── CorpusError       a file of posts or documents is unusable
+    │   ├── LedgerError       a privacy ledger is unusable or refuses
+    │   └── BudgetError       a release would exceed its corpus's privacy budget
     ├── MissingExtraError     an optional dependency is not installed  (exit code 2)
     └── CheckFailedError      a check ran and did not hold             (exit code 1)
 
@@ -29,6 +31,14 @@ class ParameterError(InputError):
 
 class CorpusError(InputError):
     """A file of posts or documents is unusable."""
+
+
+class LedgerError(InputError):
+    """A privacy ledger is unusable or refuses."""
+
+
+class BudgetError(InputError):
+    """A release would exceed its corpus's privacy budget."""
 
 
 class MissingExtraError(SottovoceError):

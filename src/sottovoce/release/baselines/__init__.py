@@ -1,0 +1,1 @@
+"""What the paper compares with, kept apart: floats live here, and nothing here is ever released."""

@@ -1,0 +1,74 @@
+"""Real numbers between two integers: interval arithmetic in fixed point, without floats.
+
+At ``bits`` of precision the pair (low, high) encloses the real x >= 0 when
+low <= x * 2^bits <= high. Every operation rounds low down and high up, so an enclosure stays one.
+"""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+
+class Enclosure(NamedTuple):
+    """low <= x * 2^bits <= high, the precision being known from the context."""
+
+    low: int
+    high: int
+
+
+def ceil_shift(value: int, bits: int) -> int:
+    """ceil(value / 2^bits)."""
+    return -((-value) >> bits)
+
+
+def times(a: Enclosure, b: Enclosure, bits: int) -> Enclosure:
+    """The product a b."""
+    return Enclosure(a.low * b.low >> bits, ceil_shift(a.high * b.high, bits))
+
+
+def one_minus(a: Enclosure, bits: int) -> Enclosure:
+    """1 - a, for a <= 1."""
+    return Enclosure((1 << bits) - a.high, (1 << bits) - a.low)
+
+
+def over_one_plus(a: Enclosure, b: Enclosure, bits: int) -> Enclosure:
+    """The quotient a / (1 + b)."""
+    one = 1 << bits
+    return Enclosure((a.low << bits) // (one + b.high), -(-(a.high << bits) // (one + b.low)))
+
+
+def power(a: Enclosure, exponent: int, bits: int) -> Enclosure:
+    """a^exponent by squaring."""
+    result, square = Enclosure(1 << bits, 1 << bits), a
+    while exponent:
+        if exponent & 1:
+            result = times(result, square, bits)
+        square, exponent = times(square, square, bits), exponent >> 1
+    return result
+
+
+def exp_minus(rate: Fraction, bits: int) -> Enclosure:
+    """exp(-rate): exp(-x)^(2^s) with x = rate / 2^s <= 1/2, which the Taylor series encloses."""
+    halvings = max(0, (2 * rate.numerator // rate.denominator).bit_length())
+    scaled = rate.numerator << bits
+    divisor = rate.denominator << halvings
+    result = _exp_minus_small(Enclosure(scaled // divisor, -(-scaled // divisor)), bits)
+    for _ in range(halvings):
+        result = times(result, result, bits)
+    return result
+
+
+def _exp_minus_small(x: Enclosure, bits: int) -> Enclosure:
+    """Sum of (-x)^n / n! for x <= 1/2.
+
+    It alternates and shrinks, so the first term left out bounds what is left out.
+    """
+    low = high = 0
+    term, n = Enclosure(1 << bits, 1 << bits), 0
+    while term.high > 1:
+        low, high = (
+            (low + term.low, high + term.high) if n % 2 == 0 else (low - term.high, high - term.low)
+        )
+        n += 1
+        product = times(term, x, bits)
+        term = Enclosure(product.low // n, -(-product.high // n))
+    return Enclosure(max(0, low - term.high), high + term.high)

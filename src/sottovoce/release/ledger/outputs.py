@@ -1,0 +1,99 @@
+"""Released bytes, kept under the id of the spend that paid for them.
+
+A file appears whole or not at all; while one process draws for a spend, others wait for it.
+"""
+
+import fcntl
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sottovoce.errors import LedgerError
+from sottovoce.files import PRIVATE_MODE
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Output:
+    """A stored output: its file, and what its bytes must be."""
+
+    path: Path
+    sha256: str
+    size: int
+
+
+class OutputFolder:
+    """The folder beside the ledger that holds its outputs, readable by its owner only."""
+
+    def __init__(self, ledger: Path) -> None:
+        self._folder = ledger.with_name(f"{ledger.name}.outputs")
+
+    def path(self, spend: int) -> Path:
+        """Where the output of ``spend`` is, or will be."""
+        return self._folder / f"{spend}.bin"
+
+    @contextmanager
+    def turn(self, spend: int) -> Iterator[None]:
+        """Hold the right to draw for ``spend``; a process that dies gives it up."""
+        descriptor = self._open_lock(spend)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def done(self, spend: int) -> None:
+        """Tidy up once the output is on record: nobody draws for this spend any more."""
+        (self._folder / f"{spend}.lock").unlink(missing_ok=True)
+        self.discard_unfinished(spend)
+
+    def make_durable(self) -> None:
+        """Flush the folder itself, for a file whose writer may have died before doing so."""
+        descriptor = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def discard_unfinished(self, spend: int) -> None:
+        """Remove what a process that died while drawing for ``spend`` left half-written."""
+        for part in self._folder.glob(f".{spend}.bin.*.part"):
+            part.unlink(missing_ok=True)
+
+    def measure(self, spend: int) -> Output:
+        """The stored file of ``spend`` as it is now."""
+        path = self.path(spend)
+        return Output(path, digest(path), path.stat().st_size)
+
+    def _open_lock(self, spend: int) -> int:
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            lock = self._folder / f"{spend}.lock"
+            return os.open(lock, os.O_CREAT | os.O_RDWR, PRIVATE_MODE)
+        except OSError as error:
+            raise LedgerError(f"cannot write to {self._folder}: {error.strerror}.") from error
+
+
+def verified(output: Output) -> Output:
+    """``output``, or an error when its file is not byte for byte what was stored."""
+    if not output.path.is_file():
+        raise LedgerError(
+            f"the stored output {output.path} is missing; it cannot be drawn again under the same "
+            "request. Restore it, or make a new request, which spends anew."
+        )
+    if digest(output.path) != output.sha256:
+        raise LedgerError(f"the stored output {output.path} is not what was stored; restore it.")
+    return output
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file."""
+    sha256 = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            sha256.update(chunk)
+    return sha256.hexdigest()

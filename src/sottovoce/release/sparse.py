@@ -1,0 +1,168 @@
+"""Noise on every cell of a sparse count matrix, the zero cells too, at the cost of the output.
+
+Stored cells are noised one by one. A zero cell comes out with a small probability p (see `Gap`),
+so instead of visiting all of them the walk leaps from one that comes out to the next by exact
+geometric gaps, and draws the value of each given that it comes out: a fair sign and
+1 + Geometric(alpha), or threshold + Geometric(alpha). Time and memory are then O(non-zeros out),
+which lets whoever watches the run time learn how many cells were stored: the constant-work way
+round is dense (see `mechanism`). Where p is large, blocks of whole rows are noised densely.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.release.kernels import compress_cells, merge_cells, walk_gaps
+from sottovoce.release.laws import Gap
+from sottovoce.release.randomness import Keystream, words
+from sottovoce.release.sampler import (
+    TableSampler,
+    gap_sampler,
+    geometric_sampler,
+    two_sided_sampler,
+)
+
+# Above this chance per zero cell a leap costs more than visiting the cells leapt over.
+_DENSE_CHANCE = Fraction(1, 8)
+_CHANCE_BITS = 128
+_DENSE_CELLS = 1 << 18
+_LARGEST_BATCH = 1 << 18
+
+
+class Rows(NamedTuple):
+    """Some rows of a CSR matrix; columns ascend within a row."""
+
+    starts: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    values: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SparseNoise:
+    """Two-sided geometric noise at ``rate`` on rows of ``columns`` cells.
+
+    With a ``threshold`` only outputs of at least that are kept (free post-processing).
+    """
+
+    rate: Fraction
+    columns: int
+    threshold: int | None = None
+
+    def add_to(self, rows: Rows, source: Keystream) -> Rows:
+        """``rows`` with noise on each of their cells."""
+        if self._is_dense():
+            return self._add_densely(rows, source)
+        return self._add_by_leaps(rows, source)
+
+    def _is_dense(self) -> bool:
+        chance = Gap(self.rate, self.threshold).chance(_CHANCE_BITS).high
+        return Fraction(chance, 1 << _CHANCE_BITS) > _DENSE_CHANCE
+
+    def _add_by_leaps(self, rows: Rows, source: Keystream) -> Rows:
+        noised = rows.values.copy()
+        two_sided_sampler(self.rate).add_to(noised, source)
+        zero_cells = (rows.starts.size - 1) * self.columns - noised.size
+        ranks = surviving_zeros(gap_sampler(self.rate, self.threshold), zero_cells, source)
+        values = self._values_of_zeros(ranks.size, source)
+        out = _room(rows.starts.size, noised.size + ranks.size)
+        merge_cells(
+            (rows.starts, rows.columns, noised),
+            self.columns,
+            (ranks, values),
+            self.threshold or 0,
+            (out.starts, out.columns, out.values),
+        )
+        return _trimmed(out)
+
+    def _values_of_zeros(self, number: int, source: Keystream) -> NDArray[np.int64]:
+        """What zero cells become, given that they come out."""
+        excess = geometric_sampler(self.rate).draw(number, source)
+        if self.threshold is not None:
+            return excess + self.threshold
+        signs = np.empty(number, dtype=np.uint8)
+        source.fill(signs)
+        return np.where(signs & 1, excess + 1, -1 - excess)
+
+    def _add_densely(self, rows: Rows, source: Keystream) -> Rows:
+        height = max(1, _DENSE_CELLS // self.columns)
+        number = rows.starts.size - 1
+        return stack(
+            [
+                self._dense_block(part_of(rows, first, min(first + height, number)), source)
+                for first in range(0, number, height)
+            ]
+        )
+
+    def _dense_block(self, rows: Rows, source: Keystream) -> Rows:
+        height = rows.starts.size - 1
+        block = np.zeros(height * self.columns, dtype=np.int64)
+        row_of = np.repeat(np.arange(height, dtype=np.int64), np.diff(rows.starts))
+        block[row_of * self.columns + rows.columns] = rows.values
+        two_sided_sampler(self.rate).add_to(block, source)
+        out = _room(height + 1, block.size + 1)
+        compress_cells(
+            block, self.columns, self.threshold or 0, (out.starts, out.columns, out.values)
+        )
+        return _copied(_trimmed(out))
+
+
+def surviving_zeros(gaps: TableSampler, cells: int, source: Keystream) -> NDArray[np.int64]:
+    """Which of ``cells`` zero cells come out, in ascending order."""
+    table = (gaps.table.cells, gaps.table.boundaries)
+    found = [np.empty(0, dtype=np.int64)]
+    position = 0
+    while position < cells:
+        batch = words(source, _batch_size(gaps, cells - position))
+        ranks = np.empty(batch.size, dtype=np.int64)
+        used, number, position = walk_gaps(batch, table, position, cells, ranks)
+        found.append(ranks[:number])
+        if used < batch.size and position < cells:
+            gap = gaps.index_from(int(batch[used]), source)
+            position += gap
+            if gap < gaps.law.run and position < cells:
+                found.append(np.array([position], dtype=np.int64))
+                position += 1
+    return np.concatenate(found)
+
+
+def _batch_size(gaps: TableSampler, cells: int) -> int:
+    """About as many leaps as ``cells`` take: p per cell and one per run of the table."""
+    law = gaps.law
+    chance = law.chance(_CHANCE_BITS).high if isinstance(law, Gap) else 1 << _CHANCE_BITS
+    leaps = (cells * chance >> _CHANCE_BITS) + cells // law.run
+    return min(_LARGEST_BATCH, leaps + 4 * isqrt(leaps) + 16)
+
+
+def part_of(rows: Rows, first: int, last: int) -> Rows:
+    """Rows ``first`` up to ``last``, as rows of their own."""
+    low, high = int(rows.starts[first]), int(rows.starts[last])
+    return Rows(rows.starts[first : last + 1] - low, rows.columns[low:high], rows.values[low:high])
+
+
+def stack(parts: list[Rows]) -> Rows:
+    """The rows of all ``parts``, one below the other."""
+    lengths = [np.diff(part.starts) for part in parts]
+    starts = np.concatenate([np.zeros(1, dtype=np.int64), *lengths]).cumsum()
+    columns = np.concatenate([part.columns for part in parts])
+    return Rows(starts, columns, np.concatenate([part.values for part in parts]))
+
+
+def _room(starts: int, cells: int) -> Rows:
+    return Rows(
+        np.zeros(starts, dtype=np.int64),
+        np.empty(cells, dtype=np.int32),
+        np.empty(cells, dtype=np.int64),
+    )
+
+
+def _trimmed(rows: Rows) -> Rows:
+    filled = int(rows.starts[-1])
+    return Rows(rows.starts, rows.columns[:filled], rows.values[:filled])
+
+
+def _copied(rows: Rows) -> Rows:
+    return Rows(rows.starts, rows.columns.copy(), rows.values.copy())

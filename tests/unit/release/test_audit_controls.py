@@ -1,0 +1,54 @@
+"""Each negative control is flagged, and its sound twin is not."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import ParameterError
+from sottovoce.release.audit.controls import CONTROLS, audit_control
+from sottovoce.release.audit.freshness import audit_freshness, block_length
+from sottovoce.release.audit.support import audit_lattice, audit_porous_support
+from sottovoce.release.baselines.laplace import LaplaceBaseline
+from sottovoce.release.mechanism import GeometricMechanism
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_a_control_does_not_hold(name: str) -> None:
+    report = audit_control(name)
+    assert not report.holds
+    assert "FAILS" in str(report)
+
+
+def test_an_unknown_control_is_refused() -> None:
+    with pytest.raises(ParameterError, match="paper-accounting, float-noise, reused-keystream"):
+        audit_control("something")
+
+
+@pytest.mark.parametrize("rate", ["5", "0.5", "0.01"])
+def test_our_noise_repeats_no_block(rate: str) -> None:
+    mechanism = GeometricMechanism(rate)
+    assert audit_freshness(mechanism.rate, mechanism.noise).holds
+
+
+def test_blocks_grow_as_noise_gets_rarer() -> None:
+    assert block_length(Fraction(1, 100)) < block_length(Fraction(1)) < block_length(Fraction(5))
+
+
+def test_our_outputs_are_integers() -> None:
+    assert audit_lattice(GeometricMechanism(1).dense).holds
+
+
+def test_float_outputs_are_mostly_within_reach_of_their_own_count() -> None:
+    """Otherwise the support check would call everything porous."""
+    noise = LaplaceBaseline(rate=0.5)
+    outputs = noise.release(np.full(1000, 3))
+    assert noise.reachable(outputs, 3).mean() > 0.999
+
+
+def test_a_neighbour_at_no_distance_shares_the_support() -> None:
+    assert audit_porous_support(LaplaceBaseline(rate=0.5), count=1, neighbour=1).holds
+
+
+def test_float_noise_claims_no_guarantee() -> None:
+    assert "rule a neighbouring document out" in str(LaplaceBaseline(rate=1.0).guarantee)
