@@ -17,6 +17,7 @@ MARKERS = {
     "embedding-cluster": "D",
     "embedding-disperse": "v",
 }
+LINES = ("--", ":")
 
 
 def blank_figure(width: float, height: float) -> "Figure":
@@ -39,12 +40,11 @@ def against_rate(
     panels = figure.subplots(1, len(scores), squeeze=False)[0]
     for axes, (score, title) in zip(panels, scores.items(), strict=True):
         _draw_methods(axes, rows, score)
-        for level in levels.get(score, ()):
-            height = cast("float", rows[0][level])
-            axes.axhline(height, color="grey", linestyle="--", linewidth=1)
-            axes.annotate(level.split("_")[-1], (0.01, height), xycoords=("axes fraction", "data"))
+        for level, style in zip(levels.get(score, ()), LINES, strict=False):
+            label = level.split("_")[-1]
+            axes.axhline(cast("float", rows[0][level]), color="grey", linestyle=style, label=label)
         axes.set(xscale="log", xlabel="true rate: epsilon per word (nats)", title=title)
-    panels[0].legend(fontsize="small")
+        axes.legend(fontsize="x-small")
     return figure
 
 
