@@ -50,6 +50,19 @@ def test_the_assignment_is_as_cheap_as_the_hungarian_one(
     assert cost == pytest.approx(hungarian_cost(costs, sizes), abs=1e-9)
 
 
+@given(st.integers(0, 2**32))
+@settings(deadline=None, max_examples=10)
+def test_long_chains_of_moves_are_found_when_one_cluster_is_wanted_by_all(seed: int) -> None:
+    """Nearly every point has to leave its cheapest cluster, often by way of others."""
+    generator = np.random.default_rng(seed)
+    points, centres = generator.normal(size=(80, 2)), generator.normal(size=(8, 2)) * 0.3
+    costs = squared_distances(points, centres) + 3.0 * np.arange(8)
+    sizes = even_sizes(80, 8)
+    label = balanced_assignment(costs, sizes)
+    cost = costs[np.arange(80), label].sum()
+    assert cost == pytest.approx(hungarian_cost(costs, sizes), abs=1e-9)
+
+
 def test_greedy_assignment_would_be_caught() -> None:
     """Planted fault: filling clusters in the order of points costs more than the optimum."""
     costs = np.array([[0.0, 1.0], [0.0, 9.0]])
