@@ -35,6 +35,10 @@ def test_drawn_counts_keep_the_sum_of_every_positive_column() -> None:
 def test_noise_in_a_column_without_words_decompresses_to_nothing() -> None:
     assert multinomial_counts(noisy([[0, 0, 0, 9]]), MAP, PRIOR, np.random.default_rng(0)).nnz == 0
     assert expected_counts(noisy([[0, 0, 0, 9]]), MAP, PRIOR).nnz == 0
+    later = multinomial_counts(
+        noisy([[0, 0, 0, 9], [0, 0, 1, 0]]), MAP, PRIOR, np.random.default_rng(0)
+    )
+    assert later.toarray().tolist() == [[0, 0, 0, 0, 0], [0, 0, 0, 0, 1]]
 
 
 def test_a_word_without_prior_is_never_drawn() -> None:
@@ -57,6 +61,18 @@ def test_a_seed_gives_the_same_draws_on_any_number_of_cores(
     three = multinomial_counts(compressed, MAP, PRIOR, np.random.default_rng(5))
     assert one.toarray().tolist() == three.toarray().tolist()
     assert len({tuple(row) for row in one.toarray().tolist()}) > 3
+
+
+def test_the_order_in_which_threads_run_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ROWS_PER_TASK", 3)
+    monkeypatch.setattr(module, "available_cores", lambda: 4)
+    compressed = noisy([[5, 9, 2, 0]] * 10)
+    forwards = multinomial_counts(compressed, MAP, PRIOR, np.random.default_rng(5))
+    monkeypatch.setattr(
+        module, "on_threads", lambda tasks: [task() for task in reversed(tasks)][::-1]
+    )
+    backwards = multinomial_counts(compressed, MAP, PRIOR, np.random.default_rng(5))
+    assert forwards.toarray().tolist() == backwards.toarray().tolist()
 
 
 def test_a_corpus_without_documents_decompresses_to_none() -> None:
