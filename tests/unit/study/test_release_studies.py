@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from fractions import Fraction
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,10 @@ def test_figure_2_runs_every_method_at_equal_true_epsilon(topics: None) -> None:
         assert len({row["true_epsilon"] for row in rows}) == 1
     assert result.rows[0]["paper_exclusivity"] == 0.2642
     assert result.rows[0]["accuracy"] == 1
+    (noiseless,) = [
+        row for row in result.rows if (row["method"], row["accounting"]) == ("none", "paper")
+    ]
+    assert noiseless["jaccard"] == result.rows[0]["jaccard"]
 
 
 def test_table_1_shows_the_shared_words_of_a_pair(topics: None) -> None:
@@ -130,6 +135,43 @@ def test_table_1_shows_the_shared_words_of_a_pair(topics: None) -> None:
         assert row["jaccard"] == pytest.approx(len(shared) / len(set(ours) | set(theirs)))
     printed = {row["paper_jaccard"] for row in result.rows}
     assert printed == {None, 0.6, 0.2121, 0.0256, 0.0811}
+
+
+STUDIES: dict[str, tuple[ModuleType, Callable[[], Any]]] = {
+    "synthetic": (
+        release_synthetic,
+        lambda: release_synthetic.Settings(recipe(), synthetic, topics=4, seeds=2, grid=[WEAK]),
+    ),
+    "figure 2": (
+        release_figure_2,
+        lambda: release_figure_2.Settings(
+            recipe(), corpus(), topics=4, levels=[WEAK], seeds=2, dimensions=2
+        ),
+    ),
+    "table 1": (
+        release_table_1,
+        lambda: release_table_1.Settings(recipe(), corpus(), topics=4, pair=1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_private_model_shares_its_seed_with_a_reference(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A common seed would make models of nearly the same text agree by that alone."""
+    study, settings = STUDIES[name]
+    seeds: list[int] = []
+
+    def untrained(counts: Counts, topics: int, seed: int, **options: int) -> Floats:
+        seeds.append(seed)
+        return np.random.default_rng(len(seeds)).random((topics, counts.shape[1]))
+
+    monkeypatch.setattr(study, "fit_topics", untrained)
+    study.run(settings())
+    references = seeds[: 1 if name == "table 1" else 2]
+    assert len(seeds) > 4
+    assert not set(references) & set(seeds[len(references) :])
 
 
 def test_figure_1_measures_density_and_foreign_words() -> None:
