@@ -21,8 +21,8 @@ class SottovoceError(Exception):
     exit_code: ClassVar[int] = 2
 
 
-class InputError(SottovoceError):
-    """What was given cannot be used."""
+class InputError(SottovoceError, ValueError):
+    """What was given cannot be used; a ValueError too, as scikit-learn's callers expect."""
 
 
 class ParameterError(InputError):

@@ -1,0 +1,104 @@
+"""What every compression has in common: scikit-learn's conventions around one public map."""
+
+from abc import abstractmethod
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.release.compression.decompress import expected_counts, multinomial_counts
+from sottovoce.release.compression.mapping import WordMap, checked_columns
+from sottovoce.release.counts import Counts, Floats, Matrix, Weights, checked_counts, checked_width
+
+Decompression = Literal["multinomial", "expected"]
+
+
+class Compression(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
+    """M words summed into K columns, and back.
+
+    ``fit`` looks at the width of its input (and at the words' names), never at a count: the map
+    is public. ``random_state`` drives the map and the multinomial decompression; both are public
+    or post-processing, so numpy's generator is right here, as it never is for privacy noise.
+
+    Args:
+        columns: K, the number of columns to release; 1 <= K < M.
+        prior: how frequent each word is, for decompression; None: equally frequent. Free only
+            when public; otherwise take it from a `Prior`, which says what it costs.
+        decompression: "multinomial" draws whole counts, "expected" gives their means.
+        random_state: seed of the map and of the decompression; None: a fresh one each time.
+    """
+
+    def __init__(
+        self,
+        columns: int = 100,
+        *,
+        prior: ArrayLike | None = None,
+        decompression: Decompression = "multinomial",
+        random_state: int | None = None,
+    ) -> None:
+        self.columns = columns
+        self.prior = prior
+        self.decompression = decompression
+        self.random_state = random_state
+
+    @abstractmethod
+    def _assign(
+        self, words: int, columns: int, generator: np.random.Generator
+    ) -> NDArray[np.int32]:
+        """The column of each word."""
+
+    def fit(self, X: Matrix, y: object = None) -> Self:  # noqa: ARG002, N803  # sklearn's signature
+        """Choose the map for matrices as wide as ``X``."""
+        words = self._validated(X, reset=True).shape[1]
+        self.map_ = self._chosen_map(words)
+        return self
+
+    def transform(self, X: Matrix) -> Counts:  # noqa: N803  # scikit-learn's name
+        """Sum each column's words: integers in, integers out."""
+        check_is_fitted(self)
+        return self.map_.compress(self._validated(X, reset=False))
+
+    def inverse_transform(self, X: Matrix) -> "Counts | Weights":  # noqa: N803  # scikit-learn's name
+        """Share each column's count among its words; negative (noisy) counts share nothing."""
+        check_is_fitted(self)
+        compressed = checked_counts(X, signed=True)
+        checked_width(compressed, self.map_.columns, what="compressed column")
+        if self.decompression == "expected":
+            return expected_counts(compressed, self.map_, self._prior_frequencies())
+        if self.decompression == "multinomial":
+            generator = np.random.default_rng(self.random_state)
+            return multinomial_counts(compressed, self.map_, self._prior_frequencies(), generator)
+        raise ParameterError("decompression must be 'multinomial' or 'expected'.")
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002  # sklearn's signature
+        """Names of the columns: column0, column1, ..."""
+        check_is_fitted(self)
+        return np.array([f"column{k}" for k in range(self.map_.columns)], dtype=object)
+
+    def _chosen_map(self, words: int) -> WordMap:
+        columns = checked_columns(self.columns, words)
+        assigned = self._assign(words, columns, np.random.default_rng(self.random_state))
+        return WordMap(assigned, columns)
+
+    def _prior_frequencies(self) -> Floats:
+        if self.prior is None:
+            return np.ones(self.map_.words)
+        return np.asarray(self.prior, dtype=np.float64)
+
+    def _validated(self, matrix: Matrix, *, reset: bool) -> Counts:
+        try:
+            valid = validate_data(self, matrix, reset=reset, accept_sparse="csr", dtype="numeric")
+        except ValueError as error:
+            raise CorpusError(str(error)) from error
+        return checked_counts(valid)
+
+    def __sklearn_tags__(self) -> object:
+        """Sparse, non-negative input; integers out."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["int64"]
+        return tags

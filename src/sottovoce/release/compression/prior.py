@@ -1,0 +1,131 @@
+"""Where word frequencies come from, and what they cost.
+
+Costs are rates: nats per unit of L1 distance between two versions of a document, as everywhere in
+`release`. They do not grow with the number of words. The noise itself is passed in.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Protocol, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from sottovoce.errors import ParameterError
+from sottovoce.release.compression.decompress import checked_prior
+from sottovoce.release.counts import Counts, Floats, Integers, checked_counts, checked_width
+
+# Counts and a rate in, the same counts with two-sided geometric noise of that rate out.
+Noise: TypeAlias = Callable[[Counts, Fraction], Counts]
+
+ROWS_AT_ONCE = 1024  # noise fills every cell, so that a whole corpus at once may not fit
+
+
+class Prior(Protocol):
+    """Word frequencies at a price."""
+
+    kind: ClassVar[str]
+
+    def total_rate(self, release_rate: Fraction) -> Fraction:
+        """The rate of a release at ``release_rate`` and these frequencies together."""
+
+    def frequencies(self, counts: Counts, noise: Noise) -> Floats:
+        """One frequency > 0 or >= 0 per word of ``counts``."""
+
+
+@dataclass(frozen=True, eq=False)
+class PublicPrior:
+    """Frequencies from a public source: free."""
+
+    kind: ClassVar[str] = "public"
+    known: Floats
+
+    def total_rate(self, release_rate: Fraction) -> Fraction:
+        """r: nothing private was read."""
+        return release_rate
+
+    def frequencies(self, counts: Counts, noise: Noise) -> Floats:  # noqa: ARG002  # needs none
+        """The public frequencies, checked against the width of ``counts``."""
+        return checked_prior(self.known, counts.shape[1])
+
+
+@dataclass(frozen=True)
+class _PaidPrior:
+    """Frequencies bought from private documents at rate r_h.
+
+    Args:
+        rate: r_h > 0.
+        same_documents: whether the documents that pay are those to be released. If others supply
+            the frequencies, no document pays twice: max(r, r_h) instead of r + r_h.
+        floor: least frequency after noise, > 0; free post-processing that rules out zeros.
+    """
+
+    rate: Fraction
+    same_documents: bool = True
+    floor: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Refuse a rate that is not an exact positive number."""
+        if type(self.rate) not in (Fraction, int):
+            raise ParameterError("a prior's rate must be an exact Fraction.")
+        if self.rate <= 0:
+            raise ParameterError(f"a prior's rate must be > 0, got {self.rate}.")
+        if not (self.floor > 0 and math.isfinite(self.floor)):
+            raise ParameterError(f"a prior's floor must be > 0 and finite, got {self.floor}.")
+
+    def total_rate(self, release_rate: Fraction) -> Fraction:
+        """Sum r + r_h on the same documents, max(r, r_h) when other documents pay."""
+        if self.same_documents:
+            return release_rate + self.rate
+        return max(release_rate, Fraction(self.rate))
+
+
+@dataclass(frozen=True)
+class LocalPrior(_PaidPrior):
+    """Every document adds noise to its own counts; nobody sees a true one."""
+
+    kind: ClassVar[str] = "local"
+
+    def frequencies(self, counts: Counts, noise: Noise) -> Floats:
+        """The sum of noisy documents, at least ``floor``."""
+        total = np.zeros(counts.shape[1], dtype=np.int64)
+        for start in range(0, counts.shape[0], ROWS_AT_ONCE):
+            block = _noised(counts[start : start + ROWS_AT_ONCE], noise, self.rate)
+            total += np.asarray(block.sum(axis=0)).ravel()
+        return np.maximum(total.astype(np.float64), self.floor)
+
+    def error_std(self, documents: int) -> float:
+        """Standard deviation of a frequency's error: sqrt(D) sigma(r_h)."""
+        return math.sqrt(documents) * noise_std(self.rate)
+
+
+@dataclass(frozen=True)
+class CentralPrior(_PaidPrior):
+    """A trusted curator adds noise once, to the sums over all documents."""
+
+    kind: ClassVar[str] = "central"
+
+    def frequencies(self, counts: Counts, noise: Noise) -> Floats:
+        """The noisy sum of documents, at least ``floor``."""
+        sums: Integers = np.asarray(counts.sum(axis=0)).reshape(1, -1)
+        noisy = _noised(checked_counts(sums), noise, self.rate).toarray()[0].astype(np.float64)
+        clipped: Floats = np.maximum(noisy, self.floor)
+        return clipped
+
+    def error_std(self, documents: int) -> float:  # noqa: ARG002  # noise is added once
+        """Standard deviation of a frequency's error: sigma(r_h)."""
+        return noise_std(self.rate)
+
+
+def noise_std(rate: Fraction) -> float:
+    """Std of two-sided geometric noise: sigma^2 = 2 alpha / (1 - alpha)^2, alpha = exp(-rate)."""
+    # sqrt(2 alpha) / (1 - alpha) = 1 / (sqrt(2) sinh(rate / 2)), which keeps its digits near 0.
+    return 1 / (math.sqrt(2) * math.sinh(float(rate) / 2))
+
+
+def _noised(counts: Counts, noise: Noise, rate: Fraction) -> Counts:
+    noisy = checked_counts(noise(sparse.csr_array(counts), Fraction(rate)), signed=True)
+    checked_width(noisy, counts.shape[1], what="word")
+    return noisy

@@ -1,0 +1,63 @@
+"""Count matrices as a release takes them: whole, finite and in CSR, one row per document."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from sottovoce.errors import CorpusError
+
+Counts: TypeAlias = "sparse.csr_array[np.int64, tuple[int, int]]"
+Weights: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Matrix: TypeAlias = "ArrayLike | sparse.spmatrix | sparse.sparray"
+
+LARGEST_COUNT = 2**40  # a sum over eight million words still fits 64 bits
+
+
+def checked_counts(matrix: Matrix, *, signed: bool = False) -> Counts:
+    """Return ``matrix`` as a CSR array of 64-bit integers, or say why it holds no counts.
+
+    A ``signed`` matrix may hold negative counts: noise makes them.
+    """
+    rows = _as_csr(matrix)
+    _check_values(rows.data, signed=signed)
+    # An array of unsigned integers or of floats is whole by now, so that this loses nothing.
+    whole = sparse.csr_array(rows.astype(np.int64))
+    whole.sum_duplicates()
+    whole.eliminate_zeros()
+    return whole
+
+
+def checked_width(counts: Counts, width: int, *, what: str) -> None:
+    """Refuse counts that do not have one column for each of ``width``."""
+    if counts.shape[1] != width:
+        raise CorpusError(
+            f"the counts must have {width} columns, one per {what}, got {counts.shape[1]}."
+        )
+
+
+def _as_csr(matrix: Matrix) -> "sparse.csr_array[np.float64, tuple[int, int]]":
+    dense_or_sparse: Any = matrix
+    if not sparse.issparse(dense_or_sparse):
+        dense_or_sparse = np.asarray(dense_or_sparse)
+    if dense_or_sparse.ndim != 2:  # noqa: PLR2004  # a matrix has two axes
+        raise CorpusError(
+            f"counts must be a matrix of documents by words, got {dense_or_sparse.ndim} axes."
+        )
+    if dense_or_sparse.dtype.kind not in "iufb":
+        raise CorpusError(f"counts must be numbers, got elements of type {dense_or_sparse.dtype}.")
+    return sparse.csr_array(dense_or_sparse)
+
+
+def _check_values(values: NDArray[np.float64], *, signed: bool) -> None:
+    if not np.isfinite(values).all():
+        raise CorpusError("counts must be finite, got NaN or infinity; drop or repair those rows.")
+    if values.dtype.kind == "f" and not np.equal(values, np.rint(values)).all():
+        raise CorpusError("counts must be whole numbers, got fractions; give raw word counts.")
+    if not signed and values.size and values.min() < 0:
+        raise CorpusError(f"Negative values in data: counts must be >= 0, got {values.min():g}.")
+    if values.size and max(values.max(), -values.min()) > LARGEST_COUNT:
+        raise CorpusError(f"counts must be at most 2^40, got {np.abs(values).max():.6g}.")

@@ -1,0 +1,131 @@
+"""Figure 1: heatmaps of a part of the complaints, before and after each mechanism.
+
+(a) true counts; (b) Laplace and (c) geometric noise under plain local privacy at epsilon = 2, for
+which documents are first cut to a public length; (d) Laplace and (e) geometric noise under
+limited-precision privacy at epsilon = 2, N = 2; and, beyond the paper, (f) the same guarantee
+with compression by frequency. The paper does not name its panels; this is how its text reads.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.release.counts import Counts, Floats
+from sottovoce.release.evaluation import corpus_shape
+from sottovoce.study.corpora import CountedCorpus
+from sottovoce.study.release_parts.lengths import cut_to_length
+from sottovoce.study.release_parts.methods import Recipe, release
+from sottovoce.study.release_parts.plots import blank_figure
+from sottovoce.study.result import Row, StudyResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAME = "release-figure-1"
+DARKEST = 5
+PAPER_LENGTH_RATIO = 1000.0  # "one thousand times the original average", Laplace at epsilon = 2
+# Counts and a rate in, counts with continuous noise out: dense, fractions allowed.
+RealNoise: TypeAlias = Callable[[Counts, Fraction], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """What to draw; fewer documents for a quick look.
+
+    ``laplace`` is the baseline's; ``length_cap`` is public and cuts documents for plain local
+    privacy only, where epsilon = 2 * length_cap * rate.
+    """
+
+    recipe: Recipe
+    laplace: RealNoise
+    corpus: CountedCorpus
+    documents: int = 100
+    words_shown: int = 60
+    epsilon: Fraction = Fraction(2)
+    precision: int = 2
+    length_cap: int = 200
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Panel:
+    letter: str
+    title: str
+    guarantee: str
+    rate: Fraction | None
+    released: Floats
+
+
+def run(settings: Settings) -> StudyResult:
+    """Six panels and their sparsity, length and foreign words."""
+    counts = settings.corpus.first(settings.documents).counts
+    panels = _panels(settings, counts)
+    rows = tuple(_row(panel, settings, counts) for panel in panels)
+    shown = np.argsort(-counts.sum(axis=0), kind="stable")[: settings.words_shown]
+    return StudyResult(NAME, rows, (_heatmaps(panels, shown),))
+
+
+def _panels(settings: Settings, counts: Counts) -> list[_Panel]:
+    cut = cut_to_length(counts, settings.length_cap, np.random.default_rng(settings.seed))
+    plain = settings.epsilon / (2 * settings.length_cap)
+    limited = settings.epsilon / settings.precision
+    noise, laplace, local = settings.recipe.noise, settings.laplace, "local"
+    return [
+        _Panel("a", "true counts", "none", None, _dense(counts)),
+        _Panel("b", "Laplace, local", local, plain, laplace(cut, plain)),
+        _Panel("c", "geometric, local", local, plain, _dense(noise(cut, plain))),
+        _Panel("d", "Laplace, limited", "limited-precision", limited, laplace(counts, limited)),
+        _Panel(
+            "e", "geometric, limited", "limited-precision", limited, _dense(noise(counts, limited))
+        ),
+        _Panel(
+            "f",
+            "compressed, limited",
+            "limited-precision",
+            limited,
+            _dense(release(settings.recipe, "frequency", counts, limited, settings.seed)),
+        ),
+    ]
+
+
+def _dense(counts: Counts) -> Floats:
+    return np.asarray(counts.toarray(), dtype=np.float64)
+
+
+def _row(panel: _Panel, settings: Settings, counts: Counts) -> Row:
+    before = _dense(counts)
+    positive = np.maximum(panel.released, 0)
+    foreign = ((positive >= 1) & (before == 0)).sum(axis=1)
+    original = corpus_shape(counts).mean_length
+    distance = {"limited-precision": settings.precision, "local": 2 * settings.length_cap}
+    units = distance.get(panel.guarantee)
+    return {
+        "panel": panel.letter,
+        "mechanism": panel.title,
+        "guarantee": panel.guarantee,
+        "rate": None if panel.rate is None else float(panel.rate),
+        "distance": units,
+        "true_epsilon": None if panel.rate is None or units is None else float(panel.rate * units),
+        "sparsity": float((positive == 0).mean()),
+        "mean_length": float(positive.sum(axis=1).mean()),
+        "length_ratio": float(positive.sum(axis=1).mean() / original),
+        "paper_length_ratio": PAPER_LENGTH_RATIO if panel.letter == "b" else None,
+        "foreign_words_mean": float(foreign.mean()),
+        "foreign_words_least": int(foreign.min()),
+    }
+
+
+def _heatmaps(panels: list[_Panel], shown: NDArray[np.int64]) -> "Figure":
+    figure = blank_figure(3 * len(panels), 4)
+    axes = figure.subplots(1, len(panels), sharey=True)
+    for each, panel in zip(axes, panels, strict=True):
+        part = panel.released[:, shown].T
+        drawn = each.imshow(part, cmap="Greys", vmin=0, vmax=DARKEST, aspect="auto")
+        each.set(title=f"({panel.letter}) {panel.title}", xlabel="documents")
+    axes[0].set_ylabel("words, most frequent first")
+    figure.colorbar(drawn, ax=axes, label=f"count ({DARKEST} or more: darkest)")
+    return figure

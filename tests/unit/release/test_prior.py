@@ -1,0 +1,89 @@
+"""Where frequencies come from and what they cost."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.release.compression import CentralPrior, LocalPrior, PublicPrior, prior
+from sottovoce.release.compression.prior import noise_std
+from sottovoce.release.counts import Counts
+
+COUNTS: Counts = sparse.csr_array(np.array([[2, 0, 1], [3, 0, 0]]))
+RATE = Fraction(1, 10)
+
+
+def add_one(counts: Counts, rate: Fraction) -> Counts:
+    assert rate == RATE
+    return sparse.csr_array(counts.toarray() + 1)
+
+
+def take_five(counts: Counts, rate: Fraction) -> Counts:
+    return sparse.csr_array(counts.toarray() - 5)
+
+
+def test_a_public_prior_is_free_and_reads_no_count() -> None:
+    public = PublicPrior(np.array([5.0, 1.0, 0.0]))
+    assert public.total_rate(Fraction(1, 3)) == Fraction(1, 3)
+    assert public.frequencies(COUNTS, take_five).tolist() == [5, 1, 0]
+
+
+@pytest.mark.parametrize("kind", [LocalPrior, CentralPrior])
+def test_paid_priors_add_their_rate_only_where_the_same_documents_pay(
+    kind: type[LocalPrior | CentralPrior],
+) -> None:
+    assert kind(RATE).total_rate(Fraction(1, 3)) == Fraction(13, 30)
+    assert kind(RATE, same_documents=False).total_rate(Fraction(1, 3)) == Fraction(1, 3)
+    assert kind(RATE, same_documents=False).total_rate(Fraction(1, 30)) == RATE
+
+
+def test_a_local_prior_adds_noise_to_every_document_and_a_central_one_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert CentralPrior(RATE).frequencies(COUNTS, add_one).tolist() == [6, 1, 2]
+    assert LocalPrior(RATE).frequencies(COUNTS, add_one).tolist() == [7, 2, 3]
+    monkeypatch.setattr(prior, "ROWS_AT_ONCE", 1)
+    assert LocalPrior(RATE).frequencies(COUNTS, add_one).tolist() == [7, 2, 3]
+
+
+@pytest.mark.parametrize("kind", [LocalPrior, CentralPrior])
+def test_noise_never_leaves_a_frequency_below_the_floor(
+    kind: type[LocalPrior | CentralPrior],
+) -> None:
+    assert kind(RATE, floor=0.5).frequencies(COUNTS, take_five).min() == 0.5
+
+
+def test_error_grows_with_the_square_root_of_the_documents_only_when_local() -> None:
+    alpha = math.exp(-0.1)
+    sigma = math.sqrt(2 * alpha) / (1 - alpha)
+    assert noise_std(RATE) == pytest.approx(sigma)
+    assert LocalPrior(RATE).error_std(400) == pytest.approx(20 * sigma)
+    assert CentralPrior(RATE).error_std(400) == pytest.approx(sigma)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0, Fraction(-1, 2), True, "1"])
+def test_a_rate_that_is_not_exact_and_positive_is_refused(rate: Any) -> None:  # noqa: ANN401  # bad
+    with pytest.raises(ParameterError, match="rate must be"):
+        LocalPrior(rate)
+
+
+@pytest.mark.parametrize("floor", [0, -1, math.inf, math.nan])
+def test_a_floor_that_allows_zeros_is_refused(floor: float) -> None:
+    with pytest.raises(ParameterError, match="floor must be > 0"):
+        CentralPrior(RATE, floor=floor)
+
+
+def test_a_public_prior_of_zeros_or_of_another_width_is_refused() -> None:
+    with pytest.raises(ParameterError, match="prior of zeros"):
+        PublicPrior(np.zeros(3)).frequencies(COUNTS, add_one)
+    with pytest.raises(ParameterError, match="3 numbers"):
+        PublicPrior(np.ones(2)).frequencies(COUNTS, add_one)
+
+
+def test_noise_that_changes_the_width_is_refused() -> None:
+    with pytest.raises(CorpusError, match="3 columns"):
+        CentralPrior(RATE).frequencies(COUNTS, lambda counts, _: counts[:, :2])
