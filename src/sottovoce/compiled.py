@@ -27,8 +27,9 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def on_threads(tasks: Sequence[Callable[[], Result]], threads: int) -> list[Result]:
-    """Run ``tasks`` on so many threads and return their results in order."""
+def on_threads(tasks: Sequence[Callable[[], Result]], threads: int | None = None) -> list[Result]:
+    """Run ``tasks``, by default on a thread each, and return their results in order."""
+    threads = threads or len(tasks)
     if threads == 1 or len(tasks) == 1:
         return [task() for task in tasks]
     with ThreadPoolExecutor(threads) as pool:

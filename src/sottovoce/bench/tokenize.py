@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -15,9 +14,9 @@ from scipy import sparse
 from sottovoce.bench.rows import BenchRow, bench_row, best_time
 from sottovoce.compiled import available_cores
 from sottovoce.corpus.counting import Counts, count
-from sottovoce.corpus.reading import Format, ReadOptions, open_documents
+from sottovoce.corpus.reading import open_documents
 from sottovoce.corpus.simulate import SimulationParameters, simulate
-from sottovoce.data import data_file
+from sottovoce.data import DataAbsentError, data_file
 from sottovoce.errors import CheckFailedError
 
 REPEATS = 3
@@ -111,13 +110,11 @@ def _repeated(texts: list[str], size_mb: float) -> list[str]:
 
 
 def _complaints() -> list[str] | None:
-    path = data_file("cfpb.jsonl")
-    return None if path is None else _texts(path)
-
-
-def _texts(path: Path) -> list[str]:
-    options = ReadOptions(format=Format.JSONL)
-    texts: list[str] = open_documents(path, options=options).read_all()["text"].to_pylist()
+    try:
+        path = data_file("cfpb.jsonl")
+    except DataAbsentError:
+        return None
+    texts: list[str] = open_documents(path).read_all()["text"].to_pylist()
     return texts
 
 

@@ -159,3 +159,8 @@ def _split(number: int, parts: int) -> list[tuple[int, int]]:
     """``parts`` ranges that cover ``number`` things evenly."""
     edges = [number * i // parts for i in range(parts + 1)]
     return list(pairwise(edges))
+
+
+def geometric_noise(counts: csr_array, rate: Exact) -> csr_array:
+    """``counts`` with noise at ``rate`` on every cell, for whoever takes noise as a function."""
+    return GeometricMechanism(rate).sparse(counts)

@@ -113,7 +113,7 @@ def _best_row(settings: Settings, corpus: CountedCorpus, truths: list[Floats]) -
     return over_seeds(runs)
 
 
-def _run_scores(  # noqa: PLR0917  # both models and both corpora
+def _run_scores(  # both models and both corpora
     settings: Settings,
     phi: Floats,
     true: Floats,

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from sottovoce.data import DataAbsentError, data_file, data_folder
 from sottovoce.errors import ParameterError
 from sottovoce.study.corpora import count_labelled, read_complaints, read_news
-from sottovoce.study.data import DataAbsentError, data_file, data_folder
 from sottovoce.study.release_parts.lengths import cut_to_length
 
 

@@ -78,7 +78,7 @@ def cheapest_chain(
 
 
 @kernel
-def make_moves(  # noqa: PLR0917  # compiled code takes arrays, not objects
+def make_moves(  # compiled code takes arrays, not objects
     target: int,
     previous: Integers,
     costs: Floats,
@@ -101,7 +101,7 @@ def make_moves(  # noqa: PLR0917  # compiled code takes arrays, not objects
 
 
 @kernel
-def find_new_movers(  # noqa: PLR0917  # compiled code takes arrays, not objects
+def find_new_movers(  # compiled code takes arrays, not objects
     gone: int, home: int, costs: Floats, label: Integers, move: Floats, mover: Integers
 ) -> None:
     """Replace ``gone`` wherever it was the cheapest point to leave ``home``."""

@@ -71,7 +71,7 @@ def most_words_out(counts: Integers, columns: Integers, starts: Integers) -> int
 
 
 @kernel
-def draw_words(  # noqa: PLR0917  # compiled code takes arrays, not objects
+def draw_words(  # compiled code takes arrays, not objects
     generator: np.random.Generator,
     pointers: Integers,
     columns: Integers,
@@ -103,7 +103,7 @@ def draw_words(  # noqa: PLR0917  # compiled code takes arrays, not objects
 
 
 @kernel
-def draw_cell(  # noqa: PLR0917  # compiled code takes arrays, not objects
+def draw_cell(  # compiled code takes arrays, not objects
     generator: np.random.Generator,
     count: int,
     first: int,

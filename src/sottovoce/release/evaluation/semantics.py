@@ -62,7 +62,7 @@ def semantic_basis(counts: Counts, dimensions: int, seed: int) -> Floats:
     return basis
 
 
-def _fold_scores(  # noqa: PLR0917  # both halves of one fold
+def _fold_scores(  # both halves of one fold
     private: Counts,
     held_out: Counts,
     known: NDArray[np.str_],
