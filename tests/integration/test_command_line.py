@@ -125,7 +125,7 @@ def test_columns_header_and_format_can_be_named(run: Run, tmp_path: Path) -> Non
     path = tmp_path / "log"
     path.write_text("ann\t2024-01-01\thello there\n")
     options = ("--format", "tsv", "--header", "who,when,what")
-    mapping = ("--columns", "user=who,time=when,text=2")
+    mapping = ("--fields", "user=who,time=when,text=2")
     code, out, _ = run("describe", path, *options, *mapping, "--json")
     assert code == 0
     assert json.loads(out)["words"] == 2
@@ -259,7 +259,7 @@ def test_a_repeated_user_and_topic_in_the_truth_is_refused(
         (["simulate", "out", "--difficulty", "silly"], "difficulty must be one of"),
         (["bench", "nothing"], "bench must be one of tokenize"),
         (["describe", "none.csv"], "none.csv"),
-        (["describe", "none.csv", "--columns", "user"], "--columns must look like"),
+        (["describe", "none.csv", "--fields", "user"], "--fields must look like"),
         (["describe", "none.csv", "--timezone", "Mars/Base"], "timezone must be an IANA name"),
         (["count", "none.csv", "--out", "o", "--stem", "klingon"], "stem must be one of"),
         (["count", "none.csv", "--out", "o", "--stop-words", "none"], "stop words must be one of"),

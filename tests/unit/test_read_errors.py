@@ -76,7 +76,7 @@ def test_a_missing_column_lists_the_columns_found(tmp_path: Path) -> None:
     message = refusal(path)
     assert "no column 'user'" in message
     assert "who, time, Post Text" in message
-    assert "--columns user=" in message
+    assert "--fields user=" in message
 
 
 def test_a_first_row_that_is_somebodys_text_is_not_quoted(tmp_path: Path) -> None:

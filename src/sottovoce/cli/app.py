@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import sottovoce
-from sottovoce.cli import bench, count, demo, describe, simulate
+from sottovoce.cli import bench, count, demo, describe, release, simulate
 
 app = typer.Typer(
     name="sottovoce",
@@ -20,6 +20,7 @@ app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
 app.command("describe")(describe.describe)
 app.command("count")(count.count)
+app.command("release")(release.release)
 app.command("bench")(bench.bench)
 
 

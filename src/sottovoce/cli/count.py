@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from sottovoce.cli.reading import (
-    ColumnsOption,
     EncodingOption,
+    FieldsOption,
     FormatOption,
     HeaderOption,
     LineLimitOption,
@@ -36,7 +36,7 @@ def count(
     bigrams: Annotated[bool, typer.Option("--bigrams", help="Count neighbours too.")] = False,
     shortest: Annotated[int, typer.Option(help="Shortest word, in characters.")] = 2,
     file_format: FormatOption = None,
-    columns: ColumnsOption = None,
+    fields: FieldsOption = None,
     header: HeaderOption = None,
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
@@ -60,7 +60,7 @@ def count(
     )
     texts = open_documents(
         corpus,
-        options=read_options(file_format, columns, header, timezone, encoding, max_line_bytes),
+        options=read_options(file_format, fields, header, timezone, encoding, max_line_bytes),
     )
     given = None if vocabulary is None else Vocabulary.load(vocabulary)
     with progress("Counting words"):

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from sottovoce.cli.reading import (
-    ColumnsOption,
     EncodingOption,
+    FieldsOption,
     FormatOption,
     HeaderOption,
     LineLimitOption,
@@ -33,7 +33,7 @@ def describe(
         Path | None, typer.Option(help="Truth to check against the posts: user, topic, ...")
     ] = None,
     file_format: FormatOption = None,
-    columns: ColumnsOption = None,
+    fields: FieldsOption = None,
     header: HeaderOption = None,
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
@@ -46,7 +46,7 @@ def describe(
     """
     from sottovoce.corpus.summary import QUANTILES, summarise_posts  # noqa: PLC0415 - fast --help
 
-    options = read_options(file_format, columns, header, timezone, encoding, max_line_bytes)
+    options = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
     corpus = open_posts(posts, options=options)
     with progress("Reading posts"):
         summary = asdict(summarise_posts(corpus))

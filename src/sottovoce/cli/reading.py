@@ -11,9 +11,9 @@ FormatOption = Annotated[
     str | None,
     typer.Option("--format", help=f"{', '.join(Format)}; by default from the file's name."),
 ]
-ColumnsOption = Annotated[
+FieldsOption = Annotated[
     str | None,
-    typer.Option("--columns", help="Our names for the file's columns: user=author,text=body."),
+    typer.Option("--fields", help="Our names for the file's columns: user=author,text=body."),
 ]
 HeaderOption = Annotated[
     str | None,
@@ -30,7 +30,7 @@ EncodingOption = Annotated[str, typer.Option("--encoding", help="Of a text file.
 
 def read_options(
     file_format: str | None,
-    columns: str | None,
+    fields: str | None,
     header: str | None,
     timezone: str,
     encoding: str,
@@ -39,7 +39,7 @@ def read_options(
     """Turn the options of a command line into those of a reader."""
     return ReadOptions(
         format=cast("Format | None", file_format),
-        columns=_column_map(columns),
+        columns=_column_map(fields),
         header=True if header is None else tuple(header.split(",")),
         timezone=timezone,
         encoding=encoding,
@@ -61,10 +61,10 @@ def warn_about_rows(corpus: Corpus) -> None:
         typer.echo(f"repaired {tally.repaired} texts whose bytes were not valid", err=True)
 
 
-def _column_map(columns: str | None) -> dict[str, str | int]:
-    pairs = [pair.partition("=") for pair in columns.split(",")] if columns else []
+def _column_map(fields: str | None) -> dict[str, str | int]:
+    pairs = [pair.partition("=") for pair in fields.split(",")] if fields else []
     if not all(name and sign and file_name for name, sign, file_name in pairs):
-        raise ParameterError("--columns must look like user=author,text=body.")
+        raise ParameterError("--fields must look like user=author,text=body.")
     return {
         name: int(file_name) if file_name.isdecimal() else file_name for name, _, file_name in pairs
     }

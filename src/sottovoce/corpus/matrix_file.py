@@ -9,23 +9,32 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+
+from sottovoce.errors import CorpusError
+
+Dtype: TypeAlias = Literal["<i4", "<i8"]
 
 _COPY_BYTES = 1 << 20
 
 
-def write_matrix(path: Path, blocks: Iterable[sparse.csr_array], width: int) -> tuple[int, int]:
+def write_matrix(
+    path: Path, blocks: Iterable[sparse.csr_array], width: int, *, dtype: Dtype = "<i4"
+) -> tuple[int, int]:
     """Write the blocks, one under another; return the number of rows and of non-zeros.
 
-    ``path`` grows as it is written: give the temporary name of a ``whole_file``.
+    ``path`` grows as it is written: give the temporary name of a ``whole_file``. A count that
+    ``dtype`` cannot hold is an error.
     """
     with TemporaryDirectory(dir=path.parent, prefix=".spill.") as spill:
         parts = {name: Path(spill, name) for name in ("data", "indices", "indptr")}
-        rows, cells = _spill(parts, blocks)
+        rows, cells = _spill(parts, blocks, dtype)
         with zipfile.ZipFile(path, "w", allowZip64=True) as archive:
-            _store_file(archive, "data", parts["data"], "<i4", cells)
+            _store_file(archive, "data", parts["data"], dtype, cells)
             _store_file(archive, "indices", parts["indices"], "<i4", cells)
             _store_file(archive, "indptr", parts["indptr"], "<i8", rows + 1)
             _store(archive, "format", np.array(b"csr"))
@@ -38,7 +47,9 @@ def read_matrix(path: Path) -> sparse.csr_array:
     return sparse.csr_array(sparse.load_npz(path))
 
 
-def _spill(parts: dict[str, Path], blocks: Iterable[sparse.csr_array]) -> tuple[int, int]:
+def _spill(
+    parts: dict[str, Path], blocks: Iterable[sparse.csr_array], dtype: Dtype
+) -> tuple[int, int]:
     rows = cells = 0
     with (
         parts["data"].open("wb") as data,
@@ -47,12 +58,19 @@ def _spill(parts: dict[str, Path], blocks: Iterable[sparse.csr_array]) -> tuple[
     ):
         indptr.write(np.int64(0).tobytes())
         for block in blocks:
-            data.write(block.data.astype("<i4").tobytes())
+            data.write(_narrowed(block.data, dtype).tobytes())
             indices.write(block.indices.astype("<i4").tobytes())
             indptr.write((block.indptr[1:].astype("<i8") + cells).tobytes())
             rows += block.shape[0]
             cells += block.nnz
     return rows, cells
+
+
+def _narrowed(counts: NDArray[np.integer], dtype: Dtype) -> NDArray[np.integer]:
+    narrow: NDArray[np.integer] = counts.astype(dtype)
+    if not np.array_equal(narrow, counts):
+        raise CorpusError(f"a count does not fit into {np.dtype(dtype).itemsize * 8} bits.")
+    return narrow
 
 
 def _store_file(archive: zipfile.ZipFile, name: str, part: Path, dtype: str, size: int) -> None:

@@ -103,4 +103,6 @@ def _from_decimal(number: Decimal, name: str) -> Fraction:
 
 
 def _shown(value: object) -> str:
-    return str(value) if isinstance(value, (int, float, Fraction, Decimal)) else "something else"
+    """A value that was read as a number; anything else is not echoed."""
+    known = (int, float, str, Fraction, Decimal)
+    return str(value) if isinstance(value, known) else "something else"

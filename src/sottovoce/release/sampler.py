@@ -127,25 +127,26 @@ class _Finer:
 @lru_cache(maxsize=16)
 def geometric_sampler(rate: Fraction) -> TableSampler:
     """Draws G >= 0 with P(G = g) = (1 - alpha) alpha^g."""
-    _check_rate(rate)
+    check_rate(rate)
     return TableSampler(Geometric(rate))
 
 
 @lru_cache(maxsize=16)
 def two_sided_sampler(rate: Fraction) -> TableSampler:
     """Draws Z with P(Z = z) = (1 - alpha)/(1 + alpha) alpha^|z|."""
-    _check_rate(rate)
+    check_rate(rate)
     return TableSampler(TwoSidedGeometric(rate), geometric_sampler(rate))
 
 
 @lru_cache(maxsize=16)
 def gap_sampler(rate: Fraction, threshold: int | None) -> TableSampler:
     """Draws how many zero cells in a row stay out of the output."""
-    _check_rate(rate)
+    check_rate(rate)
     return TableSampler(Gap(rate, threshold))
 
 
-def _check_rate(rate: Fraction) -> None:
+def check_rate(rate: Fraction) -> None:
+    """Refuse a rate beyond what the tables are made for."""
     if not SMALLEST_RATE <= rate <= LARGEST_RATE:
         raise ParameterError(
             f"the rate epsilon/N must lie between {text_up(SMALLEST_RATE)} and "

@@ -51,7 +51,7 @@ def _place(field: pa.Field, options: ReadOptions, found: Sequence[str], where: s
 
 
 def _how(field: str, column: str | int) -> str:
-    return f"--columns {field}={column}, or in Python columns={{{field!r}: {column!r}}}"
+    return f"--fields {field}={column}, or in Python columns={{{field!r}: {column!r}}}"
 
 
 def _checked_position(name: str, position: int, columns: int, where: str) -> int:

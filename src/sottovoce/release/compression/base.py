@@ -44,6 +44,9 @@ class Compression(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # skl
         self.decompression = decompression
         self.random_state = random_state
 
+    def check_words(self, words: int) -> None:
+        """Refuse, before anything is spent, words for which there can be no map."""
+
     @abstractmethod
     def _assign(
         self, words: int, columns: int, generator: np.random.Generator

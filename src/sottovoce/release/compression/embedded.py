@@ -49,6 +49,10 @@ class EmbeddingCompression(Compression):
         self.vocabulary = vocabulary
         self.least_coverage = least_coverage
 
+    def check_words(self, words: int) -> None:
+        """Refuse words that the embedding covers too few of."""
+        self._points(words)
+
     @abstractmethod
     def _place(self, points: Floats, columns: int, generator: np.random.Generator) -> Integers:
         """The column of each covered word; columns' sizes differ by at most one."""

@@ -1,0 +1,204 @@
+"""``sottovoce release``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from sottovoce.cli.reading import (
+    EncodingOption,
+    FieldsOption,
+    FormatOption,
+    HeaderOption,
+    LineLimitOption,
+    TimezoneOption,
+    read_options,
+    warn_about_rows,
+)
+from sottovoce.cli.shown import AsJson, progress, show_facts, show_json
+from sottovoce.corpus.reading.options import MIB
+
+if TYPE_CHECKING:
+    from sottovoce.release.accounting import Accounting
+    from sottovoce.release.guarantee import LimitedPrecision
+    from sottovoce.release.job import Job
+    from sottovoce.release.ledger import Account
+    from sottovoce.release.settings import PriorKind
+
+
+def release(
+    corpus: Annotated[Path, typer.Argument(help="Documents, one row of counts each.")],
+    epsilon: Annotated[str, typer.Option(help="For documents up to N words apart; exact: 0.1.")],
+    precision: Annotated[int, typer.Option("--precision", "-N", help="N, in words.")],
+    out: Annotated[Path, typer.Option(help="Folder for the release.")],
+    vocabulary: Annotated[Path | None, typer.Option(help="Public word list.")] = None,
+    compress: Annotated[
+        str,
+        typer.Option(help="none, random, frequency, embedding-cluster or embedding-disperse."),
+    ] = "none",
+    columns: Annotated[int | None, typer.Option(help="K, the columns to release.")] = None,
+    accounting: Annotated[
+        str, typer.Option(help="tight, or paper to reproduce the paper's weaker one.")
+    ] = "tight",
+    prior: Annotated[
+        str, typer.Option(help="Word frequencies: public, local or central (paid for).")
+    ] = "public",
+    prior_share: Annotated[
+        str, typer.Option(help="Part of epsilon that pays for local or central frequencies.")
+    ] = "1/10",
+    frequencies: Annotated[
+        Path | None, typer.Option(help="Public frequencies: word, tab, number.")
+    ] = None,
+    embedding: Annotated[
+        Path | None, typer.Option(help="Public word vectors: GloVe or word2vec, text or binary.")
+    ] = None,
+    maps: Annotated[int, typer.Option(help="Maps for groups of documents.")] = 1,
+    threshold: Annotated[int | None, typer.Option(help="Drop outputs below this.")] = None,
+    constant_work: Annotated[
+        bool, typer.Option("--constant-work", help="Work that does not depend on the counts.")
+    ] = False,
+    user_documents: Annotated[
+        int | None,
+        typer.Option(help="Keep so many documents of each user, and promise per user too."),
+    ] = None,
+    declare_data_dependent: Annotated[
+        bool,
+        typer.Option("--declare-data-dependent", help="Own up to words that the documents chose."),
+    ] = False,
+    min_texts: Annotated[int, typer.Option(help="Drop words in fewer texts.")] = 1,
+    max_terms: Annotated[int | None, typer.Option(help="Keep the most frequent words.")] = None,
+    stop_words: Annotated[str | None, typer.Option(help="'english', or a file.")] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Privacy ledger; by default beside the folder.")
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(help="Epsilon (at the same N) this corpus may ever spend; default: this."),
+    ] = None,
+    label: Annotated[
+        str, typer.Option(help="Tells apart two releases that are otherwise the same.")
+    ] = "",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show promise, cost and size; draw nothing.")
+    ] = False,
+    file_format: FormatOption = None,
+    fields: FieldsOption = None,
+    header: HeaderOption = None,
+    timezone: TimezoneOption = "UTC",
+    encoding: EncodingOption = "utf-8",
+    max_line_bytes: LineLimitOption = 16 * MIB,
+    as_json: AsJson = False,
+) -> None:
+    """Release word counts so that no passage can be recovered from them.
+
+    Writes counts.npz, vocabulary.txt, the public map and card.json, which states the guarantee.
+    The same command again gives the same bytes and spends nothing.
+
+    Example: sottovoce release posts.csv --vocabulary words.txt --epsilon 2 --precision 2 --out out
+    """
+    from sottovoce.release.compression import read_embedding  # noqa: PLC0415 - fast --help
+    from sottovoce.release.exact import exact  # noqa: PLC0415 - fast --help
+    from sottovoce.release.guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
+    from sottovoce.release.inputs import ReleaseInputs, load_frequencies  # noqa: PLC0415 - fast --help
+    from sottovoce.release.job import Job, open_account, release_to_folder  # noqa: PLC0415 - fast --help
+    from sottovoce.release.ledger import Ledger  # noqa: PLC0415 - fast --help
+    from sottovoce.release.plan import Plan  # noqa: PLC0415 - fast --help
+    from sottovoce.release.settings import ReleaseSettings  # noqa: PLC0415 - fast --help
+
+    stated = LimitedPrecision(precision, epsilon)
+    allowed = None if budget is None else LimitedPrecision(precision, budget)
+    inputs = ReleaseInputs(
+        corpus=corpus,
+        reading=read_options(file_format, fields, header, timezone, encoding, max_line_bytes),
+        vocabulary=vocabulary,
+        min_texts=min_texts,
+        max_terms=max_terms,
+        stop_words=stop_words,
+        user_documents=user_documents,
+        declared=declare_data_dependent,
+    )
+    opened = inputs.open()
+    with progress("Counting words"):
+        documents, declared = inputs.load(opened)
+    warn_about_rows(opened)
+    settings = ReleaseSettings(
+        guarantee=stated,
+        compression=compress,
+        columns=columns,
+        accounting=cast("Accounting", accounting),
+        prior=cast("PriorKind", prior),
+        prior_share=exact(prior_share, "prior share"),
+        frequencies=None
+        if frequencies is None
+        else load_frequencies(frequencies, documents.vocabulary),
+        embedding=None if embedding is None else read_embedding(embedding),
+        maps=maps,
+        threshold=threshold,
+        constant_work=constant_work,
+    )
+    job = Job(documents, Plan(settings, documents.vocabulary.terms), declared, label)
+    if job.plan.guarantee.rate > stated.rate:
+        typer.echo(_true_epsilon(job), err=True)
+    ledger_file = ledger or out.with_name(f"{out.name}.ledger")
+    if dry_run:
+        _show(job, _after(job, ledger_file, allowed), out, as_json, dry=True)
+        return
+    output = Ledger(ledger_file, create=True)
+    open_account(output, job, allowed)
+    with progress("Drawing noise"):
+        release_to_folder(job, output, out)
+    _show(job, output.account(documents.corpus), out, as_json, dry=False)
+
+
+def _true_epsilon(job: "Job") -> str:
+    from sottovoce.release.exact import text_up  # noqa: PLC0415 - fast --help
+
+    stated, true = job.plan.settings.guarantee, job.plan.guarantee
+    return (
+        f"warning: paper accounting states epsilon {text_up(stated.epsilon)}, but the noise gives "
+        f"{text_up(true.epsilon)} at N={true.n}; the card and the ledger record the latter."
+    )
+
+
+def _after(job: "Job", ledger: Path, budget: "LimitedPrecision | None") -> "Account":
+    """The account as it would be, without creating or writing a ledger."""
+    from sottovoce.release.ledger import Account, Ledger  # noqa: PLC0415 - fast --help
+
+    if ledger.exists():
+        known = Ledger(ledger)
+        if job.documents.corpus in {account.corpus for account in known.accounts()}:
+            return known.quote(job.request)
+    allowed = budget or job.request.guarantee
+    return Account(job.documents.corpus, allowed, job.request.guarantee.rate)
+
+
+def _show(job: "Job", account: "Account", out: Path, as_json: bool, *, dry: bool) -> None:
+    from sottovoce.release.exact import text_up  # noqa: PLC0415 - fast --help
+    from sottovoce.release.records import to_record  # noqa: PLC0415 - fast --help
+
+    plan, counts = job.plan, job.documents.counts
+    n = account.budget.n
+    facts: dict[str, object] = {
+        "documents": counts.shape[0],
+        "documents left out": job.documents.left_out,
+        "words": plan.words,
+        "columns": plan.columns,
+        "noise deviation per column": plan.noise_deviation,
+        "spent epsilon": text_up(account.spent * n),
+        "of a budget": f"{text_up(account.budget.epsilon)} at N={n}",
+    }
+    if dry:
+        facts["expected non-zero cells"] = plan.expected_nonzeros(counts)
+    else:
+        facts["folder"] = out
+    card = job.card(None)
+    if as_json:
+        guarantees = {
+            "stated": to_record(card.stated),
+            "guarantee": to_record(card.guarantee),
+            "per_user": None if card.per_user is None else to_record(card.per_user),
+        }
+        show_json({**facts, **guarantees, "in_words": card.in_words(), "dry_run": dry})
+        return
+    show_facts("Dry run: nothing was drawn" if dry else "Release", facts)
+    typer.echo(card.in_words())

@@ -1,0 +1,164 @@
+"""A release's card: what it promises, in numbers and in words, and nothing private.
+
+`card.json` (format "sottovoce-release", version 1) holds:
+
+- `documents`, `words`, `columns`: the released shape; the number of documents is public;
+- `stated`, `guarantee`: what was asked for, and what truly holds per document (equal in tight
+  accounting), and `per_user` where documents per user are bounded, all as exact records;
+- `in_words`, `threat_model`: for people;
+- `mechanism`: the noise's rate on every column, and a threshold if outputs below it were dropped;
+- `prior`: where word frequencies came from and what they cost;
+- `compression`: the method and how many maps; the maps themselves are in `map.npz`, `map.json`;
+- `vocabulary`: its fingerprint, whether the data chose the words, and what was declared;
+- `ledger`: the number of the spend that paid, or null;
+- `files`: the SHA-256 of every other file of the folder.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import sottovoce
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.errors import InputError
+from sottovoce.release.exact import exact
+from sottovoce.release.guarantee import COMPUTATIONAL, LimitedPrecision
+from sottovoce.release.plan import Plan
+from sottovoce.release.records import from_record, to_record
+
+FORMAT = "sottovoce-release"
+VERSION = 1
+LARGEST_CARD = 1 << 20
+
+_READER = (
+    "Whoever reads this folder, knows everything about the other documents and has any other "
+    "knowledge, learns no more about one document than the guarantee says."
+)
+_TRUST = {
+    "public": "Noise can be added where each document is; nobody has to be trusted with it.",
+    "local": "Noise can be added where each document is; nobody has to be trusted with it.",
+    "central": "Whoever computed the word frequencies saw all true counts and must be trusted.",
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    """The fields of `card.json`."""
+
+    documents: int
+    words: int
+    columns: int
+    stated: LimitedPrecision
+    guarantee: LimitedPrecision
+    per_user: LimitedPrecision | None
+    noise_rate: str
+    threshold: int | None
+    prior: dict[str, str]
+    compression: dict[str, str | int]
+    accounting: str
+    vocabulary: dict[str, str | bool | list[str]]
+    ledger: dict[str, int] | None
+    files: dict[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> str:
+        """The text of `card.json`; the same card gives the same text."""
+        fields: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "software": f"sottovoce {sottovoce.__version__}",
+            **vars(self),
+            "in_words": self.in_words(),
+            "threat_model": self.threat_model(),
+        }
+        for name in ("stated", "guarantee", "per_user"):
+            value = fields[name]
+            fields[name] = None if value is None else to_record(value)
+        return json.dumps(fields, indent=2, sort_keys=True) + "\n"
+
+    def in_words(self) -> str:
+        """The promise, for people."""
+        user = "" if self.per_user is None else " " + self.per_user.in_words()
+        chosen = (
+            " The words themselves were chosen by looking at the documents, which this does not "
+            "cover."
+            if self.vocabulary["data_dependent"]
+            else ""
+        )
+        return self.guarantee.in_words() + user + chosen
+
+    def threat_model(self) -> str:
+        """Who must be trusted, and against whom the promise holds."""
+        return f"{_READER} {_TRUST[self.prior['kind']]} {COMPUTATIONAL}"
+
+
+def make_card(
+    plan: Plan,
+    vocabulary: Vocabulary,
+    *,
+    documents: int,
+    documents_per_user: int | None = None,
+    declared: tuple[str, ...] = (),
+    spend: int | None = None,
+) -> Card:
+    """The card of a release by ``plan``, before its files are known."""
+    settings = plan.settings
+    paid = settings.reads_frequencies
+    return Card(
+        documents=documents,
+        words=plan.words,
+        columns=plan.columns,
+        stated=settings.guarantee,
+        guarantee=plan.guarantee,
+        per_user=plan.guarantee.for_user(documents_per_user) if documents_per_user else None,
+        noise_rate=str(plan.noise_rate),
+        threshold=settings.threshold,
+        prior={
+            "kind": settings.prior if paid else "public",
+            "rate": str(settings.prior_rate),
+        },
+        compression={"method": settings.compression, "maps": settings.maps},
+        accounting=settings.accounting,
+        vocabulary={
+            "fingerprint": vocabulary.fingerprint,
+            "data_dependent": vocabulary.data_dependent,
+            "origin": vocabulary.origin,
+            "declared": list(declared),
+        },
+        ledger=None if spend is None else {"spend": spend},
+    )
+
+
+def read_card(text: str) -> Card:
+    """The card in ``text``, or an error that says what is wrong with it."""
+    try:
+        fields = json.loads(text)
+        card = _card_of(fields)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"the card is not one of a release: {_reason(error)}.") from None
+    if json.loads(card.as_json()) | {"software": fields.get("software")} != fields:
+        raise InputError("the card contradicts itself; it was changed by hand.")
+    return card
+
+
+def _card_of(fields: Mapping[str, Any]) -> Card:
+    if (fields["format"], fields["version"]) != (FORMAT, VERSION):
+        raise InputError(f"it must be of format {FORMAT}, version {VERSION}")
+    parts = {name: fields[name] for name in Card.__dataclass_fields__}
+    for name in ("stated", "guarantee", "per_user"):
+        parts[name] = None if parts[name] is None else _limited(parts[name])
+    exact(parts["noise_rate"], "noise_rate")
+    return Card(**parts)
+
+
+def _limited(record: Mapping[str, Any]) -> LimitedPrecision:
+    guarantee = from_record(record)
+    if not isinstance(guarantee, LimitedPrecision):
+        raise InputError("a release's guarantee must be of limited precision")
+    return guarantee
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"it lacks the field {error}"
+    return str(error).rstrip(".") if isinstance(error, InputError) else "it is not readable"

@@ -1,0 +1,135 @@
+"""Private bags of words with scikit-learn's conventions."""
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sottovoce.errors import CorpusError
+from sottovoce.release.accounting import Accounting
+from sottovoce.release.compression import WordVectors, multinomial_counts
+from sottovoce.release.counts import Counts, Matrix, checked_counts
+from sottovoce.release.exact import Exact, exact
+from sottovoce.release.guarantee import LimitedPrecision
+from sottovoce.release.plan import Plan, Released
+from sottovoce.release.settings import PriorKind, ReleaseSettings
+
+
+class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] # sklearn has no types
+    """Word counts in, the same counts under limited-precision local privacy out.
+
+    Every ``transform`` draws fresh noise from the operating system's randomness and spends
+    ``guarantee_`` anew on the documents it is given: their rates add up. ``fit`` reads the width
+    of its input and the words' names, never a count. To keep account across calls and processes
+    use the ledger, as the command ``sottovoce release`` does.
+
+    Args:
+        n: N, the number of words within which documents are made alike.
+        epsilon: for documents up to N words apart; text such as "0.1" is taken exactly.
+        compression: none, random, frequency, embedding-cluster or embedding-disperse.
+        columns: K, with a compression.
+        accounting: "tight", or "paper" to reproduce the paper's; ``guarantee_`` is true in both.
+        prior: "public", "local" or "central".
+        prior_share: part of the rate that pays for local or central frequencies.
+        frequencies: public frequencies, one per word.
+        embedding: a public vector space, for the embedding compressions.
+        vocabulary: the words in column order; None: the names that ``fit`` sees, or x0, x1, ...
+        threshold: keep only outputs of at least this.
+        decompress: share the columns out to the words again (free post-processing).
+        random_state: seed of the public map and of the decompression; never of the noise.
+    """
+
+    def __init__(
+        self,
+        n: int = 1,
+        epsilon: Exact = 1,
+        *,
+        compression: str = "none",
+        columns: int | None = None,
+        accounting: Accounting = "tight",
+        prior: PriorKind = "public",
+        prior_share: Exact = "1/10",
+        frequencies: ArrayLike | None = None,
+        embedding: WordVectors | None = None,
+        vocabulary: ArrayLike | None = None,
+        threshold: int | None = None,
+        decompress: bool = False,
+        random_state: int | None = None,
+    ) -> None:
+        self.n = n
+        self.epsilon = epsilon
+        self.compression = compression
+        self.columns = columns
+        self.accounting = accounting
+        self.prior = prior
+        self.prior_share = prior_share
+        self.frequencies = frequencies
+        self.embedding = embedding
+        self.vocabulary = vocabulary
+        self.threshold = threshold
+        self.decompress = decompress
+        self.random_state = random_state
+
+    def fit(self, X: Matrix, y: object = None) -> Self:  # noqa: ARG002, N803 - sklearn's signature
+        """Work the release out for matrices as wide as ``X``."""
+        width = self._validated(X, reset=True).shape[1]
+        self.plan_ = Plan(self._settings(), self._words(width))
+        self.guarantee_ = self.plan_.guarantee
+        return self
+
+    def transform(self, X: Matrix) -> Counts:  # noqa: N803 - scikit-learn's name
+        """Fresh noise on every count, zeros included."""
+        check_is_fitted(self)
+        released = self.plan_.draw(self._validated(X, reset=False))
+        return self._shared_out(released) if self.decompress else released.counts
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002 - sklearn's signature
+        """The words, or column0, column1, ... of a compressed release."""
+        check_is_fitted(self)
+        if self.decompress or self.compression == "none":
+            return np.array(self.plan_.vocabulary, dtype=object)
+        return np.array([f"column{k}" for k in range(self.plan_.columns)], dtype=object)
+
+    def _shared_out(self, released: Released) -> Counts:
+        generator = np.random.default_rng(self.random_state)
+        (only_map,) = released.maps
+        return multinomial_counts(released.counts, only_map, released.frequencies, generator)
+
+    def _settings(self) -> ReleaseSettings:
+        frequencies = self.frequencies
+        return ReleaseSettings(
+            guarantee=LimitedPrecision(self.n, self.epsilon),
+            compression=self.compression,
+            columns=self.columns,
+            accounting=self.accounting,
+            prior=self.prior,
+            prior_share=exact(self.prior_share, "prior_share"),
+            frequencies=None if frequencies is None else np.asarray(frequencies, np.float64),
+            embedding=self.embedding,
+            threshold=self.threshold,
+            seed=self.random_state,
+        )
+
+    def _words(self, width: int) -> tuple[str, ...]:
+        if self.vocabulary is not None:
+            return tuple(np.asarray(self.vocabulary).tolist())
+        names = getattr(self, "feature_names_in_", None)
+        return tuple(f"x{i}" for i in range(width)) if names is None else tuple(names)
+
+    def _validated(self, matrix: Matrix, *, reset: bool) -> Counts:
+        try:
+            valid = validate_data(self, matrix, reset=reset, accept_sparse="csr", dtype="numeric")
+        except ValueError as error:
+            raise CorpusError(str(error)) from error
+        return checked_counts(valid)
+
+    def __sklearn_tags__(self) -> object:
+        """Sparse, non-negative input; integers out, different each time."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.non_deterministic = True
+        tags.transformer_tags.preserves_dtype = ["int64"]
+        return tags

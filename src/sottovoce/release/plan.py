@@ -1,0 +1,139 @@
+"""A release worked out before anything is drawn: its noise, its true guarantee, its cost."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from sottovoce.errors import ParameterError
+from sottovoce.release.accounting import account
+from sottovoce.release.compression import (
+    COMPRESSIONS,
+    Compression,
+    GroupedCompression,
+    WordMap,
+)
+from sottovoce.release.counts import Counts, Floats, checked_counts, checked_width
+from sottovoce.release.expected import expected_nonzeros, noise_deviation
+from sottovoce.release.guarantee import LimitedPrecision
+from sottovoce.release.mechanism import GeometricMechanism, geometric_noise
+from sottovoce.release.sampler import check_rate
+from sottovoce.release.settings import ReleaseSettings
+
+# Rows at once in the constant-work mode, where every cell is in memory.
+_DENSE_CELLS = 1 << 22
+
+
+class Released(NamedTuple):
+    """What was drawn: noisy columns, the public maps, and the frequencies for decompression."""
+
+    counts: Counts
+    maps: tuple[WordMap, ...]
+    frequencies: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """``settings`` for a vocabulary of given words.
+
+    With r the stated rate epsilon/N, r_h the part that pays for frequencies (0 if public) and
+    A the map: noise at r - r_h on the columns (times M/K in paper accounting) is true to its rate,
+    since ||(y - y')A||_1 <= ||y - y'||_1, and on the same documents the two rates add up.
+    """
+
+    settings: ReleaseSettings
+    vocabulary: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse what could only fail later, when the spend is already committed."""
+        check_rate(self.noise_rate)
+        if self.settings.reads_frequencies:
+            check_rate(self.settings.prior_rate)
+        compression = self._compression(np.ones(self.words))
+        if isinstance(compression, GroupedCompression):
+            compression = compression.compression
+        compression.check_words(self.words)
+
+    @property
+    def words(self) -> int:
+        """M."""
+        return len(self.vocabulary)
+
+    @property
+    def columns(self) -> int:
+        """K, or M without compression."""
+        columns = self.settings.columns
+        if columns is not None and not 1 <= columns < self.words:
+            raise ParameterError(
+                f"columns must be >= 1 and below the number of words, {self.words}; got {columns}."
+            )
+        return self.words if columns is None else columns
+
+    @property
+    def noise_rate(self) -> Fraction:
+        """The rate of the noise on every column."""
+        stated = self.settings.guarantee
+        for_counts = LimitedPrecision.at_rate(stated.rate - self.settings.prior_rate, n=stated.n)
+        accounted = account(
+            for_counts, self.settings.accounting, words=self.words, columns=self.columns
+        )
+        return accounted.noise_rate
+
+    @property
+    def guarantee(self) -> LimitedPrecision:
+        """What the whole release truly promises."""
+        stated = self.settings.guarantee
+        rate = self.noise_rate + self.settings.prior_rate
+        return LimitedPrecision.at_rate(rate, n=stated.n, unit=stated.unit)
+
+    @property
+    def noise_deviation(self) -> float:
+        """The standard deviation of the noise on a column."""
+        return noise_deviation(self.noise_rate)
+
+    def expected_nonzeros(self, counts: Counts) -> int:
+        """About how many cells the release will have; for the eyes of the corpus's holder."""
+        cells = counts.shape[0] * self.columns
+        # Without drawing a map, all that is known of the columns is a bound: no more than words.
+        stored = min(counts.nnz, cells)
+        return expected_nonzeros(cells, stored, self.noise_rate, self.settings.threshold)
+
+    def draw(self, counts: Counts) -> Released:
+        """Buy the frequencies, choose the maps, compress and add noise: each call draws anew."""
+        counts = checked_counts(counts)
+        checked_width(counts, self.words, what="word of the vocabulary")
+        prior = self.settings.make_prior(self.words)
+        frequencies = prior.frequencies(counts, geometric_noise)
+        fitted = self._compression(frequencies).fit(sparse.csr_array((1, self.words), dtype=int))
+        grouped = isinstance(fitted, GroupedCompression)
+        maps = tuple(each.map_ for each in (fitted.compressions_ if grouped else [fitted]))
+        return Released(self._noised(fitted.transform(counts)), maps, frequencies)
+
+    def _noised(self, compressed: Counts) -> Counts:
+        mechanism = GeometricMechanism(self.noise_rate)
+        if not self.settings.constant_work:
+            return mechanism.sparse(compressed, threshold=self.settings.threshold)
+        height = max(1, _DENSE_CELLS // self.columns)
+        blocks = [
+            sparse.csr_array(
+                mechanism.dense(
+                    compressed[first : first + height].toarray(), threshold=self.settings.threshold
+                )
+            )
+            for first in range(0, compressed.shape[0], height)
+        ]
+        return sparse.csr_array(sparse.vstack(blocks, dtype=np.int64))
+
+    def _compression(self, frequencies: Floats) -> Compression | GroupedCompression:
+        settings = self.settings
+        if settings.compression == "none":
+            return COMPRESSIONS["none"]()
+        parts: dict[str, Any] = {"prior": frequencies, "random_state": settings.seed}
+        if settings.compression == "frequency":
+            parts["frequencies"] = frequencies
+        if settings.compression.startswith("embedding"):
+            parts |= {"embedding": settings.embedding, "vocabulary": self.vocabulary}
+        chosen = COMPRESSIONS[settings.compression](self.columns, **parts)
+        return chosen if settings.maps == 1 else GroupedCompression(chosen, groups=settings.maps)

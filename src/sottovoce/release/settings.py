@@ -1,0 +1,109 @@
+"""What a release is asked to be, checked before anything private is read."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from sottovoce.errors import ParameterError
+from sottovoce.release.accounting import Accounting
+from sottovoce.release.compression import (
+    COMPRESSIONS,
+    CentralPrior,
+    LocalPrior,
+    Prior,
+    PublicPrior,
+    WordVectors,
+)
+from sottovoce.release.counts import Floats
+from sottovoce.release.exact import positive_integer
+from sottovoce.release.guarantee import LimitedPrecision
+
+PriorKind: TypeAlias = Literal["public", "local", "central"]
+
+_PAID_PRIORS: dict[str, type[LocalPrior | CentralPrior]] = {
+    "local": LocalPrior,
+    "central": CentralPrior,
+}
+PRIORS = ("public", "local", "central")
+ACCOUNTINGS = ("tight", "paper")
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseSettings:
+    """How word counts are to be released.
+
+    Args:
+        guarantee: what is stated of the whole release, frequencies included.
+        compression: none, random, frequency, embedding-cluster or embedding-disperse.
+        columns: K, how many columns to release; not for compression "none".
+        accounting: "tight", or "paper" to reproduce the paper's, whose truth is weaker.
+        prior: where word frequencies come from: "public" (free), "local" or "central" (paid).
+        prior_share: part of the rate that pays for local or central frequencies, in (0, 1).
+        frequencies: public frequencies, one per word; None: all words equally frequent.
+        embedding: a public vector space, for the embedding compressions.
+        maps: how many maps to use; document i takes map i mod ``maps``.
+        threshold: keep only outputs of at least this (free post-processing).
+        constant_work: work that does not depend on the private counts, at a higher cost.
+        seed: of the public map; None: a fresh one.
+    """
+
+    guarantee: LimitedPrecision
+    compression: str = "none"
+    columns: int | None = None
+    accounting: Accounting = "tight"
+    prior: PriorKind = "public"
+    prior_share: Fraction = Fraction(1, 10)
+    frequencies: Floats | None = None
+    embedding: WordVectors | None = None
+    maps: int = 1
+    threshold: int | None = None
+    constant_work: bool = False
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be meant."""
+        _one_of("compression", self.compression, tuple(COMPRESSIONS))
+        _one_of("accounting", self.accounting, ACCOUNTINGS)
+        _one_of("prior", self.prior, PRIORS)
+        if not 0 < self.prior_share < 1:
+            raise ParameterError(f"prior_share must be in (0, 1), got {self.prior_share}.")
+        if (self.columns is None) != (self.compression == "none"):
+            raise ParameterError("columns must be given with a compression, and only then.")
+        if self.compression.startswith("embedding") and self.embedding is None:
+            raise ParameterError(f"compression {self.compression!r} needs an embedding.")
+        if self._lacks_frequencies():
+            raise ParameterError(
+                "compression 'frequency' needs frequencies: public ones, or prior 'local' or "
+                "'central', which are paid for."
+            )
+        for name in ("maps", "threshold"):
+            if getattr(self, name) is not None:
+                positive_integer(getattr(self, name), name)
+
+    def _lacks_frequencies(self) -> bool:
+        return (
+            self.compression == "frequency" and self.prior == "public" and self.frequencies is None
+        )
+
+    @property
+    def reads_frequencies(self) -> bool:
+        """Whether frequencies are bought from the private documents."""
+        return self.prior != "public" and self.compression != "none"
+
+    @property
+    def prior_rate(self) -> Fraction:
+        """What the frequencies cost, in nats per word."""
+        return self.guarantee.rate * self.prior_share if self.reads_frequencies else Fraction(0)
+
+    def make_prior(self, words: int) -> Prior:
+        """The source of frequencies for ``words`` words."""
+        if self.reads_frequencies:
+            return _PAID_PRIORS[self.prior](self.prior_rate)
+        return PublicPrior(np.ones(words) if self.frequencies is None else self.frequencies)
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ParameterError(f"{name} must be one of {', '.join(known)}, got {value!r}.")

@@ -1,0 +1,238 @@
+"""``sottovoce release`` as its users meet it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy import sparse
+
+from sottovoce.cli import main
+from sottovoce.release.ledger import Ledger
+
+PRIVATE = "veryprivatesentence"
+STATED = ("--epsilon", "2", "--precision", "2")
+
+
+class Shown:
+    """What a command left behind."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def json(self) -> Any:  # noqa: ANN401 - whatever the command printed
+        return json.loads(self.out)
+
+
+class Runner:
+    """Runs commands in a folder with a small corpus and a public list."""
+
+    def __init__(
+        self, folder: Path, patch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]
+    ) -> None:
+        self.folder, self._patch, self._capture = folder, patch, capture
+
+    def __call__(self, *arguments: object) -> Shown:
+        self._patch.setattr(sys, "argv", ["sottovoce", "release", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        shown = self._capture.readouterr()
+        return Shown(int(stop.value.code or 0), shown.out, shown.err)
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Runner:
+    rows = ["user,time,text"]
+    rows += [f"u{i % 3},2024-01-0{1 + i % 9},debt loan {PRIVATE} debt" for i in range(9)]
+    (tmp_path / "posts.csv").write_text("\n".join(rows))
+    (tmp_path / "words.txt").write_text("debt\nloan\nhome\nwork\n")
+    monkeypatch.chdir(tmp_path)
+    return Runner(tmp_path, monkeypatch, capsys)
+
+
+LISTED = ("posts.csv", "--vocabulary", "words.txt")
+
+
+def test_a_release_writes_counts_map_and_card_and_promises_in_words(run: Runner) -> None:
+    shown = run(*LISTED, *STATED, "--out", "r")
+    assert shown.code == 0
+    assert "Adding or removing up to 2 words" in shown.out
+    assert sparse.load_npz("r/counts.npz").shape == (9, 4)
+    card = json.loads(Path("r/card.json").read_text())
+    assert card["guarantee"]["epsilon"] == "2"
+    assert PRIVATE not in Path("r/card.json").read_text()
+
+
+def test_the_same_command_again_gives_the_same_bytes_and_spends_nothing(run: Runner) -> None:
+    for out in ("r1", "r2"):
+        assert run(*LISTED, *STATED, "--out", out, "--ledger", "l").code == 0
+    assert Path("r1/counts.npz").read_bytes() == Path("r2/counts.npz").read_bytes()
+    (account,) = Ledger(Path("l")).accounts()
+    assert account.spent == account.budget.rate == 1
+
+
+def test_another_release_beyond_the_budget_is_refused_and_leaves_nothing(run: Runner) -> None:
+    assert run(*LISTED, *STATED, "--out", "r1", "--ledger", "l").code == 0
+    shown = run(*LISTED, "--epsilon", "1", "-N", "2", "--out", "r2", "--ledger", "l")
+    assert shown.code == 2
+    assert "nothing was spent or released" in shown.err
+    assert not Path("r2").exists()
+
+
+def test_a_budget_said_at_the_start_allows_several_releases(run: Runner) -> None:
+    more = ("--ledger", "l", "--budget", "5")
+    assert run(*LISTED, *STATED, "--out", "r1", *more).code == 0
+    assert run(*LISTED, *STATED, "--out", "r2", *more, "--label", "again").code == 0
+    assert Path("r1/counts.npz").read_bytes() != Path("r2/counts.npz").read_bytes()
+    shown = run(*LISTED, *STATED, "--out", "r3", "--ledger", "l", "--budget", "9")
+    assert shown.code == 2
+    assert "already has a budget, and another one" in shown.err
+
+
+def test_a_ledger_of_another_corpus_is_refused(run: Runner) -> None:
+    assert run(*LISTED, *STATED, "--out", "r1", "--ledger", "l").code == 0
+    (run.folder / "posts.csv").write_text("user,time,text\na,2024-01-01,other words\n")
+    shown = run(*LISTED, *STATED, "--out", "r2", "--ledger", "l")
+    assert shown.code == 2
+    assert "no budget for this corpus" in shown.err
+
+
+def test_a_dry_run_draws_and_writes_nothing(run: Runner) -> None:
+    shown = run(*LISTED, *STATED, "--out", "r", "--dry-run", "--json")
+    assert shown.code == 0
+    assert shown.json["dry_run"] is True
+    assert shown.json["guarantee"]["epsilon"] == "2"
+    assert shown.json["expected non-zero cells"] > 0
+    assert sorted(path.name for path in run.folder.iterdir()) == ["posts.csv", "words.txt"]
+
+
+def test_a_dry_run_quotes_an_existing_ledger(run: Runner) -> None:
+    assert run(*LISTED, *STATED, "--out", "r", "--ledger", "l", "--budget", "5").code == 0
+    shown = run(*LISTED, "--epsilon", "1", "-N", "2", "--out", "x", "--ledger", "l", "--dry-run")
+    assert shown.code == 0
+    assert "3" in shown.out
+    assert not Path("x").exists()
+
+
+def test_paper_accounting_warns_and_records_the_truth(run: Runner) -> None:
+    compressed = ("--compress", "random", "--columns", "2", "--accounting", "paper")
+    shown = run(*LISTED, *STATED, "--out", "r", *compressed)
+    assert shown.code == 0
+    assert "paper accounting states epsilon 2, but the noise gives 4 at N=2" in shown.err
+    assert json.loads(Path("r/card.json").read_text())["guarantee"]["epsilon"] == "4"
+
+
+def test_words_that_the_data_chose_must_be_declared(run: Runner) -> None:
+    chosen = ("posts.csv", *STATED, "--out", "r")
+    shown = run(*chosen)
+    assert shown.code == 2
+    assert "--declare-data-dependent" in shown.err
+    assert not Path("r").exists()
+    assert run(*chosen, "--declare-data-dependent", "--min-texts", "2").code == 0
+    card = json.loads(Path("r/card.json").read_text())
+    assert card["vocabulary"]["declared"] == ["a vocabulary that the data chose"]
+    assert "which this does not cover" in card["in_words"]
+
+
+def test_a_stop_list_from_a_file_must_be_declared(run: Runner) -> None:
+    (run.folder / "stop.txt").write_text("loan\n")
+    listed = (*LISTED, *STATED, "--out", "r", "--stop-words", "stop.txt")
+    assert "a stop list from a file" in run(*listed).err
+    assert run(*listed, "--declare-data-dependent").code == 0
+
+
+def test_documents_per_user_are_bounded_and_promised_for(run: Runner) -> None:
+    shown = run(*LISTED, *STATED, "--out", "r", "--user-documents", "2", "--json")
+    assert shown.code == 0
+    assert shown.json["documents"] == 6
+    assert shown.json["documents left out"] == 3
+    assert shown.json["per_user"]["n"] == 4
+    assert shown.json["per_user"]["epsilon"] == "4"
+
+
+@pytest.mark.parametrize("prior", ["local", "central"])
+def test_frequencies_can_be_bought(run: Runner, prior: str) -> None:
+    bought = ("--compress", "frequency", "--columns", "2", "--prior", prior)
+    assert run(*LISTED, *STATED, "--out", "r", *bought).code == 0
+    card = json.loads(Path("r/card.json").read_text())
+    assert card["prior"] == {"kind": prior, "rate": "1/10"}
+    assert card["noise_rate"] == "9/10"
+    assert card["guarantee"]["epsilon"] == "2"
+
+
+def test_public_frequencies_and_vectors_come_from_files(run: Runner) -> None:
+    (run.folder / "freq.tsv").write_text("debt\t10\nhome\t3\n")
+    frequent = ("--compress", "frequency", "--columns", "2", "--frequencies", "freq.tsv")
+    assert run(*LISTED, *STATED, "--out", "r", *frequent).code == 0
+    vectors = "\n".join(
+        f"{word} {i}.0 1.0" for i, word in enumerate(("debt", "loan", "home", "work"))
+    )
+    (run.folder / "vectors.txt").write_text(vectors)
+    near = ("--compress", "embedding-cluster", "--columns", "2", "--embedding", "vectors.txt")
+    assert run(*LISTED, *STATED, "--out", "r2", *near).code == 0
+
+
+BAD = {
+    "epsilon of zero": (["--epsilon", "0", "-N", "2"], "epsilon must be > 0, got 0"),
+    "epsilon not a number": (["--epsilon", "nan", "-N", "2"], "epsilon must be a finite number"),
+    "precision of zero": (["--epsilon", "1", "-N", "0"], "n must be > 0"),
+    "too many columns": ([*STATED, "--compress", "random", "--columns", "4"], "number of words, 4"),
+    "no columns": ([*STATED, "--compress", "random", "--columns", "0"], "columns must be >= 1"),
+    "no frequencies": ([*STATED, "--compress", "frequency", "--columns", "2"], "needs frequencies"),
+    "unlisted frequencies": (
+        [*STATED, "--compress", "frequency", "--columns", "2", "--frequencies", "zeros.tsv"],
+        "lists none of the vocabulary's words",
+    ),
+    "few covered": (
+        [*STATED, "--compress", "embedding-cluster", "--columns", "2", "--embedding", "few.txt"],
+        "must cover at least 50% of the words",
+    ),
+    "a budget of zero": ([*STATED, "--budget", "0"], "epsilon must be > 0"),
+    "a budget too small": ([*STATED, "--budget", "1"], "nothing was spent or released"),
+    "rate too small": (["--epsilon", "1", "-N", "10000000"], "the rate epsilon/N must lie between"),
+    "cuts of a given list": ([*STATED, "--min-texts", "2"], "choose words"),
+    "no users": ([*STATED, "--user-documents", "0"], "user documents must be > 0"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_ends_with_exit_code_2_and_spends_nothing(run: Runner, case: str) -> None:
+    arguments, message = BAD[case]
+    (run.folder / "zeros.tsv").write_text("other\t1\n")
+    (run.folder / "few.txt").write_text("debt 1.0 2.0\nfar 2.0 1.0\n")
+    shown = run(*LISTED, *arguments, "--out", "r", "--ledger", "l")
+    assert shown.code == 2
+    assert message in shown.err
+    assert shown.err.count("\n") == 1
+    assert PRIVATE not in shown.err
+    assert not Path("r").exists()
+    if Path("l").exists():
+        assert all(account.spent == 0 for account in Ledger(Path("l")).accounts())
+
+
+@pytest.mark.parametrize("kills", [12, pytest.param(120, marks=pytest.mark.long)])
+def test_a_killed_release_is_whole_or_absent_and_spends_once(run: Runner, kills: int) -> None:
+    command = [sys.executable, "-m", "sottovoce.cli", "release", *LISTED, *STATED]
+    command += ["--out", "r", "--ledger", "l"]
+    for attempt in range(kills):
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.4 + 0.8 * attempt / kills)
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        if Path("r/card.json").exists():
+            card = json.loads(Path("r/card.json").read_text())
+            assert all(Path("r", name).is_file() for name in card["files"])
+    assert run(*LISTED, *STATED, "--out", "r", "--ledger", "l").code == 0
+    first = Path("r/counts.npz").read_bytes()
+    assert run(*LISTED, *STATED, "--out", "r", "--ledger", "l").code == 0
+    assert Path("r/counts.npz").read_bytes() == first
+    (account,) = Ledger(Path("l")).accounts()
+    assert account.spent == account.budget.rate

@@ -1,0 +1,191 @@
+"""A release worked out before anything is drawn, and drawn."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.utils.estimator_checks import check_estimator
+
+from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.release.compression import Embedding
+from sottovoce.release.estimator import PrivateBagOfWords
+from sottovoce.release.guarantee import LimitedPrecision
+from sottovoce.release.plan import Plan
+from sottovoce.release.settings import ReleaseSettings
+
+WORDS = tuple(f"word{i}" for i in range(40))
+COUNTS = sparse.csr_array(np.random.default_rng(1).poisson(0.4, (30, 40)))
+STATED = LimitedPrecision(4, 2)
+
+
+def plan(**changes: Any) -> Plan:  # noqa: ANN401 - any field of the settings
+    return Plan(ReleaseSettings(**{"guarantee": STATED, **changes}), WORDS)
+
+
+def test_without_compression_the_stated_guarantee_is_the_true_one() -> None:
+    assert plan().noise_rate == Fraction(1, 2)
+    assert plan().guarantee == STATED
+
+
+def test_compression_costs_nothing_in_tight_accounting() -> None:
+    compressed = plan(compression="random", columns=8)
+    assert compressed.guarantee == STATED
+    assert compressed.noise_rate == Fraction(1, 2)
+
+
+def test_paper_accounting_is_as_many_times_weaker_as_columns_are_fewer() -> None:
+    paper = plan(compression="random", columns=8, accounting="paper")
+    assert paper.noise_rate == Fraction(5, 2)
+    assert paper.guarantee == LimitedPrecision(4, 10)
+
+
+@pytest.mark.parametrize("kind", ["local", "central"])
+def test_frequencies_are_paid_for_out_of_the_stated_guarantee(kind: str) -> None:
+    paid = plan(compression="frequency", columns=8, prior=kind, prior_share=Fraction(1, 5))
+    assert paid.settings.prior_rate == Fraction(1, 10)
+    assert paid.noise_rate == Fraction(2, 5)
+    assert paid.guarantee == STATED
+
+
+def test_paid_frequencies_are_not_multiplied_by_paper_accounting() -> None:
+    paid = plan(compression="frequency", columns=8, prior="central", accounting="paper")
+    assert paid.guarantee.rate == 5 * Fraction(9, 20) + Fraction(1, 20)
+
+
+def test_without_compression_no_frequencies_are_bought() -> None:
+    assert plan(prior="central").settings.prior_rate == 0
+
+
+@pytest.mark.parametrize("compression", ["random", "frequency"])
+@pytest.mark.parametrize("prior", ["public", "local", "central"])
+@pytest.mark.parametrize("constant_work", [True, False])
+def test_a_release_at_a_high_rate_is_nearly_the_truth(
+    compression: str, prior: str, constant_work: bool
+) -> None:
+    loud = plan(
+        guarantee=LimitedPrecision(1, 200),
+        compression=compression,
+        columns=8,
+        prior=prior,
+        frequencies=np.ones(40),
+        constant_work=constant_work,
+    )
+    released = loud.draw(COUNTS)
+    (only_map,) = released.maps
+    assert (released.counts.toarray() == only_map.compress(COUNTS).toarray()).all()
+    assert released.frequencies.shape == (40,)
+
+
+@pytest.mark.parametrize("constant_work", [True, False])
+def test_every_cell_gets_noise_and_every_draw_is_fresh(constant_work: bool) -> None:
+    quiet = plan(guarantee=LimitedPrecision(1, "0.01"), constant_work=constant_work)
+    first, second = (quiet.draw(COUNTS).counts.toarray() for _ in range(2))
+    assert (first != second).mean() > 0.9
+    assert (first[COUNTS.toarray() == 0] != 0).mean() > 0.9
+
+
+def test_a_threshold_drops_what_is_below_it() -> None:
+    released = plan(guarantee=LimitedPrecision(1, "0.1"), threshold=3).draw(COUNTS)
+    assert released.counts.data.min() >= 3
+
+
+def test_several_maps_serve_the_documents_in_turn() -> None:
+    grouped = plan(guarantee=LimitedPrecision(1, 200), compression="random", columns=8, maps=3)
+    released = grouped.draw(COUNTS)
+    assert len(released.maps) == 3
+    for row in range(6):
+        expected = released.maps[row % 3].compress(COUNTS[[row]]).toarray()
+        assert (released.counts[[row]].toarray() == expected).all()
+
+
+def test_an_embedding_places_the_words() -> None:
+    vectors = Embedding(WORDS, np.random.default_rng(2).random((40, 3), np.float32))
+    released = plan(compression="embedding-cluster", columns=8, embedding=vectors).draw(COUNTS)
+    assert released.maps[0].sizes.tolist() == [5] * 8
+
+
+def test_expected_size_lies_near_the_drawn_one() -> None:
+    some = plan(guarantee=LimitedPrecision(1, 2))
+    drawn = some.draw(sparse.csr_array((2000, 40), dtype=int)).counts.nnz
+    assert some.expected_nonzeros(sparse.csr_array((2000, 40), dtype=int)) == pytest.approx(
+        drawn, rel=0.05
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"compression": "zip"}, "compression must be one of none, random"),
+        ({"accounting": "loose"}, "accounting must be one of tight, paper"),
+        ({"prior": "guess"}, "prior must be one of public, local, central"),
+        ({"prior_share": Fraction(1)}, "prior_share must be in"),
+        ({"columns": 8}, "columns must be given with a compression, and only then"),
+        ({"compression": "random"}, "columns must be given with a compression, and only then"),
+        ({"compression": "random", "columns": 40}, "below the number of words, 40; got 40"),
+        ({"compression": "random", "columns": 0}, "columns must be >= 1"),
+        ({"compression": "frequency", "columns": 8}, "needs frequencies"),
+        ({"compression": "embedding-cluster", "columns": 8}, "needs an embedding"),
+        ({"maps": 0}, "maps must be > 0"),
+        ({"threshold": 0}, "threshold must be > 0"),
+    ],
+)
+def test_settings_that_cannot_be_meant_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        plan(**changes)
+
+
+def test_counts_of_another_width_are_refused() -> None:
+    with pytest.raises(CorpusError, match="must have 40 columns"):
+        plan().draw(COUNTS[:, :7])
+
+
+def test_the_estimator_states_its_guarantee_and_decompresses() -> None:
+    bag = PrivateBagOfWords(
+        n=1, epsilon="200", compression="random", columns=8, decompress=True, random_state=3
+    )
+    shared = bag.fit_transform(COUNTS)
+    assert bag.guarantee_ == LimitedPrecision(1, 200)
+    assert shared.shape == COUNTS.shape
+    assert shared.sum() == COUNTS.sum()
+    assert bag.get_feature_names_out().tolist()[:2] == ["x0", "x1"]
+
+
+def test_the_estimator_names_released_columns() -> None:
+    bag = PrivateBagOfWords(compression="random", columns=2, vocabulary=WORDS[:4])
+    bag.fit(COUNTS[:, :4])
+    assert bag.get_feature_names_out().tolist() == ["column0", "column1"]
+    assert bag.plan_.vocabulary == WORDS[:4]
+
+
+# Each with the reason why a private release cannot, and must not, pass it.
+EXPECTED_FAILURES = {
+    "check_estimators_pickle": "it compares two outputs, and noise is fresh on every call",
+    "check_fit_idempotent": "it compares two outputs, and noise is fresh on every call",
+}
+
+
+def test_scikit_learn_accepts_the_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
+    tags_of = PrivateBagOfWords.__sklearn_tags__
+
+    def whole_numbers(self: PrivateBagOfWords) -> Any:  # noqa: ANN401 - sklearn has no types
+        tags: Any = tags_of(self)
+        # Fractions are refused; scikit-learn then rounds the data of its checks.
+        tags.input_tags.categorical = True
+        return tags
+
+    monkeypatch.setattr(PrivateBagOfWords, "__sklearn_tags__", whole_numbers)
+    reports = check_estimator(
+        PrivateBagOfWords(),
+        expected_failed_checks=EXPECTED_FAILURES,
+        on_skip=None,
+        on_fail=None,
+    )
+    failed = {
+        report["check_name"]: report["exception"]
+        for report in reports
+        if report["status"] == "failed"
+    }
+    assert failed == {}
+    assert len(reports) > 30
