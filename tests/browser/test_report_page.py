@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from sottovoce.corpus.simulate import SimulationParameters
-from sottovoce.report.demo import run_demo
+from sottovoce.study.demo import run_demo
 
 FLAGS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
 

@@ -25,7 +25,7 @@ def demo(
     from sottovoce.corpus.simulate import SimulationParameters  # noqa: PLC0415 - fast --help
 
     try:
-        from sottovoce.report.demo import run_demo  # noqa: PLC0415 - an extra
+        from sottovoce.study.demo import run_demo  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
         raise MissingExtraError(str(error.name), "report") from None
 

@@ -1,0 +1,175 @@
+"""The demo's release part: what a setting promises, and what it costs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from sottovoce.corpus.counting import count_batches
+from sottovoce.corpus.simulate import Community
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.release.counts import Counts, Floats, checked_counts
+from sottovoce.release.estimator import PrivateBagOfWords
+from sottovoce.release.evaluation import (
+    TopicMatch,
+    chance_jaccard,
+    fit_topics,
+    match_topics,
+    top_words,
+)
+from sottovoce.report.figures import COLOURS, new_panels
+from sottovoce.report.page import Plot, Section
+
+DOCUMENTS = 3000
+PRECISION = 2
+EPSILONS = ("10", "6", "4", "2")
+SHOWN_EPSILON = "6"
+COLUMNS = 100
+ITERATIONS = 60
+MOST_TOKENS = 300_000
+METHODS = {"every word": None, f"{COLUMNS} columns": "frequency"}
+
+_INTRODUCTION = (
+    "Suppose the holder of these documents publishes how often each word of a public list occurs "
+    "in each of them, with noise on every count. These are documents of the same simulated world, "
+    "by nobody in particular."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseDemo:
+    """The true counts and topics, and those of every release."""
+
+    vocabulary: tuple[str, ...]
+    counts: Counts
+    topics: Floats
+    again: TopicMatch
+    released: Mapping[tuple[str, str], Counts]
+    matches: Mapping[tuple[str, str], TopicMatch]
+    private_topics: Mapping[tuple[str, str], Floats]
+
+
+def release_section(community: Community, *, command: str) -> Section:
+    """The whole part of the report."""
+    demo = run_release_demo(community)
+    promise = PrivateBagOfWords(PRECISION, SHOWN_EPSILON).fit(demo.counts).guarantee_
+    return Section(
+        title="What a release promises and costs",
+        paragraphs=(_INTRODUCTION, f"At epsilon {SHOWN_EPSILON}: {promise.in_words()}"),
+        facts={
+            "Documents": f"{demo.counts.shape[0]:,}",
+            "Words on the public list": f"{len(demo.vocabulary):,}",
+            "Guarantee per document": str(promise),
+        },
+        plots=(_heatmaps(demo), _costs(demo)),
+        table=_topic_table(demo),
+        command=command,
+    )
+
+
+def run_release_demo(community: Community) -> ReleaseDemo:
+    """Release the background documents at every setting and train topics on each."""
+    vocabulary = _public_words(community)
+    counts = _counted(community, vocabulary)
+    topics = len(community.topics)
+    true = _topics(counts, topics, seed=1)
+    released = {
+        (method, epsilon): _released(counts, compression, epsilon)
+        for method, compression in METHODS.items()
+        for epsilon in EPSILONS
+    }
+    private = {setting: _topics(noisy, topics, seed=2) for setting, noisy in released.items()}
+    return ReleaseDemo(
+        vocabulary=vocabulary.terms,
+        counts=counts,
+        topics=true,
+        again=match_topics(_topics(counts, topics, seed=2), true),
+        released=released,
+        matches={setting: match_topics(phi, true) for setting, phi in private.items()},
+        private_topics=private,
+    )
+
+
+def _public_words(community: Community) -> Vocabulary:
+    """The catalogue's single words: public, since the catalogue is."""
+    words = (word for topic in community.topics for word in topic.words if " " not in word)
+    return Vocabulary.public(dict.fromkeys(words), origin="the catalogue of topics")
+
+
+def _counted(community: Community, vocabulary: Vocabulary) -> Counts:
+    texts = community.background["text"].slice(0, DOCUMENTS)
+    return checked_counts(sparse.vstack(list(count_batches(texts.chunks, vocabulary))))
+
+
+def _released(counts: Counts, compression: str | None, epsilon: str) -> Counts:
+    """Noisy counts as a reader would use them: shared out to words, negative ones dropped."""
+    options = {"compression": compression, "columns": COLUMNS, "prior": "central"}
+    bag = PrivateBagOfWords(
+        PRECISION, epsilon, random_state=1, decompress=True, **(options if compression else {})
+    )
+    return checked_counts(bag.fit_transform(counts))
+
+
+def _topics(counts: Counts, topics: int, seed: int) -> Floats:
+    return fit_topics(counts, topics, seed, iterations=ITERATIONS, most_tokens=MOST_TOKENS)
+
+
+def _heatmaps(demo: ReleaseDemo) -> Plot:
+    rows = slice(0, 40)
+    frequent = np.argsort(-demo.counts.sum(axis=0))[:80]
+    shown = {"true counts": demo.counts}
+    shown |= {
+        f"released: {method}, epsilon {SHOWN_EPSILON}": demo.released[method, SHOWN_EPSILON]
+        for method in METHODS
+    }
+    figure, panels = new_panels(len(shown), width=9.0, height=2.6)
+    for axes, (title, counts) in zip(panels, shown.items(), strict=True):
+        part = counts[rows].toarray()[:, frequent]
+        axes.imshow(np.minimum(part, 5), cmap="Greys", aspect="auto", vmin=0, vmax=5)
+        axes.set(title=title, xlabel="words", ylabel="documents", xticks=[], yticks=[])
+    lengths = {title: counts.sum() / counts.shape[0] for title, counts in shown.items()}
+    finding = "Words a document: " + "; ".join(f"{n:,.0f} in {t}" for t, n in lengths.items()) + "."
+    return Plot(figure, finding, f"Heatmaps of counts, darker is more. {finding}")
+
+
+def _costs(demo: ReleaseDemo) -> Plot:
+    figure, (axes,) = new_panels(1, width=7.0, height=3.0)
+    for method, colour in zip(METHODS, COLOURS, strict=False):
+        scores = [demo.matches[method, epsilon].mean for epsilon in EPSILONS]
+        axes.plot([float(e) for e in EPSILONS], scores, marker="o", color=colour, label=method)
+    levels = {"true text, trained again": demo.again.mean, "chance": _chance(demo)}
+    for (name, level), style in zip(levels.items(), ("--", ":"), strict=True):
+        axes.axhline(level, color="grey", linestyle=style, label=name)
+    axes.set(xlabel=f"epsilon (N = {PRECISION} words)", ylabel="topic Jaccard", ylim=(0, None))
+    axes.legend(frameon=False)
+    best = {
+        method: f"{demo.matches[method, SHOWN_EPSILON].mean:.2f} with {method}"
+        for method in METHODS
+    }
+    finding = (
+        f"At epsilon {SHOWN_EPSILON} the topics keep a Jaccard of {' and '.join(best.values())}; "
+        f"training again on the true text gives {demo.again.mean:.2f}, chance {_chance(demo):.2f}."
+    )
+    return Plot(figure, finding, f"Topic Jaccard against epsilon, a line a method. {finding}")
+
+
+def _chance(demo: ReleaseDemo) -> float:
+    return chance_jaccard(len(demo.vocabulary), len(demo.topics), draws=20)
+
+
+def _topic_table(demo: ReleaseDemo) -> tuple[tuple[str, ...], ...]:
+    """The best, middle and worst kept topics at the shown setting, before and after."""
+    setting = (next(iter(METHODS)), SHOWN_EPSILON)
+    match, private = demo.matches[setting], demo.private_topics[setting]
+    places = np.linspace(0, match.jaccards.size - 1, 5).round().astype(int)
+    rows = [("Jaccard", "topic of the true text", f"its match at epsilon {SHOWN_EPSILON}")]
+    for place in places:
+        before = _words(demo, demo.topics[match.true[place]])
+        rows.append((f"{match.jaccards[place]:.2f}", before, _words(demo, private[match.private[place]])))
+    return tuple(rows)
+
+
+def _words(demo: ReleaseDemo, topic: Floats) -> str:
+    top: Sequence[int] = top_words(topic[None, :], 6)[0].tolist()
+    return ", ".join(demo.vocabulary[word] for word in top)
