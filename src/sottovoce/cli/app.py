@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import sottovoce
-from sottovoce.cli import bench, count, demo, describe, simulate
+from sottovoce.cli import audit, bench, count, demo, describe, ledger, simulate
 
 app = typer.Typer(
     name="sottovoce",
@@ -20,6 +20,8 @@ app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
 app.command("describe")(describe.describe)
 app.command("count")(count.count)
+app.command("audit")(audit.audit)
+app.add_typer(ledger.ledger, name="ledger")
 app.command("bench")(bench.bench)
 
 
