@@ -2,11 +2,13 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from sottovoce.cli import main
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -31,3 +33,19 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("data sets are absent: point SOTTOVOCE_DATA at their folder")
     return folder
+
+
+@pytest.fixture
+def run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run a command in this process: its exit code, standard output and standard error."""
+
+    def command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["sottovoce", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        shown = capsys.readouterr()
+        return int(stop.value.code or 0), shown.out, shown.err
+
+    return command

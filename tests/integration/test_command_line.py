@@ -23,20 +23,6 @@ POSTS = f"user,time,text\nann,2024-01-01,{PRIVATE} one\nbob,2024-01-09,two three
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in this process: its exit code, standard output and standard error."""
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["sottovoce", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        shown = capsys.readouterr()
-        return int(stop.value.code or 0), shown.out, shown.err
-
-    return command
-
-
-@pytest.fixture
 def posts(tmp_path: Path) -> Path:
     path = tmp_path / "posts.csv"
     path.write_text(POSTS)

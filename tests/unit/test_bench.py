@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.bench import tokenize
-from sottovoce.bench.rows import bench_row, best_time
+from sottovoce.bench.rows import bench_row, best_time, best_times
 from sottovoce.errors import CheckFailedError
 
 KEYS = {"bench", "case", "unit", "ours", "peer", "theirs", "ratio"}
@@ -56,6 +56,22 @@ def test_a_bench_refuses_to_compare_different_counts(
 def test_the_ratio_is_ours_over_theirs() -> None:
     assert bench_row("b", "c", "MB/s", 10.0, "peer", 4.0)["ratio"] == 2.5
     assert bench_row("b", "c", "MB/s", 10.0, "peer", None)["ratio"] is None
+
+
+def test_where_less_is_better_the_ratio_is_theirs_over_ours() -> None:
+    row = bench_row("b", "c", "MB", 10.0, "peer", 40.0, less_is_better=True)
+    assert (row["ours"], row["theirs"], row["ratio"]) == (10.0, 40.0, 4.0)
+    assert bench_row("b", "c", "MB", 10.0, "peer", None, less_is_better=True)["ratio"] is None
+
+
+def test_works_that_are_compared_take_turns() -> None:
+    turns: list[str] = []
+    works = {"ours": lambda: turns.append("ours"), "theirs": lambda: turns.append("theirs")}
+    best = best_times(works, rounds=3, seconds=0)
+    assert turns == ["ours", "theirs"] * 3
+    assert set(best) == {"ours", "theirs"}
+    best_times(works, rounds=1, seconds=0.01)
+    assert len(turns) > 8
 
 
 def test_the_best_of_several_runs_counts() -> None:

@@ -1,10 +1,15 @@
 """The form of every bench result, and how things are timed."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypedDict, TypeVar
 
 Result = TypeVar("Result")
+Work = Callable[[], object]
+
+ROUNDS = 3
+# Short works are repeated for at least this long: one quiet moment of the machine is enough.
+SECONDS = 2.0
 
 
 class BenchRow(TypedDict):
@@ -20,10 +25,18 @@ class BenchRow(TypedDict):
 
 
 def bench_row(
-    bench: str, case: str, unit: str, ours: float, peer: str, theirs: float | None
+    bench: str,
+    case: str,
+    unit: str,
+    ours: float,
+    peer: str,
+    theirs: float | None,
+    *,
+    less_is_better: bool = False,
 ) -> BenchRow:
-    """A row for a unit in which more is better; ``theirs`` is None when the peer is absent."""
-    ratio = None if theirs is None else ours / theirs
+    """A row whose ratio says how many times better ours is; ``theirs`` is None for no peer."""
+    better, worse = (theirs, ours) if less_is_better else (ours, theirs)
+    ratio = None if better is None or worse is None else better / worse
     return BenchRow(
         bench=bench, case=case, unit=unit, ours=ours, peer=peer, theirs=theirs, ratio=ratio
     )
@@ -37,3 +50,21 @@ def best_time(work: Callable[[], Result], repeats: int) -> tuple[float, Result]:
         result = work()
         shortest = min(shortest, time.perf_counter() - begin)
     return shortest, result
+
+
+def best_times(
+    works: Mapping[str, Work], *, rounds: int = ROUNDS, seconds: float = SECONDS
+) -> dict[str, float]:
+    """The shortest wall time of each of ``works``, in seconds.
+
+    They take turns, so that whatever else runs on the machine slows all of them; at least
+    ``rounds`` rounds, and more until ``seconds`` have passed.
+    """
+    shortest = dict.fromkeys(works, float("inf"))
+    end = time.perf_counter() + seconds
+    done = 0
+    while done < rounds or time.perf_counter() < end:
+        for name, work in works.items():
+            shortest[name] = min(shortest[name], best_time(work, 1)[0])
+        done += 1
+    return shortest

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import sottovoce
-from sottovoce.cli import bench, count, demo, describe, release, simulate
+from sottovoce.cli import audit, bench, count, demo, describe, ledger, release, simulate
 
 app = typer.Typer(
     name="sottovoce",
@@ -21,6 +21,8 @@ app.command("simulate")(simulate.simulate)
 app.command("describe")(describe.describe)
 app.command("count")(count.count)
 app.command("release")(release.release)
+app.command("audit")(audit.audit)
+app.add_typer(ledger.ledger, name="ledger")
 app.command("bench")(bench.bench)
 
 

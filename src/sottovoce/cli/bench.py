@@ -1,20 +1,58 @@
 """``sottovoce bench``."""
 
-from typing import Annotated
+import math
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
 from sottovoce.errors import ParameterError
 
-NAMES = ("tokenize",)
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sottovoce.bench.rows import BenchRow
+
+
+def _tokenize(megabytes: float) -> "list[BenchRow]":
+    from sottovoce.bench.tokenize import bench_tokenize  # noqa: PLC0415 - keeps --help fast
+
+    return bench_tokenize(megabytes)
+
+
+def _noise(samples: float) -> "list[BenchRow]":
+    from sottovoce.bench.noise import bench_noise  # noqa: PLC0415 - keeps --help fast
+
+    return bench_noise(int(samples))
+
+
+def _release(documents: float) -> "list[BenchRow]":
+    from sottovoce.bench.release import bench_release  # noqa: PLC0415 - keeps --help fast
+
+    return bench_release(int(documents))
+
+
+class _Bench(NamedTuple):
+    """A bench: what runs it, and what its size means."""
+
+    run: "Callable[[float], list[BenchRow]]"
+    unit: str
+    size: float
+    smallest: float
+
+
+BENCHES = {
+    "tokenize": _Bench(_tokenize, "megabytes of text", 100, 0.01),
+    "noise": _Bench(_noise, "samples", 1e8, 1000),
+    "release": _Bench(_release, "documents", 100_000, 100),
+}
+_SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
 
 
 def bench(
-    name: Annotated[str, typer.Argument(help=f"Which bench: {', '.join(NAMES)}.")],
-    size_mb: Annotated[
-        float, typer.Option("--size", min=0.01, help="Megabytes of text (tokenize).")
-    ] = 100.0,
+    name: Annotated[str, typer.Argument(help=f"Which bench: {', '.join(BENCHES)}.")],
+    size: Annotated[float | None, typer.Option(help=f"How much work: {_SIZES}.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare ours with its peers: same work, same run.
@@ -23,12 +61,11 @@ def bench(
 
     Example: sottovoce bench tokenize --json
     """
-    if name not in NAMES:
-        raise ParameterError(f"bench must be one of {', '.join(NAMES)}, got {name!r}.")
-    from sottovoce.bench.tokenize import bench_tokenize  # noqa: PLC0415 - keeps --help fast
-
-    with progress(f"Running bench {name}"):
-        rows = bench_tokenize(size_mb)
+    if name not in BENCHES:
+        raise ParameterError(f"bench must be one of {', '.join(BENCHES)}, got {name!r}.")
+    chosen = BENCHES[name]
+    with progress(f"Running bench {name}"), needs_extra("release"):
+        rows = chosen.run(_checked(chosen.size if size is None else size, chosen))
     if as_json:
         show_json(rows)
         return
@@ -36,3 +73,11 @@ def bench(
     for row in rows:
         if row["theirs"] is None:
             typer.echo(f"{row['peer']} is not installed; to compare with it: make peers")
+
+
+def _checked(size: float, chosen: _Bench) -> float:
+    if not chosen.smallest <= size < math.inf:
+        raise ParameterError(
+            f"--size must be at least {chosen.smallest:,g} {chosen.unit}, got {size:,g}."
+        )
+    return size

@@ -20,12 +20,16 @@ LARGEST_COUNT = 2**40  # a sum over eight million words still fits 64 bits
 def checked_counts(matrix: Matrix, *, signed: bool = False) -> Counts:
     """Return ``matrix`` as a CSR array of 64-bit integers, or say why it holds no counts.
 
-    A ``signed`` matrix may hold negative counts: noise makes them.
+    A ``signed`` matrix may hold negative counts: noise makes them. What already is as it should be
+    is not copied, so the result is to be read, not changed.
     """
     rows = _as_csr(matrix)
     _check_values(rows.data, signed=signed)
     # An array of unsigned integers or of floats is whole by now, so that this loses nothing.
-    whole = sparse.csr_array(rows.astype(np.int64))
+    whole = sparse.csr_array(rows.astype(np.int64, copy=False))
+    if whole.has_canonical_format and whole.data.all():
+        return whole
+    whole = whole.copy()
     whole.sum_duplicates()
     whole.eliminate_zeros()
     return whole

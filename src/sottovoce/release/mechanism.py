@@ -93,7 +93,7 @@ class GeometricMechanism:
         if not shape[0] * shape[1]:
             return csr_array(shape, dtype=np.int64)
         noise = SparseNoise(self.rate, shape[1], threshold)
-        bounds = _split(shape[0], _team(shape[0] * shape[1], threads))
+        bounds = _split(shape[0], min(shape[0], _team(shape[0] * shape[1], threads)))
         parts = on_threads(
             [partial(self._noise_part, noise, part_of(rows, first, last)) for first, last in bounds]
         )
@@ -127,9 +127,9 @@ def _rows_of(counts: csr_array | csr_matrix) -> Rows:
         counts.sum_duplicates()
         values = counts.data
     return Rows(
-        counts.indptr.astype(np.int64),
-        counts.indices.astype(np.int32),
-        values.astype(np.int64),
+        counts.indptr.astype(np.int64, copy=False),
+        counts.indices.astype(np.int32, copy=False),
+        values.astype(np.int64, copy=False),
     )
 
 

@@ -5,11 +5,13 @@ so instead of visiting all of them the walk leaps from one that comes out to the
 geometric gaps, and draws the value of each given that it comes out: a fair sign and
 1 + Geometric(alpha), or threshold + Geometric(alpha). Time and memory are then O(non-zeros out),
 which lets whoever watches the run time learn how many cells were stored: the constant-work way
-round is dense (see `mechanism`). Where p is large, blocks of whole rows are noised densely.
+round is dense (see `mechanism`). Where p is large, the cells of a block are visited one by one.
+Blocks are whole rows; gaps are memoryless, so that a walk may end with one and begin with the next.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import isqrt
 from typing import NamedTuple
 
@@ -29,7 +31,7 @@ from sottovoce.release.sampler import (
 # Above this chance per zero cell a leap costs more than visiting the cells leapt over.
 _DENSE_CHANCE = Fraction(1, 8)
 _CHANCE_BITS = 128
-_DENSE_CELLS = 1 << 18
+_BLOCK_CELLS = 1 << 18
 _LARGEST_BATCH = 1 << 18
 
 
@@ -53,14 +55,33 @@ class SparseNoise:
     threshold: int | None = None
 
     def add_to(self, rows: Rows, source: Keystream) -> Rows:
-        """``rows`` with noise on each of their cells."""
-        if self._is_dense():
-            return self._add_densely(rows, source)
-        return self._add_by_leaps(rows, source)
+        """``rows`` with noise on each of their cells, a block of rows at a time."""
+        add_to_block = self._add_densely if self._is_dense() else self._add_by_leaps
+        number, expected = rows.starts.size - 1, self._expected_cells(rows)
+        height = self._block_height(number, expected)
+        whole = _Pile(number, expected + 8 * isqrt(expected))
+        for first in range(0, number, height):
+            part = part_of(rows, first, min(first + height, number))
+            whole.add(add_to_block(part, source))
+        return whole.rows()
 
     def _is_dense(self) -> bool:
+        return self._chance > _DENSE_CHANCE
+
+    @cached_property
+    def _chance(self) -> Fraction:
+        """How likely a zero cell comes out, rounded up."""
         chance = Gap(self.rate, self.threshold).chance(_CHANCE_BITS).high
-        return Fraction(chance, 1 << _CHANCE_BITS) > _DENSE_CHANCE
+        return Fraction(chance, 1 << _CHANCE_BITS)
+
+    def _expected_cells(self, rows: Rows) -> int:
+        zeros = (rows.starts.size - 1) * self.columns - rows.values.size
+        return rows.values.size + int(self._chance * zeros) + 1
+
+    def _block_height(self, number: int, expected: int) -> int:
+        """So many rows that what a block needs on the way is little beside the whole output."""
+        cells = number * self.columns if self._is_dense() else expected
+        return max(1, number * _BLOCK_CELLS // max(1, cells))
 
     def _add_by_leaps(self, rows: Rows, source: Keystream) -> Rows:
         noised = rows.values.copy()
@@ -88,16 +109,6 @@ class SparseNoise:
         return np.where(signs & 1, excess + 1, -1 - excess)
 
     def _add_densely(self, rows: Rows, source: Keystream) -> Rows:
-        height = max(1, _DENSE_CELLS // self.columns)
-        number = rows.starts.size - 1
-        return stack(
-            [
-                self._dense_block(part_of(rows, first, min(first + height, number)), source)
-                for first in range(0, number, height)
-            ]
-        )
-
-    def _dense_block(self, rows: Rows, source: Keystream) -> Rows:
         height = rows.starts.size - 1
         block = np.zeros(height * self.columns, dtype=np.int64)
         row_of = np.repeat(np.arange(height, dtype=np.int64), np.diff(rows.starts))
@@ -107,7 +118,7 @@ class SparseNoise:
         compress_cells(
             block, self.columns, self.threshold or 0, (out.starts, out.columns, out.values)
         )
-        return _copied(_trimmed(out))
+        return _trimmed(out)
 
 
 def surviving_zeros(gaps: TableSampler, cells: int, source: Keystream) -> NDArray[np.int64]:
@@ -144,11 +155,40 @@ def part_of(rows: Rows, first: int, last: int) -> Rows:
 
 
 def stack(parts: list[Rows]) -> Rows:
-    """The rows of all ``parts``, one below the other."""
+    """The rows of all ``parts``, one below the other; empties the list, to free them on the way."""
+    if len(parts) == 1:
+        return parts.pop()
     lengths = [np.diff(part.starts) for part in parts]
     starts = np.concatenate([np.zeros(1, dtype=np.int64), *lengths]).cumsum()
-    columns = np.concatenate([part.columns for part in parts])
-    return Rows(starts, columns, np.concatenate([part.values for part in parts]))
+    columns, values = [part.columns for part in parts], [part.values for part in parts]
+    parts.clear()
+    all_columns = np.concatenate(columns)
+    columns.clear()
+    return Rows(starts, all_columns, np.concatenate(values))
+
+
+class _Pile:
+    """Blocks of rows laid below each other in room taken once: what is not filled costs nothing."""
+
+    def __init__(self, rows: int, cells: int) -> None:
+        self._out = _room(rows + 1, cells)
+        self._rows = self._cells = 0
+
+    def add(self, block: Rows) -> None:
+        end = self._cells + block.values.size
+        if end > self._out.values.size:
+            self._out = self._out._replace(
+                columns=np.resize(self._out.columns, 2 * end),
+                values=np.resize(self._out.values, 2 * end),
+            )
+        height = block.starts.size - 1
+        self._out.starts[self._rows + 1 : self._rows + height + 1] = block.starts[1:] + self._cells
+        self._out.columns[self._cells : end] = block.columns
+        self._out.values[self._cells : end] = block.values
+        self._rows, self._cells = self._rows + height, end
+
+    def rows(self) -> Rows:
+        return _trimmed(self._out)
 
 
 def _room(starts: int, cells: int) -> Rows:
@@ -162,7 +202,3 @@ def _room(starts: int, cells: int) -> Rows:
 def _trimmed(rows: Rows) -> Rows:
     filled = int(rows.starts[-1])
     return Rows(rows.starts, rows.columns[:filled], rows.values[:filled])
-
-
-def _copied(rows: Rows) -> Rows:
-    return Rows(rows.starts, rows.columns.copy(), rows.values.copy())

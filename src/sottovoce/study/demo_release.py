@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -104,7 +105,11 @@ def _counted(community: Community, vocabulary: Vocabulary) -> Counts:
 
 def _released(counts: Counts, compression: str | None, epsilon: str) -> Counts:
     """Noisy counts as a reader would use them: shared out to words, negative ones dropped."""
-    options = {"compression": compression, "columns": COLUMNS, "prior": "central"}
+    options: dict[str, Any] = {
+        "compression": compression,
+        "columns": COLUMNS,
+        "prior": "central",
+    }
     bag = PrivateBagOfWords(
         PRECISION, epsilon, random_state=1, decompress=True, **(options if compression else {})
     )
@@ -166,7 +171,9 @@ def _topic_table(demo: ReleaseDemo) -> tuple[tuple[str, ...], ...]:
     rows = [("Jaccard", "topic of the true text", f"its match at epsilon {SHOWN_EPSILON}")]
     for place in places:
         before = _words(demo, demo.topics[match.true[place]])
-        rows.append((f"{match.jaccards[place]:.2f}", before, _words(demo, private[match.private[place]])))
+        rows.append(
+            (f"{match.jaccards[place]:.2f}", before, _words(demo, private[match.private[place]]))
+        )
     return tuple(rows)
 
 

@@ -51,7 +51,8 @@ class WordMap:
     def matrix(self) -> Counts:
         """A itself."""
         ones = np.ones(self.words, dtype=np.int64)
-        pointers = np.arange(self.words + 1)
+        # As narrow as the columns, or scipy widens those of every product.
+        pointers = np.arange(self.words + 1, dtype=np.int32)
         return sparse.csr_array((ones, self.column, pointers), shape=(self.words, self.columns))
 
     def compress(self, counts: Counts) -> Counts:

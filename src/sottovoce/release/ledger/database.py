@@ -64,6 +64,7 @@ class Database:
             raise LedgerError(f"there is no ledger at {path}; give it a budget first.")
         with self._refusing():
             self._open()
+            _refuse_others(self._connection, path, create=create)
             _prepare(self._connection, path)
 
     @contextmanager
@@ -138,6 +139,16 @@ def _create_private(path: Path) -> None:
         return
     except OSError as error:
         raise LedgerError(f"cannot create the ledger {path}: {error.strerror}.") from error
+
+
+def _refuse_others(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
+    """Leave a file that is no ledger as it is: an empty one is made into one on demand only."""
+    connection.execute("BEGIN")
+    application = _pragma(connection, "application_id")
+    empty = not connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
+    connection.execute("ROLLBACK")
+    if application != _APPLICATION and not (create and empty):
+        raise LedgerError(f"{path} is {'empty,' if empty else 'a database, but'} not a ledger.")
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:

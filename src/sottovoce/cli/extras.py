@@ -1,0 +1,18 @@
+"""Optional dependencies, as a command meets them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sottovoce.errors import MissingExtraError
+
+
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Turn a failed import of somebody else's module into what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        # A module of ours that is missing is a defect, which no extra mends.
+        if str(error.name).startswith("sottovoce"):
+            raise
+        raise MissingExtraError(str(error.name), extra) from None

@@ -1,0 +1,113 @@
+"""``sottovoce ledger``."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli.shown import AsJson, show_json, show_rows
+
+if TYPE_CHECKING:
+    from sottovoce.release.ledger import Account, Spend
+
+_SHOWN_OF_A_HASH = 12
+
+ledger = typer.Typer(help="What a corpus may spend, and has spent.", no_args_is_help=True)
+
+
+@ledger.command()
+def show(
+    file: Annotated[Path, typer.Argument(help="The ledger.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show the privacy budget of every corpus, what is left of it, and what it was spent on.
+
+    Printed amounts are rounded against us: what is spent up, what is left down. JSON has the exact
+    ratios too.
+
+    Example: sottovoce ledger show private.ledger
+    """
+    from sottovoce.release.ledger import Ledger  # noqa: PLC0415 - keeps --help fast
+
+    opened = Ledger(file)
+    try:
+        accounts = [(account, opened.spends(account.corpus)) for account in opened.accounts()]
+    finally:
+        opened.close()
+    if as_json:
+        show_json({"accounts": [_record(account, spends) for account, spends in accounts]})
+        return
+    _show_tables(accounts)
+
+
+def _show_tables(accounts: "list[tuple[Account, list[Spend]]]") -> None:
+    if not accounts:
+        typer.echo("No corpus has a budget in this ledger.")
+        return
+    show_rows("accounts", [_account_row(account) for account, _ in accounts])
+    rows = [_spend_row(spend) for _, spends in accounts for spend in spends]
+    if rows:
+        show_rows("spends", rows)
+
+
+def _account_row(account: "Account") -> dict[str, object]:
+    from sottovoce.release.exact import text_up  # noqa: PLC0415 - keeps --help fast
+
+    n = account.budget.n
+    return {
+        "corpus": account.corpus[:_SHOWN_OF_A_HASH],
+        "unit": account.budget.unit,
+        "N": n,
+        "budget epsilon": text_up(account.budget.epsilon),
+        "spent": text_up(account.spent * n),
+        "left": text_up(-account.left * n).removeprefix("-"),
+    }
+
+
+def _spend_row(spend: "Spend") -> dict[str, object]:
+    from sottovoce.release.exact import text_up  # noqa: PLC0415 - keeps --help fast
+
+    asked = spend.request
+    return {
+        "id": spend.id,
+        "corpus": asked.corpus[:_SHOWN_OF_A_HASH],
+        "request": asked.id,
+        "part": asked.part or None,
+        "N": asked.guarantee.n,
+        "epsilon": text_up(asked.guarantee.epsilon),
+        "time": spend.time,
+        "output stored": spend.output is not None,
+    }
+
+
+def _record(account: "Account", spends: "list[Spend]") -> dict[str, object]:
+    from sottovoce.release.exact import float_up  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.release.records import to_record  # noqa: PLC0415 - keeps --help fast
+
+    spent, left = account.spent * account.budget.n, account.left * account.budget.n
+    return {
+        "corpus": account.corpus,
+        "budget": to_record(account.budget),
+        "spent": {**_ratios(spent, account.spent), "epsilon_rounded_up": float_up(spent)},
+        "left": {**_ratios(left, account.left), "epsilon_rounded_down": -float_up(-left)},
+        "spends": [_spend_record(spend) for spend in spends],
+    }
+
+
+def _ratios(epsilon: Fraction, rate: Fraction) -> dict[str, object]:
+    return {"epsilon": str(epsilon), "nats_per_word": str(rate)}
+
+
+def _spend_record(spend: "Spend") -> dict[str, object]:
+    from sottovoce.release.records import to_record  # noqa: PLC0415 - keeps --help fast
+
+    stored = spend.output
+    return {
+        "id": spend.id,
+        "request": spend.request.id,
+        "part": spend.request.part or None,
+        "guarantee": to_record(spend.request.guarantee),
+        "time": spend.time,
+        "output": stored and {"file": stored.path, "sha256": stored.sha256, "bytes": stored.size},
+    }

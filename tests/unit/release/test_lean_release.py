@@ -1,0 +1,79 @@
+"""A release needs room for its columns and its output, and little else."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from sottovoce.release import sparse
+from sottovoce.release.compression import RandomCompression
+from sottovoce.release.counts import Counts, checked_counts
+from sottovoce.release.mechanism import GeometricMechanism
+from sottovoce.release.randomness import SystemKeystream
+from sottovoce.release.sparse import Rows, SparseNoise
+
+DENSE, SPARSE = "1/2", "5"
+
+
+def some_counts() -> Counts:
+    return csr_array(np.arange(60, dtype=np.int64).reshape(6, 10) % 7)
+
+
+def test_counts_that_are_in_order_are_not_copied() -> None:
+    counts = some_counts()
+    assert np.shares_memory(checked_counts(counts).data, counts.data)
+
+
+def test_counts_that_are_not_in_order_are_put_in_order_on_a_copy() -> None:
+    messy = csr_array((np.array([1, 0, 2]), np.array([1, 0, 1]), np.array([0, 3])), shape=(1, 2))
+    assert checked_counts(messy).toarray().tolist() == [[0, 3]]
+    assert messy.data.tolist() == [1, 0, 2]
+    assert messy.indices.tolist() == [1, 0, 1]
+
+
+def test_compressed_counts_keep_narrow_indices() -> None:
+    columns = RandomCompression(3, random_state=0).fit_transform(some_counts())
+    assert columns.indices.dtype == columns.indptr.dtype == np.int32
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("rate", [DENSE, SPARSE])
+def test_one_long_document_is_released_on_several_threads(
+    rate: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sottovoce.release.mechanism._CELLS_PER_THREAD", 10)
+    long = csr_array((1, 3000), dtype=np.int64)
+    out = GeometricMechanism(rate).sparse(long, threads=2)
+    assert out.shape == (1, 3000)
+    assert 0 < out.nnz < 3000
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("block", [1, 25, 1 << 18])
+def test_blocks_of_any_height_make_up_the_same_rows(
+    block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At a rate of 500 there is next to no noise, so that the rows must come back as they were."""
+    monkeypatch.setattr(sparse, "_BLOCK_CELLS", block)
+    counts = some_counts()
+    for chance in (Fraction(0), Fraction(1, 8)):
+        monkeypatch.setattr(sparse, "_DENSE_CHANCE", chance)
+        out = GeometricMechanism(500).sparse(counts, threads=1)
+        np.testing.assert_array_equal(out.toarray(), counts.toarray())
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("rate", [DENSE, SPARSE])
+def test_an_output_larger_than_expected_finds_room(
+    rate: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SparseNoise, "_expected_cells", lambda _self, _rows: 1)
+    monkeypatch.setattr(sparse, "_BLOCK_CELLS", 3)
+    counts = some_counts()
+    rows = Rows(counts.indptr.astype(np.int64), counts.indices, counts.data + 1000)
+    out = SparseNoise(Fraction(rate), 10).add_to(rows, SystemKeystream())
+    assert out.columns.size == out.values.size == out.starts[-1]
+    large = out.values > 500
+    np.testing.assert_array_equal(out.columns[large], counts.indices)
+    assert abs(out.values[large] - rows.values).max() < 200
