@@ -146,7 +146,9 @@ def test_demo_without_the_extra_says_what_to_install(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    for name in [name for name in sys.modules if name.startswith("sottovoce.report")]:
+    for name in [
+        name for name in sys.modules if name.startswith(("sottovoce.report", "sottovoce.study"))
+    ]:
         monkeypatch.delitem(sys.modules, name)
     code, _, err = run("demo", "--out", tmp_path)
     assert code == 2
