@@ -1,5 +1,10 @@
 """Sottovoce: assess, release and learn from private text."""
 
-from importlib.metadata import version
 
-__version__ = version("sottovoce")
+def __getattr__(name: str) -> str:
+    # Looked up when asked for: reading the metadata takes longer than the rest of the import.
+    if name == "__version__":
+        from importlib.metadata import version  # noqa: PLC0415 - see above
+
+        return version("sottovoce")
+    raise AttributeError(name)

@@ -21,6 +21,8 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
 
     A ``private`` file is readable by its owner only, from the moment it exists.
     """
+    if path.is_dir():
+        raise InputError(f"cannot write {path}: it is a folder.")
     temporary = _temporary_name(path)
     try:
         _create(temporary, private=private)
@@ -29,7 +31,8 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
         temporary.replace(path)
         _flush_to_disk(path.parent)
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}.") from error
+        # Several files may be under way at once, and any of them may be the one that failed.
+        raise InputError(f"cannot write into {path.parent}: {_system_words(error)}.") from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -41,6 +44,11 @@ def output_folder(path: Path) -> Path:
     except OSError as error:
         raise InputError(f"cannot create the folder {path}: {error.strerror}.") from error
     return path
+
+
+def _system_words(error: OSError) -> str:
+    # Only the system's sentence: a library's own may quote what was being written.
+    return "it failed" if error.errno is None else os.strerror(error.errno)
 
 
 def _temporary_name(path: Path) -> Path:

@@ -4,9 +4,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,7 +77,7 @@ def test_count_writes_a_matrix_and_its_vocabulary_for_the_owner_only(
 ) -> None:
     code, out, _ = run("count", posts, "--out", tmp_path / "c", "--json")
     assert code == 0
-    assert json.loads(out)["words chosen by the data"] is True
+    assert json.loads(out)["words_chosen_by_the_data"] is True
     matrix = sparse.load_npz(tmp_path / "c" / "counts.npz")
     header, *terms = (tmp_path / "c" / "vocabulary.txt").read_text().split()[-4:]
     assert [header, *terms] == ["one", "three", "two", PRIVATE]
@@ -90,11 +92,12 @@ def test_count_by_a_public_list_with_stop_words_and_stems(
     (tmp_path / "list.txt").write_text("two\nthree\none\n")
     (tmp_path / "stop.txt").write_text("Three\n")
     lists = ("--vocabulary", tmp_path / "list.txt", "--stop-words", tmp_path / "stop.txt")
-    code, out, _ = run("count", posts, "--out", tmp_path / "c", *lists, "--stem", "english")
+    code, out, err = run("count", posts, "--out", tmp_path / "c", *lists, "--stem", "english")
     assert code == 0
-    assert "no" in out
+    assert "words chosen by the data    no" in out
+    assert "1 of the vocabulary's 3 terms fall together or away" in err
     matrix = sparse.load_npz(tmp_path / "c" / "counts.npz")
-    assert matrix.toarray().tolist() == [[0, 0, 1], [1, 0, 0]]
+    assert matrix.toarray().tolist() == [[0, 1], [1, 0]]
 
 
 def test_skipped_rows_are_told_on_standard_error(run: Run, tmp_path: Path) -> None:
@@ -283,30 +286,75 @@ def test_a_defect_is_one_sentence_without_private_text(
         main()
 
 
-def test_ctrl_c_leaves_no_half_written_file(
-    run: Run, posts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_no_half_written_file(
+    run: Run, posts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    def interrupted(*_arguments: object) -> None:
-        raise KeyboardInterrupt
+    def signalled(*_arguments: object) -> None:
+        os.kill(os.getpid(), number)
 
-    monkeypatch.setattr("sottovoce.corpus.count_files.write_matrix", interrupted)
+    monkeypatch.setattr("sottovoce.corpus.count_files.write_matrix", signalled)
     code, _, err = run("count", posts, "--out", tmp_path / "out")
-    assert code in {1, 130}
-    assert "Traceback" not in err
+    assert code == 128 + number
+    assert err == "Stopped. Nothing was left half-written.\n"
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_closed_pipe_ends_quietly(tmp_path: Path) -> None:
-    source = f"{sys.executable} -m sottovoce.cli bench --help | head -c 1"
+@pytest.mark.parametrize("delay_s", [0.4, 0.8, 1.2])
+def test_ctrl_c_at_any_moment_ends_without_a_traceback(posts: Path, delay_s: float) -> None:
+    command = [sys.executable, "-m", "sottovoce.cli", "count", str(posts), "--out", "out"]
+    child = subprocess.Popen(command, cwd=posts.parent, stderr=subprocess.PIPE, text=True)
+    time.sleep(delay_s)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate()
+    assert "Traceback" not in err
+
+
+def test_a_closed_pipe_ends_quietly(posts: Path) -> None:
+    source = f"{sys.executable} -m sottovoce.cli describe {posts} | (exec <&-)"
     bash = shutil.which("bash") or "bash"
     done = subprocess.run(
-        [bash, "-o", "pipefail", "-c", source],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "80"},
+        [bash, "-o", "pipefail", "-c", source], capture_output=True, text=True, check=False
     )
-    assert "Traceback" not in done.stderr
+    assert done.returncode == 141
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_a_full_disk_on_standard_output_is_bad_input_not_a_defect(
+    posts: Path, as_json: list[str]
+) -> None:
+    command = [sys.executable, "-m", "sottovoce.cli", "describe", str(posts), *as_json]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 2
+    assert done.stderr == b"cannot go on: No space left on device.\n"
+
+
+def test_names_of_folders_may_hold_anything(run: Run, posts: Path, tmp_path: Path) -> None:
+    for name in ("[/bold]", "caf\u00e9"):
+        code, out, _ = run("count", posts, "--out", tmp_path / name)
+        assert code == 0
+        assert name in out.replace("\n", "").replace(" ", "")
+
+
+def test_a_folder_in_a_files_place_is_refused_before_anything_is_written(
+    run: Run, posts: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out" / "vocabulary.txt").mkdir(parents=True)
+    code, _, err = run("count", posts, "--out", tmp_path / "out")
+    assert code == 2
+    assert "vocabulary.txt: it is a folder" in err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["vocabulary.txt"]
+
+
+@pytest.mark.parametrize("row", ["hiv positive", "anna,hiv positive,pregnant"])
+def test_a_first_row_that_may_be_text_is_not_shown(run: Run, tmp_path: Path, row: str) -> None:
+    (tmp_path / "posts.csv").write_text(f"{row}\n{row}\n")
+    code, _, err = run("describe", tmp_path / "posts.csv")
+    assert code == 2
+    assert "hiv" not in err
+    assert "(not shown)" in err
 
 
 def test_help_is_fast_because_kernels_and_plots_are_not_loaded() -> None:

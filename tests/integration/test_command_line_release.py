@@ -110,7 +110,7 @@ def test_a_dry_run_draws_and_writes_nothing(run: Runner) -> None:
     assert shown.code == 0
     assert shown.json["dry_run"] is True
     assert shown.json["guarantee"]["epsilon"] == "2"
-    assert shown.json["expected non-zero cells"] > 0
+    assert shown.json["expected_nonzero_cells"] > 0
     assert sorted(path.name for path in run.folder.iterdir()) == ["posts.csv", "words.txt"]
 
 
@@ -153,7 +153,7 @@ def test_documents_per_user_are_bounded_and_promised_for(run: Runner) -> None:
     shown = run(*LISTED, *STATED, "--out", "r", "--user-documents", "2", "--json")
     assert shown.code == 0
     assert shown.json["documents"] == 6
-    assert shown.json["documents left out"] == 3
+    assert shown.json["documents_left_out"] == 3
     assert shown.json["per_user"]["n"] == 4
     assert shown.json["per_user"]["epsilon"] == "4"
 

@@ -1,6 +1,6 @@
 """Counts of terms against a slow, obviously right reference."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -8,8 +8,11 @@ import pytest
 from scipy import sparse
 from support import reference_tokens as reference
 
+from sottovoce.compiled import on_threads
+from sottovoce.corpus import counting
 from sottovoce.corpus.counting import Counts, count, count_batches, term_statistics
 from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words import lexicon
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError
 
@@ -148,3 +151,73 @@ def test_threads_below_one_are_refused(threads: int) -> None:
 def test_limits_below_one_are_refused(name: str) -> None:
     with pytest.raises(ParameterError, match=f"{name} must be >= 1, got 0"):
         term_statistics([pa.array(["word"])]).vocabulary(**{name: 0})
+
+
+LONG = [" ".join(f"{word}ing {word}s of" for word in words) for words in [("run", "debt", "loan")]]
+
+
+@pytest.mark.parametrize("rules", [TokenRules(stem="english", bigrams=True), PAIRS, PLAIN])
+def test_several_threads_on_long_texts_count_like_one(rules: TokenRules) -> None:
+    texts = pa.array(
+        [f"{text} word{i}s counted{i % 977}ing" * 9 for i, text in enumerate(LONG * 3000)]
+    )
+    assert texts.nbytes > 8 * counting._BYTES_PER_THREAD
+    one = count([texts], rules, threads=1)
+    for threads in (2, 4):
+        more = count([texts], rules, threads=threads)
+        assert more.vocabulary == one.vocabulary
+        assert (more.matrix != one.matrix).nnz == 0  # type: ignore[attr-defined] # a sparse matrix
+
+
+def test_work_is_shared_out_over_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+
+    def watched(tasks: Sequence[Callable[[], object]], threads: int) -> list[object]:
+        seen.append(len(tasks))
+        return on_threads(tasks, threads)
+
+    monkeypatch.setattr(counting, "on_threads", watched)
+    term_statistics([pa.array(["word " * 100_000] * 4)], threads=2)
+    assert seen == [2]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pa.array(["red blue", None], pa.string_view()),
+        pa.array([b"red blue", None], pa.binary_view()),
+        pa.array(["red blue", None]).dictionary_encode(),
+        pa.chunked_array([["red blue"], pa.array([None], pa.string())]),
+    ],
+    ids=["view", "bytes view", "dictionary", "chunks"],
+)
+def test_other_layouts_of_text_are_counted_too(texts: pa.Array) -> None:
+    result = count([texts])
+    assert result.vocabulary.terms == ("blue", "red")
+    assert result.matrix.toarray().tolist() == [[1, 1], [0, 0]]
+
+
+def test_arrays_that_hold_no_text_are_refused() -> None:
+    with pytest.raises(ParameterError, match="strings or bytes, got an array of int64"):
+        count([pa.array([1, 2])])
+
+
+def test_stop_words_are_compared_before_stemming() -> None:
+    rules = TokenRules(stop_words=frozenset({"debts", "run"}), stem="english")
+    assert count([pa.array(["debts debt running"])], rules).vocabulary.terms == ("debt", "run")
+
+
+@pytest.mark.kernel
+def test_long_words_with_one_key_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    # With a step of 0 every long word has the same hash: only its bytes tell it apart.
+    zeros = np.zeros(2, np.uint64)
+    real = lexicon._empty_arrays
+    monkeypatch.setattr(lexicon, "_empty_arrays", lambda slots, _factors: real(slots, zeros))
+    texts = ["longestword longestworx longestwordy longestword"]
+    result = counted(texts, PLAIN)
+    assert as_dicts(result.matrix, result.vocabulary.terms) == reference.counts(texts)
+
+
+def test_every_lexicon_has_secrets_of_its_own() -> None:
+    one, other = (lexicon.Lexicon().arrays.hashing[:2].tolist() for _ in range(2))
+    assert one != other

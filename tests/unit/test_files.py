@@ -1,6 +1,8 @@
 """Files are whole or absent."""
 
+import os
 import stat
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from sottovoce.corpus.matrix_file import read_matrix, write_matrix
-from sottovoce.errors import InputError
+from sottovoce.errors import CorpusError, InputError
 from sottovoce.files import output_folder, whole_file
 
 
@@ -38,7 +40,7 @@ def test_a_private_file_is_for_its_owner_only(tmp_path: Path) -> None:
 
 def test_a_file_in_a_missing_folder_is_a_clear_error(tmp_path: Path) -> None:
     with (
-        pytest.raises(InputError, match="cannot write .*none/out: No such file"),
+        pytest.raises(InputError, match="cannot write into .*none: No such file"),
         whole_file(tmp_path / "none" / "out"),
     ):
         pass
@@ -64,3 +66,38 @@ def test_the_same_matrix_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_matrix(tmp_path / name, [block], 3)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_file_is_flushed_before_it_gets_its_name_and_the_folder_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    real = os.fsync
+
+    def watched(descriptor: int) -> None:
+        seen.append((Path(f"/proc/self/fd/{descriptor}").resolve(), (tmp_path / "out").exists()))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    with whole_file(tmp_path / "out") as temporary:
+        pass
+    assert seen == [(temporary, False), (tmp_path, True)]
+
+
+def test_two_writers_of_one_file_do_not_meet(tmp_path: Path) -> None:
+    with whole_file(tmp_path / "out") as one, whole_file(tmp_path / "out") as other:
+        assert one != other
+
+
+def test_a_matrix_file_holds_no_date(tmp_path: Path) -> None:
+    write_matrix(tmp_path / "m.npz", [sparse.csr_array(np.eye(2, dtype=np.int32))], 2)
+    with zipfile.ZipFile(tmp_path / "m.npz") as archive:
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
+def test_a_count_too_large_for_the_file_is_refused(tmp_path: Path) -> None:
+    block = sparse.csr_array(np.array([[1 << 40]]))
+    with pytest.raises(CorpusError, match="does not fit into 32 bits"):
+        write_matrix(tmp_path / "m.npz", [block], 1)
+    write_matrix(tmp_path / "m.npz", [block], 1, dtype="<i8")
+    assert read_matrix(tmp_path / "m.npz").toarray().tolist() == [[1 << 40]]

@@ -197,7 +197,7 @@ def test_odd_characters_are_kept_as_they_are(tmp_path: Path, text: str) -> None:
 
 
 def test_ten_thousand_columns_are_no_trouble(tmp_path: Path) -> None:
-    names = ",".join(f"c{place}" for place in range(10_000))
+    names = ",".join(["id", *(f"c{place}" for place in range(1, 10_000))])
     path = written(tmp_path, "a.csv", f"{names}\n{names}\n")
     corpus = open_documents(path, options=ReadOptions(columns={"text": "c9999"}))
     assert rows(corpus)[0]["text"] == "c9999"

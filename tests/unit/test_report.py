@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce.corpus.summary import PostsSummary
-from sottovoce.report.community import community_section, counting_section
+from sottovoce.report.community import community_section, counting_section, word_frequency_plot
 from sottovoce.report.figures import as_svg, new_figure
 from sottovoce.report.page import Report, Section
 
@@ -54,6 +54,14 @@ def test_findings_state_what_the_numbers_say() -> None:
     expected = "The best count, salient words, gives 25% of its top places to the afflicted; "
     assert counted.plots[0].finding == expected + "chance would give 3%."
     assert "afflicted 4" in counted.plots[0].description or "3.5" in counted.plots[0].description
+
+
+def test_word_frequencies_are_drawn_from_the_most_frequent_down() -> None:
+    frequencies = np.array([1] * 150 + [1000])
+    plot = word_frequency_plot(frequencies)
+    (line,) = plot.figure.axes[0].lines
+    assert line.get_ydata()[0] == 1000  # type: ignore[index] # an array
+    assert plot.finding.startswith("The 100 most frequent words make up 96% of all text")
 
 
 def test_the_same_figure_gives_the_same_picture() -> None:

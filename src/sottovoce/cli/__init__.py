@@ -1,36 +1,86 @@
 """The command line: it parses, calls and shows."""
 
 import os
+import signal
 import sys
+import threading
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 from sottovoce.errors import SottovoceError
 
-INTERRUPTED = 130
+BAD_INPUT = 2
 INTERNAL_ERROR = 70
+
+
+class Stopped(BaseException):
+    """Ctrl-C or a polite request to end: files under way are removed on the way out."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.exit_code = 128 + number
 
 
 def main() -> None:
     """Run the command, and turn whatever goes wrong into one sentence and an exit code.
 
-    0: done; 1: a check did not hold; 2: bad usage or input; 70: a defect of ours; 130: Ctrl-C.
+    0: done; 1: a check did not hold; 2: bad usage or input; 70: a defect of ours; 130 and 143:
+    stopped by Ctrl-C or SIGTERM; 141: whoever read our output has gone (by SIGPIPE itself).
     """
-    from sottovoce.cli.app import app  # noqa: PLC0415 - Ctrl-C while importing is handled below too
-
     try:
-        app()
+        with _stopping_cleanly():
+            _run()
     except SottovoceError as error:
         _fail(str(error), error.exit_code)
-    except KeyboardInterrupt:
-        _fail("Interrupted. Nothing was left half-written.", INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output has gone; say nothing more, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except Stopped as stop:
+        _fail("Stopped. Nothing was left half-written.", stop.exit_code)
+    except OSError as error:
+        _drop_output()
+        _fail(f"cannot go on: {error.strerror or 'input or output failed'}.", BAD_INPUT)
     except Exception as error:
         if os.environ.get("SOTTOVOCE_DEBUG"):
             raise
         _fail(_defect(error), INTERNAL_ERROR)
+
+
+def _run() -> None:
+    # A terminal that cannot show a character shows its number instead.
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", lambda **_options: None)
+        reconfigure(errors="backslashreplace")
+    from sottovoce.cli.app import app  # noqa: PLC0415 - a stop while importing is handled too
+
+    try:
+        app()
+    finally:
+        sys.stdout.flush()
+
+
+@contextmanager
+def _stopping_cleanly() -> Iterator[None]:
+    """Turn signals into an exception that nothing but `main` catches."""
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        raise Stopped(number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    # Output comes last, when no file is under way: a reader who has gone may end us at once.
+    before[signal.SIGPIPE] = signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _drop_output() -> None:
+    """Send what is still buffered nowhere, or the interpreter fails on it again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, code: int) -> None:

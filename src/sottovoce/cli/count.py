@@ -1,7 +1,7 @@
 """``sottovoce count``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,7 +11,6 @@ from sottovoce.cli.reading import (
     FormatOption,
     HeaderOption,
     LineLimitOption,
-    TimezoneOption,
     read_options,
     skipped_rows,
     warn_about_rows,
@@ -20,6 +19,10 @@ from sottovoce.cli.shown import AsJson, progress, show_facts, show_json
 from sottovoce.corpus.reading.options import MIB
 from sottovoce.errors import ParameterError
 
+if TYPE_CHECKING:
+    from sottovoce.corpus.vocabulary import Vocabulary
+    from sottovoce.corpus.words.rules import TokenRules
+
 
 def count(
     corpus: Annotated[Path, typer.Argument(help="Texts, one row of counts each.")],
@@ -27,8 +30,10 @@ def count(
     vocabulary: Annotated[
         Path | None, typer.Option(help="Public word list; without one the data choose the words.")
     ] = None,
-    min_texts: Annotated[int, typer.Option(help="Drop terms in fewer texts.")] = 1,
-    max_terms: Annotated[int | None, typer.Option(help="Keep the most frequent terms.")] = None,
+    min_texts: Annotated[int, typer.Option(min=1, help="Drop terms in fewer texts.")] = 1,
+    max_terms: Annotated[
+        int | None, typer.Option(min=1, help="Keep the most frequent terms.")
+    ] = None,
     stop_words: Annotated[
         str | None, typer.Option(help="'english', or a file with one word a line.")
     ] = None,
@@ -38,7 +43,6 @@ def count(
     file_format: FormatOption = None,
     fields: FieldsOption = None,
     header: HeaderOption = None,
-    timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
     max_line_bytes: LineLimitOption = 16 * MIB,
     as_json: AsJson = False,
@@ -60,9 +64,9 @@ def count(
     )
     texts = open_documents(
         corpus,
-        options=read_options(file_format, fields, header, timezone, encoding, max_line_bytes),
+        options=read_options(file_format, fields, header, "UTC", encoding, max_line_bytes),
     )
-    given = None if vocabulary is None else Vocabulary.load(vocabulary)
+    given = None if vocabulary is None else _usable(Vocabulary.load(vocabulary), rules)
     with progress("Counting words"):
         written = count_to_folder(
             texts, out, rules, vocabulary=given, min_texts=min_texts, max_terms=max_terms
@@ -71,11 +75,21 @@ def count(
     facts = {
         "texts": written.rows,
         "terms": len(written.vocabulary),
-        "non-zero counts": written.cells,
-        "words chosen by the data": written.vocabulary.data_dependent,
+        "nonzero_counts": written.cells,
+        "words_chosen_by_the_data": written.vocabulary.data_dependent,
         "folder": out,
     }
     if as_json:
         show_json({**facts, "skipped": skipped_rows(texts), "repaired": texts.tally.repaired})
     else:
         show_facts("Counts", facts)
+
+
+def _usable(vocabulary: "Vocabulary", rules: "TokenRules") -> "Vocabulary":
+    """The list as the rules count it; says how many of its terms can never occur."""
+    usable = vocabulary.under(rules)
+    lost = len(vocabulary) - len(usable)
+    if lost:
+        listed = f"{lost} of the vocabulary's {len(vocabulary)} terms"
+        typer.echo(f"{listed} fall together or away under these rules", err=True)
+    return usable

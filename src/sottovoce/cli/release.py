@@ -180,15 +180,15 @@ def _show(job: "Job", account: "Account", out: Path, as_json: bool, *, dry: bool
     n = account.budget.n
     facts: dict[str, object] = {
         "documents": counts.shape[0],
-        "documents left out": job.documents.left_out,
+        "documents_left_out": job.documents.left_out,
         "words": plan.words,
         "columns": plan.columns,
-        "noise deviation per column": plan.noise_deviation,
-        "spent epsilon": text_up(account.spent * n),
-        "of a budget": f"{text_up(account.budget.epsilon)} at N={n}",
+        "noise_deviation_per_column": plan.noise_deviation,
+        "spent_epsilon": text_up(account.spent * n),
+        "of_a_budget": f"{text_up(account.budget.epsilon)} at N={n}",
     }
     if dry:
-        facts["expected non-zero cells"] = plan.expected_nonzeros(counts)
+        facts["expected_nonzero_cells"] = plan.expected_nonzeros(counts)
     else:
         facts["folder"] = out
     card = job.card(None)

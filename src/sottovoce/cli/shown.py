@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
@@ -22,8 +23,10 @@ def show_json(value: object) -> None:
 def show_facts(title: str, facts: Mapping[str, object]) -> None:
     """Print names and values side by side."""
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2))
+    table.add_column()
+    table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(name, _readable(value))
+        table.add_row(name.replace("_", " "), Text(_readable(value)))
     Console().print(table)
 
 
@@ -33,7 +36,7 @@ def show_rows(title: str, rows: Sequence[Mapping[str, object]]) -> None:
     for name in rows[0]:
         table.add_column(name, overflow="fold")
     for row in rows:
-        table.add_row(*(_readable(value) for value in row.values()))
+        table.add_row(*(Text(_readable(value)) for value in row.values()))
     Console().print(table)
 
 
@@ -41,7 +44,7 @@ def show_rows(title: str, rows: Sequence[Mapping[str, object]]) -> None:
 def progress(step: str) -> Iterator[None]:
     """Show that ``step`` is under way, on a terminal only."""
     console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:

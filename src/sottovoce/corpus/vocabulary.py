@@ -6,8 +6,8 @@ something about them, and keeps that mark wherever it goes: ``release`` must kno
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -17,8 +17,9 @@ from sottovoce.corpus.words.tokens import tokenize
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.files import whole_file
 
-# "#" is in no term, so a header cannot be mistaken for one, nor lost by a tool that keeps lines.
-_HEADER = "#sottovoce-vocabulary "
+# "#" is in no term, so a header cannot be mistaken for one.
+_MARK = "#sottovoce-vocabulary"
+_HEADER = f"{_MARK} "
 _ANY_WORD = TokenRules(shortest=1)
 _MOST_WORDS = 2
 
@@ -53,34 +54,49 @@ class Vocabulary:
 
     @classmethod
     def load(cls, path: Path) -> "Vocabulary":
-        """Read a list with one term a line; a list saved by Sottovoce keeps its mark.
+        """Read a list with one term a line; a list saved by Sottovoce keeps its mark and order.
 
-        Terms are put into lower case; lines that are not one word or two are skipped.
+        In a list without a mark, terms are put into lower case and lines that are not one word
+        or two are skipped. A mark that is not in its place makes the list unusable: whoever put
+        something before it may not know that the data chose the words.
         """
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = path.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise CorpusError(
                 f"cannot read the vocabulary {path}: {type(error).__name__}."
             ) from None
-        mark = {"data_dependent": False, "origin": "a public list"}
-        if lines and lines[0].startswith(_HEADER):
-            mark = _read_mark(lines[0].removeprefix(_HEADER), path)
-            lines = lines[1:]
+        marked = [number for number, line in enumerate(lines) if _MARK in line]
+        if marked and marked != [0]:
+            raise _damaged(path)
+        if marked:
+            return _read_marked(lines, path)
         terms = tuple(dict.fromkeys(_usable_terms(lines)))
         if not terms:
             raise CorpusError(f"the vocabulary {path} holds no term; it needs one a line.")
-        return cls(terms, data_dependent=bool(mark["data_dependent"]), origin=str(mark["origin"]))
+        return cls(terms, data_dependent=False, origin="a public list")
 
     def save(self, path: Path) -> None:
-        """Write one term a line under a header that keeps the mark."""
-        with whole_file(path) as temporary:
+        """Write one term a line under a header that keeps the mark.
+
+        Words that a private corpus chose are readable by the owner only.
+        """
+        with whole_file(path, private=self.data_dependent) as temporary:
             temporary.write_text(self.as_text(), encoding="utf-8")
 
     def as_text(self) -> str:
         """What ``save`` writes."""
         mark = json.dumps({"data_dependent": self.data_dependent, "origin": self.origin})
         return "\n".join([_HEADER + mark, *self.terms, ""])
+
+    def under(self, rules: TokenRules) -> "Vocabulary":
+        """The terms in the form in which ``rules`` count them; what can never occur is left out."""
+        form = rules.former()
+        formed = (_formed(term, form, rules.shortest) for term in self.terms)
+        terms = tuple(dict.fromkeys(term for term in formed if term is not None))
+        if not terms:
+            raise ParameterError("no term of the vocabulary can occur under these token rules.")
+        return replace(self, terms=terms)
 
     def __len__(self) -> int:
         return len(self.terms)
@@ -108,12 +124,28 @@ def _is_term(term: str) -> bool:
     return len(words) <= _MOST_WORDS and all(is_word(word) for word in words)
 
 
-def _read_mark(header: str, path: Path) -> dict[str, object]:
+def _formed(term: str, form: Callable[[str], str | None], shortest: int) -> str | None:
+    words = [form(word) if len(word) >= shortest else None for word in term.split(" ")]
+    return None if None in words else " ".join(word for word in words if word)
+
+
+def _read_marked(lines: list[str], path: Path) -> Vocabulary:
+    """Our own list, exactly: its columns must fit the counts that were saved with it."""
     try:
-        mark = json.loads(header)
-        return {"data_dependent": mark["data_dependent"], "origin": mark["origin"]}
+        mark = json.loads(lines[0].partition(_HEADER)[2])
+        data_dependent, origin = mark["data_dependent"], mark["origin"]
     except (ValueError, KeyError, TypeError):
-        raise CorpusError(
-            f"the header of the vocabulary {path} is damaged, so it is unknown whether the data "
-            "chose the terms; save it anew, or remove the header if the list is public."
-        ) from None
+        raise _damaged(path) from None
+    sound = isinstance(data_dependent, bool) and isinstance(origin, str)
+    if not sound or not lines[0].startswith(_HEADER):
+        raise _damaged(path)
+    terms = tuple(line for line in lines[1:] if line)
+    return Vocabulary(terms, data_dependent=data_dependent, origin=origin)
+
+
+def _damaged(path: Path) -> CorpusError:
+    return CorpusError(
+        f"the header of the vocabulary {path} is damaged or not in its first line, so it is "
+        "unknown whether the data chose the terms; save it anew, or remove the header if the list "
+        "is public."
+    )

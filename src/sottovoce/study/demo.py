@@ -46,7 +46,7 @@ def _introduced(folder: Path, parameters: SimulationParameters) -> Section:
 def _counted(community: Community) -> Section:
     found = counting_baselines(community)
     return counting_section(
-        _salient_words_by_persona(community),
+        salient_words_by_persona(community),
         {
             "salient words": found.salient_words,
             "words": found.words,
@@ -57,7 +57,7 @@ def _counted(community: Community) -> Section:
     )
 
 
-def _salient_words_by_persona(community: Community) -> dict[str, list[float]]:
+def salient_words_by_persona(community: Community) -> dict[str, list[float]]:
     # The truth has a row for each user and topic, the counts a column for each user.
     counts = salient_words_by_user(community).T.ravel()
     personas = np.asarray(community.truth["persona"])

@@ -9,6 +9,14 @@ from sottovoce.corpus.reading.options import ReadOptions
 from sottovoce.errors import CorpusError, ParameterError
 
 NAMES_SHOWN = 20
+# A first row with none of these may be somebody's text rather than a header, and is not shown.
+_NAMES = """
+    anonid author author_id body category class comment content created created_at date
+    datetime document grade id label message name persona post post_id product query querytime
+    raw review sensitive source src subject text time timestamp title topic tweet user user_id
+    userid username week when
+"""
+_KNOWN_NAMES = frozenset(_NAMES.split())
 # One or two short words: anything else in a first row may be somebody's text, not a column name.
 _NAME_LIKE = re.compile(r"[^\W\d][\w.:-]{0,39}( [\w.:-]{1,40})?")
 
@@ -63,7 +71,8 @@ def _checked_position(name: str, position: int, columns: int, where: str) -> int
 
 
 def _described(found: Sequence[str]) -> str:
-    if not all(_NAME_LIKE.fullmatch(name) for name in found):
+    named = any(name.strip().lower() in _KNOWN_NAMES for name in found)
+    if not named or not all(_NAME_LIKE.fullmatch(name) for name in found):
         return (
             f"it has {len(found)} columns and its first row does not look like column names "
             "(not shown). If the file has no header row, name all columns: --header a,b,c, or in "

@@ -27,6 +27,7 @@ class WordCoder:
 
     def __init__(self, rules: TokenRules, known: Mapping[str, int] | None = None) -> None:
         self._rules = rules
+        self._form = rules.former()
         self._open = known is None
         self._forms = dict(known or {})
         # Stemming maps many words to a form, so the words cannot be listed beforehand.
@@ -72,7 +73,7 @@ class WordCoder:
         self._codes = np.concatenate([self._codes, codes])
 
     def _code_of(self, word: str) -> int:
-        form = self._rules.form(word)
+        form = self._form(word)
         if form is None:
             return DROPPED
         if self._open:

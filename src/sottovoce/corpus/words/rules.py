@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import snowballstemmer
 
@@ -34,15 +33,10 @@ class TokenRules:
             known = ", ".join(sorted(snowballstemmer.algorithms()))
             raise ParameterError(f"stem must be one of {known}, got {self.stem!r}.")
 
-    def form(self, word: str) -> str | None:
-        """The form in which ``word`` (already in lower case) counts, or None if it is dropped."""
-        if word in self.stop_words:
-            return None
-        return self._stemmed(word)
+    def former(self) -> Callable[[str], str | None]:
+        """A function from a word (in lower case) to the form in which it counts, None if in none.
 
-    @cached_property
-    def _stemmed(self) -> Callable[[str], str]:
-        if self.stem is None:
-            return str
-        stemmed: Callable[[str], str] = snowballstemmer.stemmer(self.stem).stemWord
-        return stemmed
+        It is for one thread: a stemmer keeps state while it works.
+        """
+        stemmed = str if self.stem is None else snowballstemmer.stemmer(self.stem).stemWord
+        return lambda word: None if word in self.stop_words else stemmed(word) or None

@@ -36,11 +36,14 @@ from sottovoce.corpus.words.lexicon import (
     unpacked,
 )
 from sottovoce.corpus.words.utf8 import INVALID, decode, encode
+from sottovoce.errors import ParameterError
 
 # A longer run is no word but data (base64, a key); it is dropped, so it cannot fill the lexicon.
 LONGEST_WORD = 256
 
 _DOT_ABOVE = 0x307
+_PLAIN = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+_TEXT = (*_PLAIN, pa.string_view(), pa.binary_view())
 
 
 class TextBuffers(NamedTuple):
@@ -64,6 +67,7 @@ class WordStream(NamedTuple):
 
 def text_buffers(texts: pa.Array) -> TextBuffers:
     """Look into an Arrow array of strings (or bytes) without copying; a null is an empty text."""
+    texts = _with_offsets(texts)
     if texts.null_count:
         texts = texts.fill_null("")
     wide = pa.types.is_large_string(texts.type) or pa.types.is_large_binary(texts.type)
@@ -73,6 +77,18 @@ def text_buffers(texts: pa.Array) -> TextBuffers:
     starts = np.frombuffer(offsets, np.int64 if wide else np.int32)
     window = starts[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
     return TextBuffers(np.frombuffer(data or b"", np.uint8), window)
+
+
+def _with_offsets(texts: pa.Array) -> pa.Array:
+    """Other layouts of text, such as views and dictionaries, as the plain one."""
+    if isinstance(texts, pa.ChunkedArray):
+        texts = texts.combine_chunks()
+    if texts.type in _PLAIN:
+        return texts
+    kind = texts.type.value_type if pa.types.is_dictionary(texts.type) else texts.type
+    if kind not in _TEXT:
+        raise ParameterError(f"texts must be strings or bytes, got an array of {texts.type}.")
+    return texts.cast(pa.large_binary() if kind == pa.binary_view() else pa.large_string())
 
 
 def find_words(

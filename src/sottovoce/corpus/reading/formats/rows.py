@@ -17,13 +17,17 @@ def row_blocks(chunks: Iterator[bytes], max_row_bytes: int, where: str) -> Itera
     A longer row is an error, not a skip: after a quote left open nobody can tell where the next row
     starts.
     """
-    rest = b""
+    rest, scan_at = b"", 0
     for chunk in chunks:
         rest += chunk
+        # A long row is not scanned again until it has doubled, so the cost stays linear.
+        if len(rest) < min(scan_at, max_row_bytes + 1):
+            continue
         end = end_of_last_row(rest)
         if end:
             yield rest[:end]
             rest = rest[end:]
+        scan_at = 0 if end else 2 * len(rest)
         if len(rest) > max_row_bytes:
             raise CorpusError(
                 f"{where} has a row longer than {max_row_bytes} bytes, or a quote that is not "
