@@ -13,6 +13,7 @@ from sottovoce.corpus.summary import summarise_posts
 from sottovoce.files import output_folder
 from sottovoce.report.community import community_section, counting_section
 from sottovoce.report.page import Report, Section
+from sottovoce.study.demo_release import release_section
 
 REPORT_FILE = "report.html"
 COMMUNITY_FOLDER = "community"
@@ -24,8 +25,15 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Path:
     write_files(output_folder(folder) / COMMUNITY_FOLDER, community)
     report = Report(
         title="Sottovoce: a first look",
-        summary="A community of people who do not exist, what they write, what counting finds.",
-        sections=(_introduced(folder, parameters), _counted(community)),
+        summary=(
+            "A community of people who do not exist: what they write, what counting finds, and "
+            "what a private release of word counts promises and costs."
+        ),
+        sections=(
+            _introduced(folder, parameters),
+            _counted(community),
+            release_section(community, command=_demo_command(parameters)),
+        ),
         version=sottovoce.__version__,
     )
     report.save(folder / REPORT_FILE)
@@ -53,8 +61,13 @@ def _counted(community: Community) -> Section:
             "posts": found.posts,
             "chance": found.chance,
         },
-        command=f"sottovoce demo --seed {community.parameters.seed}",
+        command=_demo_command(community.parameters),
     )
+
+
+def _demo_command(parameters: SimulationParameters) -> str:
+    sizes = f"--users {parameters.users} --weeks {parameters.weeks} --seed {parameters.seed}"
+    return f"sottovoce demo {sizes}"
 
 
 def salient_words_by_persona(community: Community) -> dict[str, list[float]]:
