@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import sottovoce
-from sottovoce.cli import bench, count, demo, describe, simulate
+from sottovoce.cli import bench, count, demo, describe, simulate, study
 
 app = typer.Typer(
     name="sottovoce",
@@ -21,6 +21,7 @@ app.command("simulate")(simulate.simulate)
 app.command("describe")(describe.describe)
 app.command("count")(count.count)
 app.command("bench")(bench.bench)
+app.command("study")(study.study)
 
 
 def _print_version(wanted: bool) -> None:

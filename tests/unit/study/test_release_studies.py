@@ -67,8 +67,9 @@ def assert_sound(result: StudyResult) -> None:
     json.dumps(result.rows, allow_nan=False)
     assert len({frozenset(row) for row in result.rows}) == 1
     assert all(row["true_epsilon"] is not None for row in result.rows if row["rate"] is not None)
-    for figure in result.figures:
-        figure.draw_without_rendering()
+    assert set(result.shown) <= set(result.rows[0])
+    for plot in result.plots:
+        assert plot.svg.startswith("<svg")
 
 
 @pytest.fixture
