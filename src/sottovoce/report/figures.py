@@ -61,6 +61,7 @@ def legend_below(figure: Figure, columns: int) -> None:
         ncols=columns,
         frameon=False,
         fontsize=9,
+        handlelength=3.2,
     )
 
 

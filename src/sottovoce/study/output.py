@@ -31,7 +31,7 @@ def write_study(
 
 
 def _report(result: StudyResult, name: str, title: str, command: str) -> Report:
-    rows = result.table()
+    rows = result.table(wide=True)
     sections = (
         Section("What it shows", plots=result.plots, command=command),
         Section("Numbers", table=(tuple(rows[0]), *(tuple(row.values()) for row in rows))),

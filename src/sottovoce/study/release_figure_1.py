@@ -28,15 +28,13 @@ from sottovoce.study.result import Row, StudyResult
 SHOWN = (
     "panel",
     "mechanism",
-    "guarantee",
-    "true_epsilon",
     "rate",
     "sparsity",
     "mean_length",
     "length_ratio",
     "paper_length_ratio",
-    "foreign_words_mean",
 )
+WIDE = ("guarantee", "distance", "true_epsilon", "foreign_words_mean", "foreign_words_least")
 DARKEST = 5
 PAPER_LENGTH_RATIO = 1000.0  # "one thousand times the original average", Laplace at epsilon = 2
 NOTES = (
@@ -88,7 +86,7 @@ def run(settings: Settings) -> StudyResult:
     rows = tuple(_row(panel, settings, counts) for panel in panels)
     by_frequency = np.argsort(-counts.sum(axis=0), kind="stable")
     shown = _heatmaps(panels, by_frequency[: settings.words_shown])
-    return StudyResult(rows, (Plot(shown, _finding(rows), _description(rows)),), SHOWN, NOTES)
+    return StudyResult(rows, (Plot(shown, _finding(rows), _description(rows)),), SHOWN, NOTES, WIDE)
 
 
 def _panels(settings: Settings, counts: Counts) -> list[_Panel]:

@@ -33,13 +33,10 @@ SHOWN = (
     "stated_epsilon",
     "precision",
     "true_epsilon",
-    "rate",
     "jaccard",
     "paper_jaccard",
-    "jaccard_chance",
-    "jaccard_unigram",
-    "mean_length",
 )
+WIDE = ("rate", "jaccard_chance", "jaccard_unigram", "sparsity", "mean_length")
 METHODS = ("none", "random", "frequency")
 GRID = tuple(Level(Fraction(rate), 1) for rate in ("5", "2", "1", "0.5", "0.2", "0.1", "0.05"))
 PAPER_JACCARDS: dict[tuple[str, Level], float] = {
@@ -91,8 +88,9 @@ def run(settings: Settings) -> StudyResult:
         printed: Row = {"paper_jaccard": PAPER_JACCARDS.get((case.method, case.level))}
         rows.append(case.labels(rate) | printed | scored[case.method, rate])
     sizes = _sizes(settings, corpora[0])
+    notes = NOTES + ONLY_HERE
     plot = Plot(_figure(rows), _finding(rows), _description(rows))
-    return StudyResult(tuple(row | sizes for row in rows), (plot,), SHOWN, NOTES + ONLY_HERE)
+    return StudyResult(tuple(row | sizes for row in rows), (plot,), SHOWN, notes, WIDE)
 
 
 def _sizes(settings: Settings, counts: Counts) -> Row:

@@ -48,10 +48,8 @@ SHOWN = (
     "true_epsilon",
     "pair_jaccard",
     "paper_jaccard",
-    "shared_words",
-    "private_words",
-    "true_words",
 )
+WIDE = ("shared_words", "private_words", "true_words")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +91,7 @@ def run(settings: Settings) -> StudyResult:
     rows = tuple(each.row for each in compared)
     finding = _finding(rows)
     description = f"Jaccards of topic pairs, best first, in each accounting. {finding}"
-    return StudyResult(rows, (Plot(_figure(compared), finding, description),), SHOWN, NOTES)
+    return StudyResult(rows, (Plot(_figure(compared), finding, description),), SHOWN, NOTES, WIDE)
 
 
 def _compare(
@@ -174,12 +172,14 @@ def _words(corpus: CountedCorpus, phi: Floats, topic: int) -> list[str]:
 def _finding(rows: Sequence[Row]) -> str:
     """The pair's Jaccards at each true epsilon: without compression, and the best with it."""
     parts = []
-    for epsilon in sorted({number(row, "true_epsilon") for row in rows}, reverse=True):
-        there = [row for row in rows if row["true_epsilon"] == epsilon]
+    levels = {(number(row, "true_epsilon"), number(row, "precision")) for row in rows}
+    for epsilon, precision in sorted(levels, reverse=True):
+        level = (epsilon, precision)
+        there = [row for row in rows if (row["true_epsilon"], row["precision"]) == level]
         plain = [number(row, "pair_jaccard") for row in there if row["method"] == "none"]
         packed = [number(row, "pair_jaccard") for row in there if row["method"] != "none"]
         parts.append(
-            f"true epsilon {epsilon:.3g}, N = {there[0]['precision']}: {plain[0]:.2f} without "
+            f"true epsilon {epsilon:.3g}, N = {precision:g}: {plain[0]:.2f} without "
             f"compression, {min(packed):.2f} to {max(packed):.2f} with it"
         )
     return f"Jaccard of the pair at place {rows[0]['pair']}: {'; '.join(parts)}."

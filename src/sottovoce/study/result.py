@@ -18,12 +18,14 @@ class StudyResult:
     shown: tuple[str, ...]
     """The columns that a person wants to see first."""
     notes: tuple[str, ...] = ()
+    wide: tuple[str, ...] = ()
+    """Columns that have room on a page but not on a terminal."""
 
-    def table(self) -> list[dict[str, str]]:
+    def table(self, *, wide: bool = False) -> list[dict[str, str]]:
         """The shown columns as text, a mean with the half-width of its 95% interval."""
+        names = self.shown + self.wide if wide else self.shown
         return [
-            {name.replace("_", " "): _readable(row, name) for name in self.shown}
-            for row in self.rows
+            {name.replace("_", " "): _readable(row, name) for name in names} for row in self.rows
         ]
 
 

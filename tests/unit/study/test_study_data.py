@@ -62,7 +62,7 @@ def test_news_have_a_text_and_a_class(tmp_path: Path) -> None:
 
 def test_words_of_two_texts_that_are_no_function_words_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "news.tsv"
-    path.write_text("the loan the loan bank\ttrain\tx\nthe loan once\ttest\ty\nbank\ttest\tx\n")
+    path.write_text("the loan the loan bank\ttrain\tx\nthe loan house\ttest\ty\nbank\ttest\tx\n")
     corpus = counted(open_news(path), "news")
     assert corpus.vocabulary == ("bank", "loan")
     assert corpus.counts.toarray().tolist() == [[1, 2], [0, 1], [1, 0]]

@@ -40,14 +40,16 @@ ROWS = [
     scored("random", 0.5, 0.1, 0.02),
     scored("frequency", 0.5, 0.3, 0.02),
     scored("none", 0.05, 0.1, 0.05),
-    scored("random", 0.05, 0.12, 0.05),
+    scored("random", 0.05, 0.14, 0.03),
+    scored("none", 0.02, 0.3, 0.05),
+    scored("random", 0.02, 0.25, 0.03),
 ]
 
 
 def test_a_finding_names_the_rates_where_intervals_part() -> None:
     assert compared_with_none(ROWS, "jaccard") == (
         "compression is clearly better at rate 0.5; no compression at rate 5; "
-        "their intervals overlap at rate 0.05"
+        "their intervals overlap at rates 0.05, 0.02"
     )
 
 
@@ -57,7 +59,7 @@ def test_one_seed_decides_nothing() -> None:
 
 
 def test_rates_are_told_largest_first_or_not_at_all() -> None:
-    assert rates_where(ROWS, lambda row: float(str(row["jaccard"])) > 0.15) == "rates 5, 0.5"
+    assert rates_where(ROWS, lambda row: float(str(row["jaccard"])) > 0.26) == "rates 5, 0.5, 0.02"
     assert rates_where(ROWS, lambda row: False) == "no rate"
 
 
@@ -68,17 +70,17 @@ def result() -> StudyResult:
     right.plot([1, 2], label="level")
     legend_below(figure, 2)
     rows: tuple[Row, ...] = (
-        {"method": "none", "score": 0.5, "score_low": 0.25, "seeds": 2, "words": ["a", "b"]},
+        {"method": "none", "score": 0.5, "score_low": 0.3, "seeds": 2, "words": ["a", "b"]},
         {"method": "random", "score": 1234.5, "score_low": None, "seeds": 2, "words": None},
     )
-    return StudyResult(
-        rows, (Plot(figure, "A <finding>.", "Lines."),), ("method", "score", "words")
-    )
+    plot = Plot(figure, "A <finding>.", "Lines.")
+    return StudyResult(rows, (plot,), ("method", "score"), wide=("words",))
 
 
 def test_a_table_shows_means_with_their_intervals() -> None:
-    assert result().table() == [
-        {"method": "none", "score": "0.500 ± 0.250", "words": "a b"},
+    assert result().table()[0] == {"method": "none", "score": "0.500 ± 0.200"}
+    assert result().table(wide=True) == [
+        {"method": "none", "score": "0.500 ± 0.200", "words": "a b"},
         {"method": "random", "score": "1,234", "words": "-"},
     ]
 
@@ -99,7 +101,8 @@ def test_a_study_s_folder_holds_rows_pictures_and_a_page_for_the_owner_only(
     page = paths[2].read_text()
     assert "A &lt;finding&gt;." in page
     assert '<th scope="col">score</th>' in page
-    assert "<td>0.500 ± 0.250</td>" in page
+    assert "<td>0.500 ± 0.200</td>" in page
+    assert "<td>a b</td>" in page
     assert "again &amp; again" in page
     for path in paths:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
