@@ -161,7 +161,7 @@ def test_demo_without_the_extra_says_what_to_install(
 def test_help_of_every_command_has_an_example(run: Run) -> None:
     code, out, _ = run("--help")
     assert code == 0
-    for command in ("demo", "simulate", "describe", "count", "bench"):
+    for command in ("demo", "simulate", "describe", "count", "bench", "study"):
         assert command in out
         code, shown, _ = run(command, "--help")
         assert code == 0

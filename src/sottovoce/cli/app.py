@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import sottovoce
-from sottovoce.cli import audit, bench, count, demo, describe, ledger, release, simulate
+from sottovoce.cli import audit, bench, count, demo, describe, ledger, release, simulate, study
 
 app = typer.Typer(
     name="sottovoce",
@@ -24,6 +24,7 @@ app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")
 app.command("bench")(bench.bench)
+app.command("study")(study.study)
 
 
 def _print_version(wanted: bool) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 INK = "#1d2733"
 ACCENT = "#0b6e6e"
@@ -34,6 +35,34 @@ def new_figure(width: float = 7.0, height: float = 3.2) -> tuple[Figure, Axes]:
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(width, height), layout="constrained")
         return figure, figure.add_subplot()
+
+
+def new_panels(
+    columns: int, rows: int = 1, *, width: float = 9.0, height: float = 3.2, share_y: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """An empty figure of ours and its axes, row by row."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        panels = figure.subplots(rows, columns, sharey=share_y, squeeze=False)
+        return figure, list(panels.flat)
+
+
+def legend_below(figure: Figure, columns: int) -> None:
+    """One legend for all panels, under them, series with error bars before plain lines."""
+    named: dict[str, Any] = {}
+    for axes in figure.axes:
+        handles, labels = axes.get_legend_handles_labels()
+        named |= dict(zip(labels, handles, strict=True))
+    ordered = sorted(named.items(), key=lambda item: isinstance(item[1], Line2D))
+    figure.legend(
+        [handle for _, handle in ordered],
+        [label for label, _ in ordered],
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        fontsize=9,
+        handlelength=3.2,
+    )
 
 
 def as_svg(figure: Figure) -> str:

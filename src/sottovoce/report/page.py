@@ -34,6 +34,8 @@ class Section:
     paragraphs: tuple[str, ...] = ()
     facts: dict[str, str] = field(default_factory=dict)
     plots: tuple[Plot, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
+    """Rows of cells; the first names the columns."""
     command: str | None = None
     """What to type to get these numbers again."""
 

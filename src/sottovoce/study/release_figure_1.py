@@ -9,25 +9,44 @@ with compression by frequency. The paper does not name its panels; this is how i
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from sottovoce.release.baselines.length import cut_lengths
 from sottovoce.release.counts import Counts, Floats
 from sottovoce.release.evaluation import corpus_shape
+from sottovoce.report.figures import INK, new_panels
+from sottovoce.report.page import Plot
 from sottovoce.study.corpora import CountedCorpus
-from sottovoce.study.release_parts.lengths import cut_to_length
+from sottovoce.study.release_parts.findings import number
 from sottovoce.study.release_parts.methods import Recipe, release
-from sottovoce.study.release_parts.plots import blank_figure
 from sottovoce.study.result import Row, StudyResult
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-NAME = "release-figure-1"
+SHOWN = (
+    "panel",
+    "mechanism",
+    "rate",
+    "sparsity",
+    "mean_length",
+    "length_ratio",
+    "paper_length_ratio",
+)
+WIDE = ("guarantee", "distance", "true_epsilon", "foreign_words_mean", "foreign_words_least")
 DARKEST = 5
 PAPER_LENGTH_RATIO = 1000.0  # "one thousand times the original average", Laplace at epsilon = 2
+NOTES = (
+    (
+        "Plain local privacy needs a public cap on the length of documents, here the setting "
+        "length_cap; its noise has the rate epsilon / (2 length_cap)."
+    ),
+    (
+        'The paper\'s thousandfold length is for a "per-feature" epsilon of 2, that is, for the '
+        "change of one word's count alone: no promise for a document, whose words all change."
+    ),
+)
 # Counts and a rate in, counts with continuous noise out: dense, fractions allowed.
 RealNoise: TypeAlias = Callable[[Counts, Fraction], Floats]
 
@@ -65,12 +84,13 @@ def run(settings: Settings) -> StudyResult:
     counts = settings.corpus.first(settings.documents).counts
     panels = _panels(settings, counts)
     rows = tuple(_row(panel, settings, counts) for panel in panels)
-    shown = np.argsort(-counts.sum(axis=0), kind="stable")[: settings.words_shown]
-    return StudyResult(NAME, rows, (_heatmaps(panels, shown),))
+    by_frequency = np.argsort(-counts.sum(axis=0), kind="stable")
+    shown = _heatmaps(panels, by_frequency[: settings.words_shown])
+    return StudyResult(rows, (Plot(shown, _finding(rows), _description(rows)),), SHOWN, NOTES, WIDE)
 
 
 def _panels(settings: Settings, counts: Counts) -> list[_Panel]:
-    cut = cut_to_length(counts, settings.length_cap, np.random.default_rng(settings.seed))
+    cut = cut_lengths(counts, settings.length_cap)
     plain = settings.epsilon / (2 * settings.length_cap)
     limited = settings.epsilon / settings.precision
     noise, laplace, local = settings.recipe.noise, settings.laplace, "local"
@@ -105,6 +125,10 @@ def _row(panel: _Panel, settings: Settings, counts: Counts) -> Row:
     units = distance.get(panel.guarantee)
     return {
         "panel": panel.letter,
+        "data": settings.corpus.name,
+        "documents": counts.shape[0],
+        "words": counts.shape[1],
+        "columns": settings.recipe.columns if panel.letter == "f" else None,
         "mechanism": panel.title,
         "guarantee": panel.guarantee,
         "rate": None if panel.rate is None else float(panel.rate),
@@ -119,13 +143,35 @@ def _row(panel: _Panel, settings: Settings, counts: Counts) -> Row:
     }
 
 
-def _heatmaps(panels: list[_Panel], shown: NDArray[np.int64]) -> "Figure":
-    figure = blank_figure(3 * len(panels), 4)
-    axes = figure.subplots(1, len(panels), sharey=True)
-    for each, panel in zip(axes, panels, strict=True):
+def _finding(rows: tuple[Row, ...]) -> str:
+    ratio = {row["panel"]: number(row, "length_ratio") for row in rows}
+    zeros = {row["panel"]: number(row, "sparsity") for row in rows}
+    return (
+        f"At one true epsilon, {number(rows[1], 'true_epsilon'):g}: plain local privacy makes "
+        f"documents {ratio['c']:,.0f} times as long and leaves {zeros['c']:.0%} of the cells "
+        f"empty; limited precision {ratio['e']:,.1f} times and {zeros['e']:.0%}; with compression "
+        f"{ratio['f']:,.2f} times and {zeros['f']:.1%} (true text: {zeros['a']:.1%})."
+    )
+
+
+def _description(rows: tuple[Row, ...]) -> str:
+    lengths = ", ".join(f"{row['mechanism']} {number(row, 'mean_length'):,.0f}" for row in rows)
+    return f"Heatmaps of word counts, one per mechanism. Mean document lengths: {lengths}."
+
+
+def _heatmaps(panels: list[_Panel], shown: NDArray[np.int64]) -> Figure:
+    figure, grid = new_panels(3, 2, width=8.2, height=6.2, share_y=True)
+    for axes, panel in zip(grid, panels, strict=True):
         part = panel.released[:, shown].T
-        drawn = each.imshow(part, cmap="Greys", vmin=0, vmax=DARKEST, aspect="auto")
-        each.set(title=f"({panel.letter}) {panel.title}", xlabel="documents")
-    axes[0].set_ylabel("words, most frequent first")
-    figure.colorbar(drawn, ax=axes, label=f"count ({DARKEST} or more: darkest)")
+        drawn = axes.imshow(
+            part, cmap="Greys", vmin=0, vmax=DARKEST, aspect="auto", interpolation="none"
+        )
+        axes.set_title(f"({panel.letter}) {panel.title}")
+        axes.spines[["top", "right"]].set_visible(True)
+    for axes in grid[3:]:
+        axes.set_xlabel("documents")
+    for axes in grid[::3]:
+        axes.set_ylabel("words, most frequent first")
+    bar = figure.colorbar(drawn, ax=grid, label=f"count ({DARKEST} or more: darkest)", shrink=0.6)
+    bar.ax.yaxis.label.set_color(INK)
     return figure

@@ -7,12 +7,15 @@ shown in both accountings, with the true epsilon, beside the chance and unigram 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+
+from matplotlib.figure import Figure
 
 from sottovoce.release.counts import Counts, Floats
 from sottovoce.release.evaluation import fit_topics
 from sottovoce.release.evaluation.lda import MOST_TOKENS
+from sottovoce.report.page import Plot
 from sottovoce.study.release_parts.cases import ACCOUNTINGS, TRUE_TEXT, Case
+from sottovoce.study.release_parts.findings import compared_with_none, number, rates_where
 from sottovoce.study.release_parts.levels import NOTES, Level
 from sottovoce.study.release_parts.methods import Recipe, release
 from sottovoce.study.release_parts.plots import against_rate
@@ -24,10 +27,16 @@ from sottovoce.study.release_parts.scores import (
 )
 from sottovoce.study.result import Row, StudyResult
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-NAME = "release-synthetic"
+SHOWN = (
+    "method",
+    "accounting",
+    "stated_epsilon",
+    "precision",
+    "true_epsilon",
+    "jaccard",
+    "paper_jaccard",
+)
+WIDE = ("rate", "jaccard_chance", "jaccard_unigram", "sparsity", "mean_length")
 METHODS = ("none", "random", "frequency")
 GRID = tuple(Level(Fraction(rate), 1) for rate in ("5", "2", "1", "0.5", "0.2", "0.1", "0.05"))
 PAPER_JACCARDS: dict[tuple[str, Level], float] = {
@@ -78,7 +87,22 @@ def run(settings: Settings) -> StudyResult:
             scored[case.method, rate] = _scores(settings, case.method, rate, corpora, truths)
         printed: Row = {"paper_jaccard": PAPER_JACCARDS.get((case.method, case.level))}
         rows.append(case.labels(rate) | printed | scored[case.method, rate])
-    return StudyResult(NAME, tuple(rows), (_figure(rows),), NOTES + ONLY_HERE)
+    sizes = _sizes(settings, corpora[0])
+    notes = NOTES + ONLY_HERE
+    plot = Plot(_figure(rows), _finding(rows), _description(rows))
+    return StudyResult(tuple(row | sizes for row in rows), (plot,), SHOWN, notes, WIDE)
+
+
+def _sizes(settings: Settings, counts: Counts) -> Row:
+    return {
+        "data": "simulated",
+        "documents": counts.shape[0],
+        "words": counts.shape[1],
+        "columns": settings.recipe.columns,
+        "topics": settings.topics,
+        "iterations": settings.iterations,
+        "most_tokens": settings.most_tokens,
+    }
 
 
 def _cases(settings: Settings) -> list[Case]:
@@ -136,9 +160,25 @@ def _run_scores(phi: Floats, true: Floats, private: Counts, counts: Counts) -> d
     return topics | shape_scores(private)
 
 
-def _figure(rows: Sequence[Row]) -> "Figure":
+def _finding(rows: Sequence[Row]) -> str:
+    best, *private = rows
+    unigram = number(best, "jaccard_unigram")
+    above = rates_where(private, lambda row: number(row, "jaccard_low") > unigram)
+    return (
+        f"Topic Jaccard at equal true epsilon: {compared_with_none(private, 'jaccard')}. "
+        f"True text agrees with itself to {number(best, 'jaccard'):.2f}, chance is "
+        f"{number(best, 'jaccard_chance'):.3f}, the most frequent words alone reach {unigram:.3f}; "
+        f"some method is clearly above these at {above}."
+    )
+
+
+def _description(rows: Sequence[Row]) -> str:
+    return f"Lines over the true rate, one per method, with error bars. {_finding(rows)}"
+
+
+def _figure(rows: Sequence[Row]) -> Figure:
     return against_rate(
-        [row for row in rows if row["rate"] is not None],
+        rows,
         {"jaccard": "topic Jaccard", "mean_length": "mean document length"},
         {"jaccard": ("jaccard_chance", "jaccard_unigram")},
     )

@@ -1,26 +1,37 @@
-"""Table 1: a private topic beside the true one, for the pair with the 10th-highest Jaccard."""
+"""Table 1: a private topic beside the true one, for the pair with the 10th-highest Jaccard.
+
+The words are those of the first seed; the pair's Jaccard is also given over all seeds.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from sottovoce.errors import ParameterError
 from sottovoce.release.counts import Counts, Floats
-from sottovoce.release.evaluation import TopicMatch, fit_topics, match_topics, top_words
+from sottovoce.release.evaluation import (
+    TopicMatch,
+    fit_topics,
+    match_topics,
+    mean_interval,
+    top_words,
+)
 from sottovoce.release.evaluation.lda import MOST_TOKENS
+from sottovoce.report.figures import INK, legend_below, new_panels
+from sottovoce.report.page import Plot
 from sottovoce.study.corpora import CountedCorpus
 from sottovoce.study.release_parts.cases import ACCOUNTINGS, Case
+from sottovoce.study.release_parts.findings import number
 from sottovoce.study.release_parts.levels import NOTES, STRONG, WEAK, Level
 from sottovoce.study.release_parts.methods import Recipe, methods_for, release
-from sottovoce.study.release_parts.plots import MARKERS, blank_figure
+from sottovoce.study.release_parts.plots import COLOUR, LABELS, MARKERS
 from sottovoce.study.release_parts.scores import level_scores
 from sottovoce.study.result import Row, StudyResult
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-NAME = "release-table-1"
 LEVELS = (WEAK, STRONG)
+DASHES = {WEAK: "-", STRONG: "--"}
 PAPER_JACCARDS: dict[tuple[str, Level], float] = {
     ("none", WEAK): 0.6000,
     ("random", WEAK): 0.2121,
@@ -29,6 +40,16 @@ PAPER_JACCARDS: dict[tuple[str, Level], float] = {
     ("random", STRONG): 0.0811,
     ("frequency", STRONG): 0.0811,
 }
+SHOWN = (
+    "method",
+    "accounting",
+    "stated_epsilon",
+    "precision",
+    "true_epsilon",
+    "pair_jaccard",
+    "paper_jaccard",
+)
+WIDE = ("shared_words", "private_words", "true_words")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +60,10 @@ class Settings:
     corpus: CountedCorpus
     topics: int = 25
     pair: int = 10
+    seeds: int = 1
     iterations: int = 200
     most_tokens: int = MOST_TOKENS
     documents: int | None = None
-    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse a pair that does not exist."""
@@ -54,32 +75,39 @@ class Settings:
 class _Compared:
     case: Case
     row: Row
-    match: TopicMatch
+    first: TopicMatch
 
 
 def run(settings: Settings) -> StudyResult:
     """One row per method, level and accounting."""
     corpus = settings.corpus.first(settings.documents)
-    true = _topics(settings, corpus.counts, settings.seed)
+    truths = [_topics(settings, corpus.counts, seed) for seed in range(settings.seeds)]
     compared = [
-        _compare(settings, corpus, true, Case(method, level, accounting))
+        _compare(settings, corpus, truths, Case(method, level, accounting))
         for accounting in ACCOUNTINGS
         for level in LEVELS
         for method in methods_for(settings.recipe)
     ]
     rows = tuple(each.row for each in compared)
-    return StudyResult(NAME, rows, (_figure(compared),), NOTES)
+    finding = _finding(rows)
+    description = f"Jaccards of topic pairs, best first, in each accounting. {finding}"
+    return StudyResult(rows, (Plot(_figure(compared), finding, description),), SHOWN, NOTES, WIDE)
 
 
-def _compare(settings: Settings, corpus: CountedCorpus, true: Floats, case: Case) -> _Compared:
+def _compare(
+    settings: Settings, corpus: CountedCorpus, truths: Sequence[Floats], case: Case
+) -> _Compared:
     rate = case.rate(corpus.counts.shape[1], settings.recipe.columns)
-    private = release(settings.recipe, case.method, corpus.counts, rate, settings.seed)
-    # With a seed in common, two models of nearly the same text would agree by that alone.
-    phi = _topics(settings, private, settings.seed + 1)
-    match = match_topics(phi, true)
-    row = case.labels(rate) | _pair_row(settings, corpus, match, phi, true)
-    row |= {"paper_jaccard": _printed(case), **level_scores(true, corpus.counts)}
-    return _Compared(case, row, match)
+    models, matches = [], []
+    for seed, true in enumerate(truths):
+        private = release(settings.recipe, case.method, corpus.counts, rate, seed)
+        # With a seed in common, two models of nearly the same text would agree by that alone.
+        models.append(_topics(settings, private, settings.seeds + seed))
+        matches.append(match_topics(models[-1], true))
+    row = case.labels(rate) | _pair_row(settings, corpus, matches[0], models[0], truths[0])
+    row |= _over_seeds(settings, matches) | _sizes(settings, corpus)
+    row |= {"paper_jaccard": _printed(case), **level_scores(truths[0], corpus.counts)}
+    return _Compared(case, row, matches[0])
 
 
 def _topics(settings: Settings, counts: Counts, seed: int) -> Floats:
@@ -115,20 +143,77 @@ def _pair_row(
     }
 
 
+def _over_seeds(settings: Settings, matches: Sequence[TopicMatch]) -> Row:
+    interval = mean_interval([float(match.jaccards[settings.pair - 1]) for match in matches])
+    return {
+        "pair_jaccard": interval.mean,
+        "pair_jaccard_low": interval.low,
+        "pair_jaccard_high": interval.high,
+        "seeds": len(matches),
+    }
+
+
+def _sizes(settings: Settings, corpus: CountedCorpus) -> Row:
+    return {
+        "data": corpus.name,
+        "documents": corpus.counts.shape[0],
+        "words": corpus.counts.shape[1],
+        "columns": settings.recipe.columns,
+        "topics": settings.topics,
+        "iterations": settings.iterations,
+        "most_tokens": settings.most_tokens,
+    }
+
+
 def _words(corpus: CountedCorpus, phi: Floats, topic: int) -> list[str]:
     return [corpus.vocabulary[word] for word in top_words(phi)[topic]]
 
 
-def _figure(compared: Sequence[_Compared]) -> "Figure":
-    figure = blank_figure(9, 3.6)
-    panels = figure.subplots(1, len(ACCOUNTINGS), sharey=True)
+def _finding(rows: Sequence[Row]) -> str:
+    """The pair's Jaccards at each true epsilon: without compression, and the best with it."""
+    parts = []
+    levels = {(number(row, "true_epsilon"), number(row, "precision")) for row in rows}
+    for epsilon, precision in sorted(levels, reverse=True):
+        level = (epsilon, precision)
+        there = [row for row in rows if (row["true_epsilon"], row["precision"]) == level]
+        plain = [number(row, "pair_jaccard") for row in there if row["method"] == "none"]
+        packed = [number(row, "pair_jaccard") for row in there if row["method"] != "none"]
+        parts.append(
+            f"true epsilon {epsilon:.3g}, N = {precision:g}: {plain[0]:.2f} without "
+            f"compression, {min(packed):.2f} to {max(packed):.2f} with it"
+        )
+    return f"Jaccard of the pair at place {rows[0]['pair']}: {'; '.join(parts)}."
+
+
+def _figure(compared: Sequence[_Compared]) -> Figure:
+    figure, panels = new_panels(len(ACCOUNTINGS), width=8.2, height=4.4, share_y=True)
     for axes, accounting in zip(panels, ACCOUNTINGS, strict=True):
-        for each in compared:
-            if each.case.accounting == accounting:
-                label = f"{each.case.method}, true epsilon {each.row['true_epsilon']:g}"
-                marker = MARKERS[each.case.method]
-                axes.plot(each.match.jaccards, marker=marker, markersize=3, label=label)
-        axes.set(title=f"{accounting} accounting", xlabel="topic pairs, best first")
-        axes.legend(fontsize="x-small")
-    panels[0].set_ylabel("Jaccard of top words")
+        own = [each for each in compared if each.case.accounting == accounting]
+        for each in own:
+            _draw_pairs(axes, each)
+        chance = number(compared[0].row, "jaccard_chance")
+        axes.axhline(chance, color=INK, linewidth=1, linestyle=":", label="chance")
+        axes.set(title=_title(accounting, own), xlabel="topic pairs, best first")
+    panels[0].set_ylabel("Jaccard of the 20 top words")
+    legend_below(figure, 3)
     return figure
+
+
+def _title(accounting: str, compared: Sequence[_Compared]) -> str:
+    true = {each.row["precision"]: number(each.row, "true_epsilon") for each in compared}
+    levels = "; ".join(f"{epsilon:.3g} (N = {n})" for n, epsilon in true.items())
+    return f"{accounting} accounting\ntrue epsilon {levels}"
+
+
+def _draw_pairs(axes: Axes, compared: _Compared) -> None:
+    case = compared.case
+    axes.plot(
+        range(1, len(compared.first.jaccards) + 1),
+        compared.first.jaccards,
+        color=COLOUR[case.method],
+        linestyle=DASHES[case.level],
+        linewidth=1.2,
+        marker=MARKERS[case.method],
+        markersize=3,
+        label=f"{LABELS[case.method]}, N = {case.level.precision}",
+    )

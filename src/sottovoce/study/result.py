@@ -1,10 +1,9 @@
 """What a study gives back."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from sottovoce.report.page import Plot
 
 Value: TypeAlias = str | int | float | list[str] | None
 Row: TypeAlias = dict[str, Value]
@@ -12,9 +11,30 @@ Row: TypeAlias = dict[str, Value]
 
 @dataclass(frozen=True)
 class StudyResult:
-    """A table or figure of a paper, made anew: rows for machines, figures and notes for people."""
+    """A table or figure of a paper, made anew: rows for machines, the rest for people."""
 
-    name: str
     rows: tuple[Row, ...]
-    figures: "tuple[Figure, ...]"
+    plots: tuple[Plot, ...]
+    shown: tuple[str, ...]
+    """The columns that a person wants to see first."""
     notes: tuple[str, ...] = ()
+    wide: tuple[str, ...] = ()
+    """Columns that have room on a page but not on a terminal."""
+
+    def table(self, *, wide: bool = False) -> list[dict[str, str]]:
+        """The shown columns as text, a mean with the half-width of its 95% interval."""
+        names = self.shown + self.wide if wide else self.shown
+        return [
+            {name.replace("_", " "): _readable(row, name) for name in names} for row in self.rows
+        ]
+
+
+def _readable(row: Row, name: str) -> str:
+    value, low = row[name], row.get(f"{name}_low")
+    if isinstance(value, float) and isinstance(low, float):
+        return f"{value:.3f} ± {value - low:.3f}"
+    if isinstance(value, float):
+        return f"{value:,.4g}"
+    if isinstance(value, list):
+        return " ".join(value)
+    return "-" if value is None else str(value)

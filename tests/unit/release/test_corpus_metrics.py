@@ -16,7 +16,7 @@ from sottovoce.release.evaluation import (
     mean_interval,
 )
 from sottovoce.release.evaluation.lda import thinned
-from sottovoce.release.evaluation.semantics import reconstruction_error, semantic_basis
+from sottovoce.release.evaluation.semantics import FILLED, reconstruction_error, semantic_basis
 
 
 def two_kinds(documents: int = 60, seed: int = 0) -> tuple[Counts, list[str]]:
@@ -42,6 +42,16 @@ def test_the_basis_is_orthonormal_and_spans_the_leading_singular_vectors() -> No
     basis = semantic_basis(counts, 2, seed=0)
     np.testing.assert_allclose(basis.T @ basis, np.eye(2), atol=1e-9)
     leading = np.linalg.svd(counts.toarray())[2][:2].T
+    np.testing.assert_allclose(basis @ basis.T, leading @ leading.T, atol=1e-6)
+
+
+@pytest.mark.parametrize("mean", [0.05, 3.0], ids=["sparse", "filled"])
+def test_the_basis_is_the_same_however_full_the_matrix(mean: float) -> None:
+    counts = sparse.csr_array(np.random.default_rng(0).poisson(mean, (30, 12)))
+    filled = counts.nnz > FILLED * 30 * 12
+    assert filled == (mean > 1)
+    basis = semantic_basis(counts, 3, seed=0)
+    leading = np.linalg.svd(counts.toarray())[2][:3].T
     np.testing.assert_allclose(basis @ basis.T, leading @ leading.T, atol=1e-6)
 
 

@@ -69,8 +69,9 @@ def assert_sound(result: StudyResult) -> None:
     json.dumps(result.rows, allow_nan=False)
     assert len({frozenset(row) for row in result.rows}) == 1
     assert all(row["true_epsilon"] is not None for row in result.rows if row["rate"] is not None)
-    for figure in result.figures:
-        figure.draw_without_rendering()
+    assert {*result.shown, *result.wide} <= set(result.rows[0])
+    for plot in result.plots:
+        assert plot.svg.startswith("<svg")
 
 
 @pytest.fixture
@@ -123,7 +124,7 @@ def test_figure_2_runs_every_method_at_equal_true_epsilon(topics: None) -> None:
 
 def test_table_1_shows_the_shared_words_of_a_pair(topics: None) -> None:
     settings = release_table_1.Settings(
-        recipe(), corpus(), topics=4, pair=2, iterations=10, documents=40
+        recipe(columns=4), corpus(), topics=4, pair=2, iterations=10, documents=40
     )
     result = release_table_1.run(settings)
     assert_sound(result)
@@ -135,6 +136,8 @@ def test_table_1_shows_the_shared_words_of_a_pair(topics: None) -> None:
         shared = set(ours) & set(theirs)
         assert set(row["shared_words"]) == shared  # type: ignore[arg-type]  # a list of words
         assert row["jaccard"] == pytest.approx(len(shared) / len(set(ours) | set(theirs)))
+    # One clause for each level and accounting: levels of equal epsilon but another N stay apart.
+    assert result.plots[0].finding.count("without compression") == 4
     printed = {row["paper_jaccard"] for row in result.rows}
     assert printed == {None, 0.6, 0.2121, 0.0256, 0.0811}
 

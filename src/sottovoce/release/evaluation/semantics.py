@@ -9,11 +9,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
+from threadpoolctl import threadpool_limits
 
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.release.counts import Counts, Floats
+from sottovoce.release.counts import Counts, Floats, Weights
 
 FOLDS = 5
+FILLED = 0.25  # from this share of non-zeros on, a dense matrix takes little more room than CSR
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,14 @@ def latent_semantics(
     classes = np.asarray(labels)
     _check(private, true, classes, dimensions)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    scores = [
-        _fold_scores(private[train], true[test], classes[train], classes[test], dimensions, seed)
-        for train, test in folds.split(np.zeros(len(classes)), classes)
-    ]
+    # Products of this size wait longer for a second BLAS thread than it saves.
+    with threadpool_limits(1, "blas"):
+        scores = [
+            _fold_scores(
+                private[train], true[test], classes[train], classes[test], dimensions, seed
+            )
+            for train, test in folds.split(np.zeros(len(classes)), classes)
+        ]
     error, accuracy = np.mean(scores, axis=0)
     majority = np.unique(classes, return_counts=True)[1].max() / len(classes)
     return LatentSemantics(float(error), float(accuracy), float(majority))
@@ -57,7 +63,9 @@ def reconstruction_error(held_out: Counts, basis: Floats) -> float:
 
 def semantic_basis(counts: Counts, dimensions: int, seed: int) -> Floats:
     """The leading right singular vectors of ``counts``, as words x dimensions."""
-    _, _, vectors = randomized_svd(counts.astype(np.float64), dimensions, random_state=seed)
+    filled = counts.nnz > FILLED * counts.shape[0] * counts.shape[1]
+    matrix: Weights | Floats = (counts.toarray() if filled else counts).astype(np.float64)
+    _, _, vectors = randomized_svd(matrix, dimensions, random_state=seed)
     basis: Floats = np.ascontiguousarray(vectors.T)
     return basis
 

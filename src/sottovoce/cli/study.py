@@ -1,0 +1,74 @@
+"""``sottovoce study``."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sottovoce.cli.reading import ColumnsOption, FormatOption, HeaderOption, read_options
+from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
+from sottovoce.corpus.reading.options import MIB
+from sottovoce.errors import MissingExtraError
+
+
+def study(
+    name: Annotated[str, typer.Argument(help="'list', or a name that it shows.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for rows.json, the figures and report.html.")
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(help="complaints, news, simulated, or a file of documents: text, label."),
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="Repetitions behind each interval.")] = None,
+    documents: Annotated[int | None, typer.Option(help="How many documents to use.")] = None,
+    embedding: Annotated[
+        Path | None, typer.Option(help="Public word vectors, GloVe or word2vec.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
+    ] = False,
+    file_format: FormatOption = None,
+    columns: ColumnsOption = None,
+    header: HeaderOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a table or figure of the papers anew, the paper's figures beside ours.
+
+    Example: sottovoce study release-figure-2 --out study --seeds 5
+    """
+    try:
+        from sottovoce.study.catalogue import STUDIES, study_named  # noqa: PLC0415 - fast --help
+        from sottovoce.study.output import write_study  # noqa: PLC0415 - fast --help
+        from sottovoce.study.release_runs import Options  # noqa: PLC0415 - fast --help
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(str(error.name), "all") from None
+
+    if name == "list":
+        _show([{"study": key, "shows": each.title} for key, each in STUDIES.items()], as_json)
+        return
+    chosen = study_named(name)
+    read = read_options(file_format, columns, header, "UTC", "utf-8", 16 * MIB)
+    options = Options(seeds, documents, data, read, embedding, quick)
+    with progress(f"Running study {name}"):
+        result = chosen.runner(options)
+    if out is not None:
+        again = shlex.join(["sottovoce", *sys.argv[1:]])
+        written = write_study(result, out, name=name, title=chosen.title, command=again)
+        typer.echo(f"Wrote {', '.join(map(str, written))}.", err=True)
+    if as_json:
+        show_json(result.rows)
+        return
+    show_rows(chosen.title, result.table())
+    for text in (*(plot.finding for plot in result.plots), *result.notes):
+        typer.echo(f"\n{text}")
+
+
+def _show(rows: list[dict[str, str]], as_json: bool) -> None:
+    if as_json:
+        show_json(rows)
+    else:
+        for row in rows:
+            typer.echo(f"{row['study']:<20}{row['shows']}")

@@ -1,0 +1,46 @@
+"""All studies by name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sottovoce.errors import ParameterError
+from sottovoce.study.release_runs import (
+    Options,
+    run_figure_1,
+    run_figure_2,
+    run_synthetic,
+    run_table_1,
+)
+from sottovoce.study.result import StudyResult
+
+
+@dataclass(frozen=True)
+class Study:
+    """A table or figure of a paper, and how to make it anew."""
+
+    title: str
+    runner: Callable[[Options], StudyResult]
+
+
+STUDIES: dict[str, Study] = {
+    "release-figure-1": Study(
+        "Heatmaps of word counts before and after each mechanism, at one true epsilon",
+        run_figure_1,
+    ),
+    "release-synthetic": Study(
+        "Topic Jaccards on LDA-generated documents over a grid of true rates", run_synthetic
+    ),
+    "release-figure-2": Study(
+        "Topics and latent semantics of complaints under every compression", run_figure_2
+    ),
+    "release-table-1": Study(
+        "A private topic beside the true one: the pair with the 10th-highest Jaccard", run_table_1
+    ),
+}
+
+
+def study_named(name: str) -> Study:
+    """The study of that name."""
+    if name not in STUDIES:
+        raise ParameterError(f"study must be list or one of {', '.join(STUDIES)}; got {name!r}.")
+    return STUDIES[name]
