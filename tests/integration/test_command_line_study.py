@@ -78,7 +78,7 @@ def test_a_study_runs_on_the_user_s_own_columns(run: Run, tmp_path: Path) -> Non
     path = tmp_path / "own.csv"
     words = " ".join(f"word{i}" for i in range(24))
     path.write_text("body\n" + f"{words}\n" * 12)
-    code, out, _ = run("release-figure-1", "--data", path, "--columns", "text=body", "--json")
+    code, out, _ = run("release-figure-1", "--data", path, "--fields", "text=body", "--json")
     assert code == 0
     assert {(row["documents"], row["words"]) for row in json.loads(out)} == {(12, 24)}
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sottovoce.cli.reading import ColumnsOption, FormatOption, HeaderOption, read_options
+from sottovoce.cli.reading import FieldsOption, FormatOption, HeaderOption, read_options
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
 from sottovoce.corpus.reading.options import MIB
 from sottovoce.errors import MissingExtraError
@@ -31,7 +31,7 @@ def study(
         bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
     ] = False,
     file_format: FormatOption = None,
-    columns: ColumnsOption = None,
+    fields: FieldsOption = None,
     header: HeaderOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -50,7 +50,7 @@ def study(
         _show([{"study": key, "shows": each.title} for key, each in STUDIES.items()], as_json)
         return
     chosen = study_named(name)
-    read = read_options(file_format, columns, header, "UTC", "utf-8", 16 * MIB)
+    read = read_options(file_format, fields, header, "UTC", "utf-8", 16 * MIB)
     options = Options(seeds, documents, data, read, embedding, quick)
     with progress(f"Running study {name}"):
         result = chosen.runner(options)

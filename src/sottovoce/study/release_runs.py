@@ -190,7 +190,7 @@ def _require_classes(corpus: CountedCorpus) -> None:
         raise CorpusError(
             f"release-figure-2 classifies: it needs 2 classes or more, of at least {FOLDS} "
             f"documents each, got {len(sizes)}, the smallest of {min(sizes.values())}. Map the "
-            "class (--columns label=NAME), drop rare ones, or take more --documents."
+            "class (--fields label=NAME), drop rare ones, or take more --documents."
         )
 
 

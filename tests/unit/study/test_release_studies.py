@@ -1,7 +1,6 @@
 """The release studies, small: what they report, and that what they report is so."""
 
 import json
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from types import ModuleType
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce.errors import CorpusError, MissingExtraError, ParameterError
+from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release.compression import Embedding
 from sottovoce.release.counts import Counts, Floats
 from sottovoce.study import (
@@ -23,7 +22,6 @@ from sottovoce.study import (
 from sottovoce.study.corpora import CountedCorpus
 from sottovoce.study.release_parts.levels import STRONG, WEAK, Level
 from sottovoce.study.release_parts.methods import Recipe, release
-from sottovoce.study.release_parts.plots import blank_figure
 from sottovoce.study.result import StudyResult
 
 WORDS = 40
@@ -246,14 +244,6 @@ def test_without_an_embedding_its_methods_are_left_out(topics: None) -> None:
 def test_a_recipe_that_cannot_be_paid_is_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="prior"):
         Recipe(geometric(), 8, **bad)
-
-
-def test_without_matplotlib_the_message_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"sottovoce\[report\]"):
-        blank_figure(1, 1)
 
 
 def test_parts_that_do_not_match_are_refused() -> None:
