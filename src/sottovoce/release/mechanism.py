@@ -94,7 +94,7 @@ class GeometricMechanism:
         if not shape[0] * shape[1]:
             return csr_array(shape, dtype=np.int64)
         noise = SparseNoise(self.rate, shape[1], threshold)
-        bounds = _split(shape[0], min(shape[0], _team(shape[0] * shape[1], threads)))
+        bounds = _split(shape[0], _team(shape[0] * shape[1], threads))
         parts = [part_of(rows, first, last) for first, last in bounds]
         room = SharedRoom(
             [last - first for first, last in bounds], [noise.room_for(part) for part in parts]
