@@ -57,14 +57,23 @@ def best_times(
 ) -> dict[str, float]:
     """The shortest wall time of each of ``works``, in seconds.
 
-    They take turns, so that whatever else runs on the machine slows all of them; at least
-    ``rounds`` rounds, and more until ``seconds`` have passed.
+    They take turns, so that whatever else runs on the machine slows all of them: at least
+    ``rounds`` rounds, and more until ``seconds`` have passed. A turn lasts at least a twentieth of
+    that, since a short work would otherwise only be seen with the caches its predecessor left.
     """
     shortest = dict.fromkeys(works, float("inf"))
     end = time.perf_counter() + seconds
     done = 0
     while done < rounds or time.perf_counter() < end:
         for name, work in works.items():
-            shortest[name] = min(shortest[name], best_time(work, 1)[0])
+            shortest[name] = min(shortest[name], _best_of_turn(work, seconds / 20))
         done += 1
+    return shortest
+
+
+def _best_of_turn(work: Work, seconds: float) -> float:
+    end = time.perf_counter() + seconds
+    shortest, _ = best_time(work, 1)
+    while time.perf_counter() < end:
+        shortest = min(shortest, best_time(work, 1)[0])
     return shortest

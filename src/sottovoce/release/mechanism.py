@@ -20,8 +20,9 @@ from sottovoce.errors import InputError
 from sottovoce.release.exact import Exact, positive, positive_integer
 from sottovoce.release.guarantee import LimitedPrecision, LocalPrivacy
 from sottovoce.release.randomness import Keystream, SystemKeystream
+from sottovoce.release.rows import Pile, Rows, SharedRoom, part_of
 from sottovoce.release.sampler import two_sided_sampler
-from sottovoce.release.sparse import Rows, SparseNoise, part_of, stack
+from sottovoce.release.sparse import SparseNoise
 
 # The sum of a count and a draw stays inside 64 bits.
 LARGEST_COUNT = 1 << 61
@@ -93,14 +94,17 @@ class GeometricMechanism:
         if not shape[0] * shape[1]:
             return csr_array(shape, dtype=np.int64)
         noise = SparseNoise(self.rate, shape[1], threshold)
-        bounds = _split(shape[0], min(shape[0], _team(shape[0] * shape[1], threads)))
-        parts = on_threads(
-            [partial(self._noise_part, noise, part_of(rows, first, last)) for first, last in bounds]
+        bounds = _split(shape[0], _team(shape[0] * shape[1], threads))
+        parts = [part_of(rows, first, last) for first, last in bounds]
+        room = SharedRoom(
+            [last - first for first, last in bounds], [noise.room_for(part) for part in parts]
         )
-        return _as_matrix(stack(parts), shape)
+        tasks = zip(parts, room.piles, strict=True)
+        on_threads([partial(self._lay_noised, noise, part, pile) for part, pile in tasks])
+        return _as_matrix(room.rows(), shape)
 
-    def _noise_part(self, noise: SparseNoise, rows: Rows) -> Rows:
-        return noise.add_to(rows, self._new_source())
+    def _lay_noised(self, noise: SparseNoise, rows: Rows, pile: Pile) -> None:
+        noise.add_to(rows, self._new_source(), pile)
 
     def _share(
         self,

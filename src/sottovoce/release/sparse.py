@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import isqrt
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from sottovoce.release.kernels import compress_cells, merge_cells, walk_gaps
 from sottovoce.release.laws import Gap
 from sottovoce.release.randomness import Keystream, words
+from sottovoce.release.rows import Pile, Rows, empty_rows, part_of, trimmed
 from sottovoce.release.sampler import (
     TableSampler,
     gap_sampler,
@@ -35,14 +35,6 @@ _BLOCK_CELLS = 1 << 18
 _LARGEST_BATCH = 1 << 18
 
 
-class Rows(NamedTuple):
-    """Some rows of a CSR matrix; columns ascend within a row."""
-
-    starts: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    values: NDArray[np.int64]
-
-
 @dataclass(frozen=True)
 class SparseNoise:
     """Two-sided geometric noise at ``rate`` on rows of ``columns`` cells.
@@ -54,16 +46,18 @@ class SparseNoise:
     columns: int
     threshold: int | None = None
 
-    def add_to(self, rows: Rows, source: Keystream) -> Rows:
-        """``rows`` with noise on each of their cells, a block of rows at a time."""
+    def add_to(self, rows: Rows, source: Keystream, pile: Pile) -> None:
+        """Lay ``rows`` with noise on each of their cells on ``pile``, a block at a time."""
         add_to_block = self._add_densely if self._is_dense() else self._add_by_leaps
-        number, expected = rows.starts.size - 1, self._expected_cells(rows)
-        height = self._block_height(number, expected)
-        whole = _Pile(number, expected + 8 * isqrt(expected))
+        number, height = rows.starts.size - 1, self._block_height(rows)
         for first in range(0, number, height):
             part = part_of(rows, first, min(first + height, number))
-            whole.add(add_to_block(part, source))
-        return whole.rows()
+            pile.add(add_to_block(part, source))
+
+    def room_for(self, rows: Rows) -> int:
+        """More cells than noise will make of ``rows``, but for a chance of about 10^-15."""
+        expected = self._expected_cells(rows)
+        return expected + 8 * isqrt(expected)
 
     def _is_dense(self) -> bool:
         return self._chance > _DENSE_CHANCE
@@ -78,9 +72,10 @@ class SparseNoise:
         zeros = (rows.starts.size - 1) * self.columns - rows.values.size
         return rows.values.size + int(self._chance * zeros) + 1
 
-    def _block_height(self, number: int, expected: int) -> int:
+    def _block_height(self, rows: Rows) -> int:
         """So many rows that what a block needs on the way is little beside the whole output."""
-        cells = number * self.columns if self._is_dense() else expected
+        number = rows.starts.size - 1
+        cells = number * self.columns if self._is_dense() else self._expected_cells(rows)
         return max(1, number * _BLOCK_CELLS // max(1, cells))
 
     def _add_by_leaps(self, rows: Rows, source: Keystream) -> Rows:
@@ -89,7 +84,7 @@ class SparseNoise:
         zero_cells = (rows.starts.size - 1) * self.columns - noised.size
         ranks = surviving_zeros(gap_sampler(self.rate, self.threshold), zero_cells, source)
         values = self._values_of_zeros(ranks.size, source)
-        out = _room(rows.starts.size, noised.size + ranks.size)
+        out = empty_rows(rows.starts.size - 1, noised.size + ranks.size)
         merge_cells(
             (rows.starts, rows.columns, noised),
             self.columns,
@@ -97,7 +92,7 @@ class SparseNoise:
             self.threshold or 0,
             (out.starts, out.columns, out.values),
         )
-        return _trimmed(out)
+        return trimmed(out)
 
     def _values_of_zeros(self, number: int, source: Keystream) -> NDArray[np.int64]:
         """What zero cells become, given that they come out."""
@@ -114,11 +109,11 @@ class SparseNoise:
         row_of = np.repeat(np.arange(height, dtype=np.int64), np.diff(rows.starts))
         block[row_of * self.columns + rows.columns] = rows.values
         two_sided_sampler(self.rate).add_to(block, source)
-        out = _room(height + 1, block.size + 1)
+        out = empty_rows(height, block.size + 1)
         compress_cells(
             block, self.columns, self.threshold or 0, (out.starts, out.columns, out.values)
         )
-        return _trimmed(out)
+        return trimmed(out)
 
 
 def surviving_zeros(gaps: TableSampler, cells: int, source: Keystream) -> NDArray[np.int64]:
@@ -146,59 +141,3 @@ def _batch_size(gaps: TableSampler, cells: int) -> int:
     chance = law.chance(_CHANCE_BITS).high if isinstance(law, Gap) else 1 << _CHANCE_BITS
     leaps = (cells * chance >> _CHANCE_BITS) + cells // law.run
     return min(_LARGEST_BATCH, leaps + 4 * isqrt(leaps) + 16)
-
-
-def part_of(rows: Rows, first: int, last: int) -> Rows:
-    """Rows ``first`` up to ``last``, as rows of their own."""
-    low, high = int(rows.starts[first]), int(rows.starts[last])
-    return Rows(rows.starts[first : last + 1] - low, rows.columns[low:high], rows.values[low:high])
-
-
-def stack(parts: list[Rows]) -> Rows:
-    """The rows of all ``parts``, one below the other; empties the list, to free them on the way."""
-    if len(parts) == 1:
-        return parts.pop()
-    lengths = [np.diff(part.starts) for part in parts]
-    starts = np.concatenate([np.zeros(1, dtype=np.int64), *lengths]).cumsum()
-    columns, values = [part.columns for part in parts], [part.values for part in parts]
-    parts.clear()
-    all_columns = np.concatenate(columns)
-    columns.clear()
-    return Rows(starts, all_columns, np.concatenate(values))
-
-
-class _Pile:
-    """Blocks of rows laid below each other in room taken once: what is not filled costs nothing."""
-
-    def __init__(self, rows: int, cells: int) -> None:
-        self._out = _room(rows + 1, cells)
-        self._rows = self._cells = 0
-
-    def add(self, block: Rows) -> None:
-        end = self._cells + block.values.size
-        if end > self._out.values.size:
-            self._out = self._out._replace(
-                columns=np.resize(self._out.columns, 2 * end),
-                values=np.resize(self._out.values, 2 * end),
-            )
-        height = block.starts.size - 1
-        self._out.starts[self._rows + 1 : self._rows + height + 1] = block.starts[1:] + self._cells
-        self._out.columns[self._cells : end] = block.columns
-        self._out.values[self._cells : end] = block.values
-        self._rows, self._cells = self._rows + height, end
-
-    def rows(self) -> Rows:
-        return _trimmed(self._out)
-
-
-def _room(starts: int, cells: int) -> Rows:
-    return Rows(
-        np.zeros(starts, dtype=np.int64),
-        np.empty(cells, dtype=np.int32),
-        np.empty(cells, dtype=np.int64),
-    )
-
-
-def _trimmed(rows: Rows) -> Rows:
-    filled = int(rows.starts[-1])
-    return Rows(rows.starts, rows.columns[:filled], rows.values[:filled])

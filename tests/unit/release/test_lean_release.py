@@ -10,8 +10,7 @@ from sottovoce.release import sparse
 from sottovoce.release.compression import RandomCompression
 from sottovoce.release.counts import Counts, checked_counts
 from sottovoce.release.mechanism import GeometricMechanism
-from sottovoce.release.randomness import SystemKeystream
-from sottovoce.release.sparse import Rows, SparseNoise
+from sottovoce.release.sparse import SparseNoise
 
 DENSE, SPARSE = "1/2", "5"
 
@@ -65,15 +64,15 @@ def test_blocks_of_any_height_make_up_the_same_rows(
 
 @pytest.mark.kernel
 @pytest.mark.parametrize("rate", [DENSE, SPARSE])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("expected", [1, 20, 60])
 def test_an_output_larger_than_expected_finds_room(
-    rate: str, monkeypatch: pytest.MonkeyPatch
+    rate: str, threads: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SparseNoise, "_expected_cells", lambda _self, _rows: 1)
+    monkeypatch.setattr("sottovoce.release.mechanism._CELLS_PER_THREAD", 10)
+    monkeypatch.setattr(SparseNoise, "room_for", lambda _self, _rows: expected)
     monkeypatch.setattr(sparse, "_BLOCK_CELLS", 3)
-    counts = some_counts()
-    rows = Rows(counts.indptr.astype(np.int64), counts.indices, counts.data + 1000)
-    out = SparseNoise(Fraction(rate), 10).add_to(rows, SystemKeystream())
-    assert out.columns.size == out.values.size == out.starts[-1]
-    large = out.values > 500
-    np.testing.assert_array_equal(out.columns[large], counts.indices)
-    assert abs(out.values[large] - rows.values).max() < 200
+    counts = some_counts() * 1000
+    out = GeometricMechanism(rate).sparse(counts, threads=threads)
+    assert out.has_canonical_format
+    assert abs(out - counts).max() < 200

@@ -17,7 +17,8 @@ import sottovoce.release
 from sottovoce.release import kernels
 from sottovoce.release.mechanism import GeometricMechanism
 
-PATH = ["enclosure", "kernels", "laws", "mechanism", "randomness", "sampler", "sparse", "table"]
+PATH = ["enclosure", "kernels", "laws", "mechanism", "randomness", "rows"]
+PATH += ["sampler", "sparse", "table"]
 ALLOWED_IMPORTS = {
     "bisect",
     "collections.abc",
