@@ -47,7 +47,7 @@ def test_the_report_opens_offline_and_fits_the_screen(
     page, asked = opened(browser, report, width)
     assert asked == [report.as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("figure svg").count() == 3
+    assert page.locator("figure svg").count() == 5
     for figure in page.locator("figure svg").all():
         box = figure.bounding_box()
         assert box is not None

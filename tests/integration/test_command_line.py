@@ -140,7 +140,7 @@ def test_demo_writes_a_report_and_says_where(run: Run, tmp_path: Path) -> None:
     assert code == 0
     assert str(tmp_path / "d" / "report.html") in out.replace("\n", "")
     page = (tmp_path / "d" / "report.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 5
     code, out, _ = run(*arguments, "--json")
     assert json.loads(out)["report"] == str(tmp_path / "d" / "report.html")
 
