@@ -5,12 +5,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from sottovoce.errors import CorpusError
 from sottovoce.release.accounting import Accounting
 from sottovoce.release.compression import WordVectors, multinomial_counts
-from sottovoce.release.counts import Counts, Matrix, checked_counts
+from sottovoce.release.compression.base import counting_tags, validated_counts
+from sottovoce.release.counts import Counts, Matrix
 from sottovoce.release.exact import Exact, exact
 from sottovoce.release.guarantee import LimitedPrecision
 from sottovoce.release.plan import Plan, Released
@@ -74,7 +74,7 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
 
     def fit(self, X: Matrix, y: object = None) -> Self:  # noqa: ARG002, N803 - sklearn's signature
         """Work the release out for matrices as wide as ``X``."""
-        width = self._validated(X, reset=True).shape[1]
+        width = validated_counts(self, X, reset=True).shape[1]
         self.plan_ = Plan(self._settings(), self._words(width))
         self.guarantee_ = self.plan_.guarantee
         return self
@@ -82,7 +82,7 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
     def transform(self, X: Matrix) -> Counts:  # noqa: N803 - scikit-learn's name
         """Fresh noise on every count, zeros included."""
         check_is_fitted(self)
-        released = self.plan_.draw(self._validated(X, reset=False))
+        released = self.plan_.draw(validated_counts(self, X, reset=False))
         return self._shared_out(released) if self.decompress else released.counts
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002 - sklearn's signature
@@ -118,18 +118,8 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
         names = getattr(self, "feature_names_in_", None)
         return tuple(f"x{i}" for i in range(width)) if names is None else tuple(names)
 
-    def _validated(self, matrix: Matrix, *, reset: bool) -> Counts:
-        try:
-            valid = validate_data(self, matrix, reset=reset, accept_sparse="csr", dtype="numeric")
-        except ValueError as error:
-            raise CorpusError(str(error)) from error
-        return checked_counts(valid)
-
     def __sklearn_tags__(self) -> object:
-        """Sparse, non-negative input; integers out, different each time."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
+        """As every transformer of counts; different each time."""
+        tags = counting_tags(super().__sklearn_tags__())
         tags.non_deterministic = True
-        tags.transformer_tags.preserves_dtype = ["int64"]
         return tags

@@ -1,7 +1,7 @@
 """What every compression has in common: scikit-learn's conventions around one public map."""
 
 from abc import abstractmethod
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,14 +55,14 @@ class Compression(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # skl
 
     def fit(self, X: Matrix, y: object = None) -> Self:  # noqa: ARG002, N803  # sklearn's signature
         """Choose the map for matrices as wide as ``X``."""
-        words = self._validated(X, reset=True).shape[1]
+        words = validated_counts(self, X, reset=True).shape[1]
         self.map_ = self._chosen_map(words)
         return self
 
     def transform(self, X: Matrix) -> Counts:  # noqa: N803  # scikit-learn's name
         """Sum each column's words: integers in, integers out."""
         check_is_fitted(self)
-        return self.map_.compress(self._validated(X, reset=False))
+        return self.map_.compress(validated_counts(self, X, reset=False))
 
     def inverse_transform(self, X: Matrix) -> "Counts | Weights":  # noqa: N803  # scikit-learn's name
         """Share each column's count among its words; negative (noisy) counts share nothing."""
@@ -91,17 +91,23 @@ class Compression(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # skl
             return np.ones(self.map_.words)
         return np.asarray(self.prior, dtype=np.float64)
 
-    def _validated(self, matrix: Matrix, *, reset: bool) -> Counts:
-        try:
-            valid = validate_data(self, matrix, reset=reset, accept_sparse="csr", dtype="numeric")
-        except ValueError as error:
-            raise CorpusError(str(error)) from error
-        return checked_counts(valid)
-
     def __sklearn_tags__(self) -> object:
         """Sparse, non-negative input; integers out."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = ["int64"]
-        return tags
+        return counting_tags(super().__sklearn_tags__())
+
+
+def validated_counts(estimator: BaseEstimator, matrix: Matrix, *, reset: bool) -> Counts:
+    """``matrix`` as counts, after scikit-learn's own checks; ``reset`` while fitting."""
+    try:
+        valid = validate_data(estimator, matrix, reset=reset, accept_sparse="csr", dtype="numeric")
+    except ValueError as error:
+        raise CorpusError(str(error)) from error
+    return checked_counts(valid)
+
+
+def counting_tags(tags: Any) -> Any:  # noqa: ANN401 - scikit-learn has no types
+    """The tags of a transformer of counts: sparse, non-negative input; integers out."""
+    tags.input_tags.sparse = True
+    tags.input_tags.positive_only = True
+    tags.transformer_tags.preserves_dtype = ["int64"]
+    return tags
