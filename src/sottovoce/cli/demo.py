@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
+from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.shown import AsJson, progress, show_json
-from sottovoce.errors import MissingExtraError
 
 
 def demo(
@@ -24,13 +24,10 @@ def demo(
     """
     from sottovoce.corpus.simulate import SimulationParameters  # noqa: PLC0415 - fast --help
 
-    try:
-        from sottovoce.study.demo import run_demo  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(str(error.name), "report") from None
-
     parameters = SimulationParameters(users=users, weeks=weeks, seed=seed)
-    with progress("Simulating, counting, drawing"):
+    with needs_extra("all"):
+        from sottovoce.study.demo import run_demo  # noqa: PLC0415 - fast --help
+    with progress("Simulating, counting, releasing, drawing"):
         report = run_demo(out, parameters)
     if as_json:
         show_json({"report": report, "users": users, "weeks": weeks, "seed": seed})

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.reading import (
     EncodingOption,
     FieldsOption,
@@ -96,14 +97,15 @@ def release(
 
     Example: sottovoce release posts.csv --vocabulary words.txt --epsilon 2 --precision 2 --out out
     """
-    from sottovoce.release.compression import read_embedding  # noqa: PLC0415 - fast --help
-    from sottovoce.release.exact import exact  # noqa: PLC0415 - fast --help
-    from sottovoce.release.guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
-    from sottovoce.release.inputs import ReleaseInputs, load_frequencies  # noqa: PLC0415 - fast --help
-    from sottovoce.release.job import Job, open_account, release_to_folder  # noqa: PLC0415 - fast --help
-    from sottovoce.release.ledger import Ledger  # noqa: PLC0415 - fast --help
-    from sottovoce.release.plan import Plan  # noqa: PLC0415 - fast --help
-    from sottovoce.release.settings import ReleaseSettings  # noqa: PLC0415 - fast --help
+    with needs_extra("release"):
+        from sottovoce.release.compression import read_embedding  # noqa: PLC0415 - fast --help
+        from sottovoce.release.exact import exact  # noqa: PLC0415 - fast --help
+        from sottovoce.release.guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
+        from sottovoce.release.inputs import ReleaseInputs, load_frequencies  # noqa: PLC0415 - fast --help
+        from sottovoce.release.job import Job, open_account, release_to_folder  # noqa: PLC0415 - fast --help
+        from sottovoce.release.ledger import Ledger  # noqa: PLC0415 - fast --help
+        from sottovoce.release.plan import Plan  # noqa: PLC0415 - fast --help
+        from sottovoce.release.settings import ReleaseSettings  # noqa: PLC0415 - fast --help
 
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)

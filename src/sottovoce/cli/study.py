@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.reading import FieldsOption, FormatOption, HeaderOption, read_options
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
 from sottovoce.corpus.reading.options import MIB
-from sottovoce.errors import MissingExtraError
 
 
 def study(
@@ -39,12 +39,10 @@ def study(
 
     Example: sottovoce study release-figure-2 --out study --seeds 5
     """
-    try:
+    with needs_extra("all"):
         from sottovoce.study.catalogue import STUDIES, study_named  # noqa: PLC0415 - fast --help
         from sottovoce.study.output import write_study  # noqa: PLC0415 - fast --help
         from sottovoce.study.release_runs import Options  # noqa: PLC0415 - fast --help
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(str(error.name), "all") from None
 
     if name == "list":
         _show([{"study": key, "shows": each.title} for key, each in STUDIES.items()], as_json)
