@@ -72,7 +72,7 @@ def _spend_row(spend: "Spend") -> dict[str, object]:
     return {
         "id": spend.id,
         "corpus": asked.corpus[:_SHOWN_OF_A_HASH],
-        "request": asked.id,
+        "request": asked.id[:_SHOWN_OF_A_HASH],
         "part": asked.part or None,
         "N": asked.guarantee.n,
         "epsilon": text_up(asked.guarantee.epsilon),

@@ -63,6 +63,9 @@ class TwoSidedGeometric:
 
     rate: Fraction
 
+    def __str__(self) -> str:
+        return f"two-sided geometric noise at rate {self.rate}"
+
     @property
     def reach(self) -> int:
         """T."""
@@ -123,6 +126,9 @@ class Geometric(_OneSided):
 
     rate: Fraction
 
+    def __str__(self) -> str:
+        return f"geometric draws at rate {self.rate}"
+
     @property
     def run(self) -> int:
         return _run_length(self.rate)
@@ -141,6 +147,10 @@ class Gap(_OneSided):
 
     rate: Fraction
     threshold: int | None
+
+    def __str__(self) -> str:
+        kept = "" if self.threshold is None else f" that reach {self.threshold}"
+        return f"gaps between zero cells{kept} at rate {self.rate}"
 
     @property
     def run(self) -> int:
