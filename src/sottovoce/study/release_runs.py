@@ -62,7 +62,7 @@ class Sizes:
     words: int = MOST_WORDS
     topics: int = 25
     iterations: int = 100
-    most_tokens: int = 300_000
+    most_tokens: int = 500_000
     seeds: int = 5
     dimensions: int = 50
     levels: tuple[Level, ...] = (WEAK, MIDDLE, STRONG)

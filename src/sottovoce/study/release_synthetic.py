@@ -162,12 +162,12 @@ def _run_scores(phi: Floats, true: Floats, private: Counts, counts: Counts) -> d
 
 def _finding(rows: Sequence[Row]) -> str:
     best, *private = rows
-    unigram = number(best, "jaccard_unigram")
-    above = rates_where(private, lambda row: number(row, "jaccard_low") > unigram)
+    unigram, chance = number(best, "jaccard_unigram"), number(best, "jaccard_chance")
+    above = rates_where(private, lambda row: number(row, "jaccard_low") > max(unigram, chance))
     return (
         f"Topic Jaccard at equal true epsilon: {compared_with_none(private, 'jaccard')}. "
         f"True text agrees with itself to {number(best, 'jaccard'):.2f}, chance is "
-        f"{number(best, 'jaccard_chance'):.3f}, the most frequent words alone reach {unigram:.3f}; "
+        f"{chance:.3f}, the most frequent words alone reach {unigram:.3f}; "
         f"some method is clearly above these at {above}."
     )
 

@@ -48,7 +48,7 @@ ROWS = [
 
 def test_a_finding_names_the_rates_where_intervals_part() -> None:
     assert compared_with_none(ROWS, "jaccard") == (
-        "compression is clearly better at rate 0.5; no compression at rate 5; "
+        "compression is clearly better at rate 0.5; no compression is clearly better at rate 5; "
         "their intervals overlap at rates 0.05, 0.02"
     )
 

@@ -21,7 +21,7 @@ def compared_with_none(rows: Sequence[Row], score: str) -> str:
     better, worse, neither = _sorted_rates(rows, score)
     parts = [
         f"compression is clearly better at {_listed(better)}" if better else "",
-        f"no compression at {_listed(worse)}" if worse else "",
+        f"no compression is clearly better at {_listed(worse)}" if worse else "",
         f"their intervals overlap at {_listed(neither)}" if neither else "",
     ]
     return "; ".join(part for part in parts if part)

@@ -12,8 +12,9 @@ NOTES = (
         "10 times weaker than stated on its synthetic data, 68 times on its complaints."
     ),
     (
-        "Cases of equal rate and N have equal true epsilon: compare those only. The paper compares "
-        "its compressed releases with uncompressed ones of a far smaller true epsilon."
+        "Cases of equal rate have equal true epsilon at every N: compare those only. In the text's "
+        "synthetic figures both sides of the first comparison (epsilon 5) truly have rate 5; in "
+        "the second (1/2) the compressed side has rate 5 and the uncompressed one 0.05."
     ),
     (
         'The text says that compressed methods "spend a tenth of the total privacy budget": that '
