@@ -125,6 +125,7 @@ def test_bench_prints_rows_for_people_and_machines(
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
     monkeypatch.setattr("sottovoce.bench.tokenize.REPEATS", 1)
+    monkeypatch.setattr("sottovoce.bench.tokenize.TURNS_S", 0.0)
     code, out, _ = run("bench", "tokenize", "--size", "0.01", "--json")
     assert code == 0
     assert json.loads(out)[0]["bench"] == "tokenize"

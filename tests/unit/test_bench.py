@@ -25,6 +25,7 @@ def test_every_case_is_compared_with_every_peer(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tokenize, "REPEATS", 1)
+    monkeypatch.setattr(tokenize, "TURNS_S", 0.0)
     rows = tokenize.bench_tokenize(0.01)
     assert all(set(row) == KEYS for row in rows)
     assert {(row["case"], row["peer"]) for row in rows} >= {
@@ -40,6 +41,7 @@ def test_a_bench_says_when_a_peer_or_the_data_are_absent(
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
     monkeypatch.setattr(tokenize, "REPEATS", 1)
+    monkeypatch.setattr(tokenize, "TURNS_S", 0.0)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     rows = tokenize.bench_tokenize(0.01)
     assert {row["case"].partition(",")[0] for row in rows} == {"short posts"}

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from sottovoce.bench.rows import BenchRow, bench_row, best_time
+from sottovoce.bench.rows import BenchRow, bench_row, best_times
 from sottovoce.compiled import available_cores
 from sottovoce.corpus.counting import Counts, count
 from sottovoce.corpus.reading import open_documents
@@ -20,7 +20,10 @@ from sottovoce.data import DataAbsentError, data_file
 from sottovoce.errors import CheckFailedError
 
 REPEATS = 3
+# Each turn of ours lasts a while, so that a moment's interruption does not decide.
+TURNS_S = 20.0
 UNIT = "MB/s"
+ONE, TWO = "ours, one thread", "ours, two threads"
 _WORD = re.compile(r"\w\w+")
 
 
@@ -37,21 +40,26 @@ def bench_tokenize(size_mb: float) -> list[BenchRow]:
 def _case(case: str, texts: list[str]) -> list[BenchRow]:
     megabytes = sum(len(text.encode()) for text in texts) / 1e6
     array = pa.chunked_array([texts]).combine_chunks()
-    count([array[:1]])
-    row = partial(bench_row, "tokenize")
-    ours_s, ours = best_time(partial(count, [array], threads=1), REPEATS)
-    rate = megabytes / ours_s
-    rows = []
+    ours = count([array])
+    works: dict[str, Callable[[], object]] = {ONE: partial(count, [array], threads=1)}
     for peer, work, same in _peers(texts):
-        theirs = None
         if work is not None:
-            theirs_s, result = best_time(work, REPEATS)
-            _check_same(case, peer, same(ours, result))
-            theirs = megabytes / theirs_s
-        rows.append(row(f"{case}, one thread", UNIT, rate, peer, theirs))
+            _check_same(case, peer, same(ours, work()))
+            works[peer] = work
     if available_cores() > 1:
-        both_s, _ = best_time(partial(count, [array], threads=2), REPEATS)
-        rows.append(row(f"{case}, two threads", UNIT, megabytes / both_s, "ours, one thread", rate))
+        works[TWO] = partial(count, [array], threads=2)
+    speeds = {
+        name: megabytes / seconds
+        for name, seconds in best_times(works, rounds=REPEATS, seconds=TURNS_S).items()
+    }
+    return _rows(case, speeds, [peer for peer, _, _ in _peers(texts)])
+
+
+def _rows(case: str, speeds: dict[str, float], peers: list[str]) -> list[BenchRow]:
+    row = partial(bench_row, "tokenize")
+    rows = [row(f"{case}, one thread", UNIT, speeds[ONE], peer, speeds.get(peer)) for peer in peers]
+    if TWO in speeds:
+        rows.append(row(f"{case}, two threads", UNIT, speeds[TWO], ONE, speeds[ONE]))
     return rows
 
 
