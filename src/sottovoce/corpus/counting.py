@@ -83,7 +83,8 @@ def count_batches(
         for _ in range(_thread_count(threads))
     ]
     for array in texts:
-        yield _stacked(_count_parts(workers, array), len(vocabulary))
+        parts = _count_parts(workers, array)
+        yield _stacked([piece for part in parts for piece in part], len(vocabulary))
 
 
 def term_statistics(
@@ -94,7 +95,8 @@ def term_statistics(
     sums = [_Sums() for _ in workers]
     for array in texts:
         for worker_sums, part in zip(sums, _count_parts(workers, array), strict=False):
-            worker_sums.add(part)
+            for piece in part:
+                worker_sums.add(piece)
     return _merge_statistics([worker.terms() for worker in workers], sums)
 
 
@@ -114,9 +116,10 @@ def count(
     column = vocabulary.column
     maps = [np.array([column[term] for term in local], np.int32) for local in local_terms]
     tasks = [
-        partial(_renamed, part, maps[thread], len(terms))
+        partial(_renamed, piece, maps[thread], len(terms))
         for batch in batches
         for thread, part in enumerate(batch)
+        for piece in part
     ]
     return Counts(_stacked(on_threads(tasks, len(workers)), len(terms)), vocabulary)
 
@@ -126,17 +129,21 @@ class _Worker:
 
     def __init__(self, coder: WordCoder, counter: TermCounter) -> None:
         self._coder = coder
-        self._tally = counter
+        self._counter = counter
 
-    def count(self, texts: TextBuffers, first: int, last: int) -> sparse.csr_array:
-        return self._tally.count(*self._coder.encode(texts, first, last))
+    def count(self, texts: TextBuffers, first: int, last: int) -> list[sparse.csr_array]:
+        cuts = _cuts(texts, first, last, _BYTES_PER_PIECE)
+        return [
+            self._counter.count(*self._coder.encode(texts, begin, end))
+            for begin, end in pairwise(cuts)
+        ]
 
     def terms(self) -> list[str]:
         """The term of each column, for a worker that found its columns itself."""
         forms = self._coder.forms
         return [
             forms[first] if second == OUTSIDE else f"{forms[first]} {forms[second]}"
-            for first, second in self._tally.members.tolist()
+            for first, second in self._counter.members.tolist()
         ]
 
 
@@ -175,8 +182,11 @@ def _single_words(vocabulary: Vocabulary) -> dict[str, None]:
     return dict.fromkeys(word for term in vocabulary.terms for word in term.split(" "))
 
 
-def _count_parts(workers: list[_Worker], array: pa.Array) -> list[sparse.csr_array]:
-    """Count an array in contiguous parts of about equal bytes, one for each thread."""
+def _count_parts(workers: list[_Worker], array: pa.Array) -> list[list[sparse.csr_array]]:
+    """Count an array in contiguous parts of about equal bytes, one for each thread.
+
+    Each part comes in pieces.
+    """
     texts = text_buffers(array)
     size = int(texts.offsets[-1] - texts.offsets[0])
     cuts = _cuts(texts, 0, texts.rows, max(_BYTES_PER_THREAD, -(-size // len(workers))))
