@@ -46,6 +46,15 @@ def output_folder(path: Path) -> Path:
     return path
 
 
+def check_folder(path: Path) -> None:
+    """Refuse, without creating anything, a path that cannot become a folder to write into."""
+    nearest = path
+    while not nearest.exists():
+        nearest = nearest.parent
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        raise InputError(f"cannot write into {path}: {nearest} is no folder that can be written.")
+
+
 def _system_words(error: OSError) -> str:
     # Only the system's sentence: a library's own may quote what was being written.
     return "it failed" if error.errno is None else os.strerror(error.errno)

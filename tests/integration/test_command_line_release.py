@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from scipy import sparse
 
 from sottovoce.cli import main
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.release.ledger import Ledger
 
 PRIVATE = "veryprivatesentence"
@@ -139,7 +141,7 @@ def test_words_that_the_data_chose_must_be_declared(run: Runner) -> None:
     assert run(*chosen, "--declare-data-dependent", "--min-texts", "2").code == 0
     card = json.loads(Path("r/card.json").read_text())
     assert card["vocabulary"]["declared"] == ["a vocabulary that the data chose"]
-    assert "which this does not cover" in card["in_words"]
+    assert "not covered: a vocabulary that the data chose" in card["in_words"]
 
 
 def test_a_stop_list_from_a_file_must_be_declared(run: Runner) -> None:
@@ -171,13 +173,17 @@ def test_frequencies_can_be_bought(run: Runner, prior: str) -> None:
 def test_public_frequencies_and_vectors_come_from_files(run: Runner) -> None:
     (run.folder / "freq.tsv").write_text("debt\t10\nhome\t3\n")
     frequent = ("--compress", "frequency", "--columns", "2", "--frequencies", "freq.tsv")
-    assert run(*LISTED, *STATED, "--out", "r", *frequent).code == 0
+    assert run(*LISTED, *STATED, "--out", "r", *frequent, "--budget", "9").code == 0
     vectors = "\n".join(
         f"{word} {i}.0 1.0" for i, word in enumerate(("debt", "loan", "home", "work"))
     )
     (run.folder / "vectors.txt").write_text(vectors)
     near = ("--compress", "embedding-cluster", "--columns", "2", "--embedding", "vectors.txt")
     assert run(*LISTED, *STATED, "--out", "r2", *near).code == 0
+    (run.folder / "vectors.txt").write_text(vectors.replace("0.0", "9.0"))
+    assert run(*LISTED, *STATED, "--out", "r3", *near).code == 0
+    (account,) = Ledger(Path("posts.csv.ledger")).accounts()
+    assert account.spent == 3, "other vectors are another release, which is paid for"
 
 
 BAD = {
@@ -218,21 +224,145 @@ def test_bad_input_ends_with_exit_code_2_and_spends_nothing(run: Runner, case: s
         assert all(account.spent == 0 for account in Ledger(Path("l")).accounts())
 
 
+def test_the_same_command_into_another_folder_spends_nothing_either(run: Runner) -> None:
+    for out in ("r1", "r2"):
+        assert run(*LISTED, *STATED, "--out", out).code == 0
+    assert Path("r1/counts.npz").read_bytes() == Path("r2/counts.npz").read_bytes()
+
+
+def test_what_an_older_ledger_left_is_not_taken_for_another_request(run: Runner) -> None:
+    assert run(*LISTED, "--epsilon", "200", "-N", "2", "--out", "r").code == 0
+    Path("posts.csv.ledger").unlink()
+    shown = run(*LISTED, "--epsilon", "1/10", "-N", "2", "--out", "r", "--json")
+    assert shown.code == 0
+    assert shown.json["guarantee"]["epsilon"] == "1/10"
+    assert json.loads(Path("r/card.json").read_text())["guarantee"]["epsilon"] == "1/10"
+
+
+def test_pairs_of_words_are_refused_because_one_word_changes_several(run: Runner) -> None:
+    (run.folder / "pairs.txt").write_text("debt\nloan\ndebt loan\n")
+    shown = run("posts.csv", "--vocabulary", "pairs.txt", *STATED, "--out", "r")
+    assert shown.code == 2
+    assert "got 1 terms of two" in shown.err
+
+
+def test_a_bound_on_users_is_no_new_corpus(run: Runner) -> None:
+    first = run(*LISTED, *STATED, "--out", "r1", "--user-documents", "1", "--budget", "2")
+    assert first.code == 0
+    shown = run(*LISTED, *STATED, "--out", "r2", "--user-documents", "2", "--budget", "2")
+    assert shown.code == 2
+    assert "nothing was spent or released" in shown.err
+
+
+def test_a_users_bound_holds_over_the_whole_file(run: Runner) -> None:
+    rows = [f"u{i % 2},2024-01-01,debt" for i in range(9000)]
+    (run.folder / "posts.csv").write_text("\n".join(["user,time,text", *rows]))
+    shown = run(*LISTED, *STATED, "--out", "r", "--user-documents", "3", "--json")
+    assert shown.json["documents"] == 6
+
+
+def test_rows_that_are_left_out_must_be_declared(run: Runner) -> None:
+    (run.folder / "posts.jsonl").write_text('{"text": "debt"}\n{"text": null}\n')
+    listed = ("posts.jsonl", "--vocabulary", "words.txt", *STATED, "--out", "r")
+    shown = run(*listed)
+    assert shown.code == 2
+    assert "1 rows could not be used" in shown.err
+    assert run(*listed, "--declare-data-dependent").code == 0
+    assert "left out" in json.loads(Path("r/card.json").read_text())["in_words"]
+
+
+def test_a_marked_vocabulary_is_refused_unless_declared(run: Runner) -> None:
+    chosen = Vocabulary(("debt", "loan"), data_dependent=True, origin="built from a corpus")
+    chosen.save(Path("chosen.txt"))
+    shown = run("posts.csv", "--vocabulary", "chosen.txt", *STATED, "--out", "r")
+    assert shown.code == 2
+    assert "a vocabulary that the data chose" in shown.err
+
+
+def test_paper_accounting_spends_the_truth(run: Runner) -> None:
+    paper = ("--compress", "random", "--columns", "2", "--accounting", "paper")
+    assert run(*LISTED, *STATED, "--out", "r", *paper).code == 0
+    (account,) = Ledger(Path("posts.csv.ledger")).accounts()
+    assert account.spent == 2
+
+
+def test_another_vocabulary_or_frequencies_are_another_request(run: Runner) -> None:
+    (run.folder / "other.txt").write_text("debt\nloan\nhome\nfood\n")
+    compressed = ("--compress", "frequency", "--columns", "2", "--budget", "99")
+    for number, (words, numbers) in enumerate(
+        [("words.txt", "9\t1"), ("other.txt", "9\t1"), ("words.txt", "1\t9")]
+    ):
+        debt, loan = numbers.split("\t")
+        (run.folder / "f.tsv").write_text(f"debt\t{debt}\nloan\t{loan}\n")
+        listed = ("posts.csv", "--vocabulary", words, "--frequencies", "f.tsv", *compressed)
+        assert run(*listed, *STATED, "--out", f"r{number}").code == 0
+    (account,) = Ledger(Path("posts.csv.ledger")).accounts()
+    assert account.spent == 3
+
+
+def test_texts_cut_elsewhere_are_another_corpus(run: Runner) -> None:
+    seen = set()
+    for texts in ('"debtloan"\n"x"', '"debt"\n"loanx"'):
+        lines = "\n".join(f'{{"text": {text}}}' for text in texts.split("\n"))
+        (run.folder / "posts.jsonl").write_text(lines)
+        assert (
+            run(
+                "posts.jsonl",
+                "--vocabulary",
+                "words.txt",
+                *STATED,
+                "--out",
+                "r",
+                "--ledger",
+                "l",
+                "--budget",
+                "2",
+            ).code
+            == 0
+        )
+        seen |= {account.corpus for account in Ledger(Path("l")).accounts()}
+    assert len(seen) == 2
+
+
+def test_a_dry_run_refuses_what_the_real_run_would(run: Runner) -> None:
+    small = (*LISTED, *STATED, "--out", "r", "--budget", "1")
+    for more in ((), ("--dry-run",)):
+        assert run(*small, *more).code == 2
+    assert run(*LISTED, *STATED, "--out", "r", "--budget", "2").code == 0
+    assert run(*LISTED, *STATED, "--out", "r", "--dry-run").code == 0
+    assert run(*LISTED, *STATED, "--out", "r", "--budget", "7", "--dry-run").code == 2
+    (run.folder / "posts.csv").write_text("user,time,text\na,2024-01-01,other words\n")
+    assert run(*LISTED, *STATED, "--out", "r", "--dry-run").code == 2
+
+
+def test_a_file_in_the_folders_place_spends_nothing(run: Runner) -> None:
+    Path("taken").write_text("")
+    shown = run(*LISTED, *STATED, "--out", "taken")
+    assert shown.code == 2
+    assert all(account.spent == 0 for account in Ledger(Path("posts.csv.ledger")).accounts())
+
+
 @pytest.mark.parametrize("kills", [12, pytest.param(120, marks=pytest.mark.long)])
 def test_a_killed_release_is_whole_or_absent_and_spends_once(run: Runner, kills: int) -> None:
+    draw = random.Random(7)
     command = [sys.executable, "-m", "sottovoce.cli", "release", *LISTED, *STATED]
-    command += ["--out", "r", "--ledger", "l"]
+    command += ["--out", "r", "--ledger", "l", "--budget", "1000"]
     for attempt in range(kills):
-        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(0.4 + 0.8 * attempt / kills)
+        labelled = [*command, "--label", str(attempt)]
+        child = subprocess.Popen(labelled, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for_work(child, Path("l"))
+        time.sleep(draw.uniform(0, 0.06))
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
-        if Path("r/card.json").exists():
-            card = json.loads(Path("r/card.json").read_text())
-            assert all(Path("r", name).is_file() for name in card["files"])
-    assert run(*LISTED, *STATED, "--out", "r", "--ledger", "l").code == 0
-    first = Path("r/counts.npz").read_bytes()
-    assert run(*LISTED, *STATED, "--out", "r", "--ledger", "l").code == 0
-    assert Path("r/counts.npz").read_bytes() == first
+        shown = run(*command[4:], "--label", str(attempt))
+        assert shown.code == 0
+        assert not list(Path("l.outputs").glob("*.part*"))
     (account,) = Ledger(Path("l")).accounts()
-    assert account.spent == account.budget.rate
+    assert account.spent == kills
+
+
+def wait_for_work(child: "subprocess.Popen[bytes]", ledger: Path) -> None:
+    """Until the release has opened its ledger: before that there is nothing to lose."""
+    log = ledger.with_name(f"{ledger.name}-wal")
+    while child.poll() is None and not log.exists():
+        time.sleep(0.001)

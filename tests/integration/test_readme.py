@@ -45,7 +45,7 @@ def write_what_the_guides_read(folder: Path) -> None:
 
 MADE = {
     "README.md": ["demo/report.html", "community/posts.parquet", "counts/counts.npz"],
-    "docs/release.md": ["released/card.json", "released.ledger"],
+    "docs/release.md": ["released/card.json", "community/posts.parquet.ledger"],
 }
 
 

@@ -21,7 +21,7 @@ from sottovoce.corpus.reading.options import MIB
 
 if TYPE_CHECKING:
     from sottovoce.release.accounting import Accounting
-    from sottovoce.release.guarantee import LimitedPrecision
+    from sottovoce.release.card import Card
     from sottovoce.release.job import Job
     from sottovoce.release.ledger import Account
     from sottovoce.release.settings import PriorKind
@@ -70,7 +70,7 @@ def release(
     max_terms: Annotated[int | None, typer.Option(help="Keep the most frequent words.")] = None,
     stop_words: Annotated[str | None, typer.Option(help="'english', or a file.")] = None,
     ledger: Annotated[
-        Path | None, typer.Option(help="Privacy ledger; by default beside the folder.")
+        Path | None, typer.Option(help="Privacy ledger; by default beside the corpus.")
     ] = None,
     budget: Annotated[
         str | None,
@@ -102,7 +102,7 @@ def release(
         from sottovoce.release.exact import exact  # noqa: PLC0415 - fast --help
         from sottovoce.release.guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
         from sottovoce.release.inputs import ReleaseInputs, load_frequencies  # noqa: PLC0415 - fast --help
-        from sottovoce.release.job import Job, open_account, release_to_folder  # noqa: PLC0415 - fast --help
+        from sottovoce.release.job import Job, open_account, quote, release_to_folder  # noqa: PLC0415 - fast --help
         from sottovoce.release.ledger import Ledger  # noqa: PLC0415 - fast --help
         from sottovoce.release.plan import Plan  # noqa: PLC0415 - fast --help
         from sottovoce.release.settings import ReleaseSettings  # noqa: PLC0415 - fast --help
@@ -140,67 +140,47 @@ def release(
     )
     job = Job(documents, Plan(settings, documents.vocabulary.terms), declared, label)
     if job.plan.guarantee.rate > stated.rate:
-        typer.echo(_true_epsilon(job), err=True)
-    ledger_file = ledger or out.with_name(f"{out.name}.ledger")
+        typer.echo(f"warning: {job.plan.true_epsilon()}", err=True)
+    # Beside the corpus, not the folder: every release of a corpus must meet the same ledger.
+    ledger_file = ledger or corpus.with_name(f"{corpus.name}.ledger")
     if dry_run:
-        _show(job, _after(job, ledger_file, allowed), out, as_json, dry=True)
+        _show(job, job.card(None), quote(job, ledger_file, allowed), as_json)
         return
-    output = Ledger(ledger_file, create=True)
-    open_account(output, job, allowed)
+    opened_ledger = Ledger(ledger_file, create=True)
+    open_account(opened_ledger, job, allowed)
     with progress("Drawing noise"):
-        release_to_folder(job, output, out)
-    _show(job, output.account(documents.corpus), out, as_json, dry=False)
+        card = release_to_folder(job, opened_ledger, out)
+    _show(job, card, opened_ledger.account(documents.corpus), as_json, out)
 
 
-def _true_epsilon(job: "Job") -> str:
-    from sottovoce.release.exact import text_up  # noqa: PLC0415 - fast --help
-
-    stated, true = job.plan.settings.guarantee, job.plan.guarantee
-    return (
-        f"warning: paper accounting states epsilon {text_up(stated.epsilon)}, but the noise gives "
-        f"{text_up(true.epsilon)} at N={true.n}; the card and the ledger record the latter."
-    )
-
-
-def _after(job: "Job", ledger: Path, budget: "LimitedPrecision | None") -> "Account":
-    """The account as it would be, without creating or writing a ledger."""
-    from sottovoce.release.ledger import Account, Ledger  # noqa: PLC0415 - fast --help
-
-    if ledger.exists():
-        known = Ledger(ledger)
-        if job.documents.corpus in {account.corpus for account in known.accounts()}:
-            return known.quote(job.request)
-    allowed = budget or job.request.guarantee
-    return Account(job.documents.corpus, allowed, job.request.guarantee.rate)
-
-
-def _show(job: "Job", account: "Account", out: Path, as_json: bool, *, dry: bool) -> None:
+def _show(
+    job: "Job", card: "Card", account: "Account", as_json: bool, out: Path | None = None
+) -> None:
+    """What was released into ``out``, or what a dry run would."""
     from sottovoce.release.exact import text_up  # noqa: PLC0415 - fast --help
     from sottovoce.release.records import to_record  # noqa: PLC0415 - fast --help
 
-    plan, counts = job.plan, job.documents.counts
     n = account.budget.n
     facts: dict[str, object] = {
-        "documents": counts.shape[0],
+        "documents": card.documents,
         "documents_left_out": job.documents.left_out,
-        "words": plan.words,
-        "columns": plan.columns,
-        "noise_deviation_per_column": plan.noise_deviation,
+        "words": card.words,
+        "columns": card.columns,
+        "noise_deviation_per_column": job.plan.noise_deviation,
         "spent_epsilon": text_up(account.spent * n),
         "of_a_budget": f"{text_up(account.budget.epsilon)} at N={n}",
     }
-    if dry:
-        facts["expected_nonzero_cells"] = plan.expected_nonzeros(counts)
+    if out is None:
+        facts["expected_nonzero_cells"] = job.plan.expected_nonzeros(job.documents.counts)
     else:
         facts["folder"] = out
-    card = job.card(None)
     if as_json:
         guarantees = {
             "stated": to_record(card.stated),
             "guarantee": to_record(card.guarantee),
             "per_user": None if card.per_user is None else to_record(card.per_user),
         }
-        show_json({**facts, **guarantees, "in_words": card.in_words(), "dry_run": dry})
+        show_json({**facts, **guarantees, "in_words": card.in_words(), "dry_run": out is None})
         return
-    show_facts("Dry run: nothing was drawn" if dry else "Release", facts)
+    show_facts("Dry run: nothing was drawn" if out is None else "Release", facts)
     typer.echo(card.in_words())

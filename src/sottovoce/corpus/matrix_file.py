@@ -7,6 +7,7 @@ blocks come in, so memory does not grow with the number of rows.
 import os
 import zipfile
 from collections.abc import Iterable
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, TypeAlias
@@ -40,6 +41,18 @@ def write_matrix(
             _store(archive, "format", np.array(b"csr"))
             _store(archive, "shape", np.array([rows, width], np.int64))
     return rows, cells
+
+
+def matrix_bytes(matrix: sparse.csr_array) -> bytes:
+    """The file of a matrix in memory, with 64 bits a count."""
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        _store(archive, "data", matrix.data.astype("<i8"))
+        _store(archive, "indices", matrix.indices.astype("<i4"))
+        _store(archive, "indptr", matrix.indptr.astype("<i8"))
+        _store(archive, "format", np.array(b"csr"))
+        _store(archive, "shape", np.array(matrix.shape, np.int64))
+    return buffer.getvalue()
 
 
 def read_matrix(path: Path) -> sparse.csr_array:

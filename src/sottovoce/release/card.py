@@ -5,6 +5,7 @@
 - `documents`, `words`, `columns`: the released shape; the number of documents is public;
 - `stated`, `guarantee`: what was asked for, and what truly holds per document (equal in tight
   accounting), and `per_user` where documents per user are bounded, all as exact records;
+- `documents_per_user`: the most documents of any user that are in the release, or null;
 - `in_words`, `threat_model`: for people;
 - `mechanism`: the noise's rate on every column, and a threshold if outputs below it were dropped;
 - `prior`: where word frequencies came from and what they cost;
@@ -17,15 +18,18 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import sottovoce
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError
-from sottovoce.release.exact import exact
+from sottovoce.release.compression import COMPRESSIONS
+from sottovoce.release.exact import exact, positive, positive_integer
 from sottovoce.release.guarantee import COMPUTATIONAL, LimitedPrecision
 from sottovoce.release.plan import Plan
 from sottovoce.release.records import from_record, to_record
+from sottovoce.release.settings import ACCOUNTINGS, PRIORS
 
 FORMAT = "sottovoce-release"
 VERSION = 1
@@ -52,12 +56,13 @@ class Card:
     stated: LimitedPrecision
     guarantee: LimitedPrecision
     per_user: LimitedPrecision | None
+    documents_per_user: int | None
     noise_rate: str
     threshold: int | None
     prior: dict[str, str]
-    compression: dict[str, str | int]
+    compression: dict[str, Any]
     accounting: str
-    vocabulary: dict[str, str | bool | list[str]]
+    vocabulary: dict[str, Any]
     ledger: dict[str, int] | None
     files: dict[str, str] = field(default_factory=dict)
 
@@ -79,12 +84,8 @@ class Card:
     def in_words(self) -> str:
         """The promise, for people."""
         user = "" if self.per_user is None else " " + self.per_user.in_words()
-        chosen = (
-            " The words themselves were chosen by looking at the documents, which this does not "
-            "cover."
-            if self.vocabulary["data_dependent"]
-            else ""
-        )
+        declared = ", ".join(self.vocabulary["declared"])
+        chosen = f" What was declared is not covered: {declared}." if declared else ""
         return self.guarantee.in_words() + user + chosen
 
     def threat_model(self) -> str:
@@ -111,6 +112,7 @@ def make_card(
         stated=settings.guarantee,
         guarantee=plan.guarantee,
         per_user=plan.guarantee.for_user(documents_per_user) if documents_per_user else None,
+        documents_per_user=documents_per_user,
         noise_rate=str(plan.noise_rate),
         threshold=settings.threshold,
         prior={
@@ -134,7 +136,7 @@ def read_card(text: str) -> Card:
     try:
         fields = json.loads(text)
         card = _card_of(fields)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
         raise InputError(f"the card is not one of a release: {_reason(error)}.") from None
     if json.loads(card.as_json()) | {"software": fields.get("software")} != fields:
         raise InputError("the card contradicts itself; it was changed by hand.")
@@ -147,8 +149,39 @@ def _card_of(fields: Mapping[str, Any]) -> Card:
     parts = {name: fields[name] for name in Card.__dataclass_fields__}
     for name in ("stated", "guarantee", "per_user"):
         parts[name] = None if parts[name] is None else _limited(parts[name])
-    exact(parts["noise_rate"], "noise_rate")
-    return Card(**parts)
+    card = Card(**parts)
+    _check_fields(card)
+    return card
+
+
+def _check_fields(card: Card) -> None:
+    """Refuse a card whose numbers cannot all be true."""
+    noise, prior = positive(card.noise_rate, "noise_rate"), exact(card.prior["rate"], "prior rate")
+    compressed = card.compression["method"] != "none"
+    weaker = Fraction(card.words, card.columns) if card.accounting == "paper" else Fraction(1)
+    user = (
+        None
+        if card.documents_per_user is None
+        else card.guarantee.for_user(card.documents_per_user)
+    )
+    facts = {
+        "shape": card.words >= card.columns >= 1 and card.documents >= 1,
+        "compression": card.compression["method"] in COMPRESSIONS and card.compression["maps"] >= 1,
+        "columns": (card.columns < card.words) is compressed,
+        "accounting": card.accounting in ACCOUNTINGS,
+        "prior": card.prior["kind"] in PRIORS and prior >= 0,
+        "paid prior": (card.prior["kind"] == "public") is (prior == 0),
+        "unit": card.guarantee.unit == card.stated.unit == "document",
+        "stated": card.guarantee.n == card.stated.n,
+        "cost": card.guarantee.rate == noise + prior,
+        "noise": noise == weaker * (card.stated.rate - prior),
+        "per_user": (card.per_user, None if user is None else user.n)
+        == (user, None if card.per_user is None else card.per_user.n),
+        "threshold": card.threshold is None or positive_integer(card.threshold, "threshold") > 0,
+    }
+    wrong = [name for name, holds in facts.items() if not holds]
+    if wrong:
+        raise InputError(f"its {' and '.join(wrong)} cannot be true")
 
 
 def _limited(record: Mapping[str, Any]) -> LimitedPrecision:

@@ -62,6 +62,6 @@ def _check_values(values: NDArray[np.float64], *, signed: bool) -> None:
     if values.dtype.kind == "f" and not np.equal(values, np.rint(values)).all():
         raise CorpusError("counts must be whole numbers, got fractions; give raw word counts.")
     if not signed and values.size and values.min() < 0:
-        raise CorpusError(f"Negative values in data: counts must be >= 0, got {values.min():g}.")
+        raise CorpusError("Negative values in data: counts must be >= 0.")
     if values.size and max(values.max(), -values.min()) > LARGEST_COUNT:
-        raise CorpusError(f"counts must be at most 2^40, got {np.abs(values).max():.6g}.")
+        raise CorpusError("counts must be at most 2^40.")

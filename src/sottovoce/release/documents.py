@@ -43,7 +43,8 @@ def count_documents(
     """Count the column ``text``; with ``per_user`` keep each user's first so many documents."""
     identity = _Identity()
     bound = _Bound(per_user)
-    texts = (batch["text"] for batch in identity.watched(bound.kept(batches)))
+    # The corpus is the same whatever bound is put on its users: their budgets are not told apart.
+    texts = (batch["text"] for batch in bound.kept(identity.watched(batches)))
     blocks = list(count_batches(texts, vocabulary, rules))
     if not blocks:
         raise CorpusError("there is no document to release.")

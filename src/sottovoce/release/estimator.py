@@ -1,5 +1,6 @@
 """Private bags of words with scikit-learn's conventions."""
 
+import warnings
 from typing import Self
 
 import numpy as np
@@ -77,6 +78,8 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
         width = validated_counts(self, X, reset=True).shape[1]
         self.plan_ = Plan(self._settings(), self._words(width))
         self.guarantee_ = self.plan_.guarantee
+        if self.guarantee_.rate > self.plan_.settings.guarantee.rate:
+            warnings.warn(self.plan_.true_epsilon(), stacklevel=2)
         return self
 
     def transform(self, X: Matrix) -> Counts:  # noqa: N803 - scikit-learn's name

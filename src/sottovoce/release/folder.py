@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from sottovoce.corpus.matrix_file import write_matrix
+from sottovoce.corpus.matrix_file import matrix_bytes
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError
 from sottovoce.files import output_folder, whole_file
 from sottovoce.release.card import LARGEST_CARD, Card, read_card
-from sottovoce.release.compression import save_maps
+from sottovoce.release.compression.storage import load_maps, packed_maps
 from sottovoce.release.ledger.outputs import digest
 from sottovoce.release.plan import Released
 
@@ -27,21 +27,20 @@ COUNTS_FILE = "counts.npz"
 VOCABULARY_FILE = "vocabulary.txt"
 FREQUENCIES_FILE = "frequencies.npy"
 MAP_STEM = "map"
+FILES = {COUNTS_FILE, VOCABULARY_FILE, FREQUENCIES_FILE, f"{MAP_STEM}.npz", f"{MAP_STEM}.json"}
 
 
 def write_bundle(path: Path, released: Released, vocabulary: Vocabulary, card: Card) -> None:
-    """Write everything a release consists of into one archive at ``path``."""
-    folder = path.with_name(f"{path.name}.d")
-    folder.mkdir(mode=0o700)
-    try:
-        _write_parts(folder, released, vocabulary, card)
-        with zipfile.ZipFile(path, "w") as archive:
-            for part in sorted(folder.iterdir()):
-                archive.writestr(zipfile.ZipInfo(part.name), part.read_bytes())
-    finally:
-        for part in folder.iterdir():
-            part.unlink()
-        folder.rmdir()
+    """Write everything a release consists of into one archive at ``path``.
+
+    Nothing but ``path`` is written: a crash must not leave a second draw lying about.
+    """
+    parts = _parts(released, vocabulary, str(card.compression["method"]))
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
+    parts[CARD_FILE] = replace(card, files=hashes).as_json().encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in sorted(parts):
+            archive.writestr(zipfile.ZipInfo(name), parts[name])
 
 
 def unpack_bundle(bundle: Path, folder: Path) -> None:
@@ -63,15 +62,27 @@ def verified_card(folder: Path) -> Card:
         card = read_card(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         raise InputError(f"{folder} holds no readable {CARD_FILE}; is it a release?") from None
+    if set(card.files) != FILES:
+        raise InputError(f"the card must name just these files: {', '.join(sorted(FILES))}.")
     for name, expected in card.files.items():
         file = folder / name
         if Path(name).name != name or not file.is_file() or digest(file) != expected:
             raise InputError(f"{file} is missing or not what the card says; restore it.")
-    _check_shape(folder, card)
+    _check_parts(folder, card)
     return card
 
 
-def _check_shape(folder: Path, card: Card) -> None:
+def _check_parts(folder: Path, card: Card) -> None:
+    if Vocabulary.load(folder / VOCABULARY_FILE).fingerprint != card.vocabulary["fingerprint"]:
+        raise InputError("the vocabulary is not the one that the card names.")
+    maps, _ = load_maps(folder / MAP_STEM)
+    shapes = {(each.words, each.columns) for each in maps}
+    if shapes != {(card.words, card.columns)} or len(maps) != card.compression["maps"]:
+        raise InputError("the maps are not those that the card describes.")
+    _check_counts(folder, card)
+
+
+def _check_counts(folder: Path, card: Card) -> None:
     try:
         shape = sparse.load_npz(folder / COUNTS_FILE).shape
     except (OSError, ValueError, KeyError, zipfile.BadZipFile):
@@ -80,17 +91,15 @@ def _check_shape(folder: Path, card: Card) -> None:
         raise InputError(f"the counts have shape {shape}, the card says otherwise.")
 
 
-def _write_parts(folder: Path, released: Released, vocabulary: Vocabulary, card: Card) -> None:
-    write_matrix(folder / COUNTS_FILE, [released.counts], released.counts.shape[1], dtype="<i8")
-    (folder / VOCABULARY_FILE).write_text(vocabulary.as_text(), encoding="utf-8")
-    method = str(card.compression["method"])
-    save_maps(released.maps, folder / MAP_STEM, method=method)
-    (folder / FREQUENCIES_FILE).write_bytes(_as_npy(released.frequencies))
-    hashes = {
-        part.name: hashlib.sha256(part.read_bytes()).hexdigest()
-        for part in sorted(folder.iterdir())
+def _parts(released: Released, vocabulary: Vocabulary, method: str) -> dict[str, bytes]:
+    map_array, map_card = packed_maps(released.maps, method=method)
+    return {
+        COUNTS_FILE: matrix_bytes(released.counts),
+        VOCABULARY_FILE: vocabulary.as_text().encode(),
+        f"{MAP_STEM}.npz": map_array,
+        f"{MAP_STEM}.json": map_card.encode(),
+        FREQUENCIES_FILE: _as_npy(released.frequencies),
     }
-    (folder / CARD_FILE).write_text(replace(card, files=hashes).as_json(), encoding="utf-8")
 
 
 def _as_npy(frequencies: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> bytes:

@@ -59,14 +59,23 @@ class ReleaseInputs:
         given = None if self.vocabulary is None else Vocabulary.load(self.vocabulary)
         declared = self._declarations(given)
         vocabulary = given or self._chosen_words(corpus, rules)
-        rules = TokenRules(
-            stop_words=rules.stop_words, bigrams=any(" " in term for term in vocabulary.terms)
-        )
-        return count_documents(corpus, vocabulary, rules, per_user=self.user_documents), declared
+        _refuse_pairs(vocabulary)
+        documents = count_documents(corpus, vocabulary, rules, per_user=self.user_documents)
+        return documents, declared + self._left_out(corpus)
 
     def _chosen_words(self, corpus: Corpus, rules: TokenRules) -> Vocabulary:
         statistics = term_statistics((batch["text"] for batch in corpus), rules)
         return statistics.vocabulary(min_texts=self.min_texts, max_terms=self.max_terms)
+
+    def _left_out(self, corpus: Corpus) -> tuple[str, ...]:
+        """That a document is missing depends on what it holds: no noise covers that."""
+        left_out = corpus.tally.skipped.total()
+        if left_out and not self.declared:
+            raise ParameterError(
+                f"{left_out} rows could not be used ({corpus.tally}); that they are missing tells "
+                "something about them. Mend them, or own up to it with --declare-data-dependent."
+            )
+        return ("rows that could not be used were left out",) if left_out else ()
 
     def _declarations(self, vocabulary: Vocabulary | None) -> tuple[str, ...]:
         found = []
@@ -77,6 +86,16 @@ class ReleaseInputs:
         if found and not self.declared:
             raise ParameterError(_UNDECLARED.format(what=" and ".join(found)))
         return tuple(found)
+
+
+def _refuse_pairs(vocabulary: Vocabulary) -> None:
+    """One word more changes the count of up to three pairs, which the guarantee does not cover."""
+    pairs = sum(" " in term for term in vocabulary.terms)
+    if pairs:
+        raise ParameterError(
+            f"a release counts single words, got {pairs} terms of two: one added word would change "
+            "up to four counts, and the guarantee would be false. Leave them out."
+        )
 
 
 def load_frequencies(path: Path, vocabulary: Vocabulary) -> Floats:

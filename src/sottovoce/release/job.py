@@ -6,9 +6,14 @@ what was drawn, so that the same request, made again, gives the same bytes and n
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import BudgetError, LedgerError
+from sottovoce.files import check_folder
 from sottovoce.release.card import Card, make_card
 from sottovoce.release.documents import Documents
 from sottovoce.release.folder import unpack_bundle, verified_card, write_bundle
@@ -48,18 +53,38 @@ class Job:
         )
 
     def _fingerprint(self) -> str:
-        settings = self.plan.settings
-        frequencies = settings.frequencies
+        settings, vocabulary = self.plan.settings, self.documents.vocabulary
+        plain = {
+            name: str(value)
+            for name, value in vars(settings).items()
+            if name not in {"embedding", "frequencies", "guarantee"}
+        }
         facts = {
-            **{name: str(value) for name, value in vars(settings).items() if name != "embedding"},
+            **plain,
             "guarantee": str((settings.guarantee.n, settings.guarantee.epsilon)),
-            "frequencies": None if frequencies is None else frequencies.tobytes().hex(),
-            "vocabulary": self.documents.vocabulary.fingerprint,
+            "frequencies": _digest(settings.frequencies),
+            "map": _digest(self._embedded_words()),
+            "vocabulary": (vocabulary.fingerprint, vocabulary.data_dependent, vocabulary.origin),
+            "counts": [_digest(part) for part in self._counts()],
             "corpus": self.documents.corpus,
             "per_user": self.documents.per_user,
+            "declared": self.declared,
             "label": self.label,
         }
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+    def _embedded_words(self) -> NDArray[np.float64] | None:
+        embedding = self.plan.settings.embedding
+        return None if embedding is None else embedding.lookup(self.plan.vocabulary)[0]
+
+    def _counts(self) -> tuple[NDArray[np.generic], ...]:
+        """What is released follows from the corpus and every rule that was applied to it."""
+        counts = self.documents.counts
+        return counts.data, counts.indices, counts.indptr
+
+
+def _digest(array: NDArray[np.generic] | None) -> str | None:
+    return None if array is None else hashlib.sha256(array.tobytes()).hexdigest()
 
 
 def release_to_folder(job: Job, ledger: Ledger, folder: Path) -> Card:
@@ -67,6 +92,7 @@ def release_to_folder(job: Job, ledger: Ledger, folder: Path) -> Card:
 
     Raises `BudgetError`, with nothing spent or drawn, when the budget does not allow it.
     """
+    check_folder(folder)
     spend = ledger.commit(job.request)
 
     def draw(path: Path) -> None:
@@ -76,7 +102,10 @@ def release_to_folder(job: Job, ledger: Ledger, folder: Path) -> Card:
     stored = ledger.release(job.request, draw)
     if stored.output is not None:
         unpack_bundle(stored.output.path, folder)
-    return verified_card(folder)
+    card = verified_card(folder)
+    if replace(card, files={}) != job.card(spend.id):
+        raise LedgerError("the stored output is not what was asked for; do not publish it.")
+    return card
 
 
 def open_account(ledger: Ledger, job: Job, budget: LimitedPrecision | None) -> Account:
@@ -84,9 +113,33 @@ def open_account(ledger: Ledger, job: Job, budget: LimitedPrecision | None) -> A
 
     A ledger that knows other corpora but not this one needs the budget said outright.
     """
+    if budget is not None and budget.rate < job.request.guarantee.rate:
+        raise _too_small()
     known = {account.corpus for account in ledger.accounts()}
-    if job.documents.corpus not in known and (budget is not None or not known):
+    if budget is not None or not known:
         ledger.set_budget(job.documents.corpus, budget or job.request.guarantee)
-    elif budget is not None:
-        ledger.set_budget(job.documents.corpus, budget)
     return ledger.account(job.documents.corpus)
+
+
+def quote(job: Job, path: Path, budget: LimitedPrecision | None) -> Account:
+    """The account as it would be after ``job``, or the error there would be; writes nothing."""
+    if budget is not None and budget.rate < job.request.guarantee.rate:
+        raise _too_small()
+    accounts = Ledger(path).accounts() if path.exists() else []
+    known = {account.corpus: account for account in accounts}
+    account = known.get(job.documents.corpus)
+    if account is None and accounts and budget is None:
+        raise LedgerError("this ledger has no budget for this corpus; is it another corpus's?")
+    if account is None:
+        allowed = budget or job.request.guarantee
+        return Account(job.documents.corpus, allowed, job.request.guarantee.rate)
+    if budget is not None and budget != account.budget:
+        raise LedgerError("this corpus already has a budget, and another one.")
+    asked = {spend.request.id for spend in Ledger(path).spends(account.corpus)}
+    return account if job.request.id in asked else Ledger(path).quote(job.request)
+
+
+def _too_small() -> BudgetError:
+    return BudgetError(
+        "the budget does not even allow this release; nothing was spent or released."
+    )

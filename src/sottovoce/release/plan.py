@@ -16,6 +16,7 @@ from sottovoce.release.compression import (
     WordMap,
 )
 from sottovoce.release.counts import Counts, Floats, checked_counts, checked_width
+from sottovoce.release.exact import text_up
 from sottovoce.release.expected import expected_nonzeros, noise_deviation
 from sottovoce.release.guarantee import LimitedPrecision
 from sottovoce.release.mechanism import GeometricMechanism, geometric_noise
@@ -87,6 +88,14 @@ class Plan:
         stated = self.settings.guarantee
         rate = self.noise_rate + self.settings.prior_rate
         return LimitedPrecision.at_rate(rate, n=stated.n, unit=stated.unit)
+
+    def true_epsilon(self) -> str:
+        """A warning that the stated epsilon is not the true one."""
+        stated, true = self.settings.guarantee, self.guarantee
+        return (
+            f"paper accounting states epsilon {text_up(stated.epsilon)}, but the noise gives "
+            f"{text_up(true.epsilon)} at N={true.n}; what is recorded is the latter."
+        )
 
     @property
     def noise_deviation(self) -> float:

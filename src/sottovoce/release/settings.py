@@ -26,6 +26,7 @@ _PAID_PRIORS: dict[str, type[LocalPrior | CentralPrior]] = {
     "local": LocalPrior,
     "central": CentralPrior,
 }
+_MOST = 1 << 30
 PRIORS = ("public", "local", "central")
 ACCOUNTINGS = ("tight", "paper")
 
@@ -79,8 +80,18 @@ class ReleaseSettings:
                 "'central', which are paid for."
             )
         for name in ("maps", "threshold"):
-            if getattr(self, name) is not None:
-                positive_integer(getattr(self, name), name)
+            if (
+                getattr(self, name) is not None
+                and positive_integer(getattr(self, name), name) > _MOST
+            ):
+                raise ParameterError(f"{name} must be at most {_MOST}.")
+        if self.maps > 1 and (self.compression in {"none", "frequency"} or self.columns == 1):
+            raise ParameterError(
+                "several maps need a compression that is random ('random' or an embedding one) "
+                "and more than 1 column."
+            )
+        if self.frequencies is not None and self.reads_frequencies:
+            raise ParameterError("frequencies are either public or bought; give one of the two.")
 
     def _lacks_frequencies(self) -> bool:
         return (

@@ -1,6 +1,7 @@
 """Cards say what holds, and folders are what their cards say."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ from scipy import sparse
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError
 from sottovoce.release.audit.folder import audit_release
+from sottovoce.release.audit.result import AuditReport
 from sottovoce.release.card import Card, make_card, read_card
+from sottovoce.release.compression import load_maps
 from sottovoce.release.folder import unpack_bundle, verified_card, write_bundle
 from sottovoce.release.guarantee import LimitedPrecision
 from sottovoce.release.plan import Plan
@@ -48,13 +51,12 @@ def test_a_card_reads_back_and_records_the_true_guarantee() -> None:
     assert json.loads(text)["ledger"] == {"spend": 7}
 
 
-def test_a_card_says_whom_to_trust_and_what_the_data_chose() -> None:
-    chosen = Vocabulary(VOCABULARY.terms, data_dependent=True, origin="built from a corpus")
-    told = make_card(plan(), chosen, documents=2)
+def test_a_card_says_whom_to_trust_and_what_was_declared() -> None:
+    told = card(declared=("a vocabulary that the data chose",))
     assert "must be trusted" in told.threat_model()
     assert "AES-256" in told.threat_model()
-    assert "which this does not cover" in told.in_words()
-    assert "which this does not cover" not in card().in_words()
+    assert "not covered: a vocabulary that the data chose." in told.in_words()
+    assert "not covered" not in card().in_words()
 
 
 @pytest.mark.parametrize(
@@ -65,6 +67,16 @@ def test_a_card_says_whom_to_trust_and_what_the_data_chose() -> None:
         ({"in_words": "Nothing can go wrong."}, "contradicts itself"),
         ({"guarantee": {"kind": "none", "reason": "x"}}, "must be of limited precision"),
         ({"guarantee": 3}, "not readable"),
+        ({"prior": {"kind": "central", "rate": "-1"}}, "prior and cost and noise cannot be true"),
+        ({"prior": {"kind": "local", "rate": "0"}}, "cannot be true"),
+        ({"prior": []}, "not readable"),
+        ({"documents_per_user": 3}, "per_user cannot be true"),
+        ({"words": 5_000_000}, "noise cannot be true"),
+        ({"compression": {"method": "banana", "maps": 1}}, "compression cannot be true"),
+        ({"compression": {"method": "random", "maps": -4}}, "compression cannot be true"),
+        ({"accounting": "tight"}, "noise cannot be true"),
+        ({"threshold": -5}, "threshold must be > 0"),
+        ({"noise_rate": "1/100"}, "cost and noise cannot be true"),
     ],
 )
 def test_a_card_changed_by_hand_is_refused(change: dict[str, object], message: str) -> None:
@@ -107,12 +119,48 @@ def test_a_folder_without_a_card_is_no_release(tmp_path: Path) -> None:
         verified_card(tmp_path)
 
 
-def test_a_card_that_names_files_elsewhere_is_refused(folder: Path) -> None:
-    fields = json.loads((folder / "card.json").read_text())
-    fields["files"]["../secret"] = "0"
+@pytest.mark.parametrize("files", [{}, {"../secret": "0"}])
+def test_a_card_that_names_other_files_is_refused(folder: Path, files: dict[str, str]) -> None:
+    fields = json.loads((folder / "card.json").read_text()) | {"files": files}
     (folder / "card.json").write_text(json.dumps(fields))
-    with pytest.raises(InputError, match="missing or not what the card says"):
+    with pytest.raises(InputError, match="must name just these files"):
         verified_card(folder)
+
+
+def test_maps_and_words_must_be_those_of_the_card(folder: Path, tmp_path: Path) -> None:
+    other = Vocabulary.public(["four", "three", "two", "one"])
+    write_bundle(tmp_path / "other", plan().draw(COUNTS), other, card())
+    unpack_bundle(tmp_path / "other", folder)
+    with pytest.raises(InputError, match="not the one that the card names"):
+        verified_card(folder)
+    wide = Plan(PAPER, tuple("abcdef"))
+    six = sparse.csr_array(np.ones((2, 6), dtype=int))
+    write_bundle(tmp_path / "wide", wide.draw(six), VOCABULARY, card())
+    unpack_bundle(tmp_path / "wide", folder)
+    with pytest.raises(InputError, match="not those that the card describes"):
+        verified_card(folder)
+
+
+def test_the_bundle_holds_the_map_that_was_used_and_no_true_sum(tmp_path: Path) -> None:
+    loud = ReleaseSettings(
+        LimitedPrecision(1, 300),
+        compression="random",
+        columns=2,
+        prior="central",
+        prior_share=Fraction(1, 2),
+    )
+    released = plan(loud).draw(COUNTS)
+    told = make_card(plan(loud), VOCABULARY, documents=2)
+    write_bundle(tmp_path / "b", released, VOCABULARY, told)
+    unpack_bundle(tmp_path / "b", tmp_path / "out")
+    maps, _ = load_maps(tmp_path / "out" / "map")
+    counts = sparse.load_npz(tmp_path / "out" / "counts.npz").toarray()
+    assert (counts == maps[0].compress(COUNTS).toarray()).all()
+    quiet = ReleaseSettings(
+        LimitedPrecision(1, "0.01"), compression="random", columns=2, prior="central"
+    )
+    sums = [tuple(plan(quiet).draw(COUNTS).frequencies) for _ in range(4)]
+    assert len(set(sums)) > 1
 
 
 def test_an_audit_replays_the_cards_mechanism(folder: Path) -> None:
@@ -121,11 +169,22 @@ def test_an_audit_replays_the_cards_mechanism(folder: Path) -> None:
     assert report.findings[0].name == "the card's arithmetic"
 
 
-def test_an_audit_catches_a_card_that_promises_more_than_its_noise_gives(folder: Path) -> None:
-    fields = json.loads((folder / "card.json").read_text())
-    told = read_card(json.dumps(fields))
-    better = Card(**{**vars(told), "guarantee": LimitedPrecision(2, 1)})
-    (folder / "card.json").write_text(better.as_json())
-    report = audit_release(folder, trials=1 << 12)
-    assert not report.holds
-    assert not report.findings[0].holds
+def test_an_audit_never_tries_more_words_than_it_can(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[LimitedPrecision] = []
+
+    def watched(claim: LimitedPrecision, *, trials: int | None) -> AuditReport:
+        asked.append(claim)
+        return AuditReport(())
+
+    monkeypatch.setattr("sottovoce.release.audit.folder.audit_mechanism", watched)
+    monkeypatch.setattr(
+        "sottovoce.release.audit.folder.verified_card",
+        lambda _folder: make_card(
+            plan(ReleaseSettings(LimitedPrecision(10**6, 10**6))), VOCABULARY, documents=2
+        ),
+    )
+    audit_release(folder)
+    assert asked[0].n == 1000
+    assert asked[0].rate == 1

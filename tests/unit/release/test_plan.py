@@ -12,6 +12,7 @@ from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release.compression import Embedding
 from sottovoce.release.estimator import PrivateBagOfWords
 from sottovoce.release.guarantee import LimitedPrecision
+from sottovoce.release.mechanism import GeometricMechanism
 from sottovoce.release.plan import Plan
 from sottovoce.release.settings import ReleaseSettings
 
@@ -69,7 +70,7 @@ def test_a_release_at_a_high_rate_is_nearly_the_truth(
         compression=compression,
         columns=8,
         prior=prior,
-        frequencies=np.ones(40),
+        frequencies=np.ones(40) if prior == "public" else None,
         constant_work=constant_work,
     )
     released = loud.draw(COUNTS)
@@ -128,6 +129,13 @@ def test_expected_size_lies_near_the_drawn_one() -> None:
         ({"compression": "frequency", "columns": 8}, "needs frequencies"),
         ({"compression": "embedding-cluster", "columns": 8}, "needs an embedding"),
         ({"maps": 0}, "maps must be > 0"),
+        ({"maps": 2}, "several maps need a compression that is random"),
+        ({"maps": 2, "compression": "random", "columns": 1}, "and more than 1 column"),
+        ({"threshold": 10**20}, "threshold must be at most"),
+        (
+            {"compression": "random", "columns": 8, "prior": "local", "frequencies": np.ones(40)},
+            "either public or bought",
+        ),
         ({"threshold": 0}, "threshold must be > 0"),
     ],
 )
@@ -189,3 +197,35 @@ def test_scikit_learn_accepts_the_estimator(monkeypatch: pytest.MonkeyPatch) -> 
     }
     assert failed == {}
     assert len(reports) > 30
+
+
+def test_the_estimator_warns_of_paper_accounting() -> None:
+    bag = PrivateBagOfWords(compression="random", columns=8, accounting="paper")
+    with pytest.warns(UserWarning, match="states epsilon 1, but the noise gives 5 at N=1"):
+        bag.fit(COUNTS)
+    assert bag.guarantee_ == LimitedPrecision(1, 5)
+
+
+@pytest.mark.parametrize("prior", ["local", "central"])
+def test_bought_frequencies_are_noised_at_their_own_rate(prior: str) -> None:
+    one_row = sparse.csr_array((1, 4000), dtype=int)
+    words = tuple(f"w{i}" for i in range(4000))
+    settings = ReleaseSettings(
+        LimitedPrecision(1, 2),
+        compression="frequency",
+        columns=8,
+        prior=prior,  # type: ignore[arg-type] # one of the two
+        prior_share=Fraction(1, 4),
+    )
+    frequencies = Plan(settings, words).draw(one_row).frequencies
+    # The floor is 1, so what is above it is noise: P(Z >= 2) = a^2/(1 + a) at rate 1/2.
+    a = np.exp(-0.5)
+    assert (frequencies >= 2).mean() == pytest.approx(a**2 / (1 + a), abs=0.03)
+
+
+def test_constant_work_applies_the_threshold_and_draws_densely(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steady = plan(guarantee=LimitedPrecision(1, "0.1"), threshold=3, constant_work=True)
+    monkeypatch.setattr(GeometricMechanism, "sparse", None)
+    assert steady.draw(COUNTS).counts.data.min() >= 3

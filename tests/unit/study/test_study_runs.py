@@ -13,7 +13,7 @@ from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release.mechanism import geometric_noise
 from sottovoce.report.figures import legend_below, new_panels
 from sottovoce.report.page import Plot
-from sottovoce.study import release_runs
+from sottovoce.study import release_figure_2, release_runs
 from sottovoce.study.catalogue import STUDIES, study_named
 from sottovoce.study.output import write_study
 from sottovoce.study.release_parts.findings import compared_with_none, rates_where
@@ -141,7 +141,7 @@ def test_classification_without_classes_is_refused_before_any_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
-    monkeypatch.setattr("sottovoce.study.release_figure_2.run", None)
+    monkeypatch.setattr(release_figure_2, "run", None)
     path = tmp_path / "own.txt"
     path.write_text("one two three four\n" * 30)
     with pytest.raises(CorpusError, match="needs 2 classes or more.* got 1, the smallest of 30"):

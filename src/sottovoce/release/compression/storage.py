@@ -50,17 +50,23 @@ class MapCard:
 
 def save_maps(maps: Sequence[WordMap], stem: Path, *, method: str) -> MapCard:
     """Write ``stem``.npz and then ``stem``.json; each is whole or absent."""
+    packed, card = packed_maps(maps, method=method)
+    with whole_file(_beside(stem, ".npz")) as file:
+        file.write_bytes(packed)
+    with whole_file(_beside(stem, ".json")) as file:
+        file.write_text(card, encoding="utf-8")
+    return MapCard(**json.loads(card))
+
+
+def packed_maps(maps: Sequence[WordMap], *, method: str) -> tuple[bytes, str]:
+    """What `save_maps` writes: the array, and the card that describes it."""
     first = maps[0]
     if any((each.words, each.columns) != (first.words, first.columns) for each in maps):
         raise MapFileError("the maps of one corpus must have the same words and columns.")
     packed = _packed(np.stack([each.column for each in maps]))
     digest = hashlib.sha256(packed).hexdigest()
     card = MapCard(method, first.words, first.columns, len(maps), digest)
-    with whole_file(_beside(stem, ".npz")) as file:
-        file.write_bytes(packed)
-    with whole_file(_beside(stem, ".json")) as file:
-        file.write_text(json.dumps(asdict(card), indent=2) + "\n", encoding="utf-8")
-    return card
+    return packed, json.dumps(asdict(card), indent=2) + "\n"
 
 
 def load_maps(stem: Path) -> tuple[list[WordMap], MapCard]:

@@ -32,7 +32,7 @@ from sottovoce.release.ledger.accounts import (
     read_guarantee,
 )
 from sottovoce.release.ledger.database import Database
-from sottovoce.release.ledger.outputs import Output, OutputFolder, verified
+from sottovoce.release.ledger.outputs import Output, OutputFolder, output_key, verified
 
 _LONGEST_ID = 200
 
@@ -120,19 +120,20 @@ class Ledger:
 
     def _draw_once(self, spend: Spend, draw: Callable[[Path], None]) -> Spend:
         """Steps 2 and 3, by one process at a time."""
-        with self._outputs.turn(spend.id):
+        key = output_key(spend.id, spend.request.id)
+        with self._outputs.turn(key):
             now = self._reread(spend)
             if now.output is not None:
                 return now
-            path = self._outputs.path(spend.id)
+            path = self._outputs.path(key)
             if path.exists():
                 self._outputs.make_durable()
             else:
-                self._outputs.discard_unfinished(spend.id)
+                self._outputs.discard_unfinished(key)
                 with whole_file(path, private=True) as unfinished:
                     draw(unfinished)
-            self._record(spend.id, self._outputs.measure(spend.id))
-            self._outputs.done(spend.id)
+            self._record(spend.id, self._outputs.measure(key))
+            self._outputs.done(key)
             return self._reread(spend)
 
     def _record(self, spend: int, output: Output) -> None:
@@ -154,7 +155,8 @@ class Ledger:
         request = Request(row["request"], row["corpus"], read_guarantee(row), row["part"])
         output = None
         if row["sha256"] is not None:
-            output = Output(self._outputs.path(row["id"]), row["sha256"], row["size"])
+            path = self._outputs.path(output_key(row["id"], row["request"]))
+            output = Output(path, row["sha256"], row["size"])
         return Spend(row["id"], request, row["time"], output)
 
 

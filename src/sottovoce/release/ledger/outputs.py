@@ -26,30 +26,38 @@ class Output:
     size: int
 
 
+def output_key(spend: int, request: str) -> str:
+    """A name for the output of a spend that no other request's output can have.
+
+    Numbers begin anew in a new ledger, so a number alone could meet a file left by an old one.
+    """
+    return f"{spend}-{hashlib.sha256(request.encode()).hexdigest()[:32]}"
+
+
 class OutputFolder:
     """The folder beside the ledger that holds its outputs, readable by its owner only."""
 
     def __init__(self, ledger: Path) -> None:
         self._folder = ledger.with_name(f"{ledger.name}.outputs")
 
-    def path(self, spend: int) -> Path:
-        """Where the output of ``spend`` is, or will be."""
-        return self._folder / f"{spend}.bin"
+    def path(self, key: str) -> Path:
+        """Where the output of ``key`` is, or will be."""
+        return self._folder / f"{key}.bin"
 
     @contextmanager
-    def turn(self, spend: int) -> Iterator[None]:
-        """Hold the right to draw for ``spend``; a process that dies gives it up."""
-        descriptor = self._open_lock(spend)
+    def turn(self, key: str) -> Iterator[None]:
+        """Hold the right to draw for ``key``; a process that dies gives it up."""
+        descriptor = self._open_lock(key)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             yield
         finally:
             os.close(descriptor)
 
-    def done(self, spend: int) -> None:
+    def done(self, key: str) -> None:
         """Tidy up once the output is on record: nobody draws for this spend any more."""
-        (self._folder / f"{spend}.lock").unlink(missing_ok=True)
-        self.discard_unfinished(spend)
+        (self._folder / f"{key}.lock").unlink(missing_ok=True)
+        self.discard_unfinished(key)
 
     def make_durable(self) -> None:
         """Flush the folder itself, for a file whose writer may have died before doing so."""
@@ -59,20 +67,20 @@ class OutputFolder:
         finally:
             os.close(descriptor)
 
-    def discard_unfinished(self, spend: int) -> None:
-        """Remove what a process that died while drawing for ``spend`` left half-written."""
-        for part in self._folder.glob(f".{spend}.bin.*.part"):
+    def discard_unfinished(self, key: str) -> None:
+        """Remove what a process that died while drawing for ``key`` left half-written."""
+        for part in self._folder.glob(f".{key}.bin.*.part"):
             part.unlink(missing_ok=True)
 
-    def measure(self, spend: int) -> Output:
-        """The stored file of ``spend`` as it is now."""
-        path = self.path(spend)
+    def measure(self, key: str) -> Output:
+        """The stored file of ``key`` as it is now."""
+        path = self.path(key)
         return Output(path, digest(path), path.stat().st_size)
 
-    def _open_lock(self, spend: int) -> int:
+    def _open_lock(self, key: str) -> int:
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            lock = self._folder / f"{spend}.lock"
+            lock = self._folder / f"{key}.lock"
             return os.open(lock, os.O_CREAT | os.O_RDWR, PRIVATE_MODE)
         except OSError as error:
             raise LedgerError(f"cannot write to {self._folder}: {error.strerror}.") from error
