@@ -40,19 +40,22 @@ def bench_tokenize(size_mb: float) -> list[BenchRow]:
 def _case(case: str, texts: list[str]) -> list[BenchRow]:
     megabytes = sum(len(text.encode()) for text in texts) / 1e6
     array = pa.chunked_array([texts]).combine_chunks()
-    ours = count([array])
+    _check_peers(case, texts, count([array]))
     works: dict[str, Callable[[], object]] = {ONE: partial(count, [array], threads=1)}
-    for peer, work, same in _peers(texts):
-        if work is not None:
-            _check_same(case, peer, same(ours, work()))
-            works[peer] = work
     if available_cores() > 1:
         works[TWO] = partial(count, [array], threads=2)
+    works |= {peer: work for peer, work, _ in _peers(texts) if work is not None}
     speeds = {
         name: megabytes / seconds
         for name, seconds in best_times(works, rounds=REPEATS, seconds=TURNS_S).items()
     }
     return _rows(case, speeds, [peer for peer, _, _ in _peers(texts)])
+
+
+def _check_peers(case: str, texts: list[str], ours: Counts) -> None:
+    for peer, work, same in _peers(texts):
+        if work is not None:
+            _check_same(case, peer, same(ours, work()))
 
 
 def _rows(case: str, speeds: dict[str, float], peers: list[str]) -> list[BenchRow]:
