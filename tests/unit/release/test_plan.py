@@ -174,6 +174,17 @@ EXPECTED_FAILURES = {
 }
 
 
+def test_unrounded_checks_fail_only_because_fractions_are_refused() -> None:
+    """Scikit-learn's checks feed fractions unless told otherwise; counts are whole."""
+    reports = check_estimator(PrivateBagOfWords(), on_skip=None, on_fail=None)
+    failed = [report for report in reports if report["status"] == "failed"]
+    assert all("fractions" in _whole_story(report["exception"]) for report in failed)
+
+
+def _whole_story(error: BaseException) -> str:
+    return f"{error!r} {error.__cause__!r} {error.__context__!r}"
+
+
 def test_scikit_learn_accepts_the_estimator(monkeypatch: pytest.MonkeyPatch) -> None:
     tags_of = PrivateBagOfWords.__sklearn_tags__
 
