@@ -125,18 +125,19 @@ def quote(job: Job, path: Path, budget: LimitedPrecision | None) -> Account:
     """The account as it would be after ``job``, or the error there would be; writes nothing."""
     if budget is not None and budget.rate < job.request.guarantee.rate:
         raise _too_small()
-    accounts = Ledger(path).accounts() if path.exists() else []
+    ledger = Ledger(path) if path.exists() else None
+    accounts = ledger.accounts() if ledger else []
     known = {account.corpus: account for account in accounts}
     account = known.get(job.documents.corpus)
     if account is None and accounts and budget is None:
         raise LedgerError("this ledger has no budget for this corpus; is it another corpus's?")
-    if account is None:
+    if ledger is None or account is None:
         allowed = budget or job.request.guarantee
         return Account(job.documents.corpus, allowed, job.request.guarantee.rate)
     if budget is not None and budget != account.budget:
         raise LedgerError("this corpus already has a budget, and another one.")
-    asked = {spend.request.id for spend in Ledger(path).spends(account.corpus)}
-    return account if job.request.id in asked else Ledger(path).quote(job.request)
+    asked = {spend.request.id for spend in ledger.spends(account.corpus)}
+    return account if job.request.id in asked else ledger.quote(job.request)
 
 
 def _too_small() -> BudgetError:

@@ -10,22 +10,17 @@ from sottovoce.errors import ParameterError
 from sottovoce.release.accounting import Accounting
 from sottovoce.release.compression import (
     COMPRESSIONS,
-    CentralPrior,
-    LocalPrior,
     Prior,
     PublicPrior,
     WordVectors,
 )
+from sottovoce.release.compression.prior import PAID_PRIORS
 from sottovoce.release.counts import Floats
 from sottovoce.release.exact import positive_integer
 from sottovoce.release.guarantee import LimitedPrecision
 
 PriorKind: TypeAlias = Literal["public", "local", "central"]
 
-_PAID_PRIORS: dict[str, type[LocalPrior | CentralPrior]] = {
-    "local": LocalPrior,
-    "central": CentralPrior,
-}
 _MOST = 1 << 30
 PRIORS = ("public", "local", "central")
 ACCOUNTINGS = ("tight", "paper")
@@ -111,7 +106,7 @@ class ReleaseSettings:
     def make_prior(self, words: int) -> Prior:
         """The source of frequencies for ``words`` words."""
         if self.reads_frequencies:
-            return _PAID_PRIORS[self.prior](self.prior_rate)
+            return PAID_PRIORS[self.prior](self.prior_rate)
         return PublicPrior(np.ones(words) if self.frequencies is None else self.frequencies)
 
 

@@ -13,7 +13,6 @@ from fractions import Fraction
 from matplotlib.figure import Figure
 
 from sottovoce.release.counts import Counts, Floats
-from sottovoce.release.evaluation import fit_topics
 from sottovoce.release.evaluation.lda import MOST_TOKENS
 from sottovoce.report.page import Plot
 from sottovoce.study.corpora import CountedCorpus
@@ -21,6 +20,7 @@ from sottovoce.study.release_parts.cases import ACCOUNTINGS, TRUE_TEXT, Case
 from sottovoce.study.release_parts.findings import compared_with_none, number, rates_where
 from sottovoce.study.release_parts.levels import MIDDLE, NOTES, STRONG, WEAK, Level
 from sottovoce.study.release_parts.methods import Recipe, methods_for, release
+from sottovoce.study.release_parts.models import other_seed, study_topics
 from sottovoce.study.release_parts.plots import against_rate
 from sottovoce.study.release_parts.scores import (
     level_scores,
@@ -68,7 +68,7 @@ class Settings:
 def run(settings: Settings) -> StudyResult:
     """Scores of every method, level and accounting, true text first."""
     corpus = settings.corpus.first(settings.documents)
-    truths = [_topics(settings, corpus.counts, seed) for seed in range(settings.seeds)]
+    truths = [study_topics(settings, corpus.counts, seed) for seed in range(settings.seeds)]
     rows = [TRUE_TEXT | PAPER_TRUE_TEXT | _best_row(settings, corpus, truths)]
     for case in _cases(settings):
         rate = case.rate(corpus.counts.shape[1], settings.recipe.columns)
@@ -110,28 +110,13 @@ def _cases(settings: Settings) -> list[Case]:
     ]
 
 
-def _topics(settings: Settings, counts: Counts, seed: int) -> Floats:
-    return fit_topics(
-        counts,
-        settings.topics,
-        seed + 1,
-        iterations=settings.iterations,
-        most_tokens=settings.most_tokens,
-    )
-
-
-def _other_seed(settings: Settings, seed: int) -> int:
-    """A seed that no reference model has: with one in common, little noise would look like none."""
-    return seed + settings.seeds
-
-
 def _scores(
     settings: Settings, method: str, rate: Fraction, corpus: CountedCorpus, truths: list[Floats]
 ) -> Row:
     runs = []
     for seed, true in enumerate(truths):
         private = release(settings.recipe, method, corpus.counts, rate, seed)
-        phi = _topics(settings, private, _other_seed(settings, seed))
+        phi = study_topics(settings, private, other_seed(settings, seed))
         runs.append(_run_scores(settings, phi, true, private, corpus, seed))
     return over_seeds(runs)
 
@@ -140,7 +125,7 @@ def _best_row(settings: Settings, corpus: CountedCorpus, truths: list[Floats]) -
     """True text again with another seed of the topic model: the best that can be hoped for."""
     runs = []
     for seed, true in enumerate(truths):
-        again = _topics(settings, corpus.counts, _other_seed(settings, seed))
+        again = study_topics(settings, corpus.counts, other_seed(settings, seed))
         runs.append(_run_scores(settings, again, true, corpus.counts, corpus, seed))
     return over_seeds(runs)
 

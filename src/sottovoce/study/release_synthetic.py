@@ -11,13 +11,13 @@ from fractions import Fraction
 from matplotlib.figure import Figure
 
 from sottovoce.release.counts import Counts, Floats
-from sottovoce.release.evaluation import fit_topics
 from sottovoce.release.evaluation.lda import MOST_TOKENS
 from sottovoce.report.page import Plot
 from sottovoce.study.release_parts.cases import ACCOUNTINGS, TRUE_TEXT, Case
 from sottovoce.study.release_parts.findings import compared_with_none, number, rates_where
 from sottovoce.study.release_parts.levels import NOTES, Level
 from sottovoce.study.release_parts.methods import Recipe, release
+from sottovoce.study.release_parts.models import other_seed, study_topics
 from sottovoce.study.release_parts.plots import against_rate
 from sottovoce.study.release_parts.scores import (
     level_scores,
@@ -78,7 +78,7 @@ class Settings:
 def run(settings: Settings) -> StudyResult:
     """Scores of every method at every rate, the paper's cells first."""
     corpora = [settings.simulate(seed) for seed in range(settings.seeds)]
-    truths = [_topics(settings, counts, seed) for seed, counts in enumerate(corpora)]
+    truths = [study_topics(settings, counts, seed) for seed, counts in enumerate(corpora)]
     scored: dict[tuple[str, Fraction], Row] = {}
     rows = [TRUE_TEXT | {"paper_jaccard": None} | _best_row(settings, corpora, truths)]
     for case in _cases(settings):
@@ -116,21 +116,6 @@ def _cases(settings: Settings) -> list[Case]:
     return list(dict.fromkeys(printed + grid))
 
 
-def _topics(settings: Settings, counts: Counts, seed: int) -> Floats:
-    return fit_topics(
-        counts,
-        settings.topics,
-        seed + 1,
-        iterations=settings.iterations,
-        most_tokens=settings.most_tokens,
-    )
-
-
-def _other_seed(settings: Settings, seed: int) -> int:
-    """A seed that no reference model has: with one in common, little noise would look like none."""
-    return seed + settings.seeds
-
-
 def _scores(
     settings: Settings,
     method: str,
@@ -141,7 +126,7 @@ def _scores(
     runs = []
     for seed, (counts, true) in enumerate(zip(corpora, truths, strict=True)):
         private = release(settings.recipe, method, counts, rate, seed)
-        phi = _topics(settings, private, _other_seed(settings, seed))
+        phi = study_topics(settings, private, other_seed(settings, seed))
         runs.append(_run_scores(phi, true, private, counts))
     return over_seeds(runs)
 
@@ -150,7 +135,7 @@ def _best_row(settings: Settings, corpora: Sequence[Counts], truths: Sequence[Fl
     """True text again with another seed of the topic model: the best that can be hoped for."""
     runs = []
     for seed, (counts, true) in enumerate(zip(corpora, truths, strict=True)):
-        again = _topics(settings, counts, _other_seed(settings, seed))
+        again = study_topics(settings, counts, other_seed(settings, seed))
         runs.append(_run_scores(again, true, counts, counts))
     return over_seeds(runs)
 

@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sottovoce.errors import ParameterError
-from sottovoce.release.counts import Counts, Floats
+from sottovoce.release.counts import Floats
 from sottovoce.release.evaluation import (
     TopicMatch,
-    fit_topics,
     match_topics,
     mean_interval,
     top_words,
@@ -26,6 +25,7 @@ from sottovoce.study.release_parts.cases import ACCOUNTINGS, Case
 from sottovoce.study.release_parts.findings import number
 from sottovoce.study.release_parts.levels import NOTES, STRONG, WEAK, Level
 from sottovoce.study.release_parts.methods import Recipe, methods_for, release
+from sottovoce.study.release_parts.models import other_seed, study_topics
 from sottovoce.study.release_parts.plots import COLOUR, LABELS, MARKERS
 from sottovoce.study.release_parts.scores import level_scores
 from sottovoce.study.result import Row, StudyResult
@@ -81,7 +81,7 @@ class _Compared:
 def run(settings: Settings) -> StudyResult:
     """One row per method, level and accounting."""
     corpus = settings.corpus.first(settings.documents)
-    truths = [_topics(settings, corpus.counts, seed) for seed in range(settings.seeds)]
+    truths = [study_topics(settings, corpus.counts, seed) for seed in range(settings.seeds)]
     compared = [
         _compare(settings, corpus, truths, Case(method, level, accounting))
         for accounting in ACCOUNTINGS
@@ -101,23 +101,12 @@ def _compare(
     models, matches = [], []
     for seed, true in enumerate(truths):
         private = release(settings.recipe, case.method, corpus.counts, rate, seed)
-        # With a seed in common, two models of nearly the same text would agree by that alone.
-        models.append(_topics(settings, private, settings.seeds + seed))
+        models.append(study_topics(settings, private, other_seed(settings, seed)))
         matches.append(match_topics(models[-1], true))
     row = case.labels(rate) | _pair_row(settings, corpus, matches[0], models[0], truths[0])
     row |= _over_seeds(settings, matches) | _sizes(settings, corpus)
     row |= {"paper_jaccard": _printed(case), **level_scores(truths[0], corpus.counts)}
     return _Compared(case, row, matches[0])
-
-
-def _topics(settings: Settings, counts: Counts, seed: int) -> Floats:
-    return fit_topics(
-        counts,
-        settings.topics,
-        seed + 1,
-        iterations=settings.iterations,
-        most_tokens=settings.most_tokens,
-    )
 
 
 def _printed(case: Case) -> float | None:

@@ -10,8 +10,8 @@ from scipy import sparse
 
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release.compression import CentralPrior, LocalPrior, PublicPrior, prior
-from sottovoce.release.compression.prior import noise_std
 from sottovoce.release.counts import Counts
+from sottovoce.release.expected import noise_deviation
 
 COUNTS: Counts = sparse.csr_array(np.array([[2, 0, 1], [3, 0, 0]]))
 RATE = Fraction(1, 10)
@@ -60,7 +60,7 @@ def test_noise_never_leaves_a_frequency_below_the_floor(
 def test_error_grows_with_the_square_root_of_the_documents_only_when_local() -> None:
     alpha = math.exp(-0.1)
     sigma = math.sqrt(2 * alpha) / (1 - alpha)
-    assert noise_std(RATE) == pytest.approx(sigma)
+    assert noise_deviation(RATE) == pytest.approx(sigma)
     assert LocalPrior(RATE).error_std(400) == pytest.approx(20 * sigma)
     assert CentralPrior(RATE).error_std(400) == pytest.approx(sigma)
 

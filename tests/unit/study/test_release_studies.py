@@ -20,6 +20,7 @@ from sottovoce.study import (
     release_table_1,
 )
 from sottovoce.study.corpora import CountedCorpus
+from sottovoce.study.release_parts import models
 from sottovoce.study.release_parts.levels import STRONG, WEAK, Level
 from sottovoce.study.release_parts.methods import Recipe, release
 from sottovoce.study.result import StudyResult
@@ -170,7 +171,7 @@ def test_no_private_model_shares_its_seed_with_a_reference(
         seeds.append(seed)
         return np.random.default_rng(len(seeds)).random((topics, counts.shape[1]))
 
-    monkeypatch.setattr(study, "fit_topics", untrained)
+    monkeypatch.setattr(models, "fit_topics", untrained)
     study.run(settings())
     references = seeds[: 1 if name == "table 1" else 2]
     assert len(seeds) > 4

@@ -16,6 +16,7 @@ from scipy import sparse
 from sottovoce.errors import ParameterError
 from sottovoce.release.compression.decompress import checked_prior
 from sottovoce.release.counts import Counts, Floats, Integers, checked_counts, checked_width
+from sottovoce.release.expected import noise_deviation
 
 # Counts and a rate in, the same counts with two-sided geometric noise of that rate out.
 Noise: TypeAlias = Callable[[Counts, Fraction], Counts]
@@ -98,7 +99,7 @@ class LocalPrior(_PaidPrior):
 
     def error_std(self, documents: int) -> float:
         """Standard deviation of a frequency's error: sqrt(D) sigma(r_h)."""
-        return math.sqrt(documents) * noise_std(self.rate)
+        return math.sqrt(documents) * noise_deviation(self.rate)
 
 
 @dataclass(frozen=True)
@@ -116,13 +117,13 @@ class CentralPrior(_PaidPrior):
 
     def error_std(self, documents: int) -> float:  # noqa: ARG002  # noise is added once
         """Standard deviation of a frequency's error: sigma(r_h)."""
-        return noise_std(self.rate)
+        return noise_deviation(self.rate)
 
 
-def noise_std(rate: Fraction) -> float:
-    """Std of two-sided geometric noise: sigma^2 = 2 alpha / (1 - alpha)^2, alpha = exp(-rate)."""
-    # sqrt(2 alpha) / (1 - alpha) = 1 / (sqrt(2) sinh(rate / 2)), which keeps its digits near 0.
-    return 1 / (math.sqrt(2) * math.sinh(float(rate) / 2))
+PAID_PRIORS: dict[str, type[LocalPrior | CentralPrior]] = {
+    "local": LocalPrior,
+    "central": CentralPrior,
+}
 
 
 def _noised(counts: Counts, noise: Noise, rate: Fraction) -> Counts:

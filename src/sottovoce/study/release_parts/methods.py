@@ -10,20 +10,14 @@ from scipy import sparse
 from sottovoce.errors import ParameterError
 from sottovoce.release.compression import (
     COMPRESSIONS,
-    CentralPrior,
     Compression,
-    LocalPrior,
     NoCompression,
     WordVectors,
 )
-from sottovoce.release.compression.prior import Noise
+from sottovoce.release.compression.prior import PAID_PRIORS, Noise
 from sottovoce.release.counts import Counts, Floats, checked_counts
 
 ROWS_AT_ONCE = 512  # noise fills every cell of an uncompressed block
-PAID_PRIORS: dict[str, type[LocalPrior | CentralPrior]] = {
-    "local": LocalPrior,
-    "central": CentralPrior,
-}
 
 
 @dataclass(frozen=True, eq=False)
