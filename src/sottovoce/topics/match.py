@@ -19,8 +19,11 @@ from sottovoce.topics.salient import SALIENT_WORDS, Floats, checked_sizes, salie
 
 LEAST_SHARE = 0.05
 LEAST_LIFT = 3.0
+LEAST_WORDS = 3
+LEAST_REACH = 0.1
 _SHOWN_WORDS = 10
 _NAMING_WORDS = 3
+_TINY = np.finfo(np.float64).tiny
 UNJUDGED = "unjudged"
 """The domain of topics that no judge has seen."""
 
@@ -37,11 +40,15 @@ class Fit:
     """How much of the dimension the topic's words are: their summed probability."""
     lift: float
     """How many times as much as over all dimensions."""
+    telling: int
+    """How many of the topic's words are characteristic of the dimension."""
     reach: float
     """How much of a text made of the topic's words the dimension would take up."""
     words: tuple[str, ...]
     """The dimension's own most salient words."""
     how: How
+    also: str | None = None
+    """Another topic whose words have at least half as much of the dimension: it mixes the two."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +90,14 @@ class _Affinities:
     share: Floats
     lift: Floats
     reach: Floats
+    telling: NDArray[np.int64]
     known: NDArray[np.int64]
+    """By topic: how many of its words the model knows."""
+
+    def at(self, topic: int, dimension: int) -> tuple[float, int, float]:
+        """Share, telling words and reach of one pair."""
+        place = topic, dimension
+        return float(self.share[place]), int(self.telling[place]), float(self.reach[place])
 
 
 def match_catalogue(
@@ -95,31 +109,42 @@ def match_catalogue(
     sizes: Floats | None = None,
     chosen: Mapping[str, Sequence[int]] | None = None,
     least_share: float = LEAST_SHARE,
-    least_lift: float = LEAST_LIFT,
 ) -> Matching:
     """Match every topic to the latent dimensions of the model ``fingerprint`` by its words.
 
     ``phi`` is dimensions x ``terms``; ``sizes`` are how much of all text each dimension is. A
     dimension can stand for the topic whose words have the largest share of it, if that share is
-    at least ``least_share`` and ``least_lift`` times the words' share over all dimensions.
-    ``chosen`` overrules this for the topics it names.
+    at least ``least_share`` and three times the words' share over all dimensions, and if it is not
+    owed to one or two words; together such dimensions must take up a tenth of a text made of the
+    topic's words. ``chosen`` overrules this for the topics it names.
     """
     chosen = chosen or {}
-    _check(catalogue, phi, chosen, least_share, least_lift)
+    _check(catalogue, phi, chosen, least_share)
     affinities = _affinities(catalogue, phi, terms, checked_sizes(phi, sizes))
-    taken = {dimension for dimensions in chosen.values() for dimension in dimensions}
-    owner = affinities.share.argmax(axis=0)
-    fitting = (affinities.share >= least_share) & (affinities.lift >= least_lift)
-    dimensions: list[tuple[int, ...]] = []
-    for place, topic in enumerate(catalogue):
-        own = [
-            dimension
-            for dimension in np.flatnonzero(fitting[place] & (owner == place)).tolist()
-            if dimension not in taken
-        ]
-        found = best_indicator(affinities.reach[place], own)
-        dimensions.append(tuple(chosen.get(topic.name, found)))
+    fitting = _fitting(catalogue, affinities, least_share)
+    fitting[:, [dimension for given in chosen.values() for dimension in given]] = False
+    found = [_found(affinities.reach[place], fitting[place]) for place in range(len(catalogue))]
+    dimensions = [
+        tuple(chosen.get(name, own)) for name, own in zip(catalogue.names, found, strict=True)
+    ]
     return _matching(catalogue, phi, terms, fingerprint, affinities, dimensions, chosen)
+
+
+def _fitting(
+    catalogue: Catalogue, affinities: _Affinities, least_share: float
+) -> NDArray[np.bool_]:
+    """Topics x dimensions: which could stand for which; at most one topic to a dimension."""
+    owner = affinities.share.argmax(axis=0)
+    own = owner[None, :] == np.arange(len(catalogue))[:, None]
+    words = np.array([min(LEAST_WORDS, len(topic.words)) for topic in catalogue])
+    several = affinities.telling >= words[:, None]
+    large = (affinities.share >= least_share) & (affinities.lift >= LEAST_LIFT)
+    return np.asarray(own & several & large)
+
+
+def _found(reach: Floats, fitting: NDArray[np.bool_]) -> tuple[int, ...]:
+    best = best_indicator(reach, np.flatnonzero(fitting).tolist())
+    return best if reach[list(best)].sum() >= LEAST_REACH else ()
 
 
 def best_indicator(reach: Floats, candidates: Sequence[int]) -> tuple[int, ...]:
@@ -134,46 +159,48 @@ def best_indicator(reach: Floats, candidates: Sequence[int]) -> tuple[int, ...]:
     return tuple(ordered[: int(sums.argmax()) + 1])
 
 
-def word_columns(topic: Topic, column: Mapping[str, int]) -> tuple[dict[int, float], int]:
-    """The columns of the topic's words with their weights, and how many words the model knows.
+def known_words(topic: Topic, column: Mapping[str, int]) -> dict[tuple[int, ...], float]:
+    """The topic's words that the model knows, as columns, with their weights, which add up to 1.
 
-    Weights add up to 1 over the known words. A bigram that the model does not count stands for
-    its two words, if it counts both; each gets half.
+    A bigram that the model does not count is known by its two words, if it counts both.
     """
     weights = topic.weights or (1.0,) * len(topic.words)
-    found: dict[int, float] = {}
-    known = 0
+    found: dict[tuple[int, ...], float] = {}
     for term, weight in zip(topic.words, weights, strict=True):
         parts = (term,) if term in column else tuple(term.split(" "))
-        if not all(part in column for part in parts):
-            continue
-        known += 1
-        for part in parts:
-            found[column[part]] = found.get(column[part], 0.0) + weight / len(parts)
+        if weight and all(part in column for part in parts):
+            found[tuple(column[part] for part in parts)] = weight
     total = sum(found.values())
-    return {place: weight / total for place, weight in found.items() if total}, known
+    return {columns: weight / total for columns, weight in found.items()}
 
 
 def _affinities(
     catalogue: Catalogue, phi: Floats, terms: Sequence[str], sizes: Floats
 ) -> _Affinities:
     column = {term: place for place, term in enumerate(terms)}
-    share = np.zeros((len(catalogue), phi.shape[0]))
-    reach, known = np.zeros_like(share), np.zeros(len(catalogue), np.int64)
+    shape = len(catalogue), phi.shape[0]
+    share, reach, telling = np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64)
+    known = np.zeros(len(catalogue), np.int64)
     for place, topic in enumerate(catalogue):
-        weights, known[place] = word_columns(topic, column)
-        if weights:
-            columns = list(weights)
-            share[place] = phi[:, columns].sum(axis=1)
-            reach[place] = _responsibility(phi[:, columns], sizes) @ list(weights.values())
-    overall = np.maximum(share @ sizes, np.finfo(np.float64).tiny)
-    return _Affinities(share, share / overall[:, None], reach, known)
+        for columns, weight in known_words(topic, column).items():
+            word = phi[:, columns]
+            # No bigram is more frequent than the rarer of its words.
+            mass = word.min(axis=1)
+            share[place] += mass
+            telling[place] += (mass >= LEAST_LIFT * (sizes @ mass)) & (mass > 1 / len(terms))
+            reach[place] += weight * _responsibility(word, sizes)
+            known[place] += 1
+    overall = np.maximum(share @ sizes, _TINY)
+    return _Affinities(share, share / overall[:, None], reach, telling, known)
 
 
-def _responsibility(phi: Floats, sizes: Floats) -> Floats:
-    """P(dimension | word), for a word met anywhere in the text the model was trained on."""
-    joint = sizes[:, None] * phi
-    return np.asarray(joint / np.maximum(joint.sum(axis=0), np.finfo(np.float64).tiny))
+def _responsibility(word: Floats, sizes: Floats) -> Floats:
+    """P(dimension | word), for a word met anywhere in the text the model was trained on.
+
+    For two words: that both come from the dimension, given that they come from one.
+    """
+    joint = sizes * word.prod(axis=1)
+    return np.asarray(joint / max(joint.sum(), _TINY))
 
 
 def _matching(
@@ -192,9 +219,11 @@ def _matching(
             dimension,
             float(affinities.share[place, dimension]),
             float(affinities.lift[place, dimension]),
+            int(affinities.telling[place, dimension]),
             float(affinities.reach[place, dimension]),
             words[dimension],
             "chosen" if topic.name in chosen else "words",
+            _also(catalogue, affinities.share[:, dimension], place),
         )
         for place, topic in enumerate(catalogue)
         for dimension in dimensions[place]
@@ -211,6 +240,15 @@ def _matching(
     )
 
 
+def _also(catalogue: Catalogue, share: Floats, place: int) -> str | None:
+    others = share.copy()
+    others[place] = -1.0
+    rival = int(others.argmax())
+    return (
+        catalogue.names[rival] if others[rival] >= share[place] / 2 and others[rival] > 0 else None
+    )
+
+
 def _unmatched(topics: Sequence[Topic], affinities: _Affinities) -> list[Unmatched]:
     owner = affinities.share.argmax(axis=0)
     found = []
@@ -218,13 +256,17 @@ def _unmatched(topics: Sequence[Topic], affinities: _Affinities) -> list[Unmatch
         if topic.dimensions:
             continue
         known, nearest = int(affinities.known[place]), int(affinities.share[place].argmax())
-        share, lift = float(affinities.share[place, nearest]), affinities.lift[place, nearest]
+        share, telling, reach = affinities.at(place, nearest)
         if not known:
             why = "the model knows none of its words"
         elif owner[nearest] != place:
             why = f"dimension {nearest}, its nearest, is more about {topics[owner[nearest]].name!r}"
         else:
-            why = f"dimension {nearest}, its nearest, has share {share:.3f} and lift {lift:.1f}"
+            why = (
+                f"of dimension {nearest}, its nearest, its words are {share:.1%}, {telling} of "
+                f"them are characteristic of it, and it would take up {reach:.1%} of a text made "
+                "of them"
+            )
         found.append(Unmatched(topic.name, known, nearest if known else None, share, why))
     return found
 
@@ -234,12 +276,9 @@ def _check(
     phi: Floats,
     chosen: Mapping[str, Sequence[int]],
     least_share: float,
-    least_lift: float,
 ) -> None:
     if not 0.0 < least_share <= 1.0:
         raise ParameterError(f"least share must be > 0 and <= 1, got {least_share}.")
-    if not 0.0 <= least_lift < np.inf:
-        raise ParameterError(f"least lift must be >= 0, got {least_lift}.")
     for name, dimensions in chosen.items():
         if name not in catalogue.by_name:
             raise ParameterError(f"the catalogue has no topic {name!r}.")
