@@ -11,6 +11,7 @@ from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.reading import FieldsOption, FormatOption, HeaderOption, read_options
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
 from sottovoce.corpus.reading.options import MIB
+from sottovoce.errors import ParameterError
 
 
 def study(
@@ -26,6 +27,9 @@ def study(
     documents: Annotated[int | None, typer.Option(help="How many documents to use.")] = None,
     embedding: Annotated[
         Path | None, typer.Option(help="Public word vectors, GloVe or word2vec.")
+    ] = None,
+    votes: Annotated[
+        list[Path] | None, typer.Option(help="Judges' votes, for assess-table-1; may be repeated.")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
@@ -49,7 +53,9 @@ def study(
         return
     chosen = study_named(name)
     read = read_options(file_format, fields, header, "UTC", "utf-8", 16 * MIB)
-    options = Options(seeds, documents, data, read, embedding, quick)
+    if votes and not chosen.takes_votes:
+        raise ParameterError(f"{name} takes no votes; leave --votes out.")
+    options = Options(seeds, documents, data, read, embedding, quick, tuple(votes or ()))
     with progress(f"Running study {name}"):
         result = chosen.runner(options)
     if out is not None:

@@ -4,6 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sottovoce.errors import ParameterError
+from sottovoce.study.assess_judgement_runs import (
+    run_assess_table_1,
+    run_assess_table_2,
+    run_assess_table_3,
+)
 from sottovoce.study.release_runs import (
     Options,
     run_figure_1,
@@ -20,9 +25,21 @@ class Study:
 
     title: str
     runner: Callable[[Options], StudyResult]
+    takes_votes: bool = False
 
 
 STUDIES: dict[str, Study] = {
+    "assess-table-1": Study(
+        "Topics by number of judges who call them sensitive, and their agreement",
+        run_assess_table_1,
+        takes_votes=True,
+    ),
+    "assess-table-2": Study(
+        "Vocabulary of the sensitive topics in a trained model", run_assess_table_2
+    ),
+    "assess-table-3": Study(
+        "Sensitive users by majority of judges, in a sample by score", run_assess_table_3
+    ),
     "release-figure-1": Study(
         "Heatmaps of word counts before and after each mechanism, at one true epsilon",
         run_figure_1,

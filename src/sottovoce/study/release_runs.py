@@ -39,6 +39,7 @@ class Options:
     """What the user asked for; None leaves it to the study.
 
     ``data`` is complaints, news, simulated, or the path of a file that ``read`` says how to read.
+    ``votes`` are files of judges' votes.
     """
 
     seeds: int | None = None
@@ -47,6 +48,7 @@ class Options:
     read: ReadOptions = field(default_factory=ReadOptions)
     embedding: Path | None = None
     quick: bool = False
+    votes: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         for name, value in (("seeds", self.seeds), ("documents", self.documents)):

@@ -32,7 +32,7 @@ SURVEY_TOPICS: dict[str, tuple[str, ...]] = {
     "Concentration": ("attention deficit",),
     "Media Preferences": ("film and television", "music", "video games"),
 }
-"""Our reading of which topics a kind of information is about, fixed before any comparison."""
+"""Our reading of which topics a kind of information is about, fixed before any correlation was computed."""
 
 _PERMUTATIONS = 9_999
 _LEAST_POINTS = 4
