@@ -68,7 +68,7 @@ def topic_ballots(catalogue: Catalogue, judges: int, seed: int) -> list[Vote]:
 def profile_ballots(
     profiles: Sequence[Profile], truth: pa.Table, judges: int, seed: int
 ) -> list[Vote]:
-    """One vote of each judge on each profile: yes as often as its true grade says, but for slips."""
+    """One vote of each judge on each profile: yes as often as its true grade, but for slips."""
     rng = np.random.default_rng((seed, 2))
     pairs = zip(truth["user"].to_pylist(), truth["topic"].to_pylist(), strict=True)
     grade = dict(zip(pairs, truth["grade"].to_pylist(), strict=True))
