@@ -5,7 +5,18 @@ from typing import Annotated
 import typer
 
 import sottovoce
-from sottovoce.cli import audit, bench, count, demo, describe, ledger, release, simulate, study
+from sottovoce.cli import (
+    audit,
+    bench,
+    count,
+    demo,
+    describe,
+    ledger,
+    release,
+    simulate,
+    study,
+    topics,
+)
 
 app = typer.Typer(
     name="sottovoce",
@@ -23,6 +34,7 @@ app.command("count")(count.count)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")
+app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)
 app.command("study")(study.study)
 
