@@ -146,7 +146,13 @@ def test_unequal_numbers_of_judges_have_rows_of_their_own() -> None:
 
 @pytest.mark.parametrize(
     ("yes", "judges", "threshold", "sensitive"),
-    [(4, 7, 0.5, True), (3, 7, 0.5, False), (2, 4, 0.5, False), (6, 7, 0.9, False), (1, 7, 0, True)],
+    [
+        (4, 7, 0.5, True),
+        (3, 7, 0.5, False),
+        (2, 4, 0.5, False),
+        (6, 7, 0.9, False),
+        (1, 7, 0, True),
+    ],
 )
 def test_a_topic_is_sensitive_when_more_than_the_threshold_say_so(
     yes: int, judges: int, threshold: float, sensitive: bool

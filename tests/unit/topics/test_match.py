@@ -1,5 +1,7 @@
 """A topic gets the dimensions that serve its ranking, or a reason why none does."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -38,14 +40,9 @@ def spread(words: tuple[str, ...], mass: float) -> np.ndarray:
 PLAIN = [row() for _ in range(6)]
 
 
-def match(*rows: np.ndarray, catalogue: Catalogue = CATALOGUE, **options: object) -> Matching:
-    return match_catalogue(
-        catalogue,
-        np.stack([*rows, *PLAIN]),
-        TERMS,
-        fingerprint="model",
-        **options,  # type: ignore[arg-type] # passed on as given
-    )
+def match(*rows: np.ndarray, catalogue: Catalogue = CATALOGUE, **options: Any) -> Matching:  # noqa: ANN401 - passed on
+    phi = np.stack([*rows, *PLAIN])
+    return match_catalogue(catalogue, phi, TERMS, fingerprint="model", **options)
 
 
 def dimensions(matching: Matching) -> dict[str, tuple[int, ...]]:
@@ -148,7 +145,7 @@ def test_choices_overrule_and_what_is_chosen_is_nobody_else_s() -> None:
         ({"least_share": float("nan")}, "least share"),
     ],
 )
-def test_impossible_choices_are_refused(options: dict[str, object], says: str) -> None:
+def test_impossible_choices_are_refused(options: dict[str, Any], says: str) -> None:
     with pytest.raises(ParameterError, match=says):
         match(spread(DEBT, 0.3), **options)
 
