@@ -232,3 +232,17 @@ def test_options_that_mean_nothing_to_a_study_are_refused(run: Run, asked: tuple
 def test_impossible_settings_are_refused(wrong: Callable[[], object]) -> None:
     with pytest.raises(ParameterError):
         wrong()
+
+
+def test_table_2_runs_on_a_sample_of_a_user_s_documents(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("tomotopy", reason="tomotopy is missing: pip install sottovoce[topics]")
+    path = tmp_path / "documents.csv"
+    lines = [f"debt loan bank plate{number % 5} oil salt pepper bread" for number in range(60)]
+    path.write_text("\n".join(["body", *lines]))
+    asked = ("study", "assess-table-2", "--data", path, "--fields", "text=body", "--quick")
+    code, out, _ = run(*asked, "--documents", 40, "--json")
+    assert code == 0
+    assert {row["documents"] for row in json.loads(out)} == {40}
+    assert {row["data"] for row in json.loads(out)} == {str(path)}
+    code, out, _ = run(*asked, "--json")
+    assert {row["documents"] for row in json.loads(out)} == {60}
