@@ -3,6 +3,8 @@
 import csv
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sottovoce.cli import topics_judge
 from sottovoce.corpus.counting import count_batches
 from sottovoce.corpus.reading import read_truth
 from sottovoce.corpus.simulate import SimulationParameters, write_community
@@ -18,6 +21,7 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.topics import Catalogue, LdaModel, load_model
 from sottovoce.topics.card import Origin
+from sottovoce.topics.judgements import questions
 from sottovoce.topics.judgements.questions import CHECK_TEXT
 
 Run = Callable[..., tuple[int, str, str]]
@@ -308,6 +312,15 @@ def test_what_comes_of_private_texts_is_readable_by_its_owner_only(
     assert (folder / "own.toml").stat().st_mode & 0o777 == 0o600
     run("topics", "catalogue", model, "--out", "open.toml", "--words", 3)
     assert (folder / "open.toml").stat().st_mode & 0o777 != 0o600
+
+
+def test_help_is_fast_because_no_command_imports_topics_before_it_runs() -> None:
+    assert (topics_judge.TOPIC_JUDGES, topics_judge.PROFILE_JUDGES) == (
+        questions.TOPIC_JUDGES,
+        questions.PROFILE_JUDGES,
+    )
+    code = "import sys, sottovoce.cli.app; sys.exit('sottovoce.topics' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_folder_that_holds_no_model_is_refused(run: Run, folder: Path) -> None:
