@@ -70,6 +70,11 @@ def test_a_form_with_a_column_per_option_is_read(tmp_path: Path) -> None:
     ]
 
 
+def test_of_a_profile_in_parts_only_the_last_is_a_vote(tmp_path: Path) -> None:
+    text = "judge,item,part,parts,topic,sensitive\na,p,1,2,hiv,(later)\na,p,2,2,hiv,yes\n"
+    assert plain(read(tmp_path, text)) == [("a", "p", True, None)]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -15,7 +15,7 @@ from sottovoce.topics.match import (
     model_catalogue,
 )
 
-FILLER = tuple(f"filler{number}" for number in range(40))
+FILLER = tuple(f"filler{number}" for number in range(400))
 DEBT = ("debt", "loan", "credit", "owe")
 BABY = ("baby", "birth", "pregnant", "mother")
 TERMS = (*DEBT, *BABY, "card", *FILLER)
@@ -108,14 +108,18 @@ def test_words_that_are_common_everywhere_tell_no_dimension() -> None:
 
 
 def test_a_dimension_that_takes_up_little_of_the_topic_does_not_stand_for_it() -> None:
-    # Twenty words, three of them here; the other seventeen live in dimensions of other things.
-    words = DEBT[:3] + FILLER[:17]
-    catalogue = Catalogue((Topic("debts", words, "finance"), BABIES))
-    near = row(debt=0.03, loan=0.03, credit=0.03)
-    elsewhere = row(debt=0.2, loan=0.2, credit=0.2)
-    sizes = np.array([1.0, 100.0, *np.ones(len(PLAIN))])
-    matching = match(near, elsewhere, catalogue=catalogue, sizes=sizes, chosen={"babies": [1]})
-    assert dimensions(matching)["debts"] == ()
+    # Its share is large enough, but it is tiny: a text with these words is of the large dimension.
+    tiny, large = spread(DEBT, 0.3), spread((*DEBT, *BABY), 0.08)
+    for size, expected in ((0.002, ()), (1.0, (0,))):
+        sizes = np.array([size, 1.0, *np.ones(len(PLAIN))])
+        matching = match(tiny, large, spread(BABY, 0.4), sizes=np.append(sizes, 1.0))
+        assert dimensions(matching)["debts"] == expected
+
+
+def test_a_dimension_of_another_topic_is_not_taken_however_well_it_fits() -> None:
+    wide = Topic("money", (*DEBT, "card"), "finance")
+    matching = match(spread((*DEBT, "card"), 0.4), catalogue=Catalogue((DEBTS, wide)))
+    assert dimensions(matching) == {"debts": (), "money": (0,)}
 
 
 def test_a_topic_none_of_whose_words_the_model_knows_is_told_apart() -> None:
