@@ -144,7 +144,7 @@ def release(
     # Beside the corpus, not the folder: every release of a corpus must meet the same ledger.
     ledger_file = ledger or corpus.with_name(f"{corpus.name}.ledger")
     if dry_run:
-        _show(job, job.card(None), quote(job, ledger_file, allowed), as_json)
+        _show(job, job.card(None), quote(job, ledger_file, allowed, out), as_json)
         return
     opened_ledger = Ledger(ledger_file, create=True)
     open_account(opened_ledger, job, allowed)

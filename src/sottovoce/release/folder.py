@@ -53,15 +53,20 @@ def unpack_bundle(bundle: Path, folder: Path) -> None:
             temporary.write_bytes(archive.read(name))
 
 
-def verified_card(folder: Path) -> Card:
-    """The card of a released folder whose files are what the card says."""
+def released_card(folder: Path) -> Card:
+    """The card in ``folder``, whatever lies beside it."""
     path = folder / CARD_FILE
     try:
         if path.stat().st_size > LARGEST_CARD:
             raise InputError(f"{path} is too large for a card.")
-        card = read_card(path.read_text(encoding="utf-8"))
+        return read_card(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         raise InputError(f"{folder} holds no readable {CARD_FILE}; is it a release?") from None
+
+
+def verified_card(folder: Path) -> Card:
+    """The card of a released folder whose files are what the card says."""
+    card = released_card(folder)
     if set(card.files) != FILES:
         raise InputError(f"the card must name just these files: {', '.join(sorted(FILES))}.")
     for name, expected in card.files.items():

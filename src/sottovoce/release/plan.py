@@ -19,7 +19,7 @@ from sottovoce.release.counts import Counts, Floats, checked_counts, checked_wid
 from sottovoce.release.exact import text_up
 from sottovoce.release.expected import expected_nonzeros, noise_deviation
 from sottovoce.release.guarantee import LimitedPrecision
-from sottovoce.release.mechanism import GeometricMechanism, geometric_noise
+from sottovoce.release.mechanism import GeometricMechanism, constant_work_noise, geometric_noise
 from sottovoce.release.sampler import check_rate
 from sottovoce.release.settings import ReleaseSettings
 
@@ -114,7 +114,8 @@ class Plan:
         counts = checked_counts(counts)
         checked_width(counts, self.words, what="word of the vocabulary")
         prior = self.settings.make_prior(self.words)
-        frequencies = prior.frequencies(counts, geometric_noise)
+        noise = constant_work_noise if self.settings.constant_work else geometric_noise
+        frequencies = prior.frequencies(counts, noise)
         fitted = self._compression(frequencies).fit(sparse.csr_array((1, self.words), dtype=int))
         grouped = isinstance(fitted, GroupedCompression)
         maps = tuple(each.map_ for each in (fitted.compressions_ if grouped else [fitted]))

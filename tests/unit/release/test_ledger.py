@@ -186,6 +186,13 @@ def test_everything_is_for_the_owner_only(ledger: Ledger, path: Path) -> None:
     assert len(files) == 4
 
 
+def test_an_empty_file_that_others_could_read_becomes_the_owners(tmp_path: Path) -> None:
+    path = tmp_path / "made.by.touch"
+    path.touch(mode=0o644)
+    Ledger(path, create=True)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 def test_commits_are_durable(ledger: Ledger) -> None:
     with ledger._database.reading() as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"

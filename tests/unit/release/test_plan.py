@@ -160,6 +160,27 @@ def test_the_estimator_states_its_guarantee_and_decompresses() -> None:
     assert bag.get_feature_names_out().tolist()[:2] == ["x0", "x1"]
 
 
+@pytest.mark.parametrize("rows", [30, 31, 2])
+def test_the_estimator_decompresses_each_document_by_its_own_map(rows: int) -> None:
+    bag = PrivateBagOfWords(
+        n=1, epsilon="200", compression="random", columns=8, maps=3, decompress=True, random_state=3
+    )
+    counts = sparse.csr_array(sparse.vstack([COUNTS, COUNTS])[:rows])
+    shared = bag.fit_transform(counts)
+    assert shared.sum(axis=1).tolist() == counts.sum(axis=1).tolist()
+    maps = [each.map_ for each in bag.plan_._compression(np.ones(40)).fit(COUNTS).compressions_]
+    for row in range(rows):
+        by_map = maps[row % 3].matrix
+        assert ((shared[[row]] - counts[[row]]) @ by_map).count_nonzero() == 0
+
+
+def test_the_estimator_can_work_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every draw, of the frequencies too, goes through the dense mechanism."""
+    monkeypatch.delattr(GeometricMechanism, "sparse")
+    bag = PrivateBagOfWords(compression="frequency", columns=8, prior="local", constant_work=True)
+    assert bag.fit_transform(COUNTS).shape == (30, 8)
+
+
 def test_the_estimator_names_released_columns() -> None:
     bag = PrivateBagOfWords(compression="random", columns=2, vocabulary=WORDS[:4])
     bag.fit(COUNTS[:, :4])

@@ -2,7 +2,7 @@
 
 Write-ahead log with ``synchronous=FULL``: a transaction that committed survives a crash and a power
 cut. Writers take turns (``BEGIN IMMEDIATE``), so what a transaction reads stays true until it
-commits. The file is created with mode 0600, which SQLite gives to its log files too.
+commits. The file gets mode 0600 whoever made it, and SQLite gives the same to its log files.
 """
 
 import os
@@ -152,6 +152,7 @@ def _refuse_others(connection: sqlite3.Connection, path: Path, *, create: bool) 
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    path.chmod(PRIVATE_MODE)
     _use_write_ahead_log(connection)
     connection.execute("BEGIN IMMEDIATE")
     application = _pragma(connection, "application_id")

@@ -51,6 +51,7 @@ class Ledger:
     """The privacy ledger in one SQLite file, with its outputs in a folder beside it."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
+        self.path = path
         self._database = Database(path, create=create)
         self._outputs = OutputFolder(path)
 
