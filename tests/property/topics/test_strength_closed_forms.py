@@ -49,8 +49,8 @@ def test_word_vector_strengths_follow_the_definition_in_both_modes(
     chosen = [
         ("word0", "word1", "word2"),
         ("word3", "word4", "word0"),
-        ("word5",) * 3,
-        ("word6",) * 3,
+        ("word5", "word1", "word6"),
+        ("word6", "word2", "word3"),
     ]
     catalogue = spaces.of_words(*chosen[:topics], weights=(3.0, 1.0, 0.5))
     for mode, positive in (("corrected", True), ("paper", False)):

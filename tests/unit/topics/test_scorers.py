@@ -105,7 +105,7 @@ def test_a_catalogue_must_be_matched_to_the_very_model() -> None:
 
 @pytest.mark.parametrize(
     ("dimensions", "message"),
-    [((), "no latent dimension; run"), ((5,), "from 0 to 4"), ((-1,), "from 0 to 4")],
+    [((), "no latent dimension; run"), ((5,), "from 0 to 4"), ((-1,), "dimensions must be >= 0")],
 )
 def test_a_topics_dimensions_must_be_the_models(dimensions: tuple[int, ...], message: str) -> None:
     model = spaces.random_lda(1)
