@@ -6,12 +6,15 @@ import typer
 
 import sottovoce
 from sottovoce.cli import (
+    alerts,
     assess,
     audit,
     bench,
     count,
     demo,
     describe,
+    explain,
+    forget,
     ledger,
     release,
     simulate,
@@ -32,6 +35,9 @@ app.command("simulate")(simulate.simulate)
 app.command("describe")(describe.describe)
 app.command("count")(count.count)
 app.command("assess")(assess.assess)
+app.command("explain")(explain.explain)
+app.command("alerts")(alerts.alerts)
+app.command("forget")(forget.forget)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")
