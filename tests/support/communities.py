@@ -1,6 +1,6 @@
 """Small communities for tests, and a vector space whose strengths can be worked out by hand."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -33,8 +33,8 @@ class FixedScorer:
 
     topics: tuple[str, ...]
     weights: NDArray[np.float64]
-    vocabulary: Vocabulary = Vocabulary.public(WORDS)
-    rules: TokenRules = TokenRules()
+    vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary.public(WORDS))
+    rules: TokenRules = field(default_factory=TokenRules)
 
     def strengths(
         self, counts: sparse.csr_array, *, threads: int | None = None

@@ -137,8 +137,10 @@ def _show(found: "Explanation", her: "HerPosts | None", as_json: bool) -> None:
         show_json(finite({**record, "without": without}))
         return
     show_facts("Position", {**asdict(found.position), **(interest or {})})
-    show_rows("Posts: by how much her score would fall without each", posts)
+    show_rows("Posts", posts)
+    typer.echo("A post adds what her score would fall by without it.")
     if words:
-        show_rows("Words: what each adds to the posts that hold the score up", words)
+        show_rows("Words", words)
+        typer.echo("A word adds to the posts that hold the score up.")
     if without is not None:
-        show_facts("Without the posts named", without)
+        show_facts("What if", without)
