@@ -19,6 +19,7 @@ from sottovoce.cli import (
     release,
     simulate,
     study,
+    topics,
 )
 
 app = typer.Typer(
@@ -41,6 +42,7 @@ app.command("forget")(forget.forget)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")
+app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)
 app.command("study")(study.study)
 

@@ -70,7 +70,7 @@ class LdaModel:
         parts = [KIND, self.vocabulary.fingerprint, rules_record(self.rules)]
         digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
         digest.update(self.alpha.astype("<f8").tobytes())
-        digest.update(memoryview(self.phi.astype("<f4", copy=False)))
+        digest.update(self.phi.astype("<f4", copy=False).data)
         return digest.hexdigest()
 
     def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> LdaScorer:  # noqa: ARG002 - both modes agree here
