@@ -139,7 +139,8 @@ def _show(found: "Explanation", her: "HerPosts | None", as_json: bool) -> None:
         show_json(finite({**record, "without": without}))
         return
     show_facts("Position", {**asdict(found.position), **(interest or {})})
-    show_rows("Posts", posts)
+    # As --without takes it: a number in a table would have its thousands set apart.
+    show_rows("Posts", [{**post, "number": str(post["number"])} for post in posts])
     typer.echo("A post adds what her score would fall by without it.")
     if words:
         show_rows("Words", words)
