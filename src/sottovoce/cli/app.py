@@ -5,7 +5,18 @@ from typing import Annotated
 import typer
 
 import sottovoce
-from sottovoce.cli import audit, bench, count, demo, describe, ledger, release, simulate, study
+from sottovoce.cli import (
+    audit,
+    bench,
+    count,
+    demo,
+    describe,
+    evaluate,
+    ledger,
+    release,
+    simulate,
+    study,
+)
 
 app = typer.Typer(
     name="sottovoce",
@@ -20,6 +31,7 @@ app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
 app.command("describe")(describe.describe)
 app.command("count")(count.count)
+app.command("evaluate")(evaluate.evaluate)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")
