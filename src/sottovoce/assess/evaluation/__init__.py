@@ -39,7 +39,11 @@ from sottovoce.assess.evaluation.paired_tests import (
     user_hits,
 )
 from sottovoce.assess.evaluation.precision import precision_at
-from sottovoce.assess.evaluation.r_precision import expected_hits, r_precision
+from sottovoce.assess.evaluation.r_precision import (
+    expected_hits,
+    hits_of_sensitive_users,
+    r_precision,
+)
 from sottovoce.assess.evaluation.strata import StratifiedTest, stratified_test, volume_strata
 from sottovoce.assess.evaluation.ties import TiedRanking, TieOrder, tie_order, tied_ranking
 
@@ -66,6 +70,7 @@ __all__ = [
     "count_volumes",
     "evaluate",
     "expected_hits",
+    "hits_of_sensitive_users",
     "holm",
     "judged_topics",
     "metrics_by_topic",

@@ -1,5 +1,6 @@
 """All measures and baselines of a community judged together."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -58,8 +59,12 @@ class Evaluation:
     comparisons: tuple[Comparison, ...]
 
     def record(self) -> dict[str, Any]:
-        """Everything, as JSON has it."""
-        return asdict(self)
+        """Everything, as JSON has it: an infinite t, of differences all alike, is None."""
+        content = asdict(self)
+        for compared in content["comparisons"]:
+            if math.isinf(compared["hits"]["t"]):
+                compared["hits"]["t"] = None
+        return content
 
 
 def evaluate(

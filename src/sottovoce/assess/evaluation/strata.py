@@ -14,7 +14,9 @@ from sottovoce.assess.evaluation.metrics import TopicMetrics, averaged, topic_me
 from sottovoce.assess.evaluation.ties import Floats, Integers, TiedRanking, TieOrder, tie_order
 from sottovoce.errors import ParameterError
 
-STRATA = 10
+# Volume is skewed: within tenths of a community the most active would still differ widely, and a
+# measure of nothing but volume would pass the test.
+USERS_PER_STRATUM = 10
 PERMUTATIONS = 1000
 CELLS_AT_ONCE = 250_000
 
@@ -28,10 +30,11 @@ class StratifiedTest:
     p_value: float
 
 
-def volume_strata(volumes: Floats, strata: int = STRATA) -> Integers:
-    """Users by equal shares of volume; equal volumes share a stratum."""
-    if strata < 1:
-        raise ParameterError(f"strata must be >= 1, got {strata}.")
+def volume_strata(volumes: Floats, users: int = USERS_PER_STRATUM) -> Integers:
+    """Strata of about ``users`` users of like volume; equal volumes share a stratum."""
+    if users < 1:
+        raise ParameterError(f"users per stratum must be >= 1, got {users}.")
+    strata = max(1, len(volumes) // users)
     edges = np.quantile(volumes, np.arange(1, strata) / strata)
     return np.searchsorted(edges, volumes, side="left").astype(np.int64)
 
