@@ -16,6 +16,8 @@ from sottovoce.cli import (
     release,
     simulate,
     study,
+    topics,
+    topics_judge,
 )
 
 app = typer.Typer(
@@ -35,6 +37,8 @@ app.command("evaluate")(evaluate.evaluate)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")
+topics.topics.add_typer(topics_judge.judge, name="judge")
+app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)
 app.command("study")(study.study)
 

@@ -1,1 +1,24 @@
 """Background knowledge: vector spaces, the catalogue of topics, judgements."""
+
+from sottovoce.topics.background import WordChoice
+from sottovoce.topics.bow import BagOfWords
+from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.topics.checkpoint import Checkpoint
+from sottovoce.topics.lda import LdaModel, LdaParameters, train_lda
+from sottovoce.topics.load import load_model
+from sottovoce.topics.space import Mode, PostScorer, Space
+
+__all__ = [
+    "BagOfWords",
+    "Catalogue",
+    "Checkpoint",
+    "LdaModel",
+    "LdaParameters",
+    "Mode",
+    "PostScorer",
+    "Space",
+    "Topic",
+    "WordChoice",
+    "load_model",
+    "train_lda",
+]
