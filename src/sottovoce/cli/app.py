@@ -6,6 +6,7 @@ import typer
 
 import sottovoce
 from sottovoce.cli import (
+    assess,
     audit,
     bench,
     count,
@@ -34,6 +35,7 @@ app.command("simulate")(simulate.simulate)
 app.command("describe")(describe.describe)
 app.command("count")(count.count)
 app.command("evaluate")(evaluate.evaluate)
+app.command("assess")(assess.assess)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")
