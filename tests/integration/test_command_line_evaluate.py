@@ -61,6 +61,10 @@ def test_measures_stand_beside_all_baselines_with_intervals(run: Run, community:
     assert rows["good"]["metrics"]["ndcg"]["value"] == pytest.approx(1.0)
     assert rows["random"]["metrics"]["r_precision_macro"]["value"] == pytest.approx(1 / 8)
     assert rows["bad"]["metrics"]["precision_at_5"]["value"] == 0.0
+    # Every third user, and of the sensitive (0, 8, 16, 24, 32) two, has three posts of two words.
+    for volume in ("posts", "words"):
+        expected = 2 / 13
+        assert rows[volume]["metrics"]["precision_at_5"]["value"] == pytest.approx(expected)
     for row in found["measures"]:
         for interval in row["metrics"].values():
             assert interval["low"] <= interval["high"]
