@@ -91,9 +91,13 @@ class Catalogue:
         except InputError as error:
             raise InputError(f"the catalogue {path}: {error}") from None
 
-    def save(self, path: Path) -> None:
-        """Write the catalogue as TOML, so that ``load`` gives an equal one."""
-        write_entries(path, self.model, (_entry(topic) for topic in self.topics))
+    def save(self, path: Path, *, private: bool = False) -> None:
+        """Write the catalogue as TOML, so that ``load`` gives an equal one.
+
+        Words that a model of private texts chose are for their owner only: ``private``.
+        """
+        entries = (_entry(topic) for topic in self.topics)
+        write_entries(path, self.model, entries, private=private)
 
     def __len__(self) -> int:
         return len(self.topics)

@@ -58,10 +58,12 @@ def catalogue_text(model: str | None, entries: Iterable[Mapping[str, Any]]) -> s
     return "\n".join(head + [_table(entry) for entry in entries])
 
 
-def write_entries(path: Path, model: str | None, entries: Iterable[Mapping[str, Any]]) -> None:
+def write_entries(
+    path: Path, model: str | None, entries: Iterable[Mapping[str, Any]], *, private: bool
+) -> None:
     """Write a catalogue, whole or not at all."""
     text = catalogue_text(model, entries)
-    with whole_file(path) as temporary:
+    with whole_file(path, private=private) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

@@ -6,9 +6,9 @@ own words. No two topics get the same dimension unasked: their scores would be e
 that subtracts the interest in the rest of the domain would subtract the topic from itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,8 @@ UNJUDGED = "unjudged"
 """The domain of topics that no judge has seen."""
 
 How = Literal["words", "chosen"]
+Form: TypeAlias = Callable[[str], str | None]
+"""How a model writes a word (stemmed, say), or None if it counts no such word."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,13 @@ class Matching:
     shared: tuple[int, ...]
     """Dimensions that more than one topic was given by choice."""
 
+    def without_unmatched(self) -> Catalogue:
+        """The catalogue without the topics that nothing stands for, so that it can be scored."""
+        matched = tuple(topic for topic in self.catalogue if topic.dimensions)
+        if not matched:
+            raise InputError("no topic matches any dimension: the model is about other things.")
+        return replace(self.catalogue, topics=matched)
+
     def require_all(self) -> None:
         """Refuse a catalogue with topics that nothing stands for."""
         if self.unmatched:
@@ -109,6 +118,7 @@ def match_catalogue(
     sizes: Floats | None = None,
     chosen: Mapping[str, Sequence[int]] | None = None,
     least_share: float = LEAST_SHARE,
+    form: Form = str,
 ) -> Matching:
     """Match every topic to the latent dimensions of the model ``fingerprint`` by its words.
 
@@ -116,11 +126,12 @@ def match_catalogue(
     dimension can stand for the topic whose words have the largest share of it, if that share is
     at least ``least_share`` and three times the words' share over all dimensions, and if it is not
     owed to one or two words; together such dimensions must take up a tenth of a text made of the
-    topic's words. ``chosen`` overrules this for the topics it names.
+    topic's words. ``chosen`` overrules this for the topics it names. ``form`` is how the model
+    writes words.
     """
     chosen = chosen or {}
     _check(catalogue, phi, chosen, least_share)
-    affinities = _affinities(catalogue, phi, terms, checked_sizes(phi, sizes))
+    affinities = _affinities(catalogue, phi, terms, checked_sizes(phi, sizes), form)
     fitting = _fitting(catalogue, affinities, least_share)
     fitting[:, [dimension for given in chosen.values() for dimension in given]] = False
     found = [_found(affinities.reach[place], fitting[place]) for place in range(len(catalogue))]
@@ -159,30 +170,42 @@ def best_indicator(reach: Floats, candidates: Sequence[int]) -> tuple[int, ...]:
     return tuple(ordered[: int(sums.argmax()) + 1])
 
 
-def known_words(topic: Topic, column: Mapping[str, int]) -> dict[tuple[int, ...], float]:
+def known_words(
+    topic: Topic, column: Mapping[str, int], form: Form = str
+) -> dict[tuple[int, ...], float]:
     """The topic's words that the model knows, as columns, with their weights, which add up to 1.
 
-    A bigram that the model does not count is known by its two words, if it counts both.
+    A bigram that the model does not count is known by its two words, if it counts both. Words that
+    the model writes alike are one.
     """
     weights = topic.weights or (1.0,) * len(topic.words)
     found: dict[tuple[int, ...], float] = {}
     for term, weight in zip(topic.words, weights, strict=True):
-        parts = (term,) if term in column else tuple(term.split(" "))
-        if weight and all(part in column for part in parts):
-            found[tuple(column[part] for part in parts)] = weight
+        columns = _columns(term, column, form)
+        if columns and weight:
+            found[columns] = found.get(columns, 0.0) + weight
     total = sum(found.values())
     return {columns: weight / total for columns, weight in found.items()}
 
 
+def _columns(term: str, column: Mapping[str, int], form: Form) -> tuple[int, ...]:
+    words = [form(word) for word in term.split(" ")]
+    known = [word for word in words if word]
+    if len(known) < len(words):
+        return ()
+    parts = [" ".join(known)] if " ".join(known) in column else known
+    return tuple(column[part] for part in parts) if all(part in column for part in parts) else ()
+
+
 def _affinities(
-    catalogue: Catalogue, phi: Floats, terms: Sequence[str], sizes: Floats
+    catalogue: Catalogue, phi: Floats, terms: Sequence[str], sizes: Floats, form: Form
 ) -> _Affinities:
     column = {term: place for place, term in enumerate(terms)}
     shape = len(catalogue), phi.shape[0]
     share, reach, telling = np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64)
     known = np.zeros(len(catalogue), np.int64)
     for place, topic in enumerate(catalogue):
-        for columns, weight in known_words(topic, column).items():
+        for columns, weight in known_words(topic, column, form).items():
             word = phi[:, columns]
             # No bigram is more frequent than the rarer of its words.
             mass = word.min(axis=1)
