@@ -14,7 +14,6 @@ from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release.baselines.laplace import LaplaceBaseline
 from sottovoce.release.compression import WordVectors, read_embedding
 from sottovoce.release.compression.embedded import LEAST_COVERAGE
-from sottovoce.release.compression.embedding.limits import EmbeddingError
 from sottovoce.release.counts import Counts, Floats, checked_counts
 from sottovoce.release.evaluation.semantics import FOLDS
 from sottovoce.release.exact import Exact
@@ -24,6 +23,7 @@ from sottovoce.study.corpora import MOST_WORDS, SIMULATED, CountedCorpus, load_c
 from sottovoce.study.release_parts.levels import MIDDLE, STRONG, WEAK, Level
 from sottovoce.study.release_parts.methods import Recipe
 from sottovoce.study.result import StudyResult
+from sottovoce.topics.w2v.files.limits import EmbeddingError
 
 PAPER_COLUMNS = 100
 SYNTHETIC_COLUMNS = 10

@@ -7,6 +7,7 @@ from sottovoce.topics.checkpoint import Checkpoint
 from sottovoce.topics.lda import LdaModel, LdaParameters, train_lda
 from sottovoce.topics.load import load_model
 from sottovoce.topics.space import Mode, PostScorer, Space
+from sottovoce.topics.w2v import SkipGramModel, SkipGramParameters, train_skip_gram
 
 __all__ = [
     "BagOfWords",
@@ -16,9 +17,12 @@ __all__ = [
     "LdaParameters",
     "Mode",
     "PostScorer",
+    "SkipGramModel",
+    "SkipGramParameters",
     "Space",
     "Topic",
     "WordChoice",
     "load_model",
     "train_lda",
+    "train_skip_gram",
 ]

@@ -63,7 +63,7 @@ class BowScorer:
     def strengths(
         self, counts: sparse.csr_array, *, threads: int | None = None
     ) -> NDArray[np.float64]:
-        """sum tf / (sqrt(j) ||tf||) over a topic's j words: R-Susceptibility, Definition 4."""
+        """Sum of tf / (sqrt(j) ||tf||) over a topic's j words: R-Susceptibility, Definition 4."""
         rows = checked_rows(counts, self.vocabulary)
         pointers, members, sizes = self._members
 

@@ -1,14 +1,16 @@
 """Where long training stands, on disk: a crash or Ctrl-C loses at most the work since then.
 
-A checkpoint is a folder of one state file and `checkpoint.json`, which names it, its SHA-256, the steps
-done and the request: a hash of texts, words and parameters. A state is only taken up by the same request.
+A checkpoint is a folder of one state file and `checkpoint.json`, which names it, its SHA-256, the
+steps done and the request: a hash of texts, words and parameters. A state is only taken up by the
+same request.
 """
 
 import json
-import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from sottovoce.errors import ParameterError
 from sottovoce.files import output_folder, whole_file
@@ -80,20 +82,31 @@ class Checkpoint:
 
     def clear(self) -> None:
         """Remove the checkpoint: training is over."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        for path in [*self.folder.glob("state-*"), self.folder / _RECORD]:
+            path.unlink(missing_ok=True)
+        # Somebody else's files, or none of ours to begin with.
+        with suppress(OSError):
+            self.folder.rmdir()
 
 
 def _read(path: Path) -> State:
     try:
         with path.open("rb") as file:
             fields = json.loads(file.read(_LARGEST_RECORD))
-        state = State(**fields)
-        sound = type(state.steps) is int and state.steps >= 0
-        sound = sound and isinstance(state.file, str) and Path(state.file).name == state.file
+        if _is_state(fields):
+            return State(**fields)
     except (OSError, ValueError, TypeError, RecursionError):
-        sound = False
-    if not sound or (state.format, state.version) != (FORMAT, VERSION):
-        raise ModelFileError(
-            f"{path} is no checkpoint of this version of Sottovoce; remove its folder."
-        )
-    return state
+        pass
+    raise ModelFileError(
+        f"{path} is no checkpoint of this version of Sottovoce; remove its folder."
+    )
+
+
+def _is_state(fields: dict[str, Any]) -> bool:
+    named = fields["file"] if isinstance(fields.get("file"), str) else "/"
+    return (
+        (fields.get("format"), fields.get("version")) == (FORMAT, VERSION)
+        and type(fields.get("steps")) is int
+        and fields["steps"] >= 0
+        and Path(named).name == named
+    )

@@ -1,7 +1,8 @@
 """A model on disk: a folder with `card.json`, `vocabulary.txt` and one `.npy` file for each array.
 
-An array is uncompressed, so reading one takes no more memory than its file has bytes; its type and shape are
-compared with the card's before anything is allocated, and every file with its SHA-256. Nothing is pickled.
+An array is uncompressed, so reading one takes no more memory than its file has bytes; its type and
+shape are compared with the card's before anything is allocated, and every file with its SHA-256.
+Nothing is pickled.
 """
 
 import hashlib

@@ -7,11 +7,13 @@ from typing import TypeAlias
 from sottovoce.topics.card import Card, ModelFileError
 from sottovoce.topics.folder import open_folder
 from sottovoce.topics.lda.model import LdaModel
+from sottovoce.topics.w2v.model import SkipGramModel
 
-Model: TypeAlias = LdaModel
+Model: TypeAlias = LdaModel | SkipGramModel
 
 _KINDS: dict[str, Callable[[Path, Card], Model]] = {
     "lda": LdaModel.from_folder,
+    "w2v": SkipGramModel.from_folder,
 }
 
 

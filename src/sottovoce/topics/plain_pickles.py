@@ -1,7 +1,7 @@
 """Other libraries' files that hold pickles, read without giving them the power to run code."""
 
 import io
-import pickle  # noqa: S403 - to refuse what can run code
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
@@ -30,7 +30,7 @@ def only_plain_pickles() -> Iterator[None]:
     """
     with _ONE_AT_A_TIME:
         before = pickle.loads
-        pickle.loads = lambda data, /, **_options: _PlainUnpickler(io.BytesIO(data)).load()  # type: ignore[assignment] # for a moment
+        pickle.loads = lambda data, /, **_options: _PlainUnpickler(io.BytesIO(data)).load()
         try:
             yield
         finally:

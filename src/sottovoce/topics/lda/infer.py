@@ -1,9 +1,9 @@
 """Fold-in: the topics of a post, all at once, under a topic model that stays as it is.
 
-Two passes of collapsed variational inference of order zero over the post's distinct words. The first goes
-forward and learns as it goes: each word is shared out among the topics by what the words before it said.
-The second goes backward and shares each word out again by all other words. More passes go on towards a mode
-of the posterior and predict unseen words of a short post worse, as `bench infer` measures.
+Two passes of collapsed variational inference of order zero over the post's distinct words. The
+first goes forward and learns as it goes: each word is shared out among the topics by what the words
+before it said. The second goes backward and shares each word out again by all other words. More
+passes move on towards a mode of the posterior and predict unseen words of a short post worse.
 
 Sums over topics run in eight lanes in a fixed order, without the compiler's freedom to reorder,
 so a post has the same bits in any batch, on any number of threads, on any processor.
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 # One function on purpose: a helper called for each word would count references to its arrays.
 @kernel
-def fold_in(  # noqa: C901, PLR0915 - see above
+def fold_in(  # noqa: C901 - see above
     pointers: NDArray[np.int64],
     columns: NDArray[np.int32],
     counts: Floats,
@@ -105,7 +105,7 @@ def topic_shares(
     last: Whole,
     out: Floats,
 ) -> None:
-    """theta of each post; all zero for a post without a known word."""
+    """Theta of each post; all zero for a post without a known word."""
     shares = np.empty((longest(pointers, first, last), alpha.size))
     expected = np.empty((BLOCK, alpha.size))
     for begin in range(first, last, BLOCK):

@@ -70,7 +70,7 @@ class LdaModel:
         parts = [KIND, self.vocabulary.fingerprint, rules_record(self.rules)]
         digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
         digest.update(self.alpha.astype("<f8").tobytes())
-        digest.update(np.ascontiguousarray(self.phi.astype("<f4")))
+        digest.update(self.phi.astype("<f4", copy=False).data)
         return digest.hexdigest()
 
     def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> LdaScorer:  # noqa: ARG002 - both modes agree here
@@ -133,7 +133,7 @@ class LdaModel:
 
     @cached_property
     def _padded(self) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-        """phi and alpha with dimensions that nothing has, up to a whole number of lanes."""
+        """Phi and alpha with dimensions that nothing has, up to a whole number of lanes."""
         missing = -self.dimensions % LANES
         if not missing:
             return self.phi, self.alpha

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import ParameterError
-from sottovoce.release.compression.embedding.binary import binary_vectors
-from sottovoce.release.compression.embedding.limits import EmbeddingError, checked_size
 from sottovoce.release.compression.embedding.space import Embedding
-from sottovoce.release.compression.embedding.text import text_vectors
+from sottovoce.topics.w2v.files.binary import binary_vectors
+from sottovoce.topics.w2v.files.limits import EmbeddingError, checked_size
+from sottovoce.topics.w2v.files.text import text_vectors
 
 FileKind = Literal["auto", "text", "binary"]
 
