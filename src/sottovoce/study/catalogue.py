@@ -4,8 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sottovoce.errors import ParameterError
+from sottovoce.study.assess_table_4 import run_table_4
+from sottovoce.study.assess_table_5 import run_table_5
+from sottovoce.study.assess_table_6 import run_table_6
+from sottovoce.study.options import Options
 from sottovoce.study.release_runs import (
-    Options,
     run_figure_1,
     run_figure_2,
     run_synthetic,
@@ -23,6 +26,14 @@ class Study:
 
 
 STUDIES: dict[str, Study] = {
+    "assess-table-4": Study(
+        "Measures of structured data against topical strength of interest", run_table_4
+    ),
+    "assess-table-5": Study(
+        "All measures in all spaces over all sensitive topics, and where personas stand",
+        run_table_5,
+    ),
+    "assess-table-6": Study("R-precision of the latent measures, topic by topic", run_table_6),
     "release-figure-1": Study(
         "Heatmaps of word counts before and after each mechanism, at one true epsilon",
         run_figure_1,

@@ -11,8 +11,9 @@ from sottovoce.errors import ParameterError
 class Options:
     """What the user asked for; None leaves it to the study.
 
-    The release studies take ``data`` (complaints, news, simulated, or a file that ``read`` says how to
-    read), ``documents`` and ``embedding``; the assess studies ``posts``, ``truth``, ``topics`` and ``models``.
+    The release studies take ``data`` (complaints, news, simulated, or a file that ``read`` says how
+    to read), ``documents`` and ``embedding``; the assess studies ``posts``, ``truth``, ``topics``
+    and ``models``.
     """
 
     seeds: int | None = None

@@ -1,6 +1,5 @@
 """The communities that measures are judged on: simulated ones, or a user's own."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,7 +78,7 @@ def simulated_catalogue(community: Community) -> Catalogue:
 
 def _personas(truth: pa.Table) -> tuple[NDArray[np.str_], ...]:
     filled = pc.fill_null(truth["persona"], UNKNOWN)
-    names: Sequence[str] = pc.unique(truth["topic"]).to_pylist()
+    names = pc.unique(truth["topic"]).to_pylist()
     return tuple(
         np.array(filled.filter(pc.equal(truth["topic"], name)).to_pylist(), dtype=np.str_)
         for name in names

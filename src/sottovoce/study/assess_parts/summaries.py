@@ -70,7 +70,9 @@ def persona_columns(outcomes: Sequence[Outcome], measure: str) -> Row:
     row: Row = {}
     for persona in PERSONAS:
         values = [
-            each.standing[measure][persona] for each in outcomes if persona in each.standing[measure]
+            each.standing[measure][persona]
+            for each in outcomes
+            if persona in each.standing[measure]
         ]
         blank: Row = {persona: None, f"{persona}_low": None, f"{persona}_high": None}
         row |= interval_columns(persona, values) if values else blank
