@@ -18,9 +18,6 @@ from sottovoce.cli import (
     simulate,
     study,
     topics,
-    topics_catalogue,
-    topics_judge,
-    topics_match,
 )
 
 app = typer.Typer(
@@ -41,9 +38,6 @@ app.command("assess")(assess.assess)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")
-topics.topics.command("match")(topics_match.match)
-topics.topics.command("catalogue")(topics_catalogue.catalogue)
-topics.topics.add_typer(topics_judge.judge, name="judge")
 app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)
 app.command("study")(study.study)

@@ -11,6 +11,7 @@ from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.reading import FieldsOption, FormatOption, HeaderOption, read_options
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
 from sottovoce.corpus.reading.options import MIB
+from sottovoce.errors import ParameterError
 
 
 def study(
@@ -39,6 +40,9 @@ def study(
     model: Annotated[
         list[Path] | None, typer.Option(help="Assess studies: a model of `topics train`.")
     ] = None,
+    votes: Annotated[
+        list[Path] | None, typer.Option(help="Judges' votes, for assess-table-1; may be repeated.")
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
     ] = False,
@@ -61,8 +65,20 @@ def study(
         return
     chosen = study_named(name)
     read = read_options(file_format, fields, header, "UTC", "utf-8", 16 * MIB)
+    if votes and not chosen.takes_votes:
+        raise ParameterError(f"{name} takes no votes; leave --votes out.")
     options = Options(
-        seeds, documents, data, read, embedding, quick, posts, truth, topics, tuple(model or ())
+        seeds,
+        documents,
+        data,
+        read,
+        embedding,
+        quick,
+        votes=tuple(votes or ()),
+        posts=posts,
+        truth=truth,
+        topics=topics,
+        models=tuple(model or ()),
     )
     with progress(f"Running study {name}"):
         result = chosen.runner(options)

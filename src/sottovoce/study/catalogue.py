@@ -4,6 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sottovoce.errors import ParameterError
+from sottovoce.study.assess_judgement_runs import (
+    run_assess_table_1,
+    run_assess_table_2,
+    run_assess_table_3,
+)
 from sottovoce.study.assess_table_4 import run_table_4
 from sottovoce.study.assess_table_5 import run_table_5
 from sottovoce.study.assess_table_6 import run_table_6
@@ -23,9 +28,21 @@ class Study:
 
     title: str
     runner: Callable[[Options], StudyResult]
+    takes_votes: bool = False
 
 
 STUDIES: dict[str, Study] = {
+    "assess-table-1": Study(
+        "Topics by number of judges who call them sensitive, and their agreement",
+        run_assess_table_1,
+        takes_votes=True,
+    ),
+    "assess-table-2": Study(
+        "Vocabulary of the sensitive topics in a trained model", run_assess_table_2
+    ),
+    "assess-table-3": Study(
+        "Sensitive users by majority of judges, in a sample by score", run_assess_table_3
+    ),
     "assess-table-4": Study(
         "Measures of structured data against topical strength of interest", run_table_4
     ),

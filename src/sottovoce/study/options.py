@@ -13,7 +13,7 @@ class Options:
 
     The release studies take ``data`` (complaints, news, simulated, or a file that ``read`` says how
     to read), ``documents`` and ``embedding``; the assess studies ``posts``, ``truth``, ``topics``
-    and ``models``.
+    and ``models``; ``votes`` are files of judges' votes.
     """
 
     seeds: int | None = None
@@ -22,6 +22,7 @@ class Options:
     read: ReadOptions = field(default_factory=ReadOptions)
     embedding: Path | None = None
     quick: bool = False
+    votes: tuple[Path, ...] = ()
     posts: Path | None = None
     truth: Path | None = None
     topics: Path | None = None

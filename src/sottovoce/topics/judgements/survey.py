@@ -32,7 +32,7 @@ SURVEY_TOPICS: dict[str, tuple[str, ...]] = {
     "Concentration": ("attention deficit",),
     "Media Preferences": ("film and television", "music", "video games"),
 }
-"""Our reading of which topics a kind of information is about, fixed before any comparison."""
+"""Our reading of the topics of each kind, fixed before any correlation was computed."""
 
 _PERMUTATIONS = 9_999
 _LEAST_POINTS = 4
@@ -62,10 +62,10 @@ class SurveyCheck:
 def read_survey(path: Path) -> dict[str, float]:
     """The mean answer for each kind of information."""
     try:
-        table = pq.read_table(path, columns=list(_COLUMNS))
+        table = pq.read_table(path)
     except (OSError, pa.ArrowInvalid) as error:
         raise InputError(f"cannot read the survey {path}: {type(error).__name__}.") from None
-    if set(table.column_names) != set(_COLUMNS):
+    if not set(_COLUMNS) <= set(table.column_names):
         raise InputError(f"the survey {path} needs the columns {' and '.join(_COLUMNS)}.")
     pairs = zip(table["Description"].to_pylist(), table["mean"].to_pylist(), strict=True)
     return {str(kind): float(mean) for kind, mean in pairs}

@@ -44,8 +44,8 @@ class LdaParameters:
     alpha: float = 0.1
     """Where the prior weights start; each is then fitted on its own."""
     eta: float = 0.01
-    burn_in: int = 50
-    """Iterations before the prior weights are fitted."""
+    burn_in: int | None = None
+    """Iterations before the prior weights are fitted; by default 50, or a quarter if less."""
     workers: int | None = None
     """Threads, by default one for each core; only 1 gives one result for one seed."""
 
@@ -57,8 +57,11 @@ class LdaParameters:
             if value is not None and not value > 0:
                 raise ParameterError(f"{name} must be > 0, got {value}.")
         for name in ("seed", "burn_in"):
-            if getattr(self, name) < 0:
-                raise ParameterError(f"{name} must be >= 0, got {getattr(self, name)}.")
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise ParameterError(f"{name} must be >= 0, got {value}.")
+        if self.burn_in is None:
+            object.__setattr__(self, "burn_in", min(50, self.iterations // 4))
 
 
 def train_lda(

@@ -133,4 +133,5 @@ class SkipGramModel:
         rows = [column.get(word, -1) for word in ([whole] if whole in column else formed)]
         if -1 in rows:
             return None
-        return self.vectors[rows].mean(axis=0, dtype=np.float64)
+        mean: NDArray[np.float64] = self.vectors[rows].mean(axis=0, dtype=np.float64)
+        return mean
