@@ -44,10 +44,10 @@ def susceptibility(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     return scores.size - np.searchsorted(ordered, scores, side="right") + 1
 
 
-def share_at_least_as_exposed(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each user the share of users whose score is at least hers, she included."""
+def users_at_least_as_exposed(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """For each user the number of users whose score is at least hers, she included."""
     ordered = np.sort(scores)
-    return (scores.size - np.searchsorted(ordered, scores, side="left")) / scores.size
+    return scores.size - np.searchsorted(ordered, scores, side="left")
 
 
 def band_numbers(scores: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -57,8 +57,7 @@ def band_numbers(scores: NDArray[np.float64]) -> NDArray[np.int32]:
     tie that reaches beyond the band is not in it: where all score alike nobody stands out, and
     of 50 users none is in the top 1%.
     """
-    ordered = np.sort(scores)
-    at_least = scores.size - np.searchsorted(ordered, scores, side="left")
+    at_least = users_at_least_as_exposed(scores)
     # In whole numbers, so that 5% of 20 users are one.
     return np.searchsorted(np.array(BANDS) * scores.size, at_least * 100, side="left").astype(
         np.int32

@@ -65,6 +65,17 @@ class Scoring:
         self.fold(state, batches, threads=threads)
         return state
 
+    @property
+    def words(self) -> PostScorer:
+        """How salient words are counted."""
+        if self._words is None:
+            raise ParameterError("these measures do not look at which words were used.")
+        return self._words
+
+    def counts(self, scorer: PostScorer, texts: pa.Array) -> sparse.csr_array:
+        """The counts of some texts as ``scorer`` wants them."""
+        return next(count_batches([texts], scorer.vocabulary, scorer.rules))
+
     def _all_scorers(self) -> list[PostScorer]:
         return [*self.scorers.values(), *([] if self._words is None else [self._words])]
 

@@ -56,6 +56,14 @@ class WordUse:
             self.admit(int(users.max()) + 1)
         self._bits[users] |= bits
 
+    def replaced(self, user: int, bits: NDArray[np.uint8]) -> "WordUse":
+        """A copy in which one user has used other words."""
+        use = WordUse(self.words)
+        use.admit(len(self))
+        use.add_bits(np.arange(len(self)), self.bits)
+        use.bits[user] = bits
+        return use
+
     def holders(self) -> NDArray[np.int64]:
         """How many users have used each word."""
         return _count_holders(self.bits, self.words)

@@ -6,6 +6,7 @@ import typer
 
 import sottovoce
 from sottovoce.cli import (
+    alerts,
     assess,
     audit,
     bench,
@@ -13,6 +14,8 @@ from sottovoce.cli import (
     demo,
     describe,
     evaluate,
+    explain,
+    forget,
     ledger,
     release,
     simulate,
@@ -35,6 +38,9 @@ app.command("describe")(describe.describe)
 app.command("count")(count.count)
 app.command("evaluate")(evaluate.evaluate)
 app.command("assess")(assess.assess)
+app.command("explain")(explain.explain)
+app.command("alerts")(alerts.alerts)
+app.command("forget")(forget.forget)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")

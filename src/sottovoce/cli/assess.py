@@ -1,6 +1,5 @@
 """``sottovoce assess``."""
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +12,7 @@ from sottovoce.cli.assessing import (
     ModeOption,
     MOption,
     TopicsOption,
+    finite,
     fold_posts,
     the_bucket,
     the_catalogue,
@@ -109,16 +109,7 @@ def _most_exposed(assessment: "Assessment", users: int) -> list[dict[str, object
     """The first users by each measure and topic, only if somebody asked for them."""
     if not users:
         return []
-    return [
-        {name: _json_number(value) for name, value in row.items()}
-        for batch in assessment.ranks()
-        for row in batch.slice(0, users).to_pylist()
-    ]
-
-
-def _json_number(value: object) -> object:
-    """JSON has no infinity: the only user of a word scores null there."""
-    return None if isinstance(value, float) and math.isinf(value) else value
+    return [row for batch in assessment.ranks() for row in batch.slice(0, users).to_pylist()]
 
 
 def _show(
@@ -131,7 +122,7 @@ def _show(
     state = assessment.state
     facts = {"users": len(state), "posts": int(state.posts.sum()), "ranks": out}
     if as_json:
-        show_json({**facts, "bands": summary, "most_exposed": most})
+        show_json(finite({**facts, "bands": summary, "most_exposed": most}))
         return
     show_rows(f"{len(state):,} users, {facts['posts']:,} posts: users in each band", summary)
     if most:

@@ -1,5 +1,6 @@
 """Options and steps that the commands around an assessment share."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -80,3 +81,12 @@ def fold_posts(assessment: "Assessment", posts: Path, reading: "ReadOptions") ->
         return
     assessment.fold(posts, opened)
     warn_about_rows(opened)
+
+
+def finite(value: object) -> object:
+    """As JSON can hold it: the only user of a word scores infinity, which is null there."""
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
