@@ -4,11 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sottovoce.errors import ParameterError
+from sottovoce.study.assess_figure_1 import run_figure_1 as run_assess_figure_1
 from sottovoce.study.assess_judgement_runs import (
     run_assess_table_1,
     run_assess_table_2,
     run_assess_table_3,
 )
+from sottovoce.study.assess_robustness import run_robustness
 from sottovoce.study.assess_table_4 import run_table_4
 from sottovoce.study.assess_table_5 import run_table_5
 from sottovoce.study.assess_table_6 import run_table_6
@@ -51,6 +53,12 @@ STUDIES: dict[str, Study] = {
         run_table_5,
     ),
     "assess-table-6": Study("R-precision of the latent measures, topic by topic", run_table_6),
+    "assess-figure-1": Study(
+        "Risk scores of users sampled by a^score against those of everybody", run_assess_figure_1
+    ),
+    "assess-robustness": Study(
+        "Other parameters, another space, another background corpus", run_robustness
+    ),
     "release-figure-1": Study(
         "Heatmaps of word counts before and after each mechanism, at one true epsilon",
         run_figure_1,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from sottovoce.assess.evaluation.baselines import RANDOM
 from sottovoce.release.evaluation.intervals import Interval, mean_interval
@@ -10,6 +11,8 @@ from sottovoce.study.assess_parts.rows import VARIANTS
 from sottovoce.study.assess_parts.summaries import differences
 
 Value = Callable[[Outcome, str], float]
+Verdict = Literal["Holds", "Not clear", "Does not hold"]
+"""Not clear: the 95% interval of the difference has 0 inside."""
 
 
 @dataclass(frozen=True)
@@ -17,11 +20,11 @@ class Claim:
     """A sentence, whether our numbers bear it out, and these."""
 
     says: str
-    holds: bool
+    verdict: Verdict
     seen: str
 
     def __str__(self) -> str:
-        return f"{'Holds' if self.holds else 'Does not hold'}: {self.says} ({self.seen})."
+        return f"{self.verdict}: {self.says} ({self.seen})."
 
 
 def strength_claims(outcomes: Sequence[Outcome], spaces: Sequence[str]) -> list[Claim]:
@@ -67,7 +70,7 @@ def control_claims(outcomes: Sequence[Outcome], spaces: Sequence[str]) -> list[C
     claims = [
         Claim(
             "in the control no measure has a higher MAP than chance",
-            not found,
+            "Does not hold" if found else "Holds",
             f"the highest gain is {highest}'s, {_shown(gains[highest])}"
             + (f"; above chance: {', '.join(found)}" if found else ""),
         )
@@ -77,7 +80,7 @@ def control_claims(outcomes: Sequence[Outcome], spaces: Sequence[str]) -> list[C
         claims.append(
             Claim(
                 f"in the control {space}-dt gains no NDCG over {space}",
-                gain.low <= 0,
+                "Does not hold" if gain.low > 0 else "Holds",
                 f"gain {_shown(gain)}",
             )
         )
@@ -93,7 +96,8 @@ def _best(outcomes: Sequence[Outcome], space: str) -> Claim:
     }
     best = max(means, key=lambda name: means[name])
     seen = ", ".join(f"{name} {value:.3f}" for name, value in means.items())
-    return Claim(f"{space}-dt has the best NDCG of its space", best == f"{space}-dt", seen)
+    holds: Verdict = "Holds" if best == f"{space}-dt" else "Does not hold"
+    return Claim(f"{space}-dt has the best mean NDCG of its space", holds, seen)
 
 
 def _clear(outcomes: Sequence[Outcome], space: str) -> Claim:
@@ -104,7 +108,7 @@ def _clear(outcomes: Sequence[Outcome], space: str) -> Claim:
     gain = _gain(outcomes, f"{space}-dt", space, _metric("ndcg"))
     return Claim(
         f"the NDCG intervals of {space}-dt and {space} do not overlap, {space}-dt above",
-        intervals[f"{space}-dt"].low > intervals[space].high,
+        "Holds" if intervals[f"{space}-dt"].low > intervals[space].high else "Does not hold",
         f"{_shown(intervals[f'{space}-dt'])} and {_shown(intervals[space])}; "
         f"gain seed by seed {_shown(gain)}",
     )
@@ -112,7 +116,9 @@ def _clear(outcomes: Sequence[Outcome], space: str) -> Claim:
 
 def _above(outcomes: Sequence[Outcome], measure: str, rival: str, value: Value, says: str) -> Claim:
     gain = _gain(outcomes, measure, rival, value)
-    return Claim(says, gain.low > 0, f"difference {_shown(gain)}")
+    clear: Verdict = "Holds" if gain.low > 0 else "Does not hold"
+    verdict: Verdict = "Not clear" if gain.low <= 0 <= gain.high else clear
+    return Claim(says, verdict, f"difference {_shown(gain)}")
 
 
 def _gain(outcomes: Sequence[Outcome], measure: str, rival: str, value: Value) -> Interval:

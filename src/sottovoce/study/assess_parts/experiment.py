@@ -157,7 +157,9 @@ def notes_for(options: Options, sizes: Sizes) -> tuple[str, ...]:
     """What was done, in words."""
     if is_own(options):
         return ("Your own community; 95% bootstrap intervals over users, by topic.",)
+    quick = ("A quick look: too little of everything for its figures to mean much.",)
     return (
+        *(quick if options.quick else ()),
         (
             f"Simulated communities of {sizes.users} users over {sizes.weeks} weeks, {sizes.seeds} "
             f"seeds; {sizes.training.words()}, trained on each seed's {sizes.background} "

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics import (
     Catalogue,
     LdaModel,
@@ -16,6 +16,10 @@ from sottovoce.topics import (
     train_skip_gram,
 )
 from sottovoce.topics.model_matching import match_model
+
+
+class NothingFitsError(InputError):
+    """A model without any of the topics in question."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +86,8 @@ def fitted(spaces: Sequence[Space], catalogue: Catalogue) -> Knowledge:
     latent = [space for space in spaces if isinstance(space, LdaModel)]
     if latent and catalogue.model != latent[0].fingerprint:
         matching = match_model(catalogue, latent[0])
+        if not any(topic.sensitive and topic.dimensions for topic in matching.catalogue):
+            raise NothingFitsError("no sensitive topic of the catalogue is in the latent model.")
         catalogue = matching.without_unmatched()
         notes = tuple(
             f"Nothing in the latent model fits the topic {each.topic!r}; it is left out."
