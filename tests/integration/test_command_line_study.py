@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.cli import main
+from sottovoce.study.catalogue import STUDIES
 
 Run = Callable[..., tuple[int, str, str]]
 NAMES = ["release-figure-1", "release-synthetic", "release-figure-2", "release-table-1"]
@@ -38,9 +39,10 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp
 def test_list_names_every_study_with_what_it_shows(run: Run) -> None:
     code, out, _ = run("list")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == NAMES
+    assert [line.split()[0] for line in out.splitlines()] == list(STUDIES)
+    assert set(NAMES) <= set(STUDIES)
     code, out, _ = run("list", "--json")
-    assert [row["study"] for row in json.loads(out)] == NAMES
+    assert [row["study"] for row in json.loads(out)] == list(STUDIES)
     assert all(row["shows"] for row in json.loads(out))
 
 
@@ -91,9 +93,10 @@ def test_a_study_runs_on_the_user_s_own_columns(run: Run, tmp_path: Path) -> Non
         (["release-table-1", "--data", "news"], "bbc-news.tsv is not in"),
         (["release-table-1", "--data", "nothere.csv"], "nothere.csv"),
         (["release-synthetic", "--data", "news"], "makes its own data"),
+        (["release-figure-1", "--posts", "p.csv"], "give --data, no posts or models"),
         (["release-figure-1", "--seeds", "2"], "shows one draw"),
         (["release-synthetic", "--seeds", "0"], "seeds must be >= 1"),
-        (["nothing"], "study must be list or one of release-figure-1"),
+        (["nothing"], "study must be list or one of"),
     ],
 )
 def test_what_cannot_be_run_ends_with_exit_code_2_and_no_output(

@@ -129,6 +129,8 @@ def run_table_1(options: Options) -> StudyResult:
 
 
 def _sizes(options: Options, full: Sizes) -> Sizes:
+    if any((options.posts, options.truth, options.topics, options.models)):
+        raise ParameterError("the release studies take documents: give --data, no posts or models.")
     base = QUICK if options.quick else full
     return replace(
         base,
