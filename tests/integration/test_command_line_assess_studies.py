@@ -120,7 +120,7 @@ def test_a_study_runs_on_a_user_s_own_files(run: Run, own: list[object]) -> None
 def test_table_6_asks_for_a_latent_model(run: Run, own: list[object]) -> None:
     code, out, err = run("assess-table-6", *own)
     assert (code, out) == (2, "")
-    assert "give an lda --model" in err
+    assert "about lda measures: give such a --model" in err
 
 
 def test_other_studies_run_on_own_files_too(run: Run, own: list[object]) -> None:

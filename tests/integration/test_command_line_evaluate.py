@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -100,6 +101,27 @@ def test_people_see_two_tables_and_what_is_missing(run: Run, community: Path) ->
     assert "Against the baselines" in out
     assert "rank with --measure ent as well" in err
     assert "give --posts" in err
+
+
+def test_posts_and_topics_give_the_entropy_baseline_that_ranks_lack(
+    run: Run, community: Path
+) -> None:
+    topics = "".join(
+        f'[[topic]]\nname = "{name}"\ndomain = "d"\nsensitive = true\nwords = ["two", "rare"]\n'
+        for name in TOPICS
+    )
+    (community / "topics.toml").write_text(topics)
+    ranks = pq.read_table(community / "ranks.parquet")
+    without = ranks.filter(pc.not_equal(ranks["measure"], "ent"))
+    pq.write_table(without, community / "ranks.parquet")
+    files = [community / "ranks.parquet", community / "truth.parquet"]
+    more = ["--posts", community / "posts.parquet", "--topics", community / "topics.toml"]
+    code, out, err = run("evaluate", *files, *more, "--json")
+    assert (code, err) == (0, "")
+    rows = {row["measure"]: row for row in json.loads(out)["measures"]}
+    assert rows["ent"]["baseline"]
+    # Everyone has used one of the words and nobody the other, so entropy tells nobody apart.
+    assert rows["ent"]["metrics"] == rows["random"]["metrics"]
 
 
 def test_trec_files_give_the_same_numbers_as_ours(run: Run, community: Path) -> None:

@@ -27,6 +27,10 @@ def evaluate(
     posts: Annotated[
         Path | None, typer.Option(help="Posts, for the baselines of volume and the test by it.")
     ] = None,
+    topics: Annotated[
+        Path | None,
+        typer.Option(help="The catalogue, for the ENT baseline where the ranks lack it."),
+    ] = None,
     level: Annotated[int, typer.Option(help="Of qrels: the least level of a sensitive user.")] = 1,
     qrels_out: Annotated[Path | None, typer.Option(help="Write the truth as TREC qrels.")] = None,
     qrels_levels: Annotated[
@@ -46,7 +50,7 @@ def evaluate(
     baseline: a paired t-test and a permutation test on per-user hits, and paired bootstrap.
 
     Example: sottovoce evaluate ranks.parquet community/truth.parquet
-    --posts community/posts.parquet
+    --posts community/posts.parquet --topics community/topics.toml
     """
     from sottovoce.assess import evaluation  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.evaluation.reading import (  # noqa: PLC0415
@@ -54,6 +58,7 @@ def evaluate(
         read_ranks,
     )
     from sottovoce.corpus.reading import open_posts  # noqa: PLC0415
+    from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415
 
     if qrels_levels not in LEVELS:
         raise ParameterError(f"--qrels-levels must be grades or sensitive, got {qrels_levels!r}.")
@@ -62,6 +67,9 @@ def evaluate(
         judged = evaluation.judged_topics(known)
         runs = evaluation.scores_by_measure(ranked, judged)
         volumes = None if posts is None else evaluation.count_volumes(open_posts(posts))
+        if posts is not None and topics is not None and "ent" not in runs:
+            entropy = evaluation.entropy_scores(judged, open_posts(posts), Catalogue.load(topics))
+            runs = {**runs, "ent": entropy}
     with progress("Evaluating"):
         found = evaluation.evaluate(judged, runs, volumes, replicates=replicates, seed=seed)
     _write(known, ranked, qrels_out, cast("Levels", qrels_levels), run_out)
@@ -92,7 +100,10 @@ def _warn(found: "Evaluation") -> None:
     """Say which baselines are not beside the measures, and how to get them."""
     names = {each.measure for each in found.measures}
     if "ent" not in names:
-        typer.echo("No ENT baseline: rank with --measure ent as well.", err=True)
+        typer.echo(
+            "No ENT baseline: rank with --measure ent as well, or give --posts and --topics.",
+            err=True,
+        )
     if "posts" not in names:
         typer.echo("No baselines of volume: give --posts.", err=True)
 

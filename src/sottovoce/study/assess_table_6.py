@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from sottovoce.assess.evaluation.baselines import RANDOM
-from sottovoce.errors import ParameterError
 from sottovoce.report.figures import legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.study.assess_parts.communities import DEFAULT
@@ -34,8 +33,6 @@ def run_table_6(options: Options) -> StudyResult:
     """R-Susceptibility, Table 6: R-precision of LDA, LDA-D, LDA-T and LDA-DT by topic."""
     sizes = sizes_for(options, Sizes(levels=(DEFAULT,)))
     (outcomes,) = outcomes_by_level(options, sizes, MEASURES).values()
-    if "lda" not in outcomes[0].runs:
-        raise ParameterError("assess-table-6 is about latent topics: give an lda --model.")
     shared = size_columns(options, sizes, outcomes)
     topics = [topic.name for topic in outcomes[0].community.judged]
     rows = tuple(

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sottovoce.assess.evaluation import JudgedTopic
+from sottovoce.assess.evaluation import JudgedTopic, user_rows
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.study.assess_figure_1 import covered
 from sottovoce.study.assess_parts import claims
@@ -15,7 +15,7 @@ from sottovoce.study.assess_parts.backgrounds import captured
 from sottovoce.study.assess_parts.communities import StudyCommunity, draw_community
 from sottovoce.study.assess_parts.experiment import is_own
 from sottovoce.study.assess_parts.knowledge import Knowledge, focused
-from sottovoce.study.assess_parts.outcomes import Outcome, _rows, judged_outcome, standing
+from sottovoce.study.assess_parts.outcomes import Outcome, judged_outcome, standing
 from sottovoce.study.assess_parts.paper import TABLE_4, TABLE_5, TABLE_6, table_5_columns
 from sottovoce.study.assess_parts.rows import level_rows, strength_of
 from sottovoce.study.assess_parts.summaries import gain_columns, metric_columns, persona_columns
@@ -256,4 +256,4 @@ def test_half_of_what_a_study_needs_is_refused(options: Options, message: str) -
 
 def test_a_judged_user_without_a_post_is_refused() -> None:
     with pytest.raises(InputError, match="9 of 10 judged users of topic 't' have no post"):
-        _rows(community().judged[0], pa.array(["u0", "stranger"]))
+        user_rows(community().judged[0], pa.array(["u0", "stranger"]))

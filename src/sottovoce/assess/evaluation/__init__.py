@@ -5,6 +5,7 @@ from sottovoce.assess.evaluation.baselines import (
     Volumes,
     baseline_scores,
     count_volumes,
+    entropy_scores,
     volume_scores,
 )
 from sottovoce.assess.evaluation.bootstrap import (
@@ -21,6 +22,7 @@ from sottovoce.assess.evaluation.judged import (
     constant_scores,
     judged_topics,
     scores_by_measure,
+    user_rows,
 )
 from sottovoce.assess.evaluation.metrics import (
     METRICS,
@@ -68,6 +70,7 @@ __all__ = [
     "bootstrap_metrics",
     "constant_scores",
     "count_volumes",
+    "entropy_scores",
     "evaluate",
     "expected_hits",
     "hits_of_sensitive_users",
@@ -88,6 +91,7 @@ __all__ = [
     "tied_ranking",
     "topic_metrics",
     "user_hits",
+    "user_rows",
     "volume_scores",
     "volume_strata",
 ]

@@ -7,9 +7,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.assess.evaluation.judged import JudgedTopic, Scores, constant_scores
+from sottovoce.assess.api import plan_scoring
+from sottovoce.assess.evaluation.judged import (
+    JudgedTopic,
+    Scores,
+    constant_scores,
+    user_rows,
+)
 from sottovoce.assess.evaluation.ties import Floats
+from sottovoce.assess.setting import Setting
 from sottovoce.corpus.reading import Corpus
+from sottovoce.topics.catalogue import Catalogue
 
 RANDOM = "random"
 POSTS = "posts"
@@ -57,6 +65,17 @@ def volume_scores(judged: Sequence[JudgedTopic], volumes: Mapping[str, int]) -> 
 
 def _by_user(topic: JudgedTopic, volumes: Mapping[str, int]) -> Floats:
     return np.array([volumes.get(user, 0) for user in topic.users.to_pylist()], dtype=np.float64)
+
+
+def entropy_scores(judged: Sequence[JudgedTopic], posts: Corpus, catalogue: Catalogue) -> Scores:
+    """The ENT baseline (R-Susceptibility, Definition 1) from posts and the topics' words."""
+    measures, scoring = plan_scoring(catalogue, (), (ENT,))
+    state = scoring.state_of(posts)
+    names = state.users.names().cast(pa.string())
+    return tuple(
+        measures[ENT].score(state, topic.name, Setting())[user_rows(topic, names)]
+        for topic in judged
+    )
 
 
 def baseline_scores(judged: Sequence[JudgedTopic], volumes: Volumes | None) -> dict[str, Scores]:

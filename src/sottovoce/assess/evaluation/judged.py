@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.assess.evaluation.ties import Flags, Floats
+from sottovoce.assess.evaluation.ties import Flags, Floats, Integers
 from sottovoce.errors import InputError
 
 LEAST_USERS = 2
@@ -100,6 +100,18 @@ def _topic_scores(own: pa.Table, measure: str, topic: JudgedTopic) -> Floats:
         raise InputError(f"scores must be numbers, got {unknown} that are not: {where}.")
     values: Floats = scores.to_numpy()
     return values
+
+
+def user_rows(topic: JudgedTopic, names: pa.Array) -> Integers:
+    """Where each judged user stands among ``names``, those who have posts."""
+    places = pc.index_in(topic.users, value_set=names)
+    if places.null_count:
+        raise InputError(
+            f"{places.null_count} of {len(topic.users)} judged users of topic {topic.name!r} have "
+            "no post; judge those who have."
+        )
+    rows: Integers = places.to_numpy().astype(np.int64)
+    return rows
 
 
 def constant_scores(judged: Sequence[JudgedTopic]) -> Scores:

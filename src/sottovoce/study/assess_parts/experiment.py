@@ -139,6 +139,9 @@ def _own(options: Options, measures: Sequence[str]) -> ScoredCommunity:
     knowledge = load_knowledge(options.models, options.topics)
     spaces = {None, "bow", *(space.name for space in knowledge.spaces)}
     possible = [name for name in measures if MEASURES[name].space in spaces]
+    if not possible:
+        needed = " or ".join(needed_spaces(measures))
+        raise ParameterError(f"this study is about {needed} measures: give such a --model.")
     community = own_community(options.posts, options.truth, options.read)
     return score_community(community, knowledge, possible)
 

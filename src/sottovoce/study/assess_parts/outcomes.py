@@ -2,21 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy import stats
 
 from sottovoce.assess.api import plan_scoring
 from sottovoce.assess.evaluation import (
-    JudgedTopic,
     Scores,
     averaged,
+    bootstrap_metrics,
     constant_scores,
     metrics_by_topic,
     user_hits,
+    user_rows,
 )
 from sottovoce.assess.evaluation.baselines import POSTS, RANDOM
 from sottovoce.assess.evaluation.ties import Floats
@@ -24,7 +25,6 @@ from sottovoce.assess.measures.catalogue import Measure
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state import State
 from sottovoce.corpus.reading import open_posts
-from sottovoce.errors import InputError
 from sottovoce.study.assess_parts.communities import StudyCommunity
 from sottovoce.study.assess_parts.knowledge import Knowledge
 
@@ -70,6 +70,11 @@ class Outcome:
     standing: Mapping[str, Mapping[str, float]]
     """By measure and persona, the mean share of the community that stands below."""
 
+    @cached_property
+    def draws(self) -> Mapping[str, Mapping[str, Floats]]:
+        """Every measure's metrics on bootstrap draws of users, the same for all measures."""
+        return bootstrap_metrics(self.community.judged, self.runs)
+
 
 def score_community(
     community: StudyCommunity, knowledge: Knowledge, measures: Sequence[str]
@@ -78,7 +83,7 @@ def score_community(
     chosen, scoring = plan_scoring(knowledge.catalogue, knowledge.spaces, measures)
     state = scoring.state_of(open_posts(community.posts))
     names = state.users.names().cast(pa.string())
-    rows = tuple(_rows(topic, names) for topic in community.judged)
+    rows = tuple(user_rows(topic, names) for topic in community.judged)
     return ScoredCommunity(community, state, chosen, rows)
 
 
@@ -123,14 +128,3 @@ def share_below(scores: Floats) -> Floats:
     """For each user the share of the others who score lower, equals counted half."""
     ranks: Floats = stats.rankdata(scores)
     return (ranks - 1.0) / max(len(scores) - 1, 1)
-
-
-def _rows(topic: JudgedTopic, names: pa.Array) -> NDArray[np.int64]:
-    places = pc.index_in(topic.users, value_set=names)
-    if places.null_count:
-        raise InputError(
-            f"{places.null_count} of {len(topic.users)} judged users of topic {topic.name!r} have "
-            "no post; judge those who have."
-        )
-    rows: NDArray[np.int64] = places.to_numpy().astype(np.int64)
-    return rows

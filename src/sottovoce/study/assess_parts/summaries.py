@@ -6,7 +6,6 @@ import numpy as np
 
 from sottovoce.assess.evaluation import (
     METRICS,
-    bootstrap_metrics,
     paired_difference,
     paired_test,
     percentile_interval,
@@ -95,7 +94,7 @@ def significance_columns(outcomes: Sequence[Outcome], measure: str, baseline: st
 
 
 def _bootstrapped(outcome: Outcome, measure: str) -> Row:
-    drawn = bootstrap_metrics(outcome.community.judged, {measure: outcome.runs[measure]})[measure]
+    drawn = outcome.draws[measure]
     row: Row = {}
     for metric, value in outcome.metrics[measure].items():
         found = percentile_interval(value, drawn[metric])
@@ -104,8 +103,7 @@ def _bootstrapped(outcome: Outcome, measure: str) -> Row:
 
 
 def _bootstrapped_gain(outcome: Outcome, measure: str, baseline: str, metric: str) -> Row:
-    pair = {name: outcome.runs[name] for name in (measure, baseline)}
-    drawn = bootstrap_metrics(outcome.community.judged, pair)
+    drawn = outcome.draws
     value = outcome.metrics[measure][metric] - outcome.metrics[baseline][metric]
     found = paired_difference(value, drawn[measure][metric], drawn[baseline][metric])
     name = f"{metric}_gain"
