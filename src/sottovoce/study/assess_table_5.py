@@ -21,7 +21,6 @@ from sottovoce.study.result import StudyResult
 SHOWN = (
     "community",
     "measure",
-    "r_precision_micro",
     "map",
     "ndcg",
     "professional",
@@ -29,6 +28,7 @@ SHOWN = (
     "paper_map",
 )
 WIDE = (
+    "r_precision_micro",
     "r_precision_macro",
     "precision_at_5",
     "afflicted",
