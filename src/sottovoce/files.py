@@ -56,7 +56,8 @@ def check_folder(path: Path) -> None:
 def nearest_folder(path: Path) -> Path:
     """``path``, or the nearest folder above it that exists."""
     nearest = path
-    while not nearest.exists():
+    # A link to nowhere is there, and is no folder.
+    while not os.path.lexists(nearest):
         nearest = nearest.parent
     return nearest
 

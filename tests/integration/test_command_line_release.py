@@ -97,6 +97,46 @@ def test_a_folder_with_another_release_is_left_alone(run: Runner) -> None:
     assert run(*LISTED, *STATED, "--out", "r", *more).code == 0
 
 
+def test_a_link_to_the_corpus_has_no_budget_of_its_own(run: Runner) -> None:
+    assert run(*LISTED, *STATED, "--out", "r1").code == 0
+    Path("link.csv").symlink_to("posts.csv")
+    shown = run("link.csv", "--vocabulary", "words.txt", *STATED, "--out", "r2", "--label", "two")
+    assert shown.code == 2
+    assert "nothing was spent or released" in shown.err
+
+
+UNSPENT = {
+    "more maps than documents": ("--compress", "random", "--columns", "2", "--maps", "10"),
+    "a link to nowhere": ("--out", "nowhere"),
+    "a prior without a compression": ("--prior", "local"),
+    "a budget below the release": ("--budget", "1"),
+    "too large an N": ("--precision", str(10**20)),
+}
+
+
+@pytest.mark.parametrize("case", UNSPENT)
+def test_what_cannot_end_well_spends_nothing(run: Runner, case: str) -> None:
+    Path("nowhere").symlink_to("gone")
+    shown = run(*LISTED, *STATED, "--out", "r", "--ledger", "l", *UNSPENT[case])
+    assert shown.code == 2
+    assert shown.err.startswith("error") or "Error" not in shown.err
+    assert not Path("l").exists()
+
+
+def test_a_dry_run_takes_an_empty_file_for_a_new_ledger(run: Runner) -> None:
+    Path("l").touch()
+    for more in (("--dry-run",), ()):
+        assert run(*LISTED, *STATED, "--out", "r", "--ledger", "l", *more).code == 0
+
+
+def test_a_share_for_a_prior_that_is_not_bought_is_no_other_request(run: Runner) -> None:
+    for share in ("1/10", "1/5"):
+        shown = run(*LISTED, *STATED, "--out", "r", "--ledger", "l", "--prior-share", share)
+        assert shown.code == 0
+    (account,) = Ledger(Path("l")).accounts()
+    assert account.spent == 1
+
+
 def test_a_disk_without_room_is_seen_before_anything_is_spent(
     run: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,8 +145,7 @@ def test_a_disk_without_room_is_seen_before_anything_is_spent(
     assert shown.code == 2
     assert "of disk" in shown.err
     assert not Path("r").exists()
-    (account,) = Ledger(Path("l")).accounts()
-    assert account.spent == 0
+    assert not Path("l").exists()
 
 
 def test_another_release_beyond_the_budget_is_refused_and_leaves_nothing(run: Runner) -> None:
@@ -367,7 +406,7 @@ def test_a_file_in_the_folders_place_spends_nothing(run: Runner) -> None:
     Path("taken").write_text("")
     shown = run(*LISTED, *STATED, "--out", "taken")
     assert shown.code == 2
-    assert all(account.spent == 0 for account in Ledger(Path("posts.csv.ledger")).accounts())
+    assert not Path("posts.csv.ledger").exists()
 
 
 @pytest.mark.parametrize("kills", [12, pytest.param(120, marks=pytest.mark.long)])

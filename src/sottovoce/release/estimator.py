@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sottovoce.errors import ParameterError
 from sottovoce.release.accounting import Accounting
 from sottovoce.release.compression import WordVectors, multinomial_counts
 from sottovoce.release.compression.base import counting_tags, validated_counts
@@ -130,7 +131,12 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
 
     def _words(self, width: int) -> tuple[str, ...]:
         if self.vocabulary is not None:
-            return tuple(np.asarray(self.vocabulary).tolist())
+            words = tuple(np.asarray(self.vocabulary).tolist())
+            if len(words) != width:
+                raise ParameterError(
+                    f"vocabulary must name the {width} columns of X, got {len(words)} words."
+                )
+            return words
         names = getattr(self, "feature_names_in_", None)
         return tuple(f"x{i}" for i in range(width)) if names is None else tuple(names)
 

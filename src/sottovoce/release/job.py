@@ -8,12 +8,13 @@ import hashlib
 import json
 import shutil
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import BudgetError, InputError, LedgerError
+from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
 from sottovoce.files import check_folder, nearest_folder
 from sottovoce.release.card import Card, make_card
 from sottovoce.release.documents import Documents
@@ -45,7 +46,13 @@ class Job:
     declared: tuple[str, ...] = ()
     label: str = ""
 
-    @property
+    def __post_init__(self) -> None:
+        """Refuse what could only fail once the spend is committed."""
+        documents, maps = self.documents.counts.shape[0], self.plan.settings.maps
+        if maps > documents:
+            raise ParameterError(f"maps must be at most one per document, {documents}, got {maps}.")
+
+    @cached_property
     def request(self) -> Request:
         """What is asked of the ledger; the same job is the same request."""
         guarantee = LimitedPrecision.at_rate(self.plan.guarantee.rate, n=self.plan.guarantee.n)
@@ -71,6 +78,8 @@ class Job:
         }
         facts = {
             **plain,
+            # What frequencies would have cost is no part of a release that buys none.
+            "prior_share": str(settings.prior_rate),
             "guarantee": str((settings.guarantee.n, settings.guarantee.epsilon)),
             "frequencies": _digest(settings.frequencies),
             "map": _digest(self._embedded_words()),
@@ -167,7 +176,7 @@ def quote(job: Job, path: Path, budget: LimitedPrecision | None, folder: Path) -
     _check_room(folder, path.parent, job)
     if budget is not None and budget.rate < job.request.guarantee.rate:
         raise _too_small()
-    ledger = Ledger(path) if path.exists() else None
+    ledger = Ledger(path) if path.exists() and path.stat().st_size else None
     _refuse_another_release(folder, job, ledger, job.request)
     accounts = ledger.accounts() if ledger else []
     known = {account.corpus: account for account in accounts}

@@ -15,6 +15,8 @@ from sottovoce.release.compression import (
     GroupedCompression,
     WordMap,
 )
+from sottovoce.release.compression.decompress import checked_prior
+from sottovoce.release.compression.storage import MOST_NUMBERS
 from sottovoce.release.counts import Counts, Floats, checked_counts, checked_width
 from sottovoce.release.exact import text_up
 from sottovoce.release.expected import expected_nonzeros, noise_deviation
@@ -49,7 +51,14 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Refuse what could only fail later, when the spend is already committed."""
+        refuse_pairs(self.vocabulary)
         check_rate(self.noise_rate)
+        if self.settings.maps * self.words > MOST_NUMBERS:
+            raise ParameterError(
+                f"maps times words must be at most {MOST_NUMBERS}, got more; use fewer maps."
+            )
+        if self.settings.frequencies is not None:
+            checked_prior(self.settings.frequencies, self.words)
         if self.settings.reads_frequencies:
             check_rate(self.settings.prior_rate)
         compression = self._compression(np.ones(self.words))
@@ -147,3 +156,13 @@ class Plan:
             parts |= {"embedding": settings.embedding, "vocabulary": self.vocabulary}
         chosen = COMPRESSIONS[settings.compression](self.columns, **parts)
         return chosen if settings.maps == 1 else GroupedCompression(chosen, groups=settings.maps)
+
+
+def refuse_pairs(terms: tuple[str, ...]) -> None:
+    """One word more changes the count of up to three pairs, which the guarantee does not cover."""
+    pairs = sum(" " in term for term in terms)
+    if pairs:
+        raise ParameterError(
+            f"a release counts single words, got {pairs} terms of two: one added word would change "
+            "up to four counts, and the guarantee would be false. Leave them out."
+        )
