@@ -36,6 +36,12 @@ def _release(documents: float) -> "list[BenchRow]":
     return bench_release(int(documents))
 
 
+def _infer(posts: float) -> "list[BenchRow]":
+    from sottovoce.bench.infer import bench_infer  # noqa: PLC0415 - keeps --help fast
+
+    return bench_infer(int(posts))
+
+
 class _Bench(NamedTuple):
     """A bench: what runs it, and what its size means."""
 
@@ -49,6 +55,7 @@ BENCHES = {
     "tokenize": _Bench(_tokenize, "megabytes of text", 100, 0.01),
     "noise": _Bench(_noise, "samples", 1e8, 1000),
     "release": _Bench(_release, "documents", 100_000, 100),
+    "infer": _Bench(_infer, "posts", 5000, 50),
 }
 _SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
 

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sottovoce.cli.shown import AsJson, progress, show_facts, show_json, show_rows
-from sottovoce.topics.judgements.questions import PROFILE_JUDGES, TOPIC_JUDGES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from sottovoce.topics.judgements import Agreement, Vote
+
+# As in the judgements' own questions, which would slow down every --help.
+TOPIC_JUDGES, PROFILE_JUDGES = 7, 5
 
 judge = typer.Typer(
     help="The judgement study: sheets out, votes in, agreement, a judged catalogue.",

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+
 from sottovoce.corpus.reading import open_documents
 from sottovoce.corpus.simulate import Community, SimulationParameters, simulate
 from sottovoce.data import DataAbsentError, data_file
@@ -107,4 +110,7 @@ def _background(options: Options, data: str) -> Texts:
     opened = open_documents(Path(data), options=options.read)
     if options.documents is None:
         return opened
-    return [str(text) for text in opened.read_all()["text"].slice(0, options.documents).to_pylist()]
+    texts = opened.read_all()["text"]
+    # A file may be sorted by source; always the same sample of it.
+    chosen = np.random.default_rng(0).permutation(len(texts))[: options.documents]
+    return [str(text) for text in texts.take(pa.array(np.sort(chosen))).to_pylist()]

@@ -6,6 +6,9 @@ from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.checkpoint import Checkpoint
 from sottovoce.topics.lda import LdaModel, LdaParameters, train_lda
 from sottovoce.topics.load import load_model
+from sottovoce.topics.match import Matching
+from sottovoce.topics.model_matching import catalogue_of, match_model
+from sottovoce.topics.salient import salient_words
 from sottovoce.topics.space import Mode, PostScorer, Space
 from sottovoce.topics.w2v import SkipGramModel, SkipGramParameters, train_skip_gram
 
@@ -15,6 +18,7 @@ __all__ = [
     "Checkpoint",
     "LdaModel",
     "LdaParameters",
+    "Matching",
     "Mode",
     "PostScorer",
     "SkipGramModel",
@@ -22,7 +26,10 @@ __all__ = [
     "Space",
     "Topic",
     "WordChoice",
+    "catalogue_of",
     "load_model",
+    "match_model",
+    "salient_words",
     "train_lda",
     "train_skip_gram",
 ]

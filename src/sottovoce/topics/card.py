@@ -86,7 +86,7 @@ def read_card(path: Path) -> Card:
         )
     try:
         return _card(fields)
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, ParameterError) else type(error).__name__
         raise ModelFileError(f"{path} is damaged ({reason}); train or import anew.") from None
 

@@ -124,10 +124,9 @@ def match_catalogue(
 
     ``phi`` is dimensions x ``terms``; ``sizes`` are how much of all text each dimension is. A
     dimension can stand for the topic whose words have the largest share of it, if that share is
-    at least ``least_share`` and three times the words' share over all dimensions, and if it is not
-    owed to one or two words; together such dimensions must take up a tenth of a text made of the
-    topic's words. ``chosen`` overrules this for the topics it names. ``form`` is how the model
-    writes words.
+    at least ``least_share`` and three of the words are three times as likely in it as overall.
+    Together such dimensions must take up a tenth of a text made of the topic's words. ``chosen``
+    overrules this for the topics it names. ``form`` is how the model writes words.
     """
     chosen = chosen or {}
     _check(catalogue, phi, chosen, least_share)
@@ -149,8 +148,7 @@ def _fitting(
     own = owner[None, :] == np.arange(len(catalogue))[:, None]
     words = np.array([min(LEAST_WORDS, len(topic.words)) for topic in catalogue])
     several = affinities.telling >= words[:, None]
-    large = (affinities.share >= least_share) & (affinities.lift >= LEAST_LIFT)
-    return np.asarray(own & several & large)
+    return np.asarray(own & several & (affinities.share >= least_share))
 
 
 def _found(reach: Floats, fitting: NDArray[np.bool_]) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from statsmodels.stats.inter_rater import fleiss_kappa as peer_kappa
@@ -38,12 +38,14 @@ any_votes = arrays.arrays(
 )
 
 
+@settings(deadline=None)
 @given(equal_votes())
 def test_equal_numbers_of_votes_agree_with_statsmodels(votes: np.ndarray) -> None:
     assume(np.count_nonzero(votes.sum(axis=0)) > 1)
     assert fleiss_kappa(votes) == pytest.approx(peer_kappa(votes), abs=1e-12)
 
 
+@settings(deadline=None)
 @given(any_votes, st.randoms(use_true_random=False))
 def test_the_order_of_items_and_of_categories_is_nothing(
     votes: np.ndarray, source: random.Random
@@ -58,6 +60,7 @@ def test_the_order_of_items_and_of_categories_is_nothing(
         assert ours == pytest.approx(theirs, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(2, 9)), min_size=2, max_size=20))
 def test_unanimous_votes_of_both_kinds_give_1_however_many_judges(
     items: list[tuple[bool, int]],
@@ -67,6 +70,7 @@ def test_unanimous_votes_of_both_kinds_give_1_however_many_judges(
     assert fleiss_kappa(votes) == pytest.approx(1.0)
 
 
+@settings(deadline=None)
 @given(any_votes)
 def test_kappa_is_at_most_1(votes: np.ndarray) -> None:
     assume((votes.sum(axis=1) >= 2).any())

@@ -59,7 +59,9 @@ def test_attention_checks_say_what_to_answer_and_look_like_any_row() -> None:
     assert len({len(str(row["item"])) for row in rows}) == 1
 
 
-@pytest.mark.parametrize("options", [{"judges": -1}, {"judges": 1001}, {"checks": 5}, {"checks": -1}])
+@pytest.mark.parametrize(
+    "options", [{"judges": -1}, {"judges": 1001}, {"checks": 5}, {"checks": -1}]
+)
 def test_impossible_sheets_are_refused(options: dict[str, int]) -> None:
     with pytest.raises(ParameterError):
         topic_sheet(CATALOGUE, **options)

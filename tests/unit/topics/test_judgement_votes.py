@@ -70,6 +70,11 @@ def test_a_form_with_a_column_per_option_is_read(tmp_path: Path) -> None:
     ]
 
 
+def test_of_a_profile_in_parts_only_the_last_is_a_vote(tmp_path: Path) -> None:
+    text = "judge,item,part,parts,topic,sensitive\na,p,1,2,hiv,(later)\na,p,2,2,hiv,yes\n"
+    assert plain(read(tmp_path, text)) == [("a", "p", True, None)]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -146,7 +151,13 @@ def test_unequal_numbers_of_judges_have_rows_of_their_own() -> None:
 
 @pytest.mark.parametrize(
     ("yes", "judges", "threshold", "sensitive"),
-    [(4, 7, 0.5, True), (3, 7, 0.5, False), (2, 4, 0.5, False), (6, 7, 0.9, False), (1, 7, 0, True)],
+    [
+        (4, 7, 0.5, True),
+        (3, 7, 0.5, False),
+        (2, 4, 0.5, False),
+        (6, 7, 0.9, False),
+        (1, 7, 0, True),
+    ],
 )
 def test_a_topic_is_sensitive_when_more_than_the_threshold_say_so(
     yes: int, judges: int, threshold: float, sensitive: bool

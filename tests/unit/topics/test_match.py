@@ -1,5 +1,7 @@
 """A topic gets the dimensions that serve its ranking, or a reason why none does."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from sottovoce.topics.match import (
     model_catalogue,
 )
 
-FILLER = tuple(f"filler{number}" for number in range(40))
+FILLER = tuple(f"filler{number}" for number in range(400))
 DEBT = ("debt", "loan", "credit", "owe")
 BABY = ("baby", "birth", "pregnant", "mother")
 TERMS = (*DEBT, *BABY, "card", *FILLER)
@@ -38,14 +40,9 @@ def spread(words: tuple[str, ...], mass: float) -> np.ndarray:
 PLAIN = [row() for _ in range(6)]
 
 
-def match(*rows: np.ndarray, catalogue: Catalogue = CATALOGUE, **options: object) -> Matching:
-    return match_catalogue(
-        catalogue,
-        np.stack([*rows, *PLAIN]),
-        TERMS,
-        fingerprint="model",
-        **options,  # type: ignore[arg-type] # passed on as given
-    )
+def match(*rows: np.ndarray, catalogue: Catalogue = CATALOGUE, **options: Any) -> Matching:  # noqa: ANN401 - passed on
+    phi = np.stack([*rows, *PLAIN])
+    return match_catalogue(catalogue, phi, TERMS, fingerprint="model", **options)
 
 
 def dimensions(matching: Matching) -> dict[str, tuple[int, ...]]:
@@ -111,14 +108,18 @@ def test_words_that_are_common_everywhere_tell_no_dimension() -> None:
 
 
 def test_a_dimension_that_takes_up_little_of_the_topic_does_not_stand_for_it() -> None:
-    # Twenty words, three of them here; the other seventeen live in dimensions of other things.
-    words = DEBT[:3] + FILLER[:17]
-    catalogue = Catalogue((Topic("debts", words, "finance"), BABIES))
-    near = row(debt=0.03, loan=0.03, credit=0.03)
-    elsewhere = row(debt=0.2, loan=0.2, credit=0.2)
-    sizes = np.array([1.0, 100.0, *np.ones(len(PLAIN))])
-    matching = match(near, elsewhere, catalogue=catalogue, sizes=sizes, chosen={"babies": [1]})
-    assert dimensions(matching)["debts"] == ()
+    # Its share is large enough, but it is tiny: a text with these words is of the large dimension.
+    tiny, large = spread(DEBT, 0.3), spread((*DEBT, *BABY), 0.08)
+    for size, expected in ((0.002, ()), (1.0, (0,))):
+        sizes = np.array([size, 1.0, *np.ones(len(PLAIN))])
+        matching = match(tiny, large, spread(BABY, 0.4), sizes=np.append(sizes, 1.0))
+        assert dimensions(matching)["debts"] == expected
+
+
+def test_a_dimension_of_another_topic_is_not_taken_however_well_it_fits() -> None:
+    wide = Topic("money", (*DEBT, "card"), "finance")
+    matching = match(spread((*DEBT, "card"), 0.4), catalogue=Catalogue((DEBTS, wide)))
+    assert dimensions(matching) == {"debts": (), "money": (0,)}
 
 
 def test_a_topic_none_of_whose_words_the_model_knows_is_told_apart() -> None:
@@ -148,7 +149,7 @@ def test_choices_overrule_and_what_is_chosen_is_nobody_else_s() -> None:
         ({"least_share": float("nan")}, "least share"),
     ],
 )
-def test_impossible_choices_are_refused(options: dict[str, object], says: str) -> None:
+def test_impossible_choices_are_refused(options: dict[str, Any], says: str) -> None:
     with pytest.raises(ParameterError, match=says):
         match(spread(DEBT, 0.3), **options)
 

@@ -36,8 +36,9 @@ def safe_cell(text: str) -> str:
         " " if not character.isprintable() and character not in _KEPT_CONTROLS else character
         for character in text
     )
-    risky = printed.startswith(_GUARD) or printed.lstrip().startswith(_FORMULA)
-    return _GUARD + printed if risky or printed.startswith(_FORMULA) else printed
+    # Blanks before it hide nothing from a spreadsheet, and get lost on the way back.
+    starts = printed.startswith(_FORMULA) or printed.lstrip().startswith((*_FORMULA, _GUARD))
+    return _GUARD + printed if starts else printed
 
 
 def plain_cell(text: str) -> str:

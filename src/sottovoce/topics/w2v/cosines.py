@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from sottovoce.compiled import Whole, kernel
 
 LANES = 8
+# Up to here the words' dot products are less work than a vector for each of a few topics. It does
+# not depend on how many topics there are, so neither do a topic's bits.
+FEW_WORDS = 32
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +75,7 @@ def post_cosines(  # noqa: C901, PLR0912 - see above
                     cosine = 0.0
                 weights[i, topic] = count * cosine
                 out[row, topic] += count * cosine * cosines[word, topic] * norms[word]
-        if words * (size + topics) <= 2 * size * topics:
+        if words <= FEW_WORDS:
             for i in range(words):
                 for j in range(i + 1):
                     one, other = columns[begin + i], columns[begin + j]
