@@ -84,11 +84,11 @@ class VoiceModel:
     def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> VoiceScorer:  # noqa: ARG002 - not the paper's: one mode
         """How posts are scored for the topics of ``catalogue``."""
         weights = np.stack([self.weights(topic) for topic in catalogue], axis=1)
-        telling: NDArray[np.bool_] = (weights > 0).any(axis=1)
-        if not telling.any():
+        telling = np.flatnonzero(weights.max(axis=1))
+        if not telling.size:
             raise ParameterError("the background is too small to tell what any word speaks for.")
         known = Vocabulary(
-            tuple(self.vocabulary.terms[word] for word in np.flatnonzero(telling)),
+            tuple(self.vocabulary.terms[word] for word in telling),
             data_dependent=self.vocabulary.data_dependent,
             origin=self.vocabulary.origin,
         )
