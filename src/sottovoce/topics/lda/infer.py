@@ -5,16 +5,15 @@ first goes forward and learns as it goes: each word is shared out among the topi
 before it said. The second goes backward and shares each word out again by all other words. More
 passes move on towards a mode of the posterior and predict unseen words of a short post worse.
 
-Sums over topics run in eight lanes in a fixed order, without the compiler's freedom to reorder,
-so a post has the same bits in any batch, on any number of threads, on any processor.
+A post has the same bits in any batch and on any number of threads: nothing of one post is summed
+with another's, and the order of sums over topics is fixed when the kernel is compiled.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.compiled import Whole, kernel
+from sottovoce.compiled import Whole, kernel, summing_kernel
 
-LANES = 8
 # A block of posts stays in the cache between inference and what is made of it.
 BLOCK = 64
 
@@ -22,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 # One function on purpose: a helper called for each word would count references to its arrays.
-@kernel
+@summing_kernel
 def fold_in(  # noqa: C901 - see above
     pointers: NDArray[np.int64],
     columns: NDArray[np.int32],
@@ -36,8 +35,7 @@ def fold_in(  # noqa: C901 - see above
 ) -> None:
     """For each post, alpha plus the expected number of its words in each topic; 0 for no word.
 
-    ``phi`` has a row for each word and a multiple of LANES topics; ``shares`` has room for the
-    longest post's words.
+    ``phi`` has a row for each word; ``shares`` has room for the longest post's words.
     """
     topics = alpha.size
     weight = np.empty(topics)
@@ -49,19 +47,10 @@ def fold_in(  # noqa: C901 - see above
             expected[topic] = alpha[topic]
         for cell in range(begin, end):
             word, share = columns[cell], cell - begin
+            total = 0.0
             for topic in range(topics):
                 weight[topic] = phi[word, topic] * expected[topic]
-            a = b = c = d = e = f = g = h = 0.0
-            for topic in range(0, topics, 8):
-                a += weight[topic]
-                b += weight[topic + 1]
-                c += weight[topic + 2]
-                d += weight[topic + 3]
-                e += weight[topic + 4]
-                f += weight[topic + 5]
-                g += weight[topic + 6]
-                h += weight[topic + 7]
-            total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+                total += weight[topic]
             # A word that no topic has says nothing.
             factor = counts[cell] / total if total > 0.0 else 0.0
             known = known or total > 0.0
@@ -71,21 +60,11 @@ def fold_in(  # noqa: C901 - see above
                 expected[topic] += part
         for cell in range(end - 1, begin - 1, -1):
             word, share = columns[cell], cell - begin
-            one = 1.0 / counts[cell]
+            one, total = 1.0 / counts[cell], 0.0
             for topic in range(topics):
                 others = expected[topic] - one * shares[share, topic]
                 weight[topic] = phi[word, topic] * others
-            a = b = c = d = e = f = g = h = 0.0
-            for topic in range(0, topics, 8):
-                a += weight[topic]
-                b += weight[topic + 1]
-                c += weight[topic + 2]
-                d += weight[topic + 3]
-                e += weight[topic + 4]
-                f += weight[topic + 5]
-                g += weight[topic + 6]
-                h += weight[topic + 7]
-            total = ((a + b) + (c + d)) + ((e + f) + (g + h))
+                total += weight[topic]
             factor = counts[cell] / total if total > 0.0 else 0.0
             for topic in range(topics):
                 expected[topic] += weight[topic] * factor - shares[share, topic]
@@ -94,7 +73,7 @@ def fold_in(  # noqa: C901 - see above
                 expected[topic] = 0.0
 
 
-@kernel
+@summing_kernel
 def topic_shares(
     pointers: NDArray[np.int64],
     columns: NDArray[np.int32],
@@ -118,7 +97,7 @@ def topic_shares(
                     out[row, topic] = expected[row - begin, topic] / total
 
 
-@kernel
+@summing_kernel
 def cosines_with_dimensions(
     pointers: NDArray[np.int64],
     columns: NDArray[np.int32],
