@@ -241,7 +241,7 @@ def test_parameters_of_a_topic_model_are_checked(change: dict[str, float], messa
 )
 def test_parameters_of_word_vectors_are_checked(change: dict[str, int], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        SkipGramParameters(**change)  # type: ignore[arg-type] # on purpose
+        SkipGramParameters(**change)
 
 
 def test_a_checkpoint_needs_a_positive_interval(tmp_path: Path) -> None:
