@@ -6,11 +6,15 @@ import typer
 
 import sottovoce
 from sottovoce.cli import (
+    alerts,
+    assess,
     audit,
     bench,
     count,
     demo,
     describe,
+    explain,
+    forget,
     ledger,
     release,
     simulate,
@@ -31,6 +35,10 @@ app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
 app.command("describe")(describe.describe)
 app.command("count")(count.count)
+app.command("assess")(assess.assess)
+app.command("explain")(explain.explain)
+app.command("alerts")(alerts.alerts)
+app.command("forget")(forget.forget)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")

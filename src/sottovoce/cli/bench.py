@@ -36,6 +36,12 @@ def _release(documents: float) -> "list[BenchRow]":
     return bench_release(int(documents))
 
 
+def _assess(posts: float) -> "list[BenchRow]":
+    from sottovoce.bench.assess import bench_assess  # noqa: PLC0415 - keeps --help fast
+
+    return bench_assess(int(posts))
+
+
 def _infer(posts: float) -> "list[BenchRow]":
     from sottovoce.bench.infer import bench_infer  # noqa: PLC0415 - keeps --help fast
 
@@ -56,6 +62,7 @@ BENCHES = {
     "noise": _Bench(_noise, "samples", 1e8, 1000),
     "release": _Bench(_release, "documents", 100_000, 100),
     "infer": _Bench(_infer, "posts", 5000, 50),
+    "assess": _Bench(_assess, "posts", 100_000, 1000),
 }
 _SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
 
