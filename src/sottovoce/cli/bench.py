@@ -63,7 +63,6 @@ BENCHES = {
     "noise": _Bench(_noise, "samples", 1e8, 1000),
     "release": _Bench(_release, "documents", 100_000, 100),
     "infer": _Bench(_infer, "posts", 5000, 50),
-    "paillier": _Bench(_paillier, "values", 4096, 64, "learn"),
     "paillier": _Bench(_paillier, "values", 4371, 64, "learn"),
 }
 _SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
