@@ -50,27 +50,28 @@ class Exchange:
         self.views: dict[str, list[Message]] = {name: [] for name in self.parties}
         self._faults = faults or Faults()
         self._wire = FaultyWire(self._faults)
-        self._wave: list[bytes] = []
         self._next: list[bytes] = []
+        self._moved = True
 
     def run(self) -> Traffic:
         """Run to the end; StalledError when somebody waits for what will never come."""
         for party in self.parties.values():
             self._send(party.start())
         while not self._everyone_finished() or self._next:
-            if not self._next:
+            if not self._next or not self._moved:
                 self._time_out()
             self._deliver_wave()
         return self.traffic
 
     def _deliver_wave(self) -> None:
-        self._wave, self._next = self._wire.shuffled(self._next), []
+        wave, self._next, self._moved = self._wire.shuffled(self._next), [], False
         self.traffic.rounds += 1
         if self.traffic.rounds > _PATIENCE:
             raise StalledError(f"no end after {_PATIENCE} rounds.")
-        for data in self._wave:
+        for data in wave:
             if self._wire.delays():
                 self._next.append(data)
+                self._moved = True
             else:
                 self._deliver(data)
 
@@ -83,6 +84,7 @@ class Exchange:
         except (DamagedMessageError, LateMessageError, ReplayedMessageError) as refusal:
             self.refused[type(refusal).__name__] += 1
         else:
+            self._moved = True
             self.views[message.receiver].append(message)
             self._send(replies)
 
@@ -114,9 +116,9 @@ class Exchange:
         ]
 
     def _time_out(self) -> None:
-        waiting = self._waiting()
+        waiting, before = self._waiting(), self.traffic.messages
         for party in waiting:
             self._send(party.time_out())
-        if not self._next and not self._everyone_finished():
+        if self.traffic.messages == before and not self._everyone_finished():
             names = ", ".join(party.name for party in waiting)
             raise StalledError(f"{names} still wait, and nothing is under way.")
