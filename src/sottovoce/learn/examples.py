@@ -1,0 +1,37 @@
+"""Examples as learners and rados take them: a finite matrix and labels of two values."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.errors import InputError
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class LeakError(InputError):
+    """What was asked for would give away what it must not."""
+
+
+def checked_rows(rows: ArrayLike) -> Floats:
+    """The observations of Private Text Classification, Definition 1: m rows, d columns."""
+    matrix = np.asarray(rows, np.float64)
+    if matrix.ndim != 2 or 0 in matrix.shape:  # noqa: PLR2004 - a matrix has two axes
+        raise InputError(
+            f"examples must be a matrix of rows by features, none of them empty, "
+            f"got shape {matrix.shape}."
+        )
+    if not np.isfinite(matrix).all():
+        raise InputError("examples must be finite, got NaN or infinity; drop or repair those rows.")
+    return matrix
+
+
+def checked_signs(labels: ArrayLike, rows: int) -> Floats:
+    """Labels that are -1 or 1, one per row."""
+    signs = np.asarray(labels, np.float64)
+    if signs.shape != (rows,):
+        raise InputError(f"labels must be one per row, {rows} of them, got shape {signs.shape}.")
+    if not np.isin(signs, (-1.0, 1.0)).all():
+        raise InputError("labels must be -1 or 1; map the two classes to these first.")
+    return signs
