@@ -40,7 +40,7 @@ class EncryptedArray:
 
     ``bound`` is the largest size of a slot's integer, and the number it stands for is that integer
     over 2^``fraction_bits``. ``blinded`` says whether the ciphertexts were blinded since they were
-    last computed on; only such ones leave the process (`to_bytes` sees to it).
+    last computed on; only such ones leave the process (`array_to_bytes` sees to it).
     """
 
     public: PublicKey
