@@ -271,7 +271,7 @@ def test_weights_of_low_confidence_are_bounded() -> None:
     )
     for options in ({"epsilon": 0.0}, {"epsilon": 2.0}, {"low_confidence": [3]}):
         with pytest.raises(ParameterError):
-            confidence_weights(3, **options)  # type: ignore[arg-type] # their own types
+            confidence_weights(3, **options)
 
 
 def test_rados_that_determine_nothing_are_refused() -> None:

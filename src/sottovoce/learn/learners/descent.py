@@ -10,6 +10,7 @@ from sottovoce.learn.examples import Floats
 from sottovoce.learn.rados.loss import loss_gradient, regularised_loss
 
 _DECREASE = 1e-4  # Armijo's share of the decrease that the gradient promises
+_ROUNDING = 1e-13  # near the end the loss moves by less than its last digits
 _SHORTEST = 1e-20
 
 
@@ -51,9 +52,10 @@ def _accepted(
     theta: Floats, gradient: Floats, rados: Floats, weights: Floats, length: float
 ) -> float:
     start, slope = regularised_loss(theta, rados, weights), float(gradient @ gradient)
+    slack = _ROUNDING * (1 + abs(start))
     while length > _SHORTEST:
         reached = regularised_loss(theta - length * gradient, rados, weights)
-        if reached <= start - _DECREASE * length * slope:
+        if reached <= start - _DECREASE * length * slope + slack:
             return length
         length /= 2
     return length

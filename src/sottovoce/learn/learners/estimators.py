@@ -13,7 +13,7 @@ from sottovoce.learn.learners.descent import descended
 from sottovoce.learn.learners.mloss import PAPER_PENALTY, confidence_weights, m_loss_minimiser
 from sottovoce.learn.learners.ridge import LinearModel, ridge_from_sums
 from sottovoce.learn.learners.statistics import local_sums
-from sottovoce.learn.learners.support import KeptFeatures
+from sottovoce.learn.learners.support import KeptFeatures, all_kept
 from sottovoce.learn.rados.moments import RadoMoments
 
 
@@ -139,7 +139,7 @@ class SummedRidgeClassifier(TwoClassLinear):
         self.folds = folds
 
     def _learned(self, rows: Floats, signs: Floats) -> LinearModel:
-        everything = KeptFeatures(np.ones(rows.shape[1], bool))  # nothing is opened to anybody
+        everything = all_kept(rows.shape[1])
         self.penalty_ = self.penalty or self._chosen(rows, signs, everything)
         return ridge_from_sums(local_sums(rows, signs, everything), self.penalty_)
 

@@ -64,6 +64,11 @@ class KeptFeatures:
         return np.column_stack([columns, matrix[:, ~self.kept].sum(axis=1)])
 
 
+def all_kept(width: int) -> KeptFeatures:
+    """Every feature, for sums that nobody else will see: those of a learner's own rows."""
+    return KeptFeatures(np.ones(width, bool))
+
+
 def kept_from_sums(
     summed: ArrayLike,
     *,

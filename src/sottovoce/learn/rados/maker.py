@@ -9,7 +9,7 @@ clear rows of anybody but an owner). The paper's arrangement is there by its nam
 
 import os
 from dataclasses import dataclass
-from typing import Literal, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.errors import ParameterError
 from sottovoce.learn.examples import Floats, LeakError, checked_rows, checked_signs
 from sottovoce.learn.rados.definition import all_signatures, rademacher_observations
+
+if TYPE_CHECKING:  # rados in the clear need no gmpy2
+    from sottovoce.learn.paillier import EncryptedArray
 
 PaperMode: TypeAlias = Literal["paper: whoever gets both reconstructs the examples"]
 PAPER_MODE: PaperMode = "paper: whoever gets both reconstructs the examples"
@@ -41,6 +44,10 @@ class SealedSignatures:
     def shape(self) -> tuple[int, int]:
         """How many rados they make, of how many examples."""
         return self._signatures.shape
+
+    def combined(self, ciphertexts: "EncryptedArray") -> "EncryptedArray":
+        """Sums of encrypted rows with these signs; what is clear has no such method."""
+        return ciphertexts.combined(self._signatures, weight=self.shape[1])
 
     def __repr__(self) -> str:
         """Their number only."""
