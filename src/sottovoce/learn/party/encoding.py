@@ -134,7 +134,7 @@ class _Reader:
         content = self._take(math.prod(shape) * dtype.itemsize)
         if dtype.kind == "b" and content.strip(b"\0\1"):
             raise DamagedMessageError("an array of truth values must hold zeros and ones.")
-        return np.frombuffer(content, dtype).reshape(shape)
+        return _shaped(content, dtype, shape)
 
     def _count(self) -> int:
         count: int = self._unpack("<I")[0]
@@ -151,6 +151,13 @@ class _Reader:
             raise DamagedMessageError("a message must not end inside a value.")
         self._at += size
         return self._data[self._at - size : self._at]
+
+
+def _shaped(content: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    try:
+        return np.frombuffer(content, dtype).reshape(shape)
+    except ValueError as error:  # an empty array may still claim endless axes
+        raise DamagedMessageError("an array's axes must fit a machine.") from error
 
 
 def _text(content: bytes) -> str:

@@ -1,6 +1,7 @@
 """Secure sums (SM.ADD of Private Text Classification): the sum is learned, no summand is."""
 
 from sottovoce.learn.sums.fixed import FixedPoint, Ring
+from sottovoce.learn.sums.in_process import SummedUp, Way, secure_total
 from sottovoce.learn.sums.keys import Identity
 from sottovoce.learn.sums.mask_peer import MaskPeer
 from sottovoce.learn.sums.mask_server import MaskServer
@@ -18,4 +19,7 @@ __all__ = [
     "MaskedSum",
     "Ring",
     "RingPeer",
+    "SummedUp",
+    "Way",
+    "secure_total",
 ]
