@@ -1,22 +1,27 @@
 """Examples as learners and rados take them: a finite matrix and labels of two values."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from sottovoce.errors import InputError
 
 Floats: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = "ArrayLike | sparse.spmatrix | sparse.sparray"
 
 
 class LeakError(InputError):
     """What was asked for would give away what it must not."""
 
 
-def checked_rows(rows: ArrayLike) -> Floats:
-    """The observations of Private Text Classification, Definition 1: m rows, d columns."""
-    matrix = np.asarray(rows, np.float64)
+def checked_rows(rows: Rows) -> Floats:
+    """Observations: m rows of d numbers; sparse ones are made dense.
+
+    Private Text Classification, Definition 1.
+    """
+    matrix = np.asarray(_dense(rows), np.float64)
     if matrix.ndim != 2 or 0 in matrix.shape:  # noqa: PLR2004 - a matrix has two axes
         raise InputError(
             f"examples must be a matrix of rows by features, none of them empty, "
@@ -35,3 +40,9 @@ def checked_signs(labels: ArrayLike, rows: int) -> Floats:
     if not np.isin(signs, (-1.0, 1.0)).all():
         raise InputError("labels must be -1 or 1; map the two classes to these first.")
     return signs
+
+
+def _dense(rows: Rows) -> ArrayLike:
+    matrix: Any = rows  # scipy's stubs know no toarray that all sparse matrices have
+    dense: ArrayLike = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    return dense

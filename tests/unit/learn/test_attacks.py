@@ -1,5 +1,7 @@
 """Attacks that work against the paper's arrangement, and what stands in their way in ours."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -7,7 +9,17 @@ from scipy.optimize import linprog
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn.examples import LeakError
-from sottovoce.learn.learners import KeptFeatures, kept_from_sums, local_sums, local_support
+from sottovoce.learn.learners import (
+    ExampleSums,
+    KeptFeatures,
+    all_kept,
+    kept_from_fold_sums,
+    kept_from_sums,
+    local_fold_sums,
+    local_fold_support,
+    local_sums,
+    local_support,
+)
 from sottovoce.learn.party import Exchange, new_session
 from sottovoce.learn.rados import (
     ONE_ROW_BLOCKS,
@@ -96,10 +108,10 @@ def shown_documents(parts: tuple[Floats, Floats], kept: KeptFeatures) -> int:
 
 def test_a_rare_words_row_of_the_products_is_its_document() -> None:
     parts = word_counts()
-    products, totals = aggregate(parts, KeptFeatures(np.ones(30, bool)))
+    products, totals = aggregate(parts, all_kept(30))
     np.testing.assert_array_equal(products[0], parts[0][17])
     np.testing.assert_array_equal(totals - products[1], parts[0][23])
-    assert shown_documents(parts, KeptFeatures(np.ones(30, bool))) == 2
+    assert shown_documents(parts, all_kept(30)) == 2
 
 
 def test_the_support_guard_leaves_no_document_to_read_off() -> None:
@@ -107,6 +119,25 @@ def test_the_support_guard_leaves_no_document_to_read_off() -> None:
     kept = kept_from_sums(local_support(parts[0]) + local_support(parts[1]))
     np.testing.assert_array_equal(np.flatnonzero(~kept.kept), [0, 1])
     assert shown_documents(parts, kept) == 0
+
+
+def test_a_word_of_a_fold_is_its_document_and_needs_support_in_the_fold() -> None:
+    chance = np.random.default_rng(4)
+    counts = (chance.random((60, 12)) < 0.7).astype(float)
+    folds = np.arange(60) % 3
+    counts[folds == 0, 0] = 0
+    counts[30, 0] = 1  # many documents of the other folds use the word, of fold 0 only this one
+    kept = kept_from_sums(local_support(counts[:30]) + local_support(counts[30:]))
+    assert kept.kept[0]
+    unguarded = replace(kept, folds=3)
+    vector = local_fold_sums(counts, np.ones(60), unguarded, folds, 3)[0]
+    fold = ExampleSums.from_vector(vector, kept.width)
+    np.testing.assert_array_equal(fold.products[0], kept.applied(counts)[30])
+    with pytest.raises(LeakError):
+        local_fold_sums(counts, np.ones(60), kept, folds, 3)
+    parts = (slice(None, 30), slice(30, None))
+    each = [local_fold_support(counts[part], folds[part], 3) for part in parts]
+    assert not kept_from_fold_sums(each[0] + each[1]).kept[0]
 
 
 def test_a_peer_with_unguarded_columns_is_refused() -> None:

@@ -13,19 +13,24 @@ from sottovoce.learn.examples import LeakError
 from sottovoce.learn.learners import (
     ExampleSums,
     KeptFeatures,
+    all_kept,
     boosted,
     boosting_rounds,
     confidence_weights,
     descended,
     evaluation_from_sums,
     fold_models,
+    kept_from_fold_sums,
     kept_from_sums,
     local_counts,
     local_fold_errors,
     local_fold_sums,
+    local_fold_support,
+    local_rare_support,
     local_sums,
     local_support,
     m_loss_minimiser,
+    merged_from_sums,
     penalty_from_errors,
     penalty_from_sums,
     ridge_from_sums,
@@ -43,7 +48,8 @@ from sottovoce.learn.rados.loss import loss_gradient
 CHANCE = np.random.default_rng(3)
 ROWS = CHANCE.normal(size=(120, 4)) * [1, 10, 0.1, 1] + [0, 5, 0, 0]
 SIGNS = np.where(ROWS[:, 0] + ROWS[:, 1] / 10 + CHANCE.normal(size=120) / 3 > 0.8, 1.0, -1.0)
-ALL = KeptFeatures(np.ones(4, bool))
+ALL = all_kept(4)
+IN_FOLDS = all_kept(4, folds=5)
 LEARNERS = [
     RadoBoostClassifier(300, rounds=100),
     RadoDescentClassifier(300),
@@ -209,7 +215,9 @@ def held_out(penalty: float, folds: NDArray[np.int64]) -> float:
 def test_cross_validation_on_sums_is_cross_validation() -> None:
     folds = np.arange(120) % 5
     parts = np.split(np.arange(120), [50, 52])
-    summed = np.sum([local_fold_sums(ROWS[i], SIGNS[i], ALL, folds[i], 5) for i in parts], axis=0)
+    summed = np.sum(
+        [local_fold_sums(ROWS[i], SIGNS[i], IN_FOLDS, folds[i], 5) for i in parts], axis=0
+    )
     chosen = penalty_from_sums(summed, 4, penalties=[0.01, 1.0, 100.0])
     for penalty, loss in chosen.losses.items():
         assert loss == pytest.approx(held_out(penalty, folds))
@@ -218,7 +226,9 @@ def test_cross_validation_on_sums_is_cross_validation() -> None:
 
 def test_errors_are_counted_in_a_second_round() -> None:
     folds = np.arange(120) % 5
-    models = fold_models(local_fold_sums(ROWS, SIGNS, ALL, folds, 5), 4, penalties=[0.01, 100.0])
+    models = fold_models(
+        local_fold_sums(ROWS, SIGNS, IN_FOLDS, folds, 5), 4, penalties=[0.01, 100.0]
+    )
     parts = np.split(np.arange(120), [50])
     errors = [local_fold_errors(models, ROWS[i], SIGNS[i], ALL, folds[i]) for i in parts]
     chosen = penalty_from_errors(models, np.sum(errors, axis=0))
@@ -233,14 +243,14 @@ def test_errors_are_counted_in_a_second_round() -> None:
 def test_folds_that_cannot_be_are_refused() -> None:
     folds = np.arange(120) % 5
     with pytest.raises(InputError, match="0 to 3"):
-        local_fold_sums(ROWS, SIGNS, ALL, folds, 4)
-    sums = local_fold_sums(ROWS, SIGNS, ALL, folds, 5)
+        local_fold_sums(ROWS, SIGNS, IN_FOLDS, folds, 4)
+    sums = local_fold_sums(ROWS, SIGNS, IN_FOLDS, folds, 5)
     with pytest.raises(ParameterError, match="at least 2 folds"):
         penalty_from_sums(sums[:1], 4)
     with pytest.raises(ParameterError, match="at least one candidate"):
         penalty_from_sums(sums, 4, penalties=[])
     with pytest.raises(LeakError, match="at least 5 rows"):
-        penalty_from_sums(local_fold_sums(ROWS[:12], SIGNS[:12], ALL, folds[:12], 5), 4)
+        penalty_from_sums(local_fold_sums(ROWS[:12], SIGNS[:12], IN_FOLDS, folds[:12], 5), 4)
     with pytest.raises(InputError, match="use fewer folds"):
         SummedRidgeClassifier(None, folds=70).fit(ROWS, SIGNS)
 
@@ -302,17 +312,54 @@ def test_features_need_documents_and_peers() -> None:
 
 
 def test_rare_features_merge_into_one_column() -> None:
-    one = np.eye(10)
+    one = np.zeros((20, 10))
+    np.fill_diagonal(one, 1.0)
     one[:, 9] = 1.0
-    kept = kept_from_sums(support(one, one), rare="merge")
-    assert kept.width == 2
-    np.testing.assert_array_equal(kept.applied(one)[:, 1], [1] * 9 + [0])
+    kept = kept_from_sums(support(one, one))
+    assert kept.width == 1
+    rare = local_rare_support(one, kept)
+    merged = merged_from_sums(kept, rare + rare)
+    assert merged.width == 2
+    np.testing.assert_array_equal(merged.applied(one)[:, 1], [1] * 9 + [0] * 11)
 
 
-def test_a_single_rare_feature_is_dropped_even_where_merging_is_asked_for() -> None:
-    one = np.ones((10, 2))
-    one[1:, 1] = 0
-    assert kept_from_sums(support(one, one), rare="merge").width == 1
+def test_rare_features_of_one_document_are_not_merged_however_many() -> None:
+    one = np.zeros((10, 9))
+    one[:, 0], one[4] = 1.0, 1.0
+    other = one.copy()
+    other[4, 1:] = 0
+    kept = kept_from_sums(support(one, other))
+    summed = local_rare_support(one, kept) + local_rare_support(other, kept)
+    assert summed[0] == 1
+    assert merged_from_sums(kept, summed).width == kept.width == 1
+
+
+def test_a_feature_must_be_frequent_in_every_fold_that_is_opened() -> None:
+    rows = np.ones((40, 2))
+    rows[:, 1] = 2.0
+    rows[1::2, 1] = 0  # never in the second fold
+    folds = np.arange(40) % 2
+    each = local_fold_support(rows, folds, 2)
+    kept = kept_from_fold_sums(each + each)
+    np.testing.assert_array_equal(kept.kept, [True, False])
+    assert kept.folds == 2
+    with pytest.raises(LeakError, match="use fewer folds"):
+        kept_from_fold_sums(each)  # at one peer only
+    empty = local_fold_support(rows[:1], [0], 2)
+    np.testing.assert_array_equal(empty[1], np.zeros(8))
+
+
+def test_folds_are_opened_only_of_features_counted_per_fold() -> None:
+    with pytest.raises(LeakError, match="kept_from_fold_sums"):
+        local_fold_sums(ROWS, SIGNS, all_kept(4), np.arange(120) % 5, 5)
+
+
+def test_sparse_rows_are_as_good_as_dense_ones() -> None:
+    rows = sparse.csr_array(ROWS)
+    np.testing.assert_array_equal(local_support(rows), local_support(ROWS))
+    np.testing.assert_array_equal(
+        local_sums(rows, SIGNS, ALL).products, local_sums(ROWS, SIGNS, ALL).products
+    )
 
 
 def test_support_that_leaves_nothing_is_refused() -> None:

@@ -10,11 +10,11 @@ from sottovoce.learn.learners import (
     KeptFeatures,
     LinearModel,
     evaluation_from_sums,
-    kept_from_sums,
+    kept_from_fold_sums,
     local_counts,
     local_fold_sums,
+    local_fold_support,
     local_sums,
-    local_support,
     penalty_from_sums,
     ridge_from_sums,
 )
@@ -36,7 +36,8 @@ def summed(parts: dict[str, Floats], way: Way = "masks", bound: float = 1e4) -> 
 
 
 def chosen_features() -> KeptFeatures:
-    return kept_from_sums(summed({n: local_support(ROWS[i]) for n, i in PEERS.items()}))
+    supports = {n: local_fold_support(ROWS[i], FOLDS[i], 5) for n, i in PEERS.items()}
+    return kept_from_fold_sums(summed(supports).reshape(5, -1))
 
 
 def joint_ridge(way: Way) -> tuple[KeptFeatures, LinearModel]:

@@ -1,16 +1,16 @@
 """The choice of ridge's penalty by cross-validation, its folds held at the peers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.examples import Floats, LeakError
+from sottovoce.errors import ParameterError
+from sottovoce.learn.examples import Floats, LeakError, Rows, checked_rows
 from sottovoce.learn.learners.ridge import LinearModel, ridge_from_sums, squared_error_from_sums
 from sottovoce.learn.learners.statistics import ExampleSums, local_sums
-from sottovoce.learn.learners.support import FEWEST_DOCUMENTS, KeptFeatures
+from sottovoce.learn.learners.support import FEWEST_DOCUMENTS, KeptFeatures, checked_folds
 
 PENALTIES = tuple(float(penalty) for penalty in np.logspace(-4, 2, 13))
 
@@ -24,12 +24,16 @@ class Chosen:
 
 
 def local_fold_sums(
-    rows: ArrayLike, labels: ArrayLike, kept: KeptFeatures, folds: ArrayLike, number: int
+    rows: Rows, labels: ArrayLike, kept: KeptFeatures, folds: ArrayLike, number: int
 ) -> Floats:
     """One peer's summand: the sums of each of its folds, one row a fold."""
-    matrix, signs, fold = np.asarray(rows), np.asarray(labels), np.asarray(folds)
-    if fold.shape != (len(matrix),) or not np.isin(fold, np.arange(number)).all():
-        raise InputError(f"folds must be one number from 0 to {number - 1} per row.")
+    matrix, signs = checked_rows(rows), np.asarray(labels)
+    fold = checked_folds(folds, len(matrix), number)
+    if kept.folds != number:
+        raise LeakError(
+            f"the sums of {number} folds are opened, and the features' support was counted over "
+            f"{kept.folds}; decide with local_fold_support and kept_from_fold_sums."
+        )
     return np.array([_fold_vector(matrix, signs, kept, fold == k) for k in range(number)])
 
 
@@ -81,7 +85,7 @@ def fold_models(
 
 def local_fold_errors(
     models: dict[tuple[float, int], LinearModel],
-    rows: ArrayLike,
+    rows: Rows,
     labels: ArrayLike,
     kept: KeptFeatures,
     folds: ArrayLike,
@@ -95,7 +99,7 @@ def local_fold_errors(
     return np.array([len(x), *errors], np.float64)
 
 
-def penalty_from_errors(models: dict[tuple[float, int], LinearModel], summed: ArrayLike) -> Chosen:
+def penalty_from_errors(models: Mapping[tuple[float, int], object], summed: ArrayLike) -> Chosen:
     """The penalty with the fewest misclassified rows over the held-out folds."""
     rows, *errors = np.asarray(summed, np.float64)
     losses: dict[float, float] = {}

@@ -13,7 +13,7 @@ from sottovoce.learn.learners.descent import descended
 from sottovoce.learn.learners.mloss import PAPER_PENALTY, confidence_weights, m_loss_minimiser
 from sottovoce.learn.learners.ridge import LinearModel, ridge_from_sums
 from sottovoce.learn.learners.statistics import local_sums
-from sottovoce.learn.learners.support import KeptFeatures, all_kept
+from sottovoce.learn.learners.support import all_kept
 from sottovoce.learn.rados.moments import RadoMoments
 
 
@@ -140,15 +140,16 @@ class SummedRidgeClassifier(TwoClassLinear):
 
     def _learned(self, rows: Floats, signs: Floats) -> LinearModel:
         everything = all_kept(rows.shape[1])
-        self.penalty_ = self.penalty or self._chosen(rows, signs, everything)
+        self.penalty_ = self.penalty or self._chosen(rows, signs)
         return ridge_from_sums(local_sums(rows, signs, everything), self.penalty_)
 
-    def _chosen(self, rows: Floats, signs: Floats, kept: KeptFeatures) -> float:
+    def _chosen(self, rows: Floats, signs: Floats) -> float:
         if len(rows) < 2 * self.folds:
             raise InputError(
                 f"{self.folds} folds need at least {2 * self.folds} rows, got {len(rows)}; "
                 "give a penalty or use fewer folds."
             )
         folds = np.arange(len(rows)) % self.folds
-        sums = local_fold_sums(rows, signs, kept, folds, self.folds)
+        everything = all_kept(rows.shape[1], folds=self.folds)
+        sums = local_fold_sums(rows, signs, everything, folds, self.folds)
         return penalty_from_sums(sums, rows.shape[1], penalties=self.penalties).penalty

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sottovoce.errors import InputError
-from sottovoce.learn.examples import Floats, checked_signs
+from sottovoce.learn.examples import Floats, Rows, checked_signs
 from sottovoce.learn.learners.support import KeptFeatures
 from sottovoce.learn.rados.moments import symmetric
 
@@ -68,7 +68,7 @@ class ExampleSums:
         return self.from_vector(self.to_vector() - other.to_vector(), self.width)
 
 
-def local_sums(rows: ArrayLike, labels: ArrayLike, kept: KeptFeatures) -> ExampleSums:
+def local_sums(rows: Rows, labels: ArrayLike, kept: KeptFeatures) -> ExampleSums:
     """One peer's summand, of the features that may be opened."""
     x = kept.applied(rows)
     y = checked_signs(labels, len(x))

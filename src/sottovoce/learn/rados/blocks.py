@@ -58,6 +58,20 @@ def peer_blocks(
     return PeerBlocks(rows.shape[1], values.shape[1], _sums(values, rows, signs, smallest))
 
 
+def summed_blocks(parts: Sequence[PeerBlocks]) -> PeerBlocks:
+    """One peer's blocks over several parts of its rows, from what was given of the parts.
+
+    Where parts are opened (as folds are), the whole must be made of them: a block of all rows less
+    those of the parts would show the rows of a part that was too small.
+    """
+    first = parts[0]
+    sums: dict[BlockName, Floats] = {}
+    for part in parts:
+        for name, total in part.sums.items():
+            sums[name] = sums[name] + total if name in sums else total
+    return PeerBlocks(first.width, first.shared_width, sums)
+
+
 def block_rados(peers: Sequence[PeerBlocks], *, alpha: float = 1.0) -> Floats:
     """Basic block rados: each peer's sums side by side, and alpha y s once for all.
 

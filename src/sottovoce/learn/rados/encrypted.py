@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.examples import Floats, LeakError, checked_rows, checked_signs
+from sottovoce.learn.examples import Floats, LeakError, Rows, checked_rows, checked_signs
 from sottovoce.learn.paillier import (
     EncryptedArray,
     PrivateKey,
@@ -102,7 +102,7 @@ class RadoTerms:
 class RadoOwner:
     """Encrypts its examples for the intermediary."""
 
-    def __init__(self, terms: RadoTerms, rows: ArrayLike, labels: ArrayLike) -> None:
+    def __init__(self, terms: RadoTerms, rows: Rows, labels: ArrayLike) -> None:
         self.name = terms.owner
         self.finished = False
         self._terms = terms
@@ -239,7 +239,8 @@ _PARTS = ("rows", "labelled")
 def encrypted_rados(signatures: SealedSignatures, rows: object, labelled: object) -> EncryptedArray:
     """2 pi = sum sigma x + sum y x for each sealed signature, under encryption.
 
-    Private Text Classification, eq. 6. Clear rows are refused: signatures only meet ciphertexts.
+    Private Text Classification, Protocol 1 (eq. 6), without its secure product. Clear rows are
+    refused: signatures only meet ciphertexts.
     """
     if not isinstance(rows, EncryptedArray) or not isinstance(labelled, EncryptedArray):
         raise LeakError("an intermediary's signatures are applied to ciphertexts only.")

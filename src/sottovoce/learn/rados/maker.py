@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.examples import Floats, LeakError, checked_rows, checked_signs
+from sottovoce.learn.examples import Floats, LeakError, Rows, checked_rows, checked_signs
 from sottovoce.learn.rados.definition import all_signatures, rademacher_observations
 
 if TYPE_CHECKING:  # rados in the clear need no gmpy2
@@ -61,7 +61,7 @@ class SealedSignatures:
 class RadoMaker:
     """The owner of examples, who makes rados of them and gives the rados away, never the rest."""
 
-    def __init__(self, rows: ArrayLike, labels: ArrayLike) -> None:
+    def __init__(self, rows: Rows, labels: ArrayLike) -> None:
         self._rows = checked_rows(rows)
         self._signs = checked_signs(labels, len(self._rows))
 

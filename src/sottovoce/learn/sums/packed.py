@@ -1,7 +1,7 @@
 """SM.ADD under packed Paillier: the coordinator adds ciphertexts, the key holder opens the sum.
 
-Private Text Classification, Protocol 2 (SM.ADD), with the coordinator's role split in two: who
-holds ciphertexts of single summands does not hold the key.
+The SM.ADD of Private Text Classification, with its coordinator's role split in two: who holds
+ciphertexts of single summands does not hold the key.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """SM.ADD as the paper has it: a vector goes round a ring under a random offset.
 
 Clifton et al., Tools for privacy preserving distributed data mining, SIGKDD Explorations 4(2),
-2002, section 3.1; Private Text Classification, Protocol 2 (SM.ADD).
+2002, section 3.1; the SM.ADD of Private Text Classification.
 """
 
 from collections.abc import Sequence

@@ -6,6 +6,7 @@ is the secret; any t of its other values give it back, fewer say nothing about i
 
 import secrets
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn.party import CorruptShareError
@@ -44,10 +45,18 @@ def _polynomial(coefficients: list[int], place: int) -> int:
 
 def _value_at(place: int, known: Mapping[int, int]) -> int:
     """Lagrange's interpolation of the polynomial through the known shares."""
-    return sum(share * _weight(place, at, known) for at, share in known.items()) % PRIME
+    weights = _weights(place, tuple(known))
+    return (
+        sum(share * weight for share, weight in zip(known.values(), weights, strict=True)) % PRIME
+    )
 
 
-def _weight(place: int, own: int, places: Iterable[int]) -> int:
+@lru_cache(maxsize=1024)  # the secrets of one sum are all opened from the same places
+def _weights(place: int, places: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(_weight(place, own, places) for own in places)
+
+
+def _weight(place: int, own: int, places: tuple[int, ...]) -> int:
     above, below = 1, 1
     for other in places:
         if other != own:

@@ -1,7 +1,4 @@
-"""The plain rows of Table 1: learners without encryption, on one data set.
-
-Private Text Classification, Table 1.
-"""
+"""The plain rows of the learners' table: nothing encrypted, on one data set."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
