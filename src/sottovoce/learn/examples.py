@@ -1,12 +1,14 @@
 """Examples as learners and rados take them: a finite matrix and labels of two values."""
 
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from sottovoce.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = "ArrayLike | sparse.spmatrix | sparse.sparray"

@@ -18,7 +18,7 @@ from sottovoce.learn.learners import (
     penalty_from_sums,
     ridge_from_sums,
 )
-from sottovoce.learn.party import Faults, TooFewPartiesError
+from sottovoce.learn.party import Faults, StalledError, TooFewPartiesError
 from sottovoce.learn.sums import Way, secure_total
 
 Floats = NDArray[np.float64]
@@ -87,6 +87,13 @@ def test_the_sum_says_over_whom_it_runs(way: Way) -> None:
     assert done.survivors == ("peer0", "peer1", "peer3")
     np.testing.assert_array_equal(done.total, [3, 3, 3])
     assert done.traffic.bytes > 0
+
+
+def test_a_sum_whose_opener_fell_silent_is_not_made_up() -> None:
+    parts = {name: np.ones(3) for name in PEERS}
+    everybody = dict.fromkeys(["server", *PEERS], 9)
+    with pytest.raises(StalledError, match="nobody who is left"):
+        secure_total(parts, bound=1.0, faults=Faults(silent_from=everybody))
 
 
 def test_sums_that_cannot_be_are_refused() -> None:

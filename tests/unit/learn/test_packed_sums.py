@@ -15,6 +15,7 @@ from sottovoce.learn.paillier import (
     generate_key,
 )
 from sottovoce.learn.party import (
+    DamagedMessageError,
     Exchange,
     Faults,
     Message,
@@ -171,6 +172,29 @@ def test_a_ciphertext_of_another_key_or_plan_is_refused(key: PrivateKey) -> None
         with pytest.raises(InputError, match=reason):
             coordinator.receive(from_peer0(other, its_key))
     assert not coordinator._inbox.taken
+
+
+def test_words_of_the_wrong_shape_or_order_are_refused(key: PrivateKey) -> None:
+    terms = sum_terms()
+    coordinator, holder, peers = sum_parties(key, terms)
+    keys = {m.receiver: m for m in holder.start()}
+    coordinator.start()
+    peers[0].start()
+    (summand,) = peers[0].receive(keys["peer0"])
+    with pytest.raises(DamagedMessageError, match="after the key"):
+        coordinator.receive(summand)
+
+    def told(**payload: object) -> Message:
+        given = {"vector": np.zeros(70, np.uint64), "names": tuple(NAMES), **payload}
+        return Message(terms.session, "key holder", "peer0", 4, "sum", given)  # type: ignore[arg-type] # may be wrong on purpose
+
+    with pytest.raises(DamagedMessageError, match="must have 70 values"):
+        peers[0].receive(told(vector=np.zeros(3, np.uint64)))
+    for names in (("stranger", *NAMES), NAMES[:2], ("peer0",) * 3):
+        with pytest.raises(TooFewPartiesError, match="at least 3 of its peers"):
+            peers[0].receive(told(names=tuple(names)))
+    peers[0].receive(told())
+    assert peers[0].finished
 
 
 ROWS = np.random.default_rng(1).uniform(-1, 1, (12, 5))

@@ -1,5 +1,7 @@
 """Messages, inboxes and the in-process exchange."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -247,6 +249,68 @@ def test_duplicates_and_disorder_change_nothing() -> None:
         exchange.run()
         assert [party.count for party in exchange.parties.values()] == [10, 9]  # type: ignore[attr-defined] # players
         assert exchange.refused["ReplayedMessageError"] or exchange.traffic.rounds >= 10
+
+
+class Speaker:
+    """Says five things at once, the last one first."""
+
+    name, finished = "a", True
+
+    def start(self) -> list[Message]:
+        return [said(step) for step in (5, 4, 3, 2, 1)]
+
+    def receive(self, message: Message) -> list[Message]:
+        raise AssertionError
+
+    def time_out(self) -> list[Message]:
+        raise AssertionError
+
+
+class Listener:
+    """Takes five things in order."""
+
+    name = "b"
+
+    def __init__(self) -> None:
+        self.heard: list[int] = []
+        self._inbox = Inbox(SESSION, "b")
+
+    @property
+    def finished(self) -> bool:
+        return len(self.heard) == 5
+
+    def start(self) -> list[Message]:
+        self._inbox.expect(1, "ball", ["a"])
+        return []
+
+    def receive(self, message: Message) -> list[Message]:
+        self._inbox.take(message)
+        self.heard.append(message.step)
+        self._inbox.expect(message.step + 1, "ball", ["a"])
+        return []
+
+    def time_out(self) -> list[Message]:
+        return []
+
+
+def test_what_came_too_early_comes_again_in_order() -> None:
+    listener = Listener()
+    exchange = Exchange([Speaker(), listener])
+    exchange.run()
+    assert listener.heard == [1, 2, 3, 4, 5]
+    assert exchange.refused["EarlyMessageError"] == 4 + 3 + 2 + 1
+
+
+def test_what_stays_too_early_for_ever_stalls_by_name() -> None:
+    faults = [Faults(drop=0.3, seed=seed) for seed in range(20)]
+    stalled = 0
+    for each in faults:
+        listener = Listener()
+        with contextlib.suppress(StalledError):
+            Exchange([Speaker(), listener], faults=each).run()
+        stalled += not listener.finished
+        assert listener.heard == [1, 2, 3, 4, 5][: len(listener.heard)]
+    assert 10 < stalled < 20
 
 
 @pytest.mark.parametrize("faults", [Faults(drop=1.0), Faults(flip=1.0)])

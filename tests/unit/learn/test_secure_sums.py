@@ -13,11 +13,14 @@ from sottovoce.learn.party import (
     DisagreementError,
     Exchange,
     Faults,
+    ForeignMessageError,
     Message,
     Party,
     ReplayedMessageError,
     StalledError,
     TooFewPartiesError,
+    Value,
+    encoded,
     new_session,
 )
 from sottovoce.learn.sums import (
@@ -29,6 +32,7 @@ from sottovoce.learn.sums import (
     MaskServer,
     Ring,
     RingPeer,
+    mask_peer,
     masking,
 )
 from sottovoce.learn.sums.keys import AgreementKey
@@ -234,7 +238,10 @@ def test_no_peer_opens_both_secrets_of_another() -> None:
 
 @pytest.mark.parametrize("part", ["seeds", "keys"])
 @pytest.mark.parametrize("amount", [1, PRIME // 2])
-def test_a_corrupt_share_is_named(part: str, amount: int) -> None:
+@pytest.mark.parametrize("spare", [0, 1])
+def test_a_corrupt_share_is_named_with_shares_to_spare_or_without(
+    part: str, amount: int, spare: int
+) -> None:
     server, peers, _ = masked_parties(6)
 
     def corrupt(message: Message) -> Message:
@@ -242,7 +249,8 @@ def test_a_corrupt_share_is_named(part: str, amount: int) -> None:
         return with_payload(message, **{part: {k: int(str(v)) + amount for k, v in held.items()}})
 
     bad = Tampering(peers[1], masking.OPENED, corrupt)
-    faults = Faults(silent_from={"peer0": masking.MASKED})
+    silent = {"peer0": masking.MASKED, "peer5": masking.OPENED}
+    faults = Faults(silent_from=dict(list(silent.items())[: 2 - spare]))
     with pytest.raises(CorruptShareError):
         Exchange([server, bad, *peers[2:], peers[0]], faults=faults).run()
 
@@ -265,6 +273,37 @@ def test_a_sealed_share_that_was_changed_on_the_way_is_named() -> None:
 
     with pytest.raises(CorruptShareError, match="not what its sender sealed"):
         Exchange([Tampering(server, masking.SEALED, swap), *peers]).run()
+
+
+@pytest.mark.parametrize("pair", [1, (1,), (b"", b""), (1, b"")])
+def test_a_sealed_share_that_is_no_pair_of_numbers_is_named(
+    pair: Value, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, peers, _ = masked_parties(3)
+    monkeypatch.setattr(mask_peer, "encoded", lambda _: encoded(pair))
+    with pytest.raises(CorruptShareError, match="two whole numbers"):
+        Exchange([server, *peers]).run()
+
+
+def test_every_message_may_come_twice() -> None:
+    server, peers, vectors = masked_parties(4)
+    exchange = Exchange([server, *peers], faults=Faults(duplicate=1.0))
+    exchange.run()
+    np.testing.assert_array_equal(server.total, plain(vectors, names(4)))
+    assert exchange.refused["ReplayedMessageError"] == 40
+
+
+def test_a_word_of_another_session_is_refused_at_every_step() -> None:
+    server, peers, _ = masked_parties(4)
+    exchange = Exchange([server, *peers])
+    exchange.run()
+    other_server, other_peers, _ = masked_parties(4)
+    parties: list[Party] = [other_server, *other_peers]
+    for party in parties:
+        party.start()
+        for message in exchange.views[party.name]:
+            with pytest.raises(ForeignMessageError):
+                party.receive(message)
 
 
 def test_a_server_that_tells_different_survivors_opens_nothing() -> None:
@@ -353,9 +392,10 @@ def test_a_small_order_point_is_no_key() -> None:
         AgreementKey().agreed(bytes(32), new_session(), "mask")
 
 
-def test_a_finished_sum_is_the_plain_one_under_random_faults() -> None:
+@pytest.mark.parametrize("runs", [60, pytest.param(500, marks=pytest.mark.long)])
+def test_a_finished_sum_is_the_plain_one_under_random_faults(runs: int) -> None:
     finished = 0
-    for seed in range(60):
+    for seed in range(runs):
         server, peers, vectors = masked_parties(5)
         faults = Faults(drop=0.01, duplicate=0.01, reorder=0.01, flip=0.01, seed=seed)
         with contextlib.suppress(StalledError, TooFewPartiesError):
@@ -363,7 +403,7 @@ def test_a_finished_sum_is_the_plain_one_under_random_faults() -> None:
         if server.total is not None:
             finished += 1
             np.testing.assert_array_equal(server.total, plain(vectors, server.survivors))
-    assert finished > 30
+    assert finished > runs / 2
 
 
 def terms(number: int, **changes: object) -> MaskedSum:

@@ -11,7 +11,6 @@ from sottovoce.learn.rados.loss import loss_gradient, regularised_loss
 
 _DECREASE = 1e-4  # Armijo's share of the decrease that the gradient promises
 _ROUNDING = 1e-13  # near the end the loss moves by less than its last digits
-_SHORTEST = 1e-20
 
 
 class Descent(NamedTuple):
@@ -38,8 +37,6 @@ def descended(
         if size <= tolerance:
             return Descent(theta, step)
         length = _accepted(theta, gradient, rados, weights, length or 1 / size)
-        if length <= _SHORTEST:  # the loss is flat to the last digit
-            return Descent(theta, step)
         change = -length * gradient
         theta = theta + change
         following = loss_gradient(theta, rados, weights)
@@ -53,12 +50,12 @@ def _accepted(
 ) -> float:
     start, slope = regularised_loss(theta, rados, weights), float(gradient @ gradient)
     slack = _ROUNDING * (1 + abs(start))
-    while length > _SHORTEST:
+    # It ends: at length zero, at the latest, the loss is what it was.
+    while True:
         reached = regularised_loss(theta - length * gradient, rados, weights)
         if reached <= start - _DECREASE * length * slope + slack:
             return length
         length /= 2
-    return length
 
 
 def _next_length(change: Floats, bend: Floats, length: float) -> float:

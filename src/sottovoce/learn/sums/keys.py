@@ -52,14 +52,15 @@ class AgreementKey:
     """One X25519 key pair of one session."""
 
     def __init__(self, secret: bytes | None = None) -> None:
-        self._secret = os.urandom(KEY_BYTES) if secret is None else secret
+        self._secret = _clamped(os.urandom(KEY_BYTES)) if secret is None else secret
         self._key = X25519PrivateKey.from_private_bytes(self._secret)
 
     @classmethod
     def matching(cls, secret: bytes, public: bytes) -> Self:
         """The key with this secret, or CorruptShareError when it is not that of ``public``."""
         key = cls(secret)
-        if key.public != public:
+        # X25519 ignores five bits of a secret: without this check other shares would pass.
+        if secret != _clamped(secret) or key.public != public:
             raise CorruptShareError("the shares of a mask key do not give that key back.")
         return key
 
@@ -80,6 +81,11 @@ class AgreementKey:
         except ValueError as error:
             raise DamagedMessageError("a public key must be a point of X25519.") from error
         return derived(common, session, *purpose)
+
+
+def _clamped(secret: bytes) -> bytes:
+    """The one form of an X25519 secret in which no bit is ignored (RFC 7748, section 5)."""
+    return bytes([secret[0] & 248, *secret[1:-1], secret[-1] & 127 | 64])
 
 
 def derived(secret: bytes, session: bytes, *purpose: str) -> bytes:
