@@ -55,8 +55,8 @@ def sparse_column(known: PaperRados) -> Floats:
 def test_known_signatures_and_one_more_rado_than_examples_give_the_examples_away() -> None:
     chance = np.random.default_rng(0)
     rows, signs = chance.normal(size=(40, 6)), chance.choice([-1, 1], 40)
-    known = RadoMaker(rows, signs).with_signatures(60, mode=PAPER_MODE)
-    np.testing.assert_allclose(reconstructed(known), rows, atol=1e-8)
+    known = RadoMaker(rows, signs).with_signatures(41, mode=PAPER_MODE)
+    np.testing.assert_allclose(reconstructed(known), rows, atol=1e-6)
 
 
 def test_without_the_signatures_the_same_attack_finds_nothing() -> None:
