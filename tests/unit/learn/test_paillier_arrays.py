@@ -1,8 +1,11 @@
 """Arrays under encryption behave like numpy's, or say why they cannot."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.paillier import (
@@ -19,7 +22,6 @@ from sottovoce.learn.paillier import (
 )
 from sottovoce.learn.paillier.numbers import gmpy2, inverses
 from sottovoce.learn.paillier.products import combinations, signed_digits
-from support.paillier_keys import insecure_key_for_tests
 
 KEY = insecure_key_for_tests(256)
 PACKED = plan_slots(Program.of(8, 8), key_bits=256, slot_bits=36)
@@ -173,7 +175,7 @@ def test_the_bound_is_exact_and_an_overflow_is_refused_before_it_happens() -> No
     assert (largest * 8).bound == 120
     assert decrypt_integers((largest * 8).plus_integers([7, -7, 0]), KEY).tolist() == [127, -127, 0]
     stacked = concatenate([encrypt_integers([[15, -15]], plan, KEY)] * 9)
-    for refused in (
+    refusals: list[Callable[[], object]] = [
         lambda: largest * 9,
         lambda: (largest * 8).plus_integers([8, 0, 0]),
         lambda: (largest * 4) + (largest * 5),
@@ -181,7 +183,8 @@ def test_the_bound_is_exact_and_an_overflow_is_refused_before_it_happens() -> No
         lambda: stacked.sum(0),
         lambda: np.ones((1, 9), dtype=int) @ stacked,
         lambda: largest.widened(128),
-    ):
+    ]
+    for refused in refusals:
         with pytest.raises(ParameterError, match="need slots of 9 bits, and they have 8"):
             refused()
     with pytest.raises(ParameterError, match="never narrowed"):
@@ -200,11 +203,12 @@ def test_a_declared_bound_stands_for_private_scalars() -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 def test_what_is_not_finite_is_refused(value: float) -> None:
     array = encrypt(VALUES, PACKED, KEY)
-    for refused in (
+    refusals: list[Callable[[], object]] = [
         lambda: encrypt([value], PACKED, KEY),
         lambda: array + value,
         lambda: array.times(value, fraction_bits=2),
-    ):
+    ]
+    for refused in refusals:
         with pytest.raises(InputError, match="must be finite"):
             refused()
 

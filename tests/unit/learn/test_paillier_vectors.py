@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from phe import paillier as phe
+from support.paillier_keys import insecure_key_of_primes
 
 from sottovoce.learn.paillier.numbers import gmpy2
-from support.paillier_keys import insecure_key_of_primes
 
 FILE = Path(__file__).parents[2] / "vectors" / "paillier.json"
 VECTORS = [
