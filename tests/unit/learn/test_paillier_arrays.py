@@ -26,6 +26,7 @@ from sottovoce.learn.paillier.products import combinations, signed_digits
 KEY = insecure_key_for_tests(256)
 PACKED = plan_slots(Program.of(8, 8), key_bits=256, slot_bits=36)
 UNPACKED = plan_slots(Program.of(8, 8), key_bits=256, slot_bits=60, packed=False)
+Refusals = list[Callable[[], object]]
 VALUES = (np.arange(45) % 31 / 4 - 3).reshape(3, 15)
 
 
@@ -175,7 +176,7 @@ def test_the_bound_is_exact_and_an_overflow_is_refused_before_it_happens() -> No
     assert (largest * 8).bound == 120
     assert decrypt_integers((largest * 8).plus_integers([7, -7, 0]), KEY).tolist() == [127, -127, 0]
     stacked = concatenate([encrypt_integers([[15, -15]], plan, KEY)] * 9)
-    refusals: list[Callable[[], object]] = [
+    refusals: Refusals = [
         lambda: largest * 9,
         lambda: (largest * 8).plus_integers([8, 0, 0]),
         lambda: (largest * 4) + (largest * 5),
@@ -203,7 +204,7 @@ def test_a_declared_bound_stands_for_private_scalars() -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 def test_what_is_not_finite_is_refused(value: float) -> None:
     array = encrypt(VALUES, PACKED, KEY)
-    refusals: list[Callable[[], object]] = [
+    refusals: Refusals = [
         lambda: encrypt([value], PACKED, KEY),
         lambda: array + value,
         lambda: array.times(value, fraction_bits=2),
@@ -252,7 +253,8 @@ def test_a_sender_who_broke_the_plan_is_found_out_on_decryption() -> None:
 
 
 def test_packed_axes_refuse_what_needs_single_numbers(packed: EncryptedArray) -> None:
-    for refused in (lambda: packed[0, 1], lambda: packed[:, 2:5], lambda: packed.T):
+    refusals: Refusals = [lambda: packed[0, 1], lambda: packed[:, 2:5], lambda: packed.T]
+    for refused in refusals:
         with pytest.raises(ParameterError, match="packed"):
             refused()
     with pytest.raises(ParameterError, match="must stay 15 long"):
