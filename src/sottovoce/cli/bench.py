@@ -36,6 +36,12 @@ def _release(documents: float) -> "list[BenchRow]":
     return bench_release(int(documents))
 
 
+def _paillier(values: float) -> "list[BenchRow]":
+    from sottovoce.bench.paillier import bench_paillier  # noqa: PLC0415 - keeps --help fast
+
+    return bench_paillier(int(values))
+
+
 class _Bench(NamedTuple):
     """A bench: what runs it, and what its size means."""
 
@@ -43,12 +49,14 @@ class _Bench(NamedTuple):
     unit: str
     size: float
     smallest: float
+    extra: str = "release"
 
 
 BENCHES = {
     "tokenize": _Bench(_tokenize, "megabytes of text", 100, 0.01),
     "noise": _Bench(_noise, "samples", 1e8, 1000),
     "release": _Bench(_release, "documents", 100_000, 100),
+    "paillier": _Bench(_paillier, "values", 4096, 64, "learn"),
 }
 _SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
 
@@ -67,7 +75,7 @@ def bench(
     if name not in BENCHES:
         raise ParameterError(f"bench must be one of {', '.join(BENCHES)}, got {name!r}.")
     chosen = BENCHES[name]
-    with progress(f"Running bench {name}"), needs_extra("release"):
+    with progress(f"Running bench {name}"), needs_extra(chosen.extra):
         rows = chosen.run(_checked(chosen.size if size is None else size, chosen))
     if as_json:
         show_json(rows)

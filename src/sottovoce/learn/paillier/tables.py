@@ -3,10 +3,13 @@
 An exponent is laid out as ``rows`` x ``columns`` x ``turns`` bits, the rows far apart. One entry of
 a column's table is the product over a subset of the rows, so a power costs rows-fold fewer
 products than it has bits, and ``turns`` - 1 squarings.
+
+The modulus is the square of a ``root``, and entries are kept as u (1 + root s) with u below the
+root: the units u are half as long as the modulus, and the shifts s just add up.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,18 +46,22 @@ class CombShape(NamedTuple):
         return random_words((count, self.turns, self.columns), self.rows)
 
 
-def comb_shape(bits: int, rows: int, columns: int) -> CombShape:
-    """The shape of that many rows and columns for exponents of at least ``bits`` bits."""
+def comb_shape(bits: int, rows: int, turns: int) -> CombShape:
+    """The shape for exponents of ``bits`` bits or a few more, in at most so many turns."""
+    columns = -(-bits // (rows * turns))
     return CombShape(rows, columns, -(-bits // (rows * columns)))
 
 
 class Comb:
-    """The powers of ``base`` modulo ``modulus``."""
+    """The powers of ``base`` modulo the square of ``root``."""
 
-    def __init__(self, base: int, modulus: int, shape: CombShape) -> None:
+    def __init__(self, base: int, root: int, shape: CombShape) -> None:
         self.shape = shape
-        self._modulus: int = gmpy2.mpz(modulus)
-        self._tables = [_table(steps, self._modulus) for steps in self._steps(base)]
+        self._root: int = gmpy2.mpz(root)
+        self._modulus: int = self._root * self._root
+        columns = [self._table(steps) for steps in self._steps(base)]
+        self._units = [[entry.unit for entry in column] for column in columns]
+        self._shifts = [[entry.shift for entry in column] for column in columns]
 
     @property
     def bytes(self) -> int:
@@ -68,28 +75,51 @@ class Comb:
     def _steps(self, base: int) -> list[list[int]]:
         """For each column the powers that its rows stand for."""
         rows, columns, turns = self.shape
-        power, steps = gmpy2.mpz(base), []
+        power, steps = base % self._modulus, []
         for _ in range(rows * columns):
             steps.append(power)
             power = gmpy2.powmod(power, 1 << turns, self._modulus)
         return [steps[column::columns] for column in range(columns)]
 
+    def _table(self, steps: list[int]) -> "list[_Entry]":
+        """The products over all subsets of ``steps``."""
+        table = [_Entry(gmpy2.mpz(1), gmpy2.mpz(0), gmpy2.mpz(1))]
+        for step in steps:
+            factor = _Entry.of(step, self._root)
+            table += [entry.times(factor, self._root) for entry in table]
+        return table
+
     def _powers(self, exponents: Sequence[list[list[int]]]) -> list[int]:
         return [self._power(exponent) for exponent in exponents]
 
     def _power(self, exponent: list[list[int]]) -> int:
-        modulus, tables = self._modulus, self._tables
+        root, modulus = self._root, self._modulus
         power: int = gmpy2.mpz(1)
+        total: int = gmpy2.mpz(0)
         for turn in exponent:
             power = power * power % modulus
-            for table, digit in zip(tables, turn, strict=True):
-                power = power * table[digit] % modulus
-        return power
+            total += total
+            for units, shifts, digit in zip(self._units, self._shifts, turn, strict=True):
+                power = power * units[digit] % modulus
+                total += shifts[digit]
+        blinded: int = (power + power * total % root * root) % modulus
+        return blinded
 
 
-def _table(steps: list[int], modulus: int) -> list[int]:
-    """The products over all subsets of ``steps``."""
-    table = [gmpy2.mpz(1)]
-    for step in steps:
-        table += [entry * step % modulus for entry in table]
-    return table
+class _Entry(NamedTuple):
+    """A number modulo root^2 as unit (1 + root shift), with its unit's inverse modulo root."""
+
+    unit: int
+    shift: int
+    inverse: int
+
+    @classmethod
+    def of(cls, number: int, root: int) -> Self:
+        high, unit = gmpy2.f_divmod(number, root)
+        inverse = gmpy2.invert(unit, root)
+        return cls(unit, high * inverse % root, inverse)
+
+    def times(self, other: "_Entry", root: int) -> "_Entry":
+        carry, unit = gmpy2.f_divmod(self.unit * other.unit, root)
+        inverse = self.inverse * other.inverse % root
+        return _Entry(unit, (self.shift + other.shift + carry * inverse) % root, inverse)
