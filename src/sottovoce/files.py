@@ -48,11 +48,18 @@ def output_folder(path: Path) -> Path:
 
 def check_folder(path: Path) -> None:
     """Refuse, without creating anything, a path that cannot become a folder to write into."""
-    nearest = path
-    while not nearest.exists():
-        nearest = nearest.parent
+    nearest = nearest_folder(path)
     if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
         raise InputError(f"cannot write into {path}: {nearest} is no folder that can be written.")
+
+
+def nearest_folder(path: Path) -> Path:
+    """``path``, or the nearest folder above it that exists."""
+    nearest = path
+    # A link to nowhere is there, and is no folder.
+    while not os.path.lexists(nearest):
+        nearest = nearest.parent
+    return nearest
 
 
 def _system_words(error: OSError) -> str:

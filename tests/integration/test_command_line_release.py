@@ -3,11 +3,13 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -79,6 +81,71 @@ def test_the_same_command_again_gives_the_same_bytes_and_spends_nothing(run: Run
     assert Path("r1/counts.npz").read_bytes() == Path("r2/counts.npz").read_bytes()
     (account,) = Ledger(Path("l")).accounts()
     assert account.spent == account.budget.rate == 1
+
+
+def test_a_folder_with_another_release_is_left_alone(run: Runner) -> None:
+    more = ("--ledger", "l", "--budget", "5")
+    assert run(*LISTED, *STATED, "--out", "r", *more).code == 0
+    before = Path("r/counts.npz").read_bytes()
+    shown = run(*LISTED, *STATED, "--out", "r", *more, "--label", "again")
+    assert shown.code == 2
+    assert "holds another release" in shown.err
+    assert run(*LISTED, *STATED, "--out", "r", *more, "--label", "again", "--dry-run").code == 2
+    assert Path("r/counts.npz").read_bytes() == before
+    (account,) = Ledger(Path("l")).accounts()
+    assert account.spent == 1
+    assert run(*LISTED, *STATED, "--out", "r", *more).code == 0
+
+
+def test_a_link_to_the_corpus_has_no_budget_of_its_own(run: Runner) -> None:
+    assert run(*LISTED, *STATED, "--out", "r1").code == 0
+    Path("link.csv").symlink_to("posts.csv")
+    shown = run("link.csv", "--vocabulary", "words.txt", *STATED, "--out", "r2", "--label", "two")
+    assert shown.code == 2
+    assert "nothing was spent or released" in shown.err
+
+
+UNSPENT = {
+    "more maps than documents": ("--compress", "random", "--columns", "2", "--maps", "10"),
+    "a link to nowhere": ("--out", "nowhere"),
+    "a prior without a compression": ("--prior", "local"),
+    "a budget below the release": ("--budget", "1"),
+    "too large an N": ("--precision", str(10**20)),
+}
+
+
+@pytest.mark.parametrize("case", UNSPENT)
+def test_what_cannot_end_well_spends_nothing(run: Runner, case: str) -> None:
+    Path("nowhere").symlink_to("gone")
+    shown = run(*LISTED, *STATED, "--out", "r", "--ledger", "l", *UNSPENT[case])
+    assert shown.code == 2
+    assert shown.err.startswith("error") or "Error" not in shown.err
+    assert not Path("l").exists()
+
+
+def test_a_dry_run_takes_an_empty_file_for_a_new_ledger(run: Runner) -> None:
+    Path("l").touch()
+    for more in (("--dry-run",), ()):
+        assert run(*LISTED, *STATED, "--out", "r", "--ledger", "l", *more).code == 0
+
+
+def test_a_share_for_a_prior_that_is_not_bought_is_no_other_request(run: Runner) -> None:
+    for share in ("1/10", "1/5"):
+        shown = run(*LISTED, *STATED, "--out", "r", "--ledger", "l", "--prior-share", share)
+        assert shown.code == 0
+    (account,) = Ledger(Path("l")).accounts()
+    assert account.spent == 1
+
+
+def test_a_disk_without_room_is_seen_before_anything_is_spent(
+    run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=100))
+    shown = run(*LISTED, *STATED, "--out", "r", "--ledger", "l")
+    assert shown.code == 2
+    assert "of disk" in shown.err
+    assert not Path("r").exists()
+    assert not Path("l").exists()
 
 
 def test_another_release_beyond_the_budget_is_refused_and_leaves_nothing(run: Runner) -> None:
@@ -233,10 +300,10 @@ def test_the_same_command_into_another_folder_spends_nothing_either(run: Runner)
 def test_what_an_older_ledger_left_is_not_taken_for_another_request(run: Runner) -> None:
     assert run(*LISTED, "--epsilon", "200", "-N", "2", "--out", "r").code == 0
     Path("posts.csv.ledger").unlink()
-    shown = run(*LISTED, "--epsilon", "1/10", "-N", "2", "--out", "r", "--json")
+    shown = run(*LISTED, "--epsilon", "1/10", "-N", "2", "--out", "r2", "--json")
     assert shown.code == 0
     assert shown.json["guarantee"]["epsilon"] == "1/10"
-    assert json.loads(Path("r/card.json").read_text())["guarantee"]["epsilon"] == "1/10"
+    assert json.loads(Path("r2/card.json").read_text())["guarantee"]["epsilon"] == "1/10"
 
 
 def test_pairs_of_words_are_refused_because_one_word_changes_several(run: Runner) -> None:
@@ -302,7 +369,7 @@ def test_another_vocabulary_or_frequencies_are_another_request(run: Runner) -> N
 
 def test_texts_cut_elsewhere_are_another_corpus(run: Runner) -> None:
     seen = set()
-    for texts in ('"debtloan"\n"x"', '"debt"\n"loanx"'):
+    for number, texts in enumerate(('"debtloan"\n"x"', '"debt"\n"loanx"')):
         lines = "\n".join(f'{{"text": {text}}}' for text in texts.split("\n"))
         (run.folder / "posts.jsonl").write_text(lines)
         assert (
@@ -312,7 +379,7 @@ def test_texts_cut_elsewhere_are_another_corpus(run: Runner) -> None:
                 "words.txt",
                 *STATED,
                 "--out",
-                "r",
+                f"r{number}",
                 "--ledger",
                 "l",
                 "--budget",
@@ -339,22 +406,22 @@ def test_a_file_in_the_folders_place_spends_nothing(run: Runner) -> None:
     Path("taken").write_text("")
     shown = run(*LISTED, *STATED, "--out", "taken")
     assert shown.code == 2
-    assert all(account.spent == 0 for account in Ledger(Path("posts.csv.ledger")).accounts())
+    assert not Path("posts.csv.ledger").exists()
 
 
 @pytest.mark.parametrize("kills", [12, pytest.param(120, marks=pytest.mark.long)])
 def test_a_killed_release_is_whole_or_absent_and_spends_once(run: Runner, kills: int) -> None:
     draw = random.Random(7)
     command = [sys.executable, "-m", "sottovoce.cli", "release", *LISTED, *STATED]
-    command += ["--out", "r", "--ledger", "l", "--budget", "1000"]
+    command += ["--ledger", "l", "--budget", "1000"]
     for attempt in range(kills):
-        labelled = [*command, "--label", str(attempt)]
+        labelled = [*command, "--label", str(attempt), "--out", f"r{attempt}"]
         child = subprocess.Popen(labelled, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for_work(child, Path("l"))
         time.sleep(draw.uniform(0, 0.06))
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
-        shown = run(*command[4:], "--label", str(attempt))
+        shown = run(*labelled[4:])
         assert shown.code == 0
         assert not list(Path("l.outputs").glob("*.part*"))
     (account,) = Ledger(Path("l")).accounts()

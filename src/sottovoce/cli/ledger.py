@@ -90,7 +90,7 @@ def _record(account: "Account", spends: "list[Spend]") -> dict[str, object]:
         "corpus": account.corpus,
         "budget": to_record(account.budget),
         "spent": {**_ratios(spent, account.spent), "epsilon_rounded_up": float_up(spent)},
-        "left": {**_ratios(left, account.left), "epsilon_rounded_down": -float_up(-left)},
+        "left": {**_ratios(left, account.left), "epsilon_rounded_down": 0.0 - float_up(-left)},
         "spends": [_spend_record(spend) for spend in spends],
     }
 

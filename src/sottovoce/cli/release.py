@@ -142,9 +142,12 @@ def release(
     if job.plan.guarantee.rate > stated.rate:
         typer.echo(f"warning: {job.plan.true_epsilon()}", err=True)
     # Beside the corpus, not the folder: every release of a corpus must meet the same ledger.
-    ledger_file = ledger or corpus.with_name(f"{corpus.name}.ledger")
+    # A link to the corpus is the corpus.
+    true_corpus = corpus.resolve()
+    ledger_file = ledger or true_corpus.with_name(f"{true_corpus.name}.ledger")
+    quoted = quote(job, ledger_file, allowed, out)
     if dry_run:
-        _show(job, job.card(None), quote(job, ledger_file, allowed), as_json)
+        _show(job, job.card(None), quoted, as_json)
         return
     opened_ledger = Ledger(ledger_file, create=True)
     open_account(opened_ledger, job, allowed)

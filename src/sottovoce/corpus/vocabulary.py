@@ -22,6 +22,7 @@ _MARK = "#sottovoce-vocabulary"
 _HEADER = f"{_MARK} "
 _ANY_WORD = TokenRules(shortest=1)
 _MOST_WORDS = 2
+_LONGEST_ORIGIN = 1000
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ def _read_marked(lines: list[str], path: Path) -> Vocabulary:
     except (ValueError, KeyError, TypeError):
         raise _damaged(path) from None
     sound = isinstance(data_dependent, bool) and isinstance(origin, str)
+    sound = sound and len(origin) <= _LONGEST_ORIGIN
     if not sound or not lines[0].startswith(_HEADER):
         raise _damaged(path)
     terms = tuple(line for line in lines[1:] if line)

@@ -7,7 +7,9 @@
   accounting), and `per_user` where documents per user are bounded, all as exact records;
 - `documents_per_user`: the most documents of any user that are in the release, or null;
 - `in_words`, `threat_model`: for people;
-- `mechanism`: the noise's rate on every column, and a threshold if outputs below it were dropped;
+- `noise_rate`: the noise's rate on every column, in nats per word, as an exact fraction;
+- `threshold`: outputs below it were dropped, or null;
+- `accounting`: "tight" or "paper"; `software`: what wrote the card;
 - `prior`: where word frequencies came from and what they cost;
 - `compression`: the method and how many maps; the maps themselves are in `map.npz`, `map.json`;
 - `vocabulary`: its fingerprint, whether the data chose the words, and what was declared;
@@ -34,10 +36,21 @@ from sottovoce.release.settings import ACCOUNTINGS, PRIORS
 FORMAT = "sottovoce-release"
 VERSION = 1
 LARGEST_CARD = 1 << 20
+_UNREADABLE = (
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ZeroDivisionError,
+    RecursionError,
+    OverflowError,
+)
 
 _READER = (
     "Whoever reads this folder, knows everything about the other documents and has any other "
-    "knowledge, learns no more about one document than the guarantee says."
+    "knowledge, learns no more about one document than the guarantee says. How many documents "
+    "there are, in which order and whose, is not hidden. Other releases of the same documents "
+    "add their epsilons to this one's."
 )
 _TRUST = {
     "public": "Noise can be added where each document is; nobody has to be trusted with it.",
@@ -134,13 +147,22 @@ def make_card(
 def read_card(text: str) -> Card:
     """The card in ``text``, or an error that says what is wrong with it."""
     try:
-        fields = json.loads(text)
+        fields = json.loads(text, object_pairs_hook=_each_once)
         card = _card_of(fields)
-    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+        own = json.loads(card.as_json()) | {"software": fields["software"]}
+    except _UNREADABLE as error:
         raise InputError(f"the card is not one of a release: {_reason(error)}.") from None
-    if json.loads(card.as_json()) | {"software": fields.get("software")} != fields:
+    # As text, where 1, 1.0 and true differ.
+    if json.dumps(own, sort_keys=True) != json.dumps(fields, sort_keys=True):
         raise InputError("the card contradicts itself; it was changed by hand.")
     return card
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise InputError("a field is there twice")
+    return fields
 
 
 def _card_of(fields: Mapping[str, Any]) -> Card:
@@ -154,8 +176,28 @@ def _card_of(fields: Mapping[str, Any]) -> Card:
     return card
 
 
+def _check_types(card: Card) -> None:
+    """Refuse what only looks like a card: a truth value is no number, a text no list."""
+    numbers = (card.documents, card.words, card.columns, card.compression["maps"])
+    optional = (card.documents_per_user, card.threshold, *(card.ledger or {}).values())
+    texts = (card.noise_rate, card.accounting, *card.prior.values(), *card.files.values())
+    kinds = (
+        all(type(number) is int for number in numbers),
+        all(number is None or type(number) is int for number in optional),
+        all(type(text) is str for text in (*texts, *card.vocabulary["declared"])),
+        type(card.vocabulary["data_dependent"]) is bool,
+        set(card.ledger or {"spend"}) == {"spend"},
+        set(card.prior) == {"kind", "rate"},
+        set(card.compression) == {"method", "maps"},
+        set(card.vocabulary) == {"fingerprint", "data_dependent", "origin", "declared"},
+    )
+    if not all(kinds):
+        raise InputError("a field is not of its kind")
+
+
 def _check_fields(card: Card) -> None:
     """Refuse a card whose numbers cannot all be true."""
+    _check_types(card)
     noise, prior = positive(card.noise_rate, "noise_rate"), exact(card.prior["rate"], "prior rate")
     compressed = card.compression["method"] != "none"
     weaker = Fraction(card.words, card.columns) if card.accounting == "paper" else Fraction(1)

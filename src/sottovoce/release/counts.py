@@ -63,5 +63,5 @@ def _check_values(values: NDArray[np.float64], *, signed: bool) -> None:
         raise CorpusError("counts must be whole numbers, got fractions; give raw word counts.")
     if not signed and values.size and values.min() < 0:
         raise CorpusError("Negative values in data: counts must be >= 0.")
-    if values.size and max(values.max(), -values.min()) > LARGEST_COUNT:
+    if values.size and max(int(values.max()), -int(values.min())) > LARGEST_COUNT:
         raise CorpusError("counts must be at most 2^40.")

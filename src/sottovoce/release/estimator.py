@@ -8,9 +8,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sottovoce.errors import ParameterError
 from sottovoce.release.accounting import Accounting
 from sottovoce.release.compression import WordVectors, multinomial_counts
 from sottovoce.release.compression.base import counting_tags, validated_counts
+from sottovoce.release.compression.grouped import in_row_order
 from sottovoce.release.counts import Counts, Matrix
 from sottovoce.release.exact import Exact, exact
 from sottovoce.release.guarantee import LimitedPrecision
@@ -37,7 +39,9 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
         frequencies: public frequencies, one per word.
         embedding: a public vector space, for the embedding compressions.
         vocabulary: the words in column order; None: the names that ``fit`` sees, or x0, x1, ...
+        maps: how many public maps to use; row i takes map i mod ``maps``.
         threshold: keep only outputs of at least this.
+        constant_work: noise whose work does not depend on the counts, at a higher cost.
         decompress: share the columns out to the words again (free post-processing).
         random_state: seed of the public map and of the decompression; never of the noise.
     """
@@ -55,7 +59,9 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
         frequencies: ArrayLike | None = None,
         embedding: WordVectors | None = None,
         vocabulary: ArrayLike | None = None,
+        maps: int = 1,
         threshold: int | None = None,
+        constant_work: bool = False,
         decompress: bool = False,
         random_state: int | None = None,
     ) -> None:
@@ -69,7 +75,9 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
         self.frequencies = frequencies
         self.embedding = embedding
         self.vocabulary = vocabulary
+        self.maps = maps
         self.threshold = threshold
+        self.constant_work = constant_work
         self.decompress = decompress
         self.random_state = random_state
 
@@ -97,8 +105,12 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
 
     def _shared_out(self, released: Released) -> Counts:
         generator = np.random.default_rng(self.random_state)
-        (only_map,) = released.maps
-        return multinomial_counts(released.counts, only_map, released.frequencies, generator)
+        rows, groups = released.counts, len(released.maps)
+        parts = [
+            multinomial_counts(rows[g::groups], each, released.frequencies, generator)
+            for g, each in enumerate(released.maps[: rows.shape[0]])
+        ]
+        return in_row_order(parts, groups)
 
     def _settings(self) -> ReleaseSettings:
         frequencies = self.frequencies
@@ -111,13 +123,20 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
             prior_share=exact(self.prior_share, "prior_share"),
             frequencies=None if frequencies is None else np.asarray(frequencies, np.float64),
             embedding=self.embedding,
+            maps=self.maps,
             threshold=self.threshold,
+            constant_work=self.constant_work,
             seed=self.random_state,
         )
 
     def _words(self, width: int) -> tuple[str, ...]:
         if self.vocabulary is not None:
-            return tuple(np.asarray(self.vocabulary).tolist())
+            words = tuple(np.asarray(self.vocabulary).tolist())
+            if len(words) != width:
+                raise ParameterError(
+                    f"vocabulary must name the {width} columns of X, got {len(words)} words."
+                )
+            return words
         names = getattr(self, "feature_names_in_", None)
         return tuple(f"x{i}" for i in range(width)) if names is None else tuple(names)
 

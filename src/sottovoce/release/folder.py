@@ -15,10 +15,11 @@ from scipy import sparse
 
 from sottovoce.corpus.matrix_file import matrix_bytes
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import output_folder, whole_file
 from sottovoce.release.card import LARGEST_CARD, Card, read_card
-from sottovoce.release.compression.storage import load_maps, packed_maps
+from sottovoce.release.compression.decompress import checked_prior
+from sottovoce.release.compression.storage import LARGEST_ARRAY_HEADER, load_maps, packed_maps
 from sottovoce.release.ledger.outputs import digest
 from sottovoce.release.plan import Released
 
@@ -53,15 +54,20 @@ def unpack_bundle(bundle: Path, folder: Path) -> None:
             temporary.write_bytes(archive.read(name))
 
 
-def verified_card(folder: Path) -> Card:
-    """The card of a released folder whose files are what the card says."""
+def released_card(folder: Path) -> Card:
+    """The card in ``folder``, whatever lies beside it."""
     path = folder / CARD_FILE
     try:
         if path.stat().st_size > LARGEST_CARD:
             raise InputError(f"{path} is too large for a card.")
-        card = read_card(path.read_text(encoding="utf-8"))
+        return read_card(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         raise InputError(f"{folder} holds no readable {CARD_FILE}; is it a release?") from None
+
+
+def verified_card(folder: Path) -> Card:
+    """The card of a released folder whose files are what the card says."""
+    card = released_card(folder)
     if set(card.files) != FILES:
         raise InputError(f"the card must name just these files: {', '.join(sorted(FILES))}.")
     for name, expected in card.files.items():
@@ -73,22 +79,56 @@ def verified_card(folder: Path) -> Card:
 
 
 def _check_parts(folder: Path, card: Card) -> None:
-    if Vocabulary.load(folder / VOCABULARY_FILE).fingerprint != card.vocabulary["fingerprint"]:
+    words = Vocabulary.load(folder / VOCABULARY_FILE)
+    named = {"fingerprint": words.fingerprint, "data_dependent": words.data_dependent}
+    if {**card.vocabulary, **named, "origin": words.origin} != card.vocabulary:
         raise InputError("the vocabulary is not the one that the card names.")
-    maps, _ = load_maps(folder / MAP_STEM)
+    maps, described = load_maps(folder / MAP_STEM)
     shapes = {(each.words, each.columns) for each in maps}
-    if shapes != {(card.words, card.columns)} or len(maps) != card.compression["maps"]:
+    same = described.method == card.compression["method"]
+    if shapes != {(card.words, card.columns)} or len(maps) != card.compression["maps"] or not same:
         raise InputError("the maps are not those that the card describes.")
-    _check_counts(folder, card)
+    _check_frequencies(folder / FREQUENCIES_FILE, card)
+    _check_counts(folder / COUNTS_FILE, card)
 
 
-def _check_counts(folder: Path, card: Card) -> None:
+def _check_frequencies(path: Path, card: Card) -> None:
+    if path.stat().st_size > card.words * 8 + LARGEST_ARRAY_HEADER:
+        raise InputError(f"{path} holds more than a frequency for each word.")
     try:
-        shape = sparse.load_npz(folder / COUNTS_FILE).shape
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-        raise InputError(f"{folder / COUNTS_FILE} is not a matrix of counts.") from None
-    if shape != (card.documents, card.columns):
-        raise InputError(f"the counts have shape {shape}, the card says otherwise.")
+        frequencies = np.load(path, allow_pickle=False)
+        sound = frequencies.dtype == np.float64
+        checked_prior(frequencies, card.words)
+    except (OSError, ValueError, EOFError, ParameterError):
+        sound = False
+    if not sound:
+        raise InputError(f"{path} does not hold a frequency for each word.")
+
+
+def _check_counts(path: Path, card: Card) -> None:
+    _refuse_bomb(path, card)
+    try:
+        counts = sparse.csr_array(sparse.load_npz(path))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile):
+        raise InputError(f"{path} is not a matrix of counts.") from None
+    if counts.shape != (card.documents, card.columns):
+        raise InputError(f"the counts have shape {counts.shape}, the card says otherwise.")
+    if counts.dtype != np.int64:
+        raise InputError(f"the counts must be whole numbers of 64 bits, got {counts.dtype}.")
+    if card.threshold is not None and counts.nnz and counts.data.min() < card.threshold:
+        raise InputError("there are counts below the threshold that the card states.")
+
+
+def _refuse_bomb(path: Path, card: Card) -> None:
+    """An archive that unpacks to more than a full matrix of the card's shape holds."""
+    most = 12 * card.documents * card.columns + 8 * (card.documents + 1) + LARGEST_ARRAY_HEADER
+    try:
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist())
+    except (OSError, zipfile.BadZipFile):
+        raise InputError(f"{path} is not a matrix of counts.") from None
+    if unpacked > most:
+        raise InputError(f"{path} unpacks to more than the card's shape can hold.")
 
 
 def _parts(released: Released, vocabulary: Vocabulary, method: str) -> dict[str, bytes]:

@@ -6,8 +6,8 @@ two-sided geometric noise with alpha = exp(-r) on every count gives
     P(output | y) <= exp(r * ||y - y'||_1) * P(output | y')      (tight)
 
 so a release at rate r is (N, r N)-limited-precision locally private for every N at once. The
-unit says whose data y is: one document, or everything one user wrote (distances then add up over
-her documents). All numbers are exact rationals.
+unit says whose data y is: one document, or all released documents of one user (distances then add
+up over them). Which documents there are, and whose, is public. All numbers are exact rationals.
 
 ``a <= b`` reads "a promises at least what b promises": a partial order, in which guarantees of
 different kinds are often not comparable. Two limited-precision guarantees of the same unit and
@@ -31,6 +31,7 @@ COMPUTATIONAL = (
     "cannot tell that cipher from chance."
 )
 _UNITS = ("document", "user")
+_LARGEST_N = 1 << 48
 
 
 class _Ordered(ABC):
@@ -79,7 +80,7 @@ class LimitedPrecision(_Ordered):
     unit: Unit
 
     def __init__(self, n: int, epsilon: Exact, unit: Unit = "document") -> None:
-        object.__setattr__(self, "n", positive_integer(n, "n"))
+        object.__setattr__(self, "n", _bounded(positive_integer(n, "n")))
         object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
         object.__setattr__(self, "unit", _known_unit(unit))
 
@@ -252,6 +253,13 @@ def _covers(unit: Unit, other: Unit) -> bool:
     return unit in (other, "user")
 
 
+def _bounded(n: int) -> int:
+    """No document has as many words, and a ledger's numbers have 64 bits."""
+    if n > _LARGEST_N:
+        raise ParameterError(f"n must be at most {_LARGEST_N}, got more.")
+    return n
+
+
 def _known_unit(unit: str) -> str:
     if unit not in _UNITS:
         raise ParameterError("unit must be 'document' or 'user'.")
@@ -263,4 +271,4 @@ def _words(number: int) -> str:
 
 
 def _whose(unit: Unit) -> str:
-    return "a document" if unit == "document" else "all that a user wrote"
+    return "a document" if unit == "document" else "the released documents of a user"

@@ -14,6 +14,7 @@ from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release.counts import Floats
 from sottovoce.release.documents import Documents, count_documents
 from sottovoce.release.exact import positive_integer
+from sottovoce.release.plan import refuse_pairs
 
 _UNDECLARED = (
     "{what} may tell something about the documents: give a public --vocabulary and a built-in "
@@ -59,7 +60,7 @@ class ReleaseInputs:
         given = None if self.vocabulary is None else Vocabulary.load(self.vocabulary)
         declared = self._declarations(given)
         vocabulary = given or self._chosen_words(corpus, rules)
-        _refuse_pairs(vocabulary)
+        refuse_pairs(vocabulary.terms)
         documents = count_documents(corpus, vocabulary, rules, per_user=self.user_documents)
         return documents, declared + self._left_out(corpus)
 
@@ -86,16 +87,6 @@ class ReleaseInputs:
         if found and not self.declared:
             raise ParameterError(_UNDECLARED.format(what=" and ".join(found)))
         return tuple(found)
-
-
-def _refuse_pairs(vocabulary: Vocabulary) -> None:
-    """One word more changes the count of up to three pairs, which the guarantee does not cover."""
-    pairs = sum(" " in term for term in vocabulary.terms)
-    if pairs:
-        raise ParameterError(
-            f"a release counts single words, got {pairs} terms of two: one added word would change "
-            "up to four counts, and the guarantee would be false. Leave them out."
-        )
 
 
 def load_frequencies(path: Path, vocabulary: Vocabulary) -> Floats:

@@ -6,20 +6,31 @@ what was drawn, so that the same request, made again, gives the same bytes and n
 
 import hashlib
 import json
+import shutil
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import BudgetError, LedgerError
-from sottovoce.files import check_folder
+from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
+from sottovoce.files import check_folder, nearest_folder
 from sottovoce.release.card import Card, make_card
 from sottovoce.release.documents import Documents
-from sottovoce.release.folder import unpack_bundle, verified_card, write_bundle
+from sottovoce.release.folder import (
+    CARD_FILE,
+    released_card,
+    unpack_bundle,
+    verified_card,
+    write_bundle,
+)
 from sottovoce.release.guarantee import LimitedPrecision
 from sottovoce.release.ledger import Account, Ledger, Request
 from sottovoce.release.plan import Plan
+
+# A count and its column, in the uncompressed archive that the ledger keeps.
+_BYTES_PER_CELL = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +46,13 @@ class Job:
     declared: tuple[str, ...] = ()
     label: str = ""
 
-    @property
+    def __post_init__(self) -> None:
+        """Refuse what could only fail once the spend is committed."""
+        documents, maps = self.documents.counts.shape[0], self.plan.settings.maps
+        if maps > documents:
+            raise ParameterError(f"maps must be at most one per document, {documents}, got {maps}.")
+
+    @cached_property
     def request(self) -> Request:
         """What is asked of the ledger; the same job is the same request."""
         guarantee = LimitedPrecision.at_rate(self.plan.guarantee.rate, n=self.plan.guarantee.n)
@@ -61,6 +78,8 @@ class Job:
         }
         facts = {
             **plain,
+            # What frequencies would have cost is no part of a release that buys none.
+            "prior_share": str(settings.prior_rate),
             "guarantee": str((settings.guarantee.n, settings.guarantee.epsilon)),
             "frequencies": _digest(settings.frequencies),
             "map": _digest(self._embedded_words()),
@@ -92,20 +111,50 @@ def release_to_folder(job: Job, ledger: Ledger, folder: Path) -> Card:
 
     Raises `BudgetError`, with nothing spent or drawn, when the budget does not allow it.
     """
+    request = job.request
     check_folder(folder)
-    spend = ledger.commit(job.request)
+    _refuse_another_release(folder, job, ledger, request)
+    _check_room(folder, ledger.path.parent, job)
+    spend = ledger.commit(request)
 
     def draw(path: Path) -> None:
         released = job.plan.draw(job.documents.counts)
         write_bundle(path, released, job.documents.vocabulary, job.card(spend.id))
 
-    stored = ledger.release(job.request, draw)
+    stored = ledger.release(request, draw)
     if stored.output is not None:
         unpack_bundle(stored.output.path, folder)
     card = verified_card(folder)
     if replace(card, files={}) != job.card(spend.id):
         raise LedgerError("the stored output is not what was asked for; do not publish it.")
     return card
+
+
+def _refuse_another_release(
+    folder: Path, job: Job, ledger: Ledger | None, request: Request
+) -> None:
+    """What lies in ``folder`` may have been published: only the same release may be put there."""
+    if not (folder / CARD_FILE).exists():
+        return
+    spends = [] if ledger is None else ledger.spends(request.corpus)
+    own = [spend.id for spend in spends if spend.request.id == request.id]
+    if not own or replace(released_card(folder), files={}) != job.card(own[0]):
+        raise InputError(
+            f"{folder} holds another release; give another folder, or remove that one first."
+        )
+
+
+def _check_room(folder: Path, outputs: Path, job: Job) -> None:
+    """Refuse before anything is spent what the disk could not hold, in the ledger's folder too."""
+    places = [nearest_folder(folder), nearest_folder(outputs)]
+    shared = places[0].stat().st_dev == places[1].stat().st_dev
+    needed = job.plan.expected_nonzeros(job.documents.counts) * _BYTES_PER_CELL * (1 + shared)
+    free = min(shutil.disk_usage(place).free for place in places)
+    if free < needed:
+        raise InputError(
+            f"the release needs about {needed / 1e6:,.0f} MB of disk, {free / 1e6:,.0f} MB are "
+            "free; nothing was spent or released."
+        )
 
 
 def open_account(ledger: Ledger, job: Job, budget: LimitedPrecision | None) -> Account:
@@ -121,11 +170,14 @@ def open_account(ledger: Ledger, job: Job, budget: LimitedPrecision | None) -> A
     return ledger.account(job.documents.corpus)
 
 
-def quote(job: Job, path: Path, budget: LimitedPrecision | None) -> Account:
+def quote(job: Job, path: Path, budget: LimitedPrecision | None, folder: Path) -> Account:
     """The account as it would be after ``job``, or the error there would be; writes nothing."""
+    check_folder(folder)
+    _check_room(folder, path.parent, job)
     if budget is not None and budget.rate < job.request.guarantee.rate:
         raise _too_small()
-    ledger = Ledger(path) if path.exists() else None
+    ledger = Ledger(path) if path.exists() and path.stat().st_size else None
+    _refuse_another_release(folder, job, ledger, job.request)
     accounts = ledger.accounts() if ledger else []
     known = {account.corpus: account for account in accounts}
     account = known.get(job.documents.corpus)

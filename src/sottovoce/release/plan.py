@@ -15,11 +15,13 @@ from sottovoce.release.compression import (
     GroupedCompression,
     WordMap,
 )
+from sottovoce.release.compression.decompress import checked_prior
+from sottovoce.release.compression.storage import MOST_NUMBERS
 from sottovoce.release.counts import Counts, Floats, checked_counts, checked_width
 from sottovoce.release.exact import text_up
 from sottovoce.release.expected import expected_nonzeros, noise_deviation
 from sottovoce.release.guarantee import LimitedPrecision
-from sottovoce.release.mechanism import GeometricMechanism, geometric_noise
+from sottovoce.release.mechanism import GeometricMechanism, constant_work_noise, geometric_noise
 from sottovoce.release.sampler import check_rate
 from sottovoce.release.settings import ReleaseSettings
 
@@ -49,7 +51,14 @@ class Plan:
 
     def __post_init__(self) -> None:
         """Refuse what could only fail later, when the spend is already committed."""
+        refuse_pairs(self.vocabulary)
         check_rate(self.noise_rate)
+        if self.settings.maps * self.words > MOST_NUMBERS:
+            raise ParameterError(
+                f"maps times words must be at most {MOST_NUMBERS}, got more; use fewer maps."
+            )
+        if self.settings.frequencies is not None:
+            checked_prior(self.settings.frequencies, self.words)
         if self.settings.reads_frequencies:
             check_rate(self.settings.prior_rate)
         compression = self._compression(np.ones(self.words))
@@ -114,7 +123,8 @@ class Plan:
         counts = checked_counts(counts)
         checked_width(counts, self.words, what="word of the vocabulary")
         prior = self.settings.make_prior(self.words)
-        frequencies = prior.frequencies(counts, geometric_noise)
+        noise = constant_work_noise if self.settings.constant_work else geometric_noise
+        frequencies = prior.frequencies(counts, noise)
         fitted = self._compression(frequencies).fit(sparse.csr_array((1, self.words), dtype=int))
         grouped = isinstance(fitted, GroupedCompression)
         maps = tuple(each.map_ for each in (fitted.compressions_ if grouped else [fitted]))
@@ -146,3 +156,13 @@ class Plan:
             parts |= {"embedding": settings.embedding, "vocabulary": self.vocabulary}
         chosen = COMPRESSIONS[settings.compression](self.columns, **parts)
         return chosen if settings.maps == 1 else GroupedCompression(chosen, groups=settings.maps)
+
+
+def refuse_pairs(terms: tuple[str, ...]) -> None:
+    """One word more changes the count of up to three pairs, which the guarantee does not cover."""
+    pairs = sum(" " in term for term in terms)
+    if pairs:
+        raise ParameterError(
+            f"a release counts single words, got {pairs} terms of two: one added word would change "
+            "up to four counts, and the guarantee would be false. Leave them out."
+        )

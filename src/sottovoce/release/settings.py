@@ -69,11 +69,9 @@ class ReleaseSettings:
             raise ParameterError("columns must be given with a compression, and only then.")
         if self.compression.startswith("embedding") and self.embedding is None:
             raise ParameterError(f"compression {self.compression!r} needs an embedding.")
-        if self._lacks_frequencies():
-            raise ParameterError(
-                "compression 'frequency' needs frequencies: public ones, or prior 'local' or "
-                "'central', which are paid for."
-            )
+        if self.columns is not None and type(self.columns) is not int:
+            raise ParameterError("columns must be a whole number.")
+        self._check_frequencies()
         for name in ("maps", "threshold"):
             if (
                 getattr(self, name) is not None
@@ -84,6 +82,18 @@ class ReleaseSettings:
             raise ParameterError(
                 "several maps need a compression that is random ('random' or an embedding one) "
                 "and more than 1 column."
+            )
+
+    def _check_frequencies(self) -> None:
+        if self._lacks_frequencies():
+            raise ParameterError(
+                "compression 'frequency' needs frequencies: public ones, or prior 'local' or "
+                "'central', which are paid for."
+            )
+        if self.reads_frequencies and self.compression == "none":
+            raise ParameterError(
+                "frequencies are bought for a compression, and this release has none; leave the "
+                "prior public."
             )
         if self.frequencies is not None and self.reads_frequencies:
             raise ParameterError("frequencies are either public or bought; give one of the two.")
@@ -96,7 +106,7 @@ class ReleaseSettings:
     @property
     def reads_frequencies(self) -> bool:
         """Whether frequencies are bought from the private documents."""
-        return self.prior != "public" and self.compression != "none"
+        return self.prior != "public"
 
     @property
     def prior_rate(self) -> Fraction:

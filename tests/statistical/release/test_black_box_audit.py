@@ -51,6 +51,14 @@ def test_a_violation_by_five_percent_is_caught(n: int, epsilon: str) -> None:
     assert not audit_noise(claim, FixedNoise(claim.rate * Fraction(105, 100))).holds
 
 
+def test_more_noise_than_claimed_is_no_confirmation() -> None:
+    """A lower bound far below the claim shows an experiment without power, or other noise."""
+    claim = LimitedPrecision(1, 1)
+    report = audit_noise(claim, FixedNoise(claim.rate * Fraction(8, 10)))
+    assert not report.holds
+    assert "too far below" in str(report)
+
+
 def test_words_that_share_a_column_are_counted_together() -> None:
     """Noise that is right for one word but doubled by a map of weight two is caught."""
     claim = LimitedPrecision(2, 1)

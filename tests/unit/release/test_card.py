@@ -1,21 +1,29 @@
 """Cards say what holds, and folders are what their cards say."""
 
+import hashlib
 import json
+from dataclasses import replace
 from fractions import Fraction
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError
 from sottovoce.release.audit.folder import audit_release
+from sottovoce.release.audit.presence import audit_presence
 from sottovoce.release.audit.result import AuditReport
 from sottovoce.release.card import Card, make_card, read_card
 from sottovoce.release.compression import load_maps
+from sottovoce.release.counts import Matrix
 from sottovoce.release.folder import unpack_bundle, verified_card, write_bundle
 from sottovoce.release.guarantee import LimitedPrecision
+from sottovoce.release.mechanism import GeometricMechanism
 from sottovoce.release.plan import Plan
 from sottovoce.release.settings import ReleaseSettings
 
@@ -166,7 +174,143 @@ def test_the_bundle_holds_the_map_that_was_used_and_no_true_sum(tmp_path: Path) 
 def test_an_audit_replays_the_cards_mechanism(folder: Path) -> None:
     report = audit_release(folder, trials=1 << 16)
     assert report.holds
-    assert report.findings[0].name == "the card's arithmetic"
+    names = [finding.name for finding in report.findings]
+    assert names[0] == "noise in the published counts"
+    for check in ("support on the integers", "fresh noise", "neighbours: N words"):
+        assert {check, f"{check} (constant work)"} <= set(names)
+    assert sum(name.startswith("table of") for name in names) == 4
+
+
+def test_an_audit_goes_through_the_code_that_releases(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counts without noise are found out, whichever way of drawing lost it."""
+
+    def without_noise(
+        self: GeometricMechanism,
+        counts: Matrix,
+        *,
+        threshold: int | None = None,
+    ) -> Matrix:
+        return counts
+
+    for way in ("sparse", "dense"):
+        with monkeypatch.context() as patch:
+            patch.setattr(GeometricMechanism, way, without_noise)
+            assert not audit_release(folder, trials=1 << 12).holds
+
+
+def test_a_threshold_is_audited_too(tmp_path: Path) -> None:
+    settings = ReleaseSettings(LimitedPrecision(2, 1), threshold=2)
+    told = make_card(plan(settings), VOCABULARY, documents=2)
+    write_bundle(tmp_path / "b", plan(settings).draw(COUNTS), VOCABULARY, told)
+    unpack_bundle(tmp_path / "b", tmp_path / "out")
+    report = audit_release(tmp_path / "out", trials=1 << 14)
+    assert report.holds
+    assert "neighbours: one word (from 2 on)" in [finding.name for finding in report.findings]
+
+
+@pytest.mark.parametrize("threshold", [None, 2])
+def test_published_counts_without_noise_are_found_out(threshold: int | None) -> None:
+    counts = sparse.csr_array((np.random.default_rng(1).random((400, 50)) < 0.05).astype(np.int64))
+    rate = Fraction(1, 2)
+    noised = GeometricMechanism(rate).sparse(counts, threshold=threshold)
+    assert audit_presence(noised, rate, threshold).holds
+    assert not audit_presence(counts, rate, threshold).holds
+
+
+def forged(folder: Path, name: str, content: bytes | None = None, **fields: Any) -> Path:  # noqa: ANN401 - any JSON
+    """The folder with one file replaced, or fields of its card, and the hashes made to fit."""
+    card_file = folder / "card.json"
+    told = json.loads(card_file.read_text()) | fields
+    if content is not None:
+        (folder / name).write_bytes(content)
+    told["files"] = told["files"] and {
+        each: hashlib.sha256((folder / each).read_bytes()).hexdigest() for each in told["files"]
+    }
+    card_file.write_text(json.dumps(told))
+    return folder
+
+
+def packed(**arrays: NDArray[np.generic]) -> bytes:
+    buffer = BytesIO()
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type] # numpy's overloads
+    return buffer.getvalue()
+
+
+def matrix(counts: NDArray[np.generic]) -> bytes:
+    buffer = BytesIO()
+    sparse.save_npz(buffer, sparse.csr_array(counts))
+    return buffer.getvalue()
+
+
+def marked(vocabulary: Vocabulary) -> bytes:
+    return replace(vocabulary, data_dependent=True).as_text().encode()
+
+
+FORGERIES = {
+    "float counts": ("counts.npz", matrix(np.ones((2, 2)))),
+    "an array": ("counts.npz", packed(x=np.zeros(3))),
+    "a bomb": ("counts.npz", matrix(np.zeros((2, 2), int)) and packed(data=np.zeros(10**6))),
+    "no zip": ("counts.npz", b"nothing"),
+    "frequencies of zero": ("frequencies.npy", b"\x93NUMPY"),
+    "a marked vocabulary": ("vocabulary.txt", marked(VOCABULARY)),
+}
+
+
+@pytest.mark.parametrize("case", FORGERIES)
+def test_a_forged_file_is_refused_though_its_hash_fits(folder: Path, case: str) -> None:
+    with pytest.raises(InputError):
+        verified_card(forged(folder, *FORGERIES[case]))
+
+
+def test_the_stated_method_must_be_the_maps(folder: Path) -> None:
+    described = json.loads((folder / "map.json").read_text()) | {"method": "frequency"}
+    with pytest.raises(InputError, match="not those that the card describes"):
+        verified_card(forged(folder, "map.json", json.dumps(described).encode()))
+
+
+BROKEN = [
+    {"documents": 2.0},
+    {"documents": True},
+    {"ledger": "x"},
+    {"ledger": {"spend": True}},
+    {"files": None},
+    {"files": []},
+    {"vocabulary": []},
+    {"compression": {"method": "random", "maps": True}},
+    {"threshold": "2"},
+]
+
+
+@pytest.mark.parametrize("fields", BROKEN)
+def test_a_card_whose_fields_are_not_of_their_kind_is_refused(
+    folder: Path, fields: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError):
+        verified_card(forged(folder, "card.json", **fields))
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"format": 1, "format": 1}', "null"])
+def test_what_is_no_card_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="not one of a release"):
+        read_card(text)
+
+
+def test_the_card_is_renamed_last(folder: Path, tmp_path: Path) -> None:
+    """Whoever sees a card sees a whole release."""
+    bundle, order = tmp_path / "bundle", []
+    rename = Path.replace
+
+    def watched(self: Path, target: Path) -> Path:
+        order.append(Path(target).name)
+        return rename(self, target)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "replace", watched)
+        unpack_bundle(bundle, tmp_path / "again")
+    assert len(order) == 6
+    assert order[-1] == "card.json"
 
 
 def test_an_audit_never_tries_more_words_than_it_can(
@@ -174,7 +318,9 @@ def test_an_audit_never_tries_more_words_than_it_can(
 ) -> None:
     asked: list[LimitedPrecision] = []
 
-    def watched(claim: LimitedPrecision, *, trials: int | None) -> AuditReport:
+    def watched(
+        claim: LimitedPrecision, *, threshold: int | None, trials: int | None
+    ) -> AuditReport:
         asked.append(claim)
         return AuditReport(())
 

@@ -123,7 +123,7 @@ def test_the_one_line_form_names_what_was_promised() -> None:
         "(N=2, epsilon=2) limited-precision local privacy per document, 1 nats per word"
     )
     assert str(LocalPrivacy(2, 9)) == "epsilon=2 local privacy per document of at most 9 words"
-    assert "all that a user wrote" in LocalPrivacy(2, 9, "user").in_words()
+    assert "the released documents of a user" in LocalPrivacy(2, 9, "user").in_words()
 
 
 @pytest.mark.parametrize(("n", "epsilon"), [(0, 1), (-1, 1), (1, 0), (1, "nan"), (1.5, 1)])

@@ -186,6 +186,30 @@ def test_everything_is_for_the_owner_only(ledger: Ledger, path: Path) -> None:
     assert len(files) == 4
 
 
+def test_an_empty_file_that_others_could_read_becomes_the_owners(tmp_path: Path) -> None:
+    path = tmp_path / "made.by.touch"
+    path.touch(mode=0o644)
+    Ledger(path, create=True)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_is_no_ledger_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "notes"
+    path.write_bytes(b"x")
+    with pytest.raises(LedgerError, match="not a ledger"):
+        Ledger(path, create=True)
+    assert path.read_bytes() == b"x"
+
+
+def test_a_link_to_a_ledger_is_the_ledger(ledger: Ledger, path: Path) -> None:
+    draw = Draw()
+    first = ledger.release(request(), draw).output
+    link = path.with_name("link")
+    link.symlink_to(path)
+    assert Ledger(link).release(request(), draw).output == first
+    assert draw.times == 1
+
+
 def test_commits_are_durable(ledger: Ledger) -> None:
     with ledger._database.reading() as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"

@@ -83,6 +83,13 @@ def test_the_input_is_left_alone() -> None:
     np.testing.assert_array_equal(sparse.toarray(), some_counts())
 
 
+def test_sparse_noise_repeats_neither_between_threads_nor_between_calls() -> None:
+    mechanism, zeros = GeometricMechanism("1/2"), csr_array((1 << 14, 64), dtype=np.int64)
+    calls = [mechanism.sparse(zeros, threads=2).toarray() for _ in range(2)]
+    halves = [half.tobytes() for drawn in calls for half in np.split(drawn, 2)]
+    assert len(set(halves)) == 4
+
+
 def test_several_threads_share_no_noise() -> None:
     noise = GeometricMechanism(1).noise(1 << 19, threads=2)
     half = noise.size // 2

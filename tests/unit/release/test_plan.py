@@ -56,7 +56,8 @@ def test_paid_frequencies_are_not_multiplied_by_paper_accounting() -> None:
 
 
 def test_without_compression_no_frequencies_are_bought() -> None:
-    assert plan(prior="central").settings.prior_rate == 0
+    with pytest.raises(ParameterError, match="leave the prior public"):
+        plan(prior="central")
 
 
 @pytest.mark.parametrize("compression", ["random", "frequency"])
@@ -158,6 +159,58 @@ def test_the_estimator_states_its_guarantee_and_decompresses() -> None:
     assert shared.shape == COUNTS.shape
     assert shared.sum() == COUNTS.sum()
     assert bag.get_feature_names_out().tolist()[:2] == ["x0", "x1"]
+
+
+@pytest.mark.parametrize("rows", [30, 31, 2])
+def test_the_estimator_decompresses_each_document_by_its_own_map(rows: int) -> None:
+    bag = PrivateBagOfWords(
+        n=1, epsilon="200", compression="random", columns=8, maps=3, decompress=True, random_state=3
+    )
+    counts = sparse.csr_array(sparse.vstack([COUNTS, COUNTS])[:rows])
+    shared = bag.fit_transform(counts)
+    assert shared.sum(axis=1).tolist() == counts.sum(axis=1).tolist()
+    maps = [each.map_ for each in bag.plan_._compression(np.ones(40)).fit(COUNTS).compressions_]
+    for row in range(rows):
+        by_map = maps[row % 3].matrix
+        assert ((shared[[row]] - counts[[row]]) @ by_map).count_nonzero() == 0
+
+
+def test_the_estimator_can_work_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every draw, of the frequencies too, goes through the dense mechanism."""
+    monkeypatch.delattr(GeometricMechanism, "sparse")
+    bag = PrivateBagOfWords(compression="frequency", columns=8, prior="local", constant_work=True)
+    assert bag.fit_transform(COUNTS).shape == (30, 8)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"vocabulary": ["one", "two", "one two"]}, "single words"),
+        ({"vocabulary": ["one", "two"]}, "must name the 3 columns"),
+        ({"compression": "random", "columns": "2"}, "whole number"),
+        ({"compression": "random", "columns": 2, "maps": 1 << 28}, "use fewer maps"),
+        ({"compression": "random", "columns": 2, "frequencies": [0, 0, 0]}, "prior of zeros"),
+        ({"compression": "random", "columns": 2, "frequencies": [1, 1]}, "3 numbers"),
+        ({"n": 10**20}, "at most"),
+    ],
+)
+def test_the_estimator_refuses_before_anything_is_drawn(
+    settings: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(ParameterError, match=reason):
+        PrivateBagOfWords(**settings).fit(COUNTS[:, :3])
+
+
+def test_the_estimator_never_quotes_what_it_was_given() -> None:
+    with pytest.raises(CorpusError) as error:
+        PrivateBagOfWords().fit(np.array([["my secret passage", 1]], dtype=object))
+    assert "secret" not in str(error.value)
+    assert error.value.__suppress_context__
+
+
+def test_truth_values_and_unsigned_numbers_are_counts() -> None:
+    for kind in (bool, np.uint64):
+        assert PrivateBagOfWords().fit_transform(COUNTS.astype(kind)).shape == COUNTS.shape
 
 
 def test_the_estimator_names_released_columns() -> None:

@@ -7,7 +7,9 @@ likelihood ratio over r. On some event {L >= t}, picked on draws of their own,
     epsilon >= ln(P(event | y) / P(event | y'))
 
 is bounded from below with Clopper-Pearson limits on both probabilities. A bound above the claim
-refutes it; a bound near the claim shows that the experiment would have noticed.
+refutes it; a bound near the claim shows that the experiment would have noticed. For claims
+between 0.05 and 5 an experiment of the usual size that stays below 0.9 of the claim is a failure
+too: either it had no power, or the noise is not the claimed one.
 """
 
 import math
@@ -32,6 +34,9 @@ _SMALL_CLAIM_TRIALS = 1 << 25
 _BATCH = 1 << 17
 _PILOT_SHARE = 8
 FALSE_ALARM = 1e-6
+# Where the usual number of draws suffices to come close to the claim, and how close it must come.
+_POWERFUL_CLAIMS = (0.05, 5.0)
+_LEAST_POWER = 0.9
 
 
 @dataclass(frozen=True)
@@ -103,13 +108,20 @@ def _finding(
     small = epsilon < _SMALL_CLAIM
     default = _SMALL_CLAIM_TRIALS if small else TRIALS
     bound = lower_bound(subject, pair, trials or default, alarm)
+    weak = trials is None and _lacks_power(bound, epsilon)
     return Finding(
         name=f"neighbours: {pair.name}",
-        holds=bound <= epsilon,
-        detail=f"epsilon is at least {bound:.4g}, claimed {epsilon:.4g}",
+        holds=bound <= epsilon and not weak,
+        detail=f"epsilon is at least {bound:.4g}, claimed {epsilon:.4g}"
+        + (", too far below it to confirm the claim" if weak else ""),
         claim=epsilon,
         bound=bound,
     )
+
+
+def _lacks_power(bound: float, epsilon: float) -> bool:
+    least, most = _POWERFUL_CLAIMS
+    return least <= epsilon <= most and bound < _LEAST_POWER * epsilon
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What an audit found: small values that print, and say whether the claim holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,10 @@ class Finding:
         if self.claim is None or self.bound is None:
             return None
         return self.bound / self.claim
+
+    def by(self, way: str) -> "Finding":
+        """The same finding, with the way in which the noise was drawn in its name."""
+        return replace(self, name=f"{self.name} ({way})")
 
     def __str__(self) -> str:
         return f"{'holds' if self.holds else 'FAILS'}  {self.name}: {self.detail}"

@@ -101,7 +101,10 @@ def validated_counts(estimator: BaseEstimator, matrix: Matrix, *, reset: bool) -
     try:
         valid = validate_data(estimator, matrix, reset=reset, accept_sparse="csr", dtype="numeric")
     except ValueError as error:
-        raise CorpusError(str(error)) from error
+        # That sentence alone of scikit-learn's quotes what it could not read.
+        quotes = "could not convert" in str(error)
+        told = "counts must be numbers, got text." if quotes else str(error)
+        raise CorpusError(told) from None
     return checked_counts(valid)
 
 

@@ -43,28 +43,22 @@ class GroupedCompression(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Compress each document with its group's map."""
         check_is_fitted(self)
         rows = checked_counts(X)
-        return self._in_row_order(
-            [each.transform(rows[g :: self.groups]) for g, each in self._groups(rows)], rows
+        return in_row_order(
+            [each.transform(rows[g :: self.groups]) for g, each in self._groups(rows)], self.groups
         )
 
     def inverse_transform(self, X: Matrix) -> "Counts | Weights":  # noqa: N803  # scikit-learn's name
         """Decompress each document with its group's map."""
         check_is_fitted(self)
         rows = checked_counts(X, signed=True)
-        return self._in_row_order(
-            [each.inverse_transform(rows[g :: self.groups]) for g, each in self._groups(rows)], rows
+        return in_row_order(
+            [each.inverse_transform(rows[g :: self.groups]) for g, each in self._groups(rows)],
+            self.groups,
         )
 
     def _groups(self, rows: Counts) -> list[tuple[int, Compression]]:
         """The groups that have a document among ``rows``."""
         return list(enumerate(self.compressions_))[: rows.shape[0]]
-
-    def _in_row_order(self, parts: list[Any], rows: Counts) -> Counts:
-        position = np.concatenate(
-            [np.arange(g, rows.shape[0], self.groups) for g in range(len(parts))]
-        )
-        stacked: Counts = sparse.csr_array(sparse.vstack(parts, format="csr"))
-        return stacked[_inverse_order(position)]
 
     def _refuse_equal_maps(self) -> None:
         first, *others = [each.map_ for each in self.compressions_]
@@ -73,6 +67,14 @@ class GroupedCompression(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "several maps need a compression that is random: 'random', 'embedding-cluster' "
                 "or 'embedding-disperse'; this one gave the same map twice."
             )
+
+
+def in_row_order(parts: list[Any], groups: int) -> Counts:
+    """Documents back in order: part g holds documents g, g + ``groups``, g + 2 ``groups``, ..."""
+    rows = sum(part.shape[0] for part in parts)
+    position = np.concatenate([np.arange(g, rows, groups) for g in range(len(parts))])
+    stacked: Counts = sparse.csr_array(sparse.vstack(parts, format="csr"))
+    return stacked[_inverse_order(position)]
 
 
 def _inverse_order(position: Integers) -> Integers:

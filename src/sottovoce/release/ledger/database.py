@@ -2,7 +2,7 @@
 
 Write-ahead log with ``synchronous=FULL``: a transaction that committed survives a crash and a power
 cut. Writers take turns (``BEGIN IMMEDIATE``), so what a transaction reads stays true until it
-commits. The file is created with mode 0600, which SQLite gives to its log files too.
+commits. The file gets mode 0600 whoever made it, and SQLite gives the same to its log files.
 """
 
 import os
@@ -17,6 +17,7 @@ from pathlib import Path
 from sottovoce.errors import LedgerError
 from sottovoce.files import PRIVATE_MODE
 
+_SQLITE = b"SQLite format 3\0"
 _APPLICATION = 0x536F7474
 _VERSION = 1
 _PATIENCE_S = 60.0
@@ -136,9 +137,17 @@ def _create_private(path: Path) -> None:
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_MODE))
     except FileExistsError:
-        return
+        _refuse_text(path)
     except OSError as error:
         raise LedgerError(f"cannot create the ledger {path}: {error.strerror}.") from error
+
+
+def _refuse_text(path: Path) -> None:
+    """SQLite takes a file of a few bytes for an empty database, and would write over it."""
+    with path.open("rb") as file:
+        start = file.read(len(_SQLITE))
+    if start and start != _SQLITE:
+        raise LedgerError(f"{path} is a file, but not a ledger.")
 
 
 def _refuse_others(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
@@ -152,6 +161,7 @@ def _refuse_others(connection: sqlite3.Connection, path: Path, *, create: bool) 
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    path.chmod(PRIVATE_MODE)
     _use_write_ahead_log(connection)
     connection.execute("BEGIN IMMEDIATE")
     application = _pragma(connection, "application_id")

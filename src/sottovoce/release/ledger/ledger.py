@@ -51,8 +51,10 @@ class Ledger:
     """The privacy ledger in one SQLite file, with its outputs in a folder beside it."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
-        self._database = Database(path, create=create)
-        self._outputs = OutputFolder(path)
+        # By any other name, outputs and locks would be found nowhere.
+        self.path = path.resolve()
+        self._database = Database(self.path, create=create)
+        self._outputs = OutputFolder(self.path)
 
     def close(self) -> None:
         """Close the file; a ledger that is dropped closes it too."""
