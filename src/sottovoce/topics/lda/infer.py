@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 # One function on purpose: a helper called for each word would count references to its arrays.
 @summing_kernel
-def fold_in(  # noqa: C901 - see above
+def fold_in(
     pointers: NDArray[np.int64],
     columns: NDArray[np.int32],
     counts: Floats,
