@@ -38,7 +38,7 @@ class Training:
     topics: int = 100
     iterations: int = 150
     dimensions: int = 500
-    epochs: int = 5
+    epochs: int = 10
 
     def words(self) -> str:
         """In words, for notes."""
