@@ -51,7 +51,7 @@ QUICK = Sizes(
     background=2_000,
     seeds=2,
     levels=(DEFAULT, CONTROL),
-    training=Training(topics=60, iterations=40, dimensions=48, epochs=3),
+    training=Training(topics=60, iterations=40, burn_in=10, dimensions=48, epochs=3),
 )
 
 
