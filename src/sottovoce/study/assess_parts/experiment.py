@@ -170,6 +170,6 @@ def notes_for(options: Options, sizes: Sizes) -> tuple[str, ...]:
         ),
         (
             "People who do not exist: only comparisons on the same communities mean anything. The "
-            "paper's figures are for other communities, with about 20 to 40% sensitive users."
+            "paper's figures are for other communities, with 20 to 34% sensitive users."
         ),
     )
