@@ -53,12 +53,12 @@ def evaluate(
     --posts community/posts.parquet --topics community/topics.toml
     """
     from sottovoce.assess import evaluation  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.evaluation.reading import (  # noqa: PLC0415
+    from sottovoce.assess.evaluation.reading import (  # noqa: PLC0415 - fast --help
         read_judgements,
         read_ranks,
     )
-    from sottovoce.corpus.reading import open_posts  # noqa: PLC0415
-    from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415
+    from sottovoce.corpus.reading import open_posts  # noqa: PLC0415 - fast --help
+    from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - fast --help
 
     if qrels_levels not in LEVELS:
         raise ParameterError(f"--qrels-levels must be grades or sensitive, got {qrels_levels!r}.")
@@ -87,7 +87,7 @@ def _write(
     levels: "Levels",
     run_out: Path | None,
 ) -> None:
-    from sottovoce.assess.evaluation.trec import write_qrels, write_runs  # noqa: PLC0415
+    from sottovoce.assess.evaluation.trec import write_qrels, write_runs  # noqa: PLC0415 - fast --help
 
     if qrels_out is not None:
         cut = write_qrels(truth, qrels_out, levels)

@@ -22,7 +22,8 @@ from sottovoce.study.assess_parts.outcomes import ScoredCommunity
 from sottovoce.study.options import Options
 from sottovoce.study.result import Row, StudyResult
 
-BASES = (1.0, HEALTH_FORUM_BASE, QUERY_LOG_BASE)
+# Beside the paper's two, one for scores that are less skewed than its own.
+BASES = (1.0, 10.0, HEALTH_FORUM_BASE, QUERY_LOG_BASE)
 SAMPLED = 100
 TENTHS = 10
 EVERYBODY = "everybody"
@@ -94,7 +95,7 @@ def _plot(scores: Floats, drawn: dict[str, Floats]) -> Plot:
         place = (np.arange(len(values)) + 0.5) / len(values)
         panels[0].plot(place, np.sort(values)[::-1], color=colour, linewidth=1.4, label=name)
     panels[0].set(xlabel="users by falling score, as a share", ylabel="risk score")
-    legend_below(figure, 4)
+    legend_below(figure, 5)
     counted = ", ".join(f"{name} {covered(values, scores)}" for name, values in drawn.items())
     finding = (
         f"Regions (tenths of the range of scores) with at least 5% of the sample, of {TENTHS}: "

@@ -168,7 +168,9 @@ def model(folder: Path) -> Path:
     words = Vocabulary.public(("debt", "loan", "bank", "prozac", "sad", "tired", "baby", "clinic"))
     phi = np.full((8, 3), 0.02)
     phi[:3, 0] = phi[3:6, 1] = phi[5:7, 2] = 1
-    made = LdaModel(phi / phi.sum(axis=0), np.full(3, 0.1), words, TokenRules())
+    made = LdaModel(
+        (phi / phi.sum(axis=0)).astype(np.float32), np.full(3, 0.1), words, TokenRules()
+    )
     made.save(folder / "model")
     lines = TOPICS.splitlines()
     for number, place in enumerate([i for i, line in enumerate(lines) if "words" in line]):

@@ -119,6 +119,7 @@ WORD_MEASURES = ("ent", "diff-priv", "ent-present", "diff-priv-present")
 KINDS = ("", "-d", "-t", "-dt")
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("name", WORD_MEASURES)
 @given(seed=SEEDS)
 @settings(max_examples=60, deadline=None)

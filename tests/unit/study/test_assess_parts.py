@@ -15,7 +15,12 @@ from sottovoce.study.assess_parts.backgrounds import captured
 from sottovoce.study.assess_parts.communities import StudyCommunity, draw_community
 from sottovoce.study.assess_parts.experiment import is_own
 from sottovoce.study.assess_parts.knowledge import Knowledge, focused
-from sottovoce.study.assess_parts.outcomes import Outcome, judged_outcome, standing
+from sottovoce.study.assess_parts.outcomes import (
+    Outcome,
+    judged_outcome,
+    share_above,
+    standing,
+)
 from sottovoce.study.assess_parts.paper import TABLE_4, TABLE_5, TABLE_6, table_5_columns
 from sottovoce.study.assess_parts.rows import level_rows, strength_of
 from sottovoce.study.assess_parts.summaries import gain_columns, metric_columns, persona_columns
@@ -175,11 +180,28 @@ def test_personas_are_lowered_against_the_afflicted() -> None:
     assert "Holds" not in verdicts
 
 
+def test_personas_that_rise_more_than_the_afflicted_are_not_lowered() -> None:
+    last = [2.0, 1.5, 1.0, 0.5, *[9.0] * 6]
+    first = [7.0, 6.0, 9.0, 8.0, *[1.0] * 6]
+    outcomes = seeds(lda=last, lda_d=first, lda_t=first, lda_dt=first)
+    verdicts = {claim.verdict for claim in claims.persona_claims(outcomes, ["lda"])}
+    assert verdicts == {"Does not hold"}
+
+
+def test_pairs_count_where_the_afflicted_stand_higher() -> None:
+    scores = np.array([5.0, 2.0, 5.0, 1.0, *[0.0] * 6])
+    assert share_above(scores, PERSONAS, "professional") == pytest.approx((0.5 + 0.0) / 2)
+    assert share_above(scores, PERSONAS, "curious") == 1.0
+    assert share_above(scores, PERSONAS, "supporter") is None
+
+
 def test_the_best_of_a_space_is_named_and_must_be_clear_of_strength() -> None:
     good = claims.best_claims(seeds(lda=WORSE, lda_d=WORSE, lda_t=WORSE, lda_dt=BEST), ["lda"])
     assert [claim.verdict for claim in good] == ["Holds", "Holds"]
     bad = claims.best_claims(seeds(lda=BEST, lda_d=WORSE, lda_t=WORSE, lda_dt=WORSE), ["lda"])
     assert [claim.verdict for claim in bad] == ["Does not hold", "Does not hold"]
+    other = claims.best_claims(seeds(lda=WORSE, lda_d=WORSE, lda_t=BEST, lda_dt=WORSE), ["lda"])
+    assert [claim.verdict for claim in other] == ["Does not hold", "Does not hold"]
 
 
 def test_a_control_that_gains_is_told() -> None:

@@ -6,6 +6,7 @@ import pickle
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,7 +93,7 @@ def test_a_cut_or_absent_mallet_state_is_refused(tmp_path: Path) -> None:
             import_mallet(each)
 
 
-def tomotopy_model() -> object:
+def tomotopy_model() -> Any:  # noqa: ANN401 - its library has no types
     import tomotopy  # noqa: PLC0415 - slow to import
 
     model = tomotopy.LDAModel(k=3, seed=1)
@@ -104,24 +105,24 @@ def tomotopy_model() -> object:
 
 def test_a_tomotopy_model_keeps_its_numbers(tmp_path: Path) -> None:
     theirs = tomotopy_model()
-    theirs.save(str(tmp_path / "model.bin"), full=False)  # type: ignore[attr-defined] # tomotopy's
+    theirs.save(str(tmp_path / "model.bin"), full=False)
     model = import_tomotopy(tmp_path / "model.bin")
     assert set(model.vocabulary.terms) == {"debt", "loan", "bank", "baby", "birth", "new york"}
-    np.testing.assert_allclose(model.alpha, theirs.alpha, rtol=1e-6)  # type: ignore[attr-defined] # tomotopy's
-    whole = np.array(theirs.get_topic_word_dist(1))  # type: ignore[attr-defined] # tomotopy's
-    column = list(theirs.used_vocabs).index("debt")  # type: ignore[attr-defined] # tomotopy's
-    lost = list(theirs.used_vocabs).index("x!")  # type: ignore[attr-defined] # tomotopy's
+    np.testing.assert_allclose(model.alpha, theirs.alpha, rtol=1e-6)
+    whole = np.array(theirs.get_topic_word_dist(1))
+    column = list(theirs.used_vocabs).index("debt")
+    lost = list(theirs.used_vocabs).index("x!")
     wanted = whole[column] / (1 - whole[lost])
     found = model.phi[model.vocabulary.column["debt"], 1]
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
-    assert from_tomotopy(theirs).fingerprint == model.fingerprint  # type: ignore[arg-type] # tomotopy's
+    assert from_tomotopy(theirs).fingerprint == model.fingerprint
 
 
 def test_code_hidden_in_a_tomotopy_file_does_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    tomotopy_model().save("model.bin", full=False)  # type: ignore[attr-defined] # tomotopy's
+    tomotopy_model().save("model.bin", full=False)
     content = Path("model.bin").read_bytes()
     begin = content.index(b"\x80\x04\x95")
     end = content.index(b".", content.index(b"seed", begin)) + 1
@@ -154,7 +155,7 @@ def test_plain_pickles_are_read_and_the_guard_ends_with_its_block() -> None:
     assert pickle.loads is pickle._loads or pickle.loads.__module__ == "_pickle"  # type: ignore[attr-defined] # either is Python's
 
 
-def gensim_lda() -> object:
+def gensim_lda() -> Any:  # noqa: ANN401 - its library has no types
     from gensim.corpora import Dictionary  # noqa: PLC0415 - slow to import
     from gensim.models import LdaModel as GensimLda  # noqa: PLC0415 - slow to import
 
@@ -165,20 +166,20 @@ def gensim_lda() -> object:
 
 def test_a_gensim_topic_model_is_read_only_when_trusted(tmp_path: Path) -> None:
     theirs = gensim_lda()
-    theirs.save(str(tmp_path / "lda"))  # type: ignore[attr-defined] # gensim's
+    theirs.save(str(tmp_path / "lda"))
     with pytest.raises(ModelFileError, match="can run any code .* add --trust-pickle"):
         import_gensim(tmp_path / "lda")
     model = import_gensim(tmp_path / "lda", trust_pickle=True)
     assert isinstance(model, LdaModel)
-    np.testing.assert_allclose(model.alpha, theirs.alpha, rtol=1e-6)  # type: ignore[attr-defined] # gensim's
-    topics = theirs.get_topics()  # type: ignore[attr-defined] # gensim's
-    number = theirs.id2word.token2id  # type: ignore[attr-defined] # gensim's
+    np.testing.assert_allclose(model.alpha, theirs.alpha, rtol=1e-6)
+    topics = theirs.get_topics()
+    number = theirs.id2word.token2id
     wanted = topics[:, number["debt"]] / (1 - topics[:, number["x!"]])
     np.testing.assert_allclose(model.phi[model.vocabulary.column["debt"]], wanted, rtol=1e-4)
     assert from_gensim(theirs).fingerprint == model.fingerprint
 
 
-def word_vectors() -> object:
+def word_vectors() -> Any:  # noqa: ANN401 - its library has no types
     from gensim.models import KeyedVectors  # noqa: PLC0415 - slow to import
 
     vectors = KeyedVectors(3)
@@ -191,13 +192,13 @@ def word_vectors() -> object:
 def test_word_vectors_are_read_from_each_format(tmp_path: Path, way: str) -> None:
     theirs = word_vectors()
     if way == "native":
-        theirs.save(str(tmp_path / "kv"))  # type: ignore[attr-defined] # gensim's
+        theirs.save(str(tmp_path / "kv"))
         found = import_gensim(tmp_path / "kv", trust_pickle=True)
     elif way == "object":
         found = from_gensim(theirs)
     else:
         path = tmp_path / ("vectors.bin" if way == "binary" else "vectors.txt")
-        theirs.save_word2vec_format(str(path), binary=way == "binary")  # type: ignore[attr-defined] # gensim's
+        theirs.save_word2vec_format(str(path), binary=way == "binary")
         found = import_word2vec(path)
     assert isinstance(found, SkipGramModel)
     assert found.vocabulary.terms == ("debt", "new york", "loan")

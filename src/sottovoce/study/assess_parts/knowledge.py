@@ -37,8 +37,9 @@ class Training:
 
     topics: int = 100
     iterations: int = 150
+    burn_in: int = 50
     dimensions: int = 500
-    epochs: int = 5
+    epochs: int = 10
 
     def words(self) -> str:
         """In words, for notes."""
@@ -64,7 +65,11 @@ def train_knowledge(
         models.append(train_skip_gram(texts, vectors))
     if "lda" in spaces:
         latent = LdaParameters(
-            topics=training.topics, iterations=training.iterations, seed=seed, workers=1
+            topics=training.topics,
+            iterations=training.iterations,
+            burn_in=training.burn_in,
+            seed=seed,
+            workers=1,
         )
         models.append(train_lda(texts, latent))
     return fitted(models, catalogue)

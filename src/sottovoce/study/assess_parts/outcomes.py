@@ -28,6 +28,8 @@ from sottovoce.corpus.reading import open_posts
 from sottovoce.study.assess_parts.communities import StudyCommunity
 from sottovoce.study.assess_parts.knowledge import Knowledge
 
+AFFLICTED = "afflicted"
+
 
 @dataclass(frozen=True, eq=False)
 class ScoredCommunity:
@@ -122,6 +124,19 @@ def standing(community: StudyCommunity, scores: Scores) -> dict[str, float]:
     return {
         str(persona): float(below[personas == persona].mean()) for persona in np.unique(personas)
     }
+
+
+def share_above(scores: Floats, personas: NDArray[np.str_], persona: str) -> float | None:
+    """Of all pairs of an afflicted user and one of ``persona``, in how many the former is higher.
+
+    A tie counts half; None where there is no such pair.
+    """
+    theirs = np.sort(scores[personas == persona])
+    ours = scores[personas == AFFLICTED]
+    if not len(theirs) or not len(ours):
+        return None
+    sides = [np.searchsorted(theirs, ours, side=side) for side in ("left", "right")]
+    return float(np.mean(sides) / len(theirs))
 
 
 def share_below(scores: Floats) -> Floats:

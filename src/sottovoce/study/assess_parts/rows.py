@@ -8,6 +8,7 @@ from sottovoce.study.assess_parts.outcomes import Outcome
 from sottovoce.study.assess_parts.summaries import (
     gain_columns,
     metric_columns,
+    pair_columns,
     persona_columns,
     significance_columns,
 )
@@ -41,6 +42,7 @@ def level_rows(
             | gain_columns(outcomes, measure, baseline)
             | significance_columns(outcomes, measure, baseline)
             | persona_columns(outcomes, measure)
+            | pair_columns(outcomes, measure, range(len(outcomes[0].community.judged)))
             | paper(measure)
             | shared
         )

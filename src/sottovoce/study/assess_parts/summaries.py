@@ -11,7 +11,7 @@ from sottovoce.assess.evaluation import (
     percentile_interval,
 )
 from sottovoce.release.evaluation.intervals import mean_interval
-from sottovoce.study.assess_parts.outcomes import Outcome
+from sottovoce.study.assess_parts.outcomes import Outcome, share_above
 from sottovoce.study.result import Row
 
 PERSONAS = ("afflicted", "supporter", "curious", "professional", "bystander")
@@ -76,6 +76,29 @@ def persona_columns(outcomes: Sequence[Outcome], measure: str) -> Row:
         blank: Row = {persona: None, f"{persona}_low": None, f"{persona}_high": None}
         row |= interval_columns(persona, values) if values else blank
     return row
+
+
+def pair_columns(outcomes: Sequence[Outcome], measure: str, topics: Sequence[int]) -> Row:
+    """Of pairs of an afflicted and another user, in how many the afflicted stands higher."""
+    row: Row = {}
+    for persona in PERSONAS[1:]:
+        name = f"above_{persona}"
+        shares = [_mean_share(each, measure, persona, topics) for each in outcomes]
+        known = [share for share in shares if share is not None]
+        blank: Row = {name: None, f"{name}_low": None, f"{name}_high": None}
+        row |= interval_columns(name, known) if known else blank
+    return row
+
+
+def _mean_share(
+    outcome: Outcome, measure: str, persona: str, topics: Sequence[int]
+) -> float | None:
+    shares = [
+        share_above(outcome.runs[measure][place], outcome.community.personas[place], persona)
+        for place in topics
+    ]
+    known = [share for share in shares if share is not None]
+    return float(np.mean(known)) if known else None
 
 
 def significance_columns(outcomes: Sequence[Outcome], measure: str, baseline: str | None) -> Row:
