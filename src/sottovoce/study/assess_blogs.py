@@ -69,7 +69,7 @@ class Size:
     """How thorough it is."""
 
     samples: int = 10
-    replicates: int = 2000
+    replicates: int = 4000
     permutations: int = 1000
 
 
