@@ -6,6 +6,7 @@
     │   ├── CorpusError       a file of posts or documents is unusable
     │   ├── LedgerError       a privacy ledger is unusable or refuses
     │   └── BudgetError       a release would exceed its corpus's privacy budget
+    ├── ProtocolError         a message or a party broke its protocol  (exit code 2)
     ├── MissingExtraError     an optional dependency is not installed  (exit code 2)
     └── CheckFailedError      a check ran and did not hold             (exit code 1)
 
@@ -39,6 +40,10 @@ class LedgerError(InputError):
 
 class BudgetError(InputError):
     """A release would exceed its corpus's privacy budget."""
+
+
+class ProtocolError(SottovoceError):
+    """A message or a party broke its protocol; `learn.party.refusals` names the ways."""
 
 
 class MissingExtraError(SottovoceError):

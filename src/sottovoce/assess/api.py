@@ -51,6 +51,7 @@ def plan_scoring(
     bucket: Bucket = Bucket(1, "w"),  # noqa: B008 - frozen
     kept: int = M_KEPT,
     mode: Mode = "corrected",
+    posts: bool = False,
 ) -> tuple[dict[str, Measure], Scoring]:
     """The measures called ``measures``, and how to score posts for them and no more."""
     bow = BagOfWords()
@@ -64,4 +65,5 @@ def plan_scoring(
         bucket=bucket,
         kept=kept,
         mode=mode,
+        posts=posts,
     )

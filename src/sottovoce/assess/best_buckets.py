@@ -108,6 +108,8 @@ class BestBuckets:
         buckets: NDArray[np.int32],
         strengths: NDArray[np.float64],
     ) -> None:
+        if np.isnan(strengths).any():
+            raise ParameterError("strengths must be numbers, got some that are not.")
         if users.size:
             self.admit(int(users.max()) + 1)
         done = 0

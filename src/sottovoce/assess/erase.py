@@ -9,8 +9,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sottovoce.assess.alerts import alerts_file, load_members
-from sottovoce.assess.state_file import load_ranked, load_state, write_state
+from sottovoce.assess.state_file import load_ranked, load_state, save_state, write_state
 from sottovoce.files import whole_file
+
+
+def delete_posts(state_file: Path, user: str, times: Sequence[int]) -> int:
+    """Drop a user's posts at ``times`` (microseconds since 1970); how many posts are left."""
+    state = load_state(state_file).without_posts(user, times)
+    save_state(state_file, state, load_ranked(state_file))
+    return int(state.posts.sum())
 
 
 def erase_users(state_file: Path, users: Sequence[str]) -> int:

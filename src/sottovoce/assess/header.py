@@ -28,6 +28,7 @@ class Header:
         bucket: the length of time by which posts are grouped.
         kept: how many buckets are kept for each user and topic.
         mode: in which the spaces score posts.
+        posts: whether the values of each post are kept, so that single posts can be deleted.
     """
 
     catalogue: Catalogue
@@ -38,6 +39,7 @@ class Header:
     bucket: Bucket
     kept: int = M_KEPT
     mode: Mode = "corrected"
+    posts: bool = False
 
     def check_same(self, other: "Header") -> None:
         """Refuse a state that was made in another way, and say in which."""
@@ -49,6 +51,7 @@ class Header:
             f"the time buckets ({self.bucket} and {other.bucket})": self.bucket != other.bucket,
             f"the buckets kept ({self.kept} and {other.kept})": self.kept != other.kept,
             f"the mode ({self.mode} and {other.mode})": self.mode != other.mode,
+            "whether they keep posts": self.posts != other.posts,
         }
         for what, differs in reasons.items():
             if differs:
@@ -66,6 +69,7 @@ class Header:
             "bucket": str(self.bucket),
             "kept": self.kept,
             "mode": self.mode,
+            "posts": self.posts,
         }
 
     @classmethod
@@ -83,6 +87,7 @@ class Header:
             bucket=Bucket.parse(record["bucket"]),
             kept=int(record["kept"]),
             mode=record["mode"],
+            posts=bool(record["posts"]),
         )
 
 

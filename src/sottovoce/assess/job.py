@@ -37,6 +37,7 @@ class Request:
     topics: tuple[str, ...] | None = None
     bucket: Bucket | None = None
     kept: int | None = None
+    posts: bool | None = None
 
 
 class Assessment:
@@ -64,15 +65,20 @@ class Assessment:
             self._scoring = scoring_for(self.state.header, self._request.spaces)
         return self._scoring
 
-    def holds(self, posts: Path) -> bool:
-        """Whether these very bytes were folded in before."""
-        return input_fingerprint(posts) in self.state.inputs
+    def fold(self, posts: Path, batches: Iterable[pa.RecordBatch]) -> bool:
+        """Fold in the posts of a file, unless these very bytes were folded in before.
 
-    def fold(self, posts: Path, batches: Iterable[pa.RecordBatch]) -> None:
-        """Fold in the posts of a file that was not folded in before."""
+        Whether they were folded in now; if not, ``batches`` were not read.
+        """
+        if self._file is None:
+            self.scoring.fold(self.state, batches)
+            return True
         mark = input_fingerprint(posts)
+        if mark in self.state.inputs:
+            return False
         self.scoring.fold(self.state, batches)
         self.state.inputs |= {mark}
+        return True
 
     def merge(self, part: Path) -> None:
         """Fold in the state of another part of the posts."""
@@ -122,6 +128,7 @@ def scoring_for(header: Header, spaces: Sequence[Space]) -> Scoring:
         bucket=header.bucket,
         kept=header.kept,
         mode=header.mode,
+        posts=header.posts,
     )
     header.check_same(scoring.header)
     return scoring
@@ -137,6 +144,7 @@ def _new_scoring(request: Request) -> tuple[dict[str, Measure], Scoring]:
         bucket=request.bucket or Bucket(1, "w"),
         kept=max(request.setting.m, request.kept or M_KEPT),
         mode=request.setting.mode,
+        posts=bool(request.posts),
     )
 
 
@@ -159,6 +167,7 @@ def _check_wishes(request: Request, header: Header) -> None:
         "bucket": (request.bucket, header.bucket),
         "mode": (request.setting.mode, header.mode),
         "number of buckets kept": (request.kept, header.kept),
+        "option to keep posts": (request.posts, header.posts),
     }
     for what, (asked, held) in wishes.items():
         if asked is not None and asked != held:

@@ -40,14 +40,26 @@ def susceptibility(scores: NDArray[np.float64]) -> NDArray[np.int64]:
 
     R-Susceptibility, section 2.4. Equal scores share the better position: 1, 2, 2, 4.
     """
-    ordered = np.sort(scores)
-    return scores.size - np.searchsorted(ordered, scores, side="right") + 1
+    return _tied_positions(scores)[0]
 
 
 def users_at_least_as_exposed(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """For each user the number of users whose score is at least hers, she included."""
-    ordered = np.sort(scores)
-    return scores.size - np.searchsorted(ordered, scores, side="left")
+    return _tied_positions(scores)[1]
+
+
+def _tied_positions(
+    scores: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first and the last position of the users who score as she does, from 1."""
+    order = np.argsort(-scores, kind="stable")
+    ordered = scores[order]
+    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    ends = np.append(begins[1:], scores.size)
+    first, last = np.empty(scores.size, np.int64), np.empty(scores.size, np.int64)
+    first[order] = np.repeat(begins + 1, ends - begins)
+    last[order] = np.repeat(ends, ends - begins)
+    return first, last
 
 
 def band_numbers(scores: NDArray[np.float64]) -> NDArray[np.int32]:

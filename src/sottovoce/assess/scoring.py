@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.assess.buckets import Bucket
 from sottovoce.assess.header import M_KEPT, Header, fingerprint_of
 from sottovoce.assess.measures.catalogue import Measure
+from sottovoce.assess.post_log import PostValues
 from sottovoce.assess.state import State
+from sottovoce.assess.word_use import WordUse
 from sottovoce.corpus.counting import count_batches
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue
@@ -27,6 +31,7 @@ class Scoring:
         bucket: Bucket = Bucket(1, "w"),  # noqa: B008 - frozen
         kept: int = M_KEPT,
         mode: Mode = "corrected",
+        posts: bool = False,
     ) -> None:
         _check_spaces(spaces)
         self.scorers = {space.name: space.scorer(catalogue, mode=mode) for space in spaces}
@@ -40,6 +45,7 @@ class Scoring:
             bucket=bucket,
             kept=kept,
             mode=mode,
+            posts=posts,
         )
 
     def fold(
@@ -52,12 +58,18 @@ class Scoring:
             counts = counter.count(batch["text"])
             rows = state.rows(batch["user"])
             buckets = self.header.bucket.numbers(batch["time"])
+            strengths = {
+                name: scorer.strengths(counts[_counted(scorer)], threads=threads)
+                for name, scorer in self.scorers.items()
+            }
             state.count_posts(rows)
             if self._words is not None:
                 state.word_use().add_posts(rows, counts[_counted(self._words)])
-            for name, scorer in self.scorers.items():
-                strengths = scorer.strengths(counts[_counted(scorer)], threads=threads)
-                state.spaces[name].add_posts(rows, buckets, strengths)
+            for name, space in state.spaces.items():
+                space.add_posts(rows, buckets, strengths[name])
+            if state.log is not None:
+                times = batch["time"].cast(pa.int64()).to_numpy()
+                state.log.append(PostValues(rows, times, self._bits(counts, rows.size), strengths))
 
     def state_of(self, batches: Iterable[pa.RecordBatch], *, threads: int | None = None) -> State:
         """The state of these posts alone."""
@@ -75,6 +87,12 @@ class Scoring:
     def counts(self, scorer: PostScorer, texts: pa.Array) -> sparse.csr_array:
         """The counts of some texts as ``scorer`` wants them."""
         return next(count_batches([texts], scorer.vocabulary, scorer.rules))
+
+    def _bits(self, counts: Mapping[str, sparse.csr_array], posts: int) -> NDArray[np.uint8]:
+        """A bit for each salient word of each post."""
+        if self._words is None:
+            return np.zeros((posts, 0), np.uint8)
+        return WordUse.of_incidence(counts[_counted(self._words)]).bits
 
     def _all_scorers(self) -> list[PostScorer]:
         return [*self.scorers.values(), *([] if self._words is None else [self._words])]

@@ -5,10 +5,12 @@ from functools import reduce
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sottovoce.assess.best_buckets import BestBuckets
 from sottovoce.assess.header import Header
+from sottovoce.assess.post_log import PostLog, PostValues
 from sottovoce.assess.users import UserIndex
 from sottovoce.assess.word_use import WordUse
 from sottovoce.errors import InputError, ParameterError
@@ -31,6 +33,8 @@ class State:
             name: BestBuckets(topics, header.kept) for name in header.spaces
         }
         self.words = None if header.salient is None else WordUse(header.words)
+        self.log = PostLog(header) if header.posts else None
+        """The values of each post, where they are kept."""
         self._posts = np.zeros(0, np.int64)
         self._strongest: dict[str, NDArray[np.float64]] = {}
 
@@ -110,6 +114,9 @@ class State:
             space.add_lines(rows, other.spaces[name].lines(everyone))
         if self.words is not None:
             self.words.add_bits(rows, other.word_use().bits)
+        if self.log is not None and other.log is not None:
+            posts = other.log.all()
+            self.log.append(posts._replace(users=rows[posts.users]))
         self.inputs |= other.inputs
 
     def selected(self, rows: NDArray[np.int64]) -> "State":
@@ -122,7 +129,40 @@ class State:
             chosen.spaces[name].add_lines(new, space.lines(rows))
         if chosen.words is not None:
             chosen.words.add_bits(new, self.word_use().bits[rows])
+        if chosen.log is not None and self.log is not None:
+            chosen.log.append(_posts_of(self.log.all(), rows, len(self)))
         return chosen
+
+    def add_post_values(self, posts: PostValues, buckets: NDArray[np.int32]) -> None:
+        """Fold in posts whose values are known; their users must have rows."""
+        self.count_posts(posts.users)
+        for name, space in self.spaces.items():
+            space.add_posts(posts.users, buckets, posts.strengths[name])
+        if self.words is not None:
+            self.words.add_posts_bits(posts.users, posts.words)
+        if self.log is not None:
+            self.log.append(posts)
+
+    def without_posts(self, user: str, times: Sequence[int]) -> "State":
+        """The state as if ``user`` had never posted at ``times`` (microseconds since 1970)."""
+        if self.log is None:
+            raise InputError(
+                "this state does not keep posts, so single ones cannot be deleted from it; score "
+                "anew with --keep-posts, or without the post."
+            )
+        row = self.users.row(user)
+        posts = self.log.all()
+        hers = posts.take(np.flatnonzero(posts.users == row))
+        if missing := sum(time not in hers.times for time in set(times)):
+            raise InputError(f"the user has no post at {missing} of the times given.")
+        kept = hers.take(np.flatnonzero(~np.isin(hers.times, np.array(list(times), np.int64))))
+        others = self.without(user)
+        if kept.users.size:
+            new = others.rows(pa.array([user]))
+            instants = pa.array(kept.times).cast(pa.timestamp("us", "UTC"))
+            buckets = self.header.bucket.numbers(instants)
+            others.add_post_values(kept._replace(users=np.full(kept.users.size, new[0])), buckets)
+        return others
 
     def without(self, user: str) -> "State":
         """The state as if ``user`` had never posted; she must be in it."""
@@ -133,7 +173,7 @@ class State:
 
     def ordered(self) -> "State":
         """The same with users in the order of their ids: equal posts give equal arrays."""
-        order = np.argsort(np.array(self.users.names().to_pylist(), object), kind="stable")
+        order = pc.sort_indices(self.users.names()).to_numpy().astype(np.int64)
         return self.selected(order)
 
     def _space(self, name: str) -> BestBuckets:
@@ -143,6 +183,14 @@ class State:
                 "measure."
             )
         return self.spaces[name]
+
+
+def _posts_of(posts: PostValues, rows: NDArray[np.int64], users: int) -> PostValues:
+    """The posts of some users, who get the rows 0, 1, 2 and so on."""
+    new = np.full(users, -1, np.int64)
+    new[rows] = np.arange(rows.size)
+    renumbered = posts._replace(users=new[posts.users])
+    return renumbered.take(np.flatnonzero(renumbered.users >= 0))
 
 
 def merge(first: State, second: State) -> State:

@@ -2,10 +2,11 @@
 
 Columns: ``user``; ``posts``, how many she wrote; ``words``, one bit for each salient word, if they
 are kept; and for each space ``SPACE.buckets`` and ``SPACE.strengths``, her slots one after another,
-each a line over the topics of the catalogue. The file's metadata hold, under ``sottovoce.state``,
-JSON with the version, the header (catalogue, models' fingerprints, bucket, what is kept), the
-fingerprints of the files folded in, and how it was last ranked. Users are in the order of their
-ids, so that equal states are equal files.
+each a line over the topics of the catalogue. Where single posts are kept, ``post.times``,
+``post.words`` and ``SPACE.post_strengths`` list the values of her posts. The file's metadata hold,
+under ``sottovoce.state``, JSON with the version, the header (catalogue, models' fingerprints,
+bucket, what is kept), the fingerprints of the files folded in, and how it was last ranked. Users
+are in the order of their ids, so that equal states are equal files.
 """
 
 import hashlib
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from sottovoce.assess.best_buckets import Lines
 from sottovoce.assess.header import VERSION, Header
+from sottovoce.assess.post_log import PostValues
 from sottovoce.assess.state import State
 from sottovoce.errors import InputError
 from sottovoce.files import whole_file
@@ -78,6 +80,8 @@ def to_table(state: State, ranked: Mapping[str, Any] | None = None) -> pa.Table:
         lines = space.lines(everyone)
         columns[f"{name}.buckets"] = _lists(lines.used, lines.buckets)
         columns[f"{name}.strengths"] = _lists(lines.used, lines.strengths)
+    if state.log is not None:
+        columns |= _post_columns(state.log.all(), len(state))
     record = {
         "version": VERSION,
         "header": state.header.to_record(),
@@ -101,6 +105,8 @@ def from_table(table: pa.Table, where: str = "the table") -> State:
 
 def _fill(state: State, table: pa.Table) -> None:
     rows = state.rows(_column(table, "user"))
+    if len(state) < table.num_rows:
+        raise ValueError("a user has two rows")
     state.count_posts(rows, _column(table, "posts").to_numpy())
     if state.words is not None:
         packed = _column(table, "words")
@@ -110,8 +116,38 @@ def _fill(state: State, table: pa.Table) -> None:
     topics = len(state.header.catalogue)
     for name, space in state.spaces.items():
         used, buckets = _flat(_column(table, f"{name}.buckets"), topics)
-        _, strengths = _flat(_column(table, f"{name}.strengths"), topics)
+        same, strengths = _flat(_column(table, f"{name}.strengths"), topics)
+        _check_same(used, same)
         space.add_lines(rows, Lines(used, buckets, strengths))
+    if state.log is not None:
+        state.log.append(_post_values(table, state, rows))
+
+
+def _post_columns(posts: PostValues, users: int) -> dict[str, pa.Array]:
+    """For each user lists of her posts' values."""
+    used = np.bincount(posts.users, minlength=users)
+    columns = {"post.times": _lists(used, posts.times[:, np.newaxis])}
+    if posts.words.shape[1]:
+        columns["post.words"] = _lists(used, posts.words)
+    return columns | {
+        f"{name}.post_strengths": _lists(used, strengths)
+        for name, strengths in posts.strengths.items()
+    }
+
+
+def _post_values(table: pa.Table, state: State, rows: NDArray[np.int64]) -> PostValues:
+    header = state.header
+    topics = len(header.catalogue)
+    used, times = _flat(_column(table, "post.times"), 1)
+    words = np.zeros((len(times), 0), np.uint8)
+    if header.salient is not None:
+        same, words = _flat(_column(table, "post.words"), -(-header.words // 8))
+        _check_same(used, same)
+    strengths = {}
+    for name in header.spaces:
+        same, strengths[name] = _flat(_column(table, f"{name}.post_strengths"), topics)
+        _check_same(used, same)
+    return PostValues(np.repeat(rows, used), times[:, 0], words, strengths)
 
 
 def _lists(used: NDArray[np.int64], lines: NDArray[Any]) -> pa.Array:
@@ -120,8 +156,16 @@ def _lists(used: NDArray[np.int64], lines: NDArray[Any]) -> pa.Array:
 
 
 def _flat(lists: pa.Array, topics: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    used = np.diff(lists.offsets.to_numpy()) // topics
+    used, broken = np.divmod(np.diff(lists.offsets.to_numpy()), topics)
+    if broken.any():
+        raise ValueError("a slot lacks topics")
     return used, lists.flatten().to_numpy().reshape(-1, topics)
+
+
+def _check_same(used: NDArray[np.int64], same: NDArray[np.int64]) -> None:
+    """Kernels trust the lengths, so they are compared before."""
+    if not np.array_equal(used, same):
+        raise ValueError("columns differ in length")
 
 
 def _column(table: pa.Table, name: str) -> pa.Array:

@@ -50,6 +50,12 @@ class WordUse:
             self.admit(int(users.max()) + 1)
         _mark(self._bits, users, counts.indptr, counts.indices, counts.data)
 
+    def add_posts_bits(self, users: NDArray[np.int64], bits: NDArray[np.uint8]) -> None:
+        """Fold in posts whose bits are known; a user may have several."""
+        if users.size:
+            self.admit(int(users.max()) + 1)
+        np.bitwise_or.at(self._bits, users, bits)
+
     def add_bits(self, users: NDArray[np.int64], bits: NDArray[np.uint8]) -> None:
         """Fold in what another state holds of ``users``, each named once."""
         if users.size:

@@ -62,6 +62,12 @@ def assess(
     keep_buckets: Annotated[
         int | None, typer.Option(min=1, help="The largest -m a new state allows; default 12.")
     ] = None,
+    keep_posts: Annotated[
+        bool | None,
+        typer.Option(
+            "--keep-posts", help="Keep each post's scores, to delete single posts; grows with them."
+        ),
+    ] = None,
     show_users: Annotated[
         int, typer.Option(min=0, help="Print the ids of the N most exposed users.")
     ] = 0,
@@ -90,6 +96,7 @@ def assess(
         topics=None if topic is None else tuple(topic),
         bucket=the_bucket(bucket),
         kept=keep_buckets,
+        posts=keep_posts,
     )
     assessment = Assessment(request, state)
     if posts is None and not merge and not len(assessment.state):

@@ -76,11 +76,10 @@ def fold_posts(assessment: "Assessment", posts: Path, reading: "ReadOptions") ->
     from sottovoce.corpus.reading import open_posts  # noqa: PLC0415 - keeps --help fast
 
     opened = open_posts(posts, options=reading)
-    if assessment.holds(posts):
+    if assessment.fold(posts, opened):
+        warn_about_rows(opened)
+    else:
         typer.echo("these posts are in the state already: nothing was added", err=True)
-        return
-    assessment.fold(posts, opened)
-    warn_about_rows(opened)
 
 
 def finite(value: object) -> object:

@@ -36,10 +36,22 @@ def _release(documents: float) -> "list[BenchRow]":
     return bench_release(int(documents))
 
 
+def _assess(posts: float) -> "list[BenchRow]":
+    from sottovoce.bench.assess import bench_assess  # noqa: PLC0415 - keeps --help fast
+
+    return bench_assess(int(posts))
+
+
 def _infer(posts: float) -> "list[BenchRow]":
     from sottovoce.bench.infer import bench_infer  # noqa: PLC0415 - keeps --help fast
 
     return bench_infer(int(posts))
+
+
+def _paillier(values: float) -> "list[BenchRow]":
+    from sottovoce.bench.paillier import bench_paillier  # noqa: PLC0415 - keeps --help fast
+
+    return bench_paillier(int(values))
 
 
 class _Bench(NamedTuple):
@@ -49,13 +61,16 @@ class _Bench(NamedTuple):
     unit: str
     size: float
     smallest: float
+    extra: str = "release"
 
 
 BENCHES = {
     "tokenize": _Bench(_tokenize, "megabytes of text", 100, 0.01),
     "noise": _Bench(_noise, "samples", 1e8, 1000),
     "release": _Bench(_release, "documents", 100_000, 100),
-    "infer": _Bench(_infer, "posts", 5000, 50),
+    "infer": _Bench(_infer, "posts", 5000, 50, "topics"),
+    "assess": _Bench(_assess, "posts", 100_000, 1000, "topics"),
+    "paillier": _Bench(_paillier, "values", 4371, 64, "learn"),
 }
 _SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
 
@@ -74,7 +89,7 @@ def bench(
     if name not in BENCHES:
         raise ParameterError(f"bench must be one of {', '.join(BENCHES)}, got {name!r}.")
     chosen = BENCHES[name]
-    with progress(f"Running bench {name}"), needs_extra("release"):
+    with progress(f"Running bench {name}"), needs_extra(chosen.extra):
         rows = chosen.run(_checked(chosen.size if size is None else size, chosen))
     if as_json:
         show_json(rows)

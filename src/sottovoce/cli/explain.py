@@ -31,6 +31,7 @@ from sottovoce.cli.reading import (
 )
 from sottovoce.cli.shown import AsJson, progress, show_facts, show_json, show_rows
 from sottovoce.corpus.reading.options import MIB
+from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.assess.explanation import Explanation
@@ -88,6 +89,8 @@ def explain(
         bucket=the_bucket(bucket),
     )
     assessment, her = Assessment(request, state), HerPosts(user)
+    if measure not in assessment.measures:
+        raise ParameterError("explain takes one measure at a time, got all.")
     question = Question(user, topic, assessment.measures[measure], setting)
     assessment.state.column(topic)
     reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
@@ -110,11 +113,10 @@ def _pass(assessment: "Assessment", her: "HerPosts", path: Path, reading: "ReadO
     from sottovoce.corpus.reading import open_posts  # noqa: PLC0415 - keeps --help fast
 
     opened = open_posts(path, options=reading)
-    if assessment.holds(path):
-        for _ in her.passing(opened):
+    batches = her.passing(opened)
+    if not assessment.fold(path, batches):
+        for _ in batches:
             pass
-    else:
-        assessment.fold(path, her.passing(opened))
     warn_about_rows(opened)
 
 
@@ -137,7 +139,8 @@ def _show(found: "Explanation", her: "HerPosts | None", as_json: bool) -> None:
         show_json(finite({**record, "without": without}))
         return
     show_facts("Position", {**asdict(found.position), **(interest or {})})
-    show_rows("Posts", posts)
+    # As --without takes it: a number in a table would have its thousands set apart.
+    show_rows("Posts", [{**post, "number": str(post["number"])} for post in posts])
     typer.echo("A post adds what her score would fall by without it.")
     if words:
         show_rows("Words", words)

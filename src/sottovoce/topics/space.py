@@ -55,7 +55,7 @@ class Space(Protocol):
 
     @property
     def name(self) -> str:
-        """By which measures ask for it."""
+        """What the space is called: ``bow``, ``lda`` or ``w2v``."""
         ...
 
     @property

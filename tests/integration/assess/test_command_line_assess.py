@@ -5,10 +5,15 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.communities import random_posts
+
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.topics import LdaModel
 
 Run = Callable[..., tuple[int, str, str]]
 TOPICS = """
@@ -155,6 +160,66 @@ def test_the_same_file_is_folded_in_once(run: Run, folder: Path) -> None:
     assert (code, err) == (0, "these posts are in the state already: nothing was added\n")
     assert json.loads(out)["posts"] == 300
     assert (folder / "s").read_bytes() == before
+
+
+@pytest.fixture
+def model(folder: Path) -> Path:
+    """A topic model of three dimensions, and a catalogue that is matched to it."""
+    words = Vocabulary.public(("debt", "loan", "bank", "prozac", "sad", "tired", "baby", "clinic"))
+    phi = np.full((8, 3), 0.02)
+    phi[:3, 0] = phi[3:6, 1] = phi[5:7, 2] = 1
+    made = LdaModel(
+        (phi / phi.sum(axis=0)).astype(np.float32), np.full(3, 0.1), words, TokenRules()
+    )
+    made.save(folder / "model")
+    lines = TOPICS.splitlines()
+    for number, place in enumerate([i for i, line in enumerate(lines) if "words" in line]):
+        lines[place] += f"\ndimensions = [{number}]"
+    matched = f'model = "{made.fingerprint}"\n' + "\n".join(lines)
+    (folder / "matched.toml").write_text(matched)
+    return folder / "model"
+
+
+def test_a_model_adds_its_measures(run: Run, folder: Path, model: Path) -> None:
+    shown = assess(run, folder, "--model", model, "--topics", folder / "matched.toml")
+    bands = shown["bands"]
+    assert isinstance(bands, list)
+    assert len({row["measure"] for row in bands}) == 10
+    ranks = pq.read_table(folder / "ranks.parquet").to_pylist()
+    lda = {row["user"]: row["score"] for row in ranks if row["measure"] == "lda-dt"}
+    assert len(set(lda.values())) > 10
+
+
+def test_a_state_with_a_model_needs_it_for_new_posts(run: Run, folder: Path, model: Path) -> None:
+    posts = pq.read_table(folder / "posts.parquet")
+    pq.write_table(posts.slice(0, 200), folder / "old.parquet")
+    pq.write_table(posts.slice(200), folder / "new.parquet")
+    given = ("--measure", "lda-dt", "--state", folder / "s", "--out", folder / "ranks.parquet")
+    options = ("--model", model, "--topics", folder / "matched.toml")
+    assert run("assess", folder / "old.parquet", *given, *options)[0] == 0
+    before = (folder / "s").read_bytes()
+    (folder / "ranks.parquet").unlink()
+    err = refused(run, folder, "assess", folder / "new.parquet", *given)
+    assert "new posts need that model too" in err
+    assert (folder / "s").read_bytes() == before
+    assert run("assess", folder / "new.parquet", *given, "--model", model)[0] == 0
+    updated = (folder / "ranks.parquet").read_bytes()
+    assert run("assess", folder / "posts.parquet", *given[:2], *given[4:], *options)[0] == 0
+    assert (folder / "ranks.parquet").read_bytes() == updated
+
+
+def test_a_model_and_a_catalogue_that_do_not_fit_are_refused(
+    run: Run, folder: Path, model: Path
+) -> None:
+    given = ("--model", model, "--measure", "lda", "--out", folder / "ranks.parquet")
+    err = refused(run, folder, "assess", folder / "posts.parquet", *with_topics(folder), *given)
+    assert "the catalogue is not matched to a model" in err
+    matched = (folder / "matched.toml").read_text()
+    (folder / "matched.toml").write_text(f'model = "{"0" * 64}"' + matched[matched.index("\n") :])
+    err = refused(
+        run, folder, "assess", folder / "posts.parquet", "--topics", folder / "matched.toml", *given
+    )
+    assert "the catalogue is matched to the model 000000000000, got the model" in err
 
 
 def refused(run: Run, folder: Path, *arguments: object) -> str:
@@ -316,6 +381,12 @@ def test_an_explanation_for_people_names_posts_by_number(run: Run, folder: Path)
         assert words in out
 
 
+def test_one_measure_is_explained_at_a_time(run: Run, folder: Path) -> None:
+    given = ("--user", "u1", "--topic", "debts", "--measure", "all", *with_topics(folder))
+    err = refused_explain(run, "explain", folder / "posts.parquet", *given)
+    assert err == "explain takes one measure at a time, got all.\n"
+
+
 def test_alerts_are_given_once_and_kept_private(run: Run, folder: Path) -> None:
     state = folder / "s"
     assess(run, folder, *with_topics(folder), "--measure", "bow-t", "--state", state)
@@ -356,3 +427,29 @@ def test_a_forgotten_user_is_in_neither_file(run: Run, folder: Path) -> None:
     assert "the user is not in this state" in refused_explain(run, "forget", state, "--user", user)
     assert run("forget", state, "--user", "u1" if user != "u1" else "u2")[0] == 0
     assert len(pq.read_table(state)) == 28
+
+
+def test_a_single_post_is_deleted_from_a_state_that_keeps_posts(run: Run, folder: Path) -> None:
+    posts = pq.read_table(folder / "posts.parquet")
+    user, time = posts["user"][0].as_py(), posts["time"][0].as_py()
+    state = folder / "s"
+    assess(run, folder, *with_topics(folder), "--state", state, "--keep-posts")
+    code, out, err = run("forget", state, "--user", user, "--post", time.isoformat(), "--json")
+    assert (code, err, json.loads(out)) == (0, "", {"posts_left": 299})
+    assess(run, folder, "--state", state, posts=None)
+    deleted = (folder / "ranks.parquet").read_bytes()
+    pq.write_table(posts.slice(1), folder / "rest.parquet")
+    assess(run, folder, *with_topics(folder), posts="rest.parquet")
+    assert (folder / "ranks.parquet").read_bytes() == deleted
+    err = refused_explain(run, "forget", state, "--user", user, "--post", time.isoformat())
+    assert "the user has no post at 1 of the times given" in err
+    err = refused_explain(run, "forget", state, "--user", user, "--post", "noon")
+    assert "--post must be a time such as" in err
+    given = ("--user", user, "--user", "x", "--post", time.isoformat())
+    assert "needs exactly 1 --user, got 2" in refused_explain(run, "forget", state, *given)
+
+
+def test_a_single_post_is_not_deleted_from_a_state_without_posts(run: Run, folder: Path) -> None:
+    assess(run, folder, *with_topics(folder), "--state", folder / "s")
+    err = refused_explain(run, "forget", folder / "s", "--user", "u1", "--post", "2024-01-01")
+    assert "this state does not keep posts" in err

@@ -119,6 +119,7 @@ WORD_MEASURES = ("ent", "diff-priv", "ent-present", "diff-priv-present")
 KINDS = ("", "-d", "-t", "-dt")
 
 
+@pytest.mark.kernel
 @pytest.mark.parametrize("name", WORD_MEASURES)
 @given(seed=SEEDS)
 @settings(max_examples=60, deadline=None)
@@ -132,7 +133,7 @@ def test_word_measures_match_their_definition(name: str, seed: int) -> None:
 def test_topical_measures_match_their_definitions(
     kind: str, mode: str, seed: int, k: float, m: int
 ) -> None:
-    check_space(seed, kind, Setting(k, m, mode))  # type: ignore[arg-type]
+    check_space(seed, kind, Setting(k, m, mode))  # type: ignore[arg-type] # one of both modes
 
 
 def negated(function: Callable[..., object]) -> Callable[..., object]:
@@ -140,7 +141,7 @@ def negated(function: Callable[..., object]) -> Callable[..., object]:
         found = function(*arguments, **options)
         if isinstance(found, tuple):
             return tuple(-part for part in found)
-        return -found  # type: ignore[operator]
+        return -found  # type: ignore[operator] # an array
 
     return wrong
 

@@ -100,6 +100,22 @@ def test_erasing_a_user_equals_never_having_seen_her(seed: int) -> None:
     assert to_table(erased).equals(to_table(made.state_of(others.to_batches())))
 
 
+@given(seed=SEEDS, count=st.integers(1, 100))
+@settings(max_examples=15, deadline=None)
+def test_deleting_posts_from_a_saved_state_equals_never_having_seen_them(
+    seed: int, count: int
+) -> None:
+    posts = random_posts(seed)
+    made = plan_scoring(CATALOGUE, [FixedSpace()], ALL, kept=2, posts=True)[1]
+    user, times = posts["user"][0].as_py(), posts["time"].cast(pa.int64()).to_numpy()
+    hers = np.array([name == user for name in posts["user"].to_pylist()])
+    gone = np.isin(times, times[hers][:count]) & hers
+    saved = from_table(to_table(made.state_of(posts.to_batches(max_chunksize=9))))
+    deleted = saved.without_posts(user, times[gone].tolist())
+    wanted = made.state_of(posts.filter(pa.array(~gone)).to_batches())
+    assert to_table(deleted).equals(to_table(wanted))
+
+
 def keep_the_last(fold: Callable[..., int]) -> Callable[..., int]:
     """A fold that forgets to look whether a bucket is there already."""
 

@@ -49,8 +49,8 @@ def test_word_vector_strengths_follow_the_definition_in_both_modes(
     chosen = [
         ("word0", "word1", "word2"),
         ("word3", "word4", "word0"),
-        ("word5",) * 3,
-        ("word6",) * 3,
+        ("word5", "word1", "word6"),
+        ("word6", "word2", "word3"),
     ]
     catalogue = spaces.of_words(*chosen[:topics], weights=(3.0, 1.0, 0.5))
     for mode, positive in (("corrected", True), ("paper", False)):
@@ -127,10 +127,11 @@ def test_both_ways_to_a_posts_length_follow_the_definition(words: int) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
-@pytest.mark.parametrize("rows", [40, 2])
-def test_a_topics_bits_do_not_depend_on_the_other_topics(rows: int) -> None:
-    model = spaces.random_skip_gram(7, vocabulary=60, dimensions=9)
-    posts = spaces.random_posts(9, rows=rows, vocabulary=60)
+@pytest.mark.parametrize("words", [12, 90])
+def test_a_topics_bits_do_not_depend_on_the_other_topics(words: int) -> None:
+    """Neither for posts of a few words nor for posts of many."""
+    model = spaces.random_skip_gram(7, vocabulary=words, dimensions=9)
+    posts = spaces.random_posts(9, rows=40, vocabulary=words)
     alone = model.scorer(spaces.of_words(("word0", "word1"))).strengths(posts)[:, 0]
     among = model.scorer(spaces.of_words(*[[f"word{n}"] for n in range(9)], ("word0", "word1")))
     np.testing.assert_array_equal(among.strengths(posts)[:, -1], alone)

@@ -77,6 +77,10 @@ def test_another_version_is_refused(state: State, tmp_path: Path) -> None:
         lambda table: table.drop_columns("posts"),
         lambda table: table.set_column(1, "posts", pa.array(["x"] * len(table))),
         lambda table: table.set_column(2, "words", pa.array([b"x"] * len(table))),
+        lambda table: pa.concat_tables([table, table]),
+        lambda table: table.set_column(
+            4, "bow.strengths", pa.array([[0.5] * 5] * len(table), pa.large_list(pa.float64()))
+        ),
         lambda table: table.set_column(
             3, "bow.buckets", pa.array([[1]] * len(table), pa.large_list(pa.int32()))
         ),

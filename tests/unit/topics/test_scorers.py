@@ -39,7 +39,7 @@ def test_a_post_without_a_known_word_scores_zero(scorer: PostScorer) -> None:
 
 
 def test_no_posts_give_no_strengths(scorer: PostScorer) -> None:
-    assert scorer.strengths(sparse.csr_array((0, 12), dtype=np.int32)).shape == (0, 2)
+    assert scorer.strengths(sparse.csr_array(np.zeros((0, 12), np.int32))).shape == (0, 2)
 
 
 def test_contributions_are_what_the_strength_loses_without_the_word(scorer: PostScorer) -> None:
@@ -105,7 +105,7 @@ def test_a_catalogue_must_be_matched_to_the_very_model() -> None:
 
 @pytest.mark.parametrize(
     ("dimensions", "message"),
-    [((), "no latent dimension; run"), ((5,), "from 0 to 4"), ((-1,), "from 0 to 4")],
+    [((), "no latent dimension; run"), ((5,), "from 0 to 4"), ((-1,), "dimensions must be >= 0")],
 )
 def test_a_topics_dimensions_must_be_the_models(dimensions: tuple[int, ...], message: str) -> None:
     model = spaces.random_lda(1)

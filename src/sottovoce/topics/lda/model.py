@@ -16,7 +16,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.topics.card import Card, ModelFileError, Origin, rules_record
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.folder import Expected, read_files, write_folder
-from sottovoce.topics.lda.infer import LANES, topic_shares
+from sottovoce.topics.lda.infer import topic_shares
 from sottovoce.topics.lda.scorer import LdaScorer, dimension_sets
 from sottovoce.topics.rows import checked_rows, scored
 from sottovoce.topics.space import Mode
@@ -76,8 +76,9 @@ class LdaModel:
     def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> LdaScorer:  # noqa: ARG002 - both modes agree here
         """How posts are scored for the topics of ``catalogue``, which must be matched to this."""
         pointers, sets = dimension_sets(catalogue, self.fingerprint, self.dimensions)
-        phi, alpha = self._padded
-        return LdaScorer(catalogue.names, self.vocabulary, self.rules, phi, alpha, pointers, sets)
+        return LdaScorer(
+            catalogue.names, self.vocabulary, self.rules, self.phi, self.alpha, pointers, sets
+        )
 
     def infer(self, counts: sparse.csr_array, *, threads: int | None = None) -> NDArray[np.float64]:
         """theta, the share of each latent dimension in each post; zeros for a post without words.
@@ -85,10 +86,9 @@ class LdaModel:
         The prior alone is no evidence, so such a post gets none of it.
         """
         rows = checked_rows(counts, self.vocabulary)
-        phi, alpha = self._padded
 
         def work(first: int, last: int, out: NDArray[np.float64]) -> None:
-            topic_shares(*rows, phi, alpha, first, last, out)
+            topic_shares(*rows, self.phi, self.alpha, first, last, out)
 
         return scored(rows, self.dimensions, work, threads)
 
@@ -130,14 +130,3 @@ class LdaModel:
         if model.fingerprint != card.fingerprint:
             raise ModelFileError(f"the model {folder} does not fit its card's fingerprint.")
         return model
-
-    @cached_property
-    def _padded(self) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-        """Phi and alpha with dimensions that nothing has, up to a whole number of lanes."""
-        missing = -self.dimensions % LANES
-        if not missing:
-            return self.phi, self.alpha
-        return (
-            np.ascontiguousarray(np.pad(self.phi, ((0, 0), (0, missing)))),
-            np.pad(self.alpha, (0, missing)),
-        )

@@ -1,14 +1,10 @@
-"""Cosines in a space of word vectors, with sums in a fixed order: no BLAS, the same bits always.
-
-Vectors have a multiple of LANES numbers, zeros at the end, and sums over them run in eight lanes.
-"""
+"""Cosines in a space of word vectors, without BLAS: a post has the same bits in any batch."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.compiled import Whole, kernel
+from sottovoce.compiled import Whole, kernel, summing_kernel
 
-LANES = 8
 # Up to here the words' dot products are less work than a vector for each of a few topics. It does
 # not depend on how many topics there are, so neither do a topic's bits.
 FEW_WORDS = 32
@@ -16,7 +12,7 @@ FEW_WORDS = 32
 Floats = NDArray[np.float64]
 
 
-@kernel
+@summing_kernel
 def word_cosines(
     vectors: NDArray[np.float32],
     units: Floats,
@@ -42,7 +38,7 @@ def word_cosines(
 
 
 # One function on purpose: a helper called for each word would count references to its arrays.
-@kernel
+@summing_kernel
 def post_cosines(  # noqa: C901, PLR0912 - see above
     pointers: NDArray[np.int64],
     columns: NDArray[np.int32],
@@ -79,17 +75,9 @@ def post_cosines(  # noqa: C901, PLR0912 - see above
             for i in range(words):
                 for j in range(i + 1):
                     one, other = columns[begin + i], columns[begin + j]
-                    a = b = c = d = e = f = g = h = 0.0
-                    for k in range(0, size, 8):
-                        a += np.float64(vectors[one, k]) * vectors[other, k]
-                        b += np.float64(vectors[one, k + 1]) * vectors[other, k + 1]
-                        c += np.float64(vectors[one, k + 2]) * vectors[other, k + 2]
-                        d += np.float64(vectors[one, k + 3]) * vectors[other, k + 3]
-                        e += np.float64(vectors[one, k + 4]) * vectors[other, k + 4]
-                        f += np.float64(vectors[one, k + 5]) * vectors[other, k + 5]
-                        g += np.float64(vectors[one, k + 6]) * vectors[other, k + 6]
-                        h += np.float64(vectors[one, k + 7]) * vectors[other, k + 7]
-                    dot = ((a + b) + (c + d)) + ((e + f) + (g + h))
+                    dot = 0.0
+                    for k in range(size):
+                        dot += np.float64(vectors[one, k]) * vectors[other, k]
                     twice = dot if i == j else 2.0 * dot
                     for topic in range(topics):
                         squares[topic] += twice * weights[i, topic] * weights[j, topic]

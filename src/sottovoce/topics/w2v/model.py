@@ -17,7 +17,6 @@ from sottovoce.topics.card import Card, ModelFileError, Origin, rules_record
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.folder import Expected, read_files, write_folder
 from sottovoce.topics.space import Mode
-from sottovoce.topics.w2v.cosines import LANES
 from sottovoce.topics.w2v.scorer import SkipGramScorer, scorer_of
 
 KIND = "w2v"
@@ -93,13 +92,12 @@ class SkipGramModel:
         In paper mode a word opposed to the topic counts as evidence for it, as printed.
         """
         topics = np.stack([self.topic_vector(topic) for topic in catalogue])
-        missing = -self.dimensions % LANES
         return scorer_of(
             catalogue.names,
             self.vocabulary,
             self.rules,
-            np.ascontiguousarray(np.pad(self.vectors, ((0, 0), (0, missing)))),
-            np.pad(topics, ((0, 0), (0, missing))),
+            self.vectors,
+            topics,
             positive=mode == "corrected",
         )
 

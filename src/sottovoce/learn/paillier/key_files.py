@@ -1,0 +1,133 @@
+"""Keys as JSON: public ones to hand out, private ones in files that only their owner reads."""
+
+import json
+import stat
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+from sottovoce.errors import InputError
+from sottovoce.files import whole_file
+from sottovoce.learn.paillier.checked_json import (
+    Fields,
+    bytes_field,
+    check_format,
+    field,
+    from_hexadecimal,
+    parse_fields,
+)
+from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
+from sottovoce.learn.paillier.proof import KeyProof, check_key_proof
+from sottovoce.learn.randomness import random_bytes
+
+PUBLIC_FORMAT = "sottovoce-paillier-public-key"
+PRIVATE_FORMAT = "sottovoce-paillier-private-key"
+VERSION = 1
+# Scrypt with 128 MiB of memory, as OWASP advises; fixed, so that a file cannot ask for more.
+_SCRYPT_COST = 1 << 17
+_SCRYPT_BLOCK = 8
+_KEY_BYTES = 32
+_SALT_BYTES = 16
+_NONCE_BYTES = 12
+_LARGEST_FILE = 1 << 18
+
+
+def public_key_to_text(public: PublicKey, proof: KeyProof = ()) -> str:
+    """A public key to hand out, with its owner's proof if there is one."""
+    fields = {"format": PUBLIC_FORMAT, "version": VERSION, "modulus": f"{int(public.n):x}"}
+    return json.dumps(fields | ({"proof": [f"{root:x}" for root in proof]} if proof else {}))
+
+
+def public_key_from_text(text: str, *, needs_proof: bool = False) -> PublicKey:
+    """A public key that came from outside, checked; its proof too where there is one."""
+    fields = parse_fields(text, "a public key")
+    check_format(fields, PUBLIC_FORMAT, VERSION)
+    public = PublicKey(from_hexadecimal(fields.get("modulus"), "modulus"))
+    if needs_proof or "proof" in fields:
+        roots = field(fields, "proof", list)
+        check_key_proof(public, tuple(from_hexadecimal(each, "proof") for each in roots))
+    return public
+
+
+def save_public_key(public: PublicKey, path: Path, *, proof: KeyProof = ()) -> None:
+    """Write a public key to a file."""
+    with whole_file(path) as part:
+        part.write_text(public_key_to_text(public, proof), encoding="utf-8")
+
+
+def load_public_key(path: Path, *, needs_proof: bool = False) -> PublicKey:
+    """Read and check a public key."""
+    return public_key_from_text(_text(path), needs_proof=needs_proof)
+
+
+def save_private_key(private: PrivateKey, path: Path, *, passphrase: str | None = None) -> None:
+    """Write a private key to a file only its owner can read, sealed if there is a passphrase."""
+    fingerprint = private.public.fingerprint
+    header = {"format": PRIVATE_FORMAT, "version": VERSION, "fingerprint": fingerprint}
+    primes = {"p": f"{int(private.secret.p):x}", "q": f"{int(private.secret.q):x}"}
+    body = primes if passphrase is None else _sealed(primes, passphrase, fingerprint)
+    with whole_file(path, private=True) as part:
+        part.write_text(json.dumps({**header, **body}), encoding="utf-8")
+
+
+def load_private_key(path: Path, *, passphrase: str | None = None) -> PrivateKey:
+    """Read and check a private key; refuses a file that others can read."""
+    fields = parse_fields(_text(path), "a private key")
+    check_format(fields, PRIVATE_FORMAT, VERSION)
+    _check_mode(path)
+    primes = _opened(fields, passphrase) if "sealed" in fields else fields
+    p, q = (from_hexadecimal(primes.get(name), name) for name in ("p", "q"))
+    private = PrivateKey(p, q)
+    if private.public.fingerprint != fields.get("fingerprint"):
+        raise InputError("the private key does not belong to the fingerprint in its file.")
+    return private
+
+
+def _sealed(primes: dict[str, str], passphrase: str, fingerprint: str) -> dict[str, str]:
+    _check_passphrase(passphrase)
+    salt, nonce = random_bytes(_SALT_BYTES), random_bytes(_NONCE_BYTES)
+    cipher = AESGCM(_derived(passphrase, salt))
+    sealed = cipher.encrypt(nonce, json.dumps(primes).encode(), fingerprint.encode())
+    return {"salt": salt.hex(), "nonce": nonce.hex(), "sealed": sealed.hex()}
+
+
+def _opened(fields: Fields, passphrase: str | None) -> Fields:
+    if passphrase is None:
+        raise InputError("this private key is encrypted; give its passphrase.")
+    salt, nonce = bytes_field(fields, "salt"), bytes_field(fields, "nonce")
+    if len(nonce) != _NONCE_BYTES:
+        raise InputError(f"the field 'nonce' must be of {_NONCE_BYTES} bytes.")
+    cipher = AESGCM(_derived(passphrase, salt))
+    fingerprint = field(fields, "fingerprint", str).encode()
+    try:
+        opened = cipher.decrypt(nonce, bytes_field(fields, "sealed"), fingerprint)
+    except InvalidTag:
+        raise InputError("the passphrase is wrong, or the key file was changed.") from None
+    return parse_fields(opened, "a private key")
+
+
+def _check_passphrase(passphrase: str) -> None:
+    if not passphrase:
+        raise InputError("a passphrase must not be empty; leave it out to write none.")
+
+
+def _derived(passphrase: str, salt: bytes) -> bytes:
+    return Scrypt(salt, _KEY_BYTES, _SCRYPT_COST, _SCRYPT_BLOCK, 1).derive(passphrase.encode())
+
+
+def _check_mode(path: Path) -> None:
+    if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise InputError(f"{path} is open to others; run: chmod 600 {path}")
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise InputError(f"{path} is too large for a key file.")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not a key file: it is not text.") from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}.") from None

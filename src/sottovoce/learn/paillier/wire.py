@@ -1,0 +1,135 @@
+"""Encrypted arrays as bytes: a header of public facts, then the ciphertexts, each equally long.
+
+    magic "SVPA" | version, 1 byte | header's length, 4 bytes | header, JSON | ciphertexts
+
+What leaves is blinded, and the bound in the header is a step of the public plan. What comes in is
+checked, and counts as not blinded, so that it is when passed on; that its sender kept to the bound
+he states can only be seen when it is decrypted.
+"""
+
+import json
+import math
+import struct
+from typing import Any
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.paillier.array import EncryptedArray
+from sottovoce.learn.paillier.checked_json import Fields, field, from_hexadecimal, parse_fields
+from sottovoce.learn.paillier.grid import as_grid
+from sottovoce.learn.paillier.keys import PublicKey
+from sottovoce.learn.paillier.numbers import gmpy2
+from sottovoce.learn.paillier.packing import blocks
+from sottovoce.learn.paillier.plan import Program, SlotPlan, Stage, check_fraction_bits
+from sottovoce.learn.paillier.validation import check_ciphertexts
+
+MAGIC = b"SVPA"
+VERSION = 1
+_PREFIX = struct.Struct(">4sBI")
+_LARGEST_HEADER = 1 << 16
+_MOST_AXES = 8
+_LONGEST_AXIS = 1 << 31
+_MOST_STAGES = 64
+
+
+def array_to_bytes(array: EncryptedArray, *, outgoing: bool = True) -> bytes:
+    """An array to send: blinded if it was computed on, unless it stays here (``outgoing``)."""
+    sent = array if array.blinded or not outgoing else array.blind()
+    header = json.dumps(_header(sent, outgoing=outgoing)).encode()
+    size = sent.public.ciphertext_bytes
+    body = b"".join(int(each).to_bytes(size, "big") for each in sent.ciphertexts.ravel())
+    return _PREFIX.pack(MAGIC, VERSION, len(header)) + header + body
+
+
+def array_from_bytes(
+    data: bytes, public: PublicKey, *, plan: SlotPlan | None = None
+) -> EncryptedArray:
+    """An array that came from outside, checked; of ``plan``, where one was agreed on."""
+    fields, body = _split(data)
+    if field(fields, "key", str) != public.fingerprint:
+        raise InputError("this array was encrypted under another key.")
+    stated = _plan(fields, public)
+    if plan is not None and stated != plan:
+        raise InputError("this array was encrypted under another plan than was agreed on.")
+    shape = _shape(fields)
+    length = shape[-1] if shape else 1
+    grid_shape = (*shape[:-1], blocks(length, stated)) if stated.slots > 1 else shape
+    numbers = _ciphertexts(body, math.prod(grid_shape), public)
+    fraction_bits = field(fields, "fraction_bits", int)
+    check_fraction_bits(fraction_bits)
+    grid = as_grid(numbers, grid_shape)
+    bound = _bound(fields, stated)
+    return EncryptedArray(public, stated, grid, length, bound, fraction_bits)
+
+
+def _header(array: EncryptedArray, *, outgoing: bool) -> dict[str, Any]:
+    plan = array.plan
+    bound = plan.public_bound(array.bound) if outgoing else array.bound
+    return {
+        "key": array.public.fingerprint,
+        "shape": array.shape,
+        "slot_bits": plan.slot_bits,
+        "slots": plan.slots,
+        "program": [[f"{stage.bound:x}", stage.fraction_bits] for stage in plan.program.stages],
+        "bound": f"{bound:x}",
+        "fraction_bits": array.fraction_bits,
+    }
+
+
+def _split(data: bytes) -> tuple[Fields, memoryview]:
+    if len(data) < _PREFIX.size:
+        raise InputError("this is not an encrypted array: it is too short.")
+    magic, version, length = _PREFIX.unpack_from(data)
+    if magic != MAGIC:
+        raise InputError("this is not an encrypted array.")
+    if version != VERSION:
+        raise InputError(f"an encrypted array must be of version {VERSION}, got {version}.")
+    if length > _LARGEST_HEADER:
+        raise InputError(f"an array's header must have at most {_LARGEST_HEADER} bytes.")
+    body = _PREFIX.size + length
+    return parse_fields(data[_PREFIX.size : body], "an encrypted array"), memoryview(data)[body:]
+
+
+def _plan(fields: Fields, public: PublicKey) -> SlotPlan:
+    stages = field(fields, "program", list)
+    if not 1 <= len(stages) <= _MOST_STAGES:
+        raise InputError(f"an array's program must have 1 to {_MOST_STAGES} steps.")
+    program = Program(tuple(_stage(each) for each in stages))
+    slot_bits, slots = field(fields, "slot_bits", int), field(fields, "slots", int)
+    if not 0 < slot_bits <= public.bits:
+        raise InputError("an array's slots must be narrower than its key.")
+    return SlotPlan(public.bits, slot_bits, slots, program)
+
+
+def _stage(written: object) -> Stage:
+    match written:
+        case [str(bound), int(fraction_bits)]:
+            check_fraction_bits(fraction_bits)
+            return Stage(from_hexadecimal(bound, "program"), int(fraction_bits))
+        case _:
+            raise InputError("a step of an array's program must be a bound and a scale.")
+
+
+def _shape(fields: Fields) -> tuple[int, ...]:
+    shape = field(fields, "shape", list)
+    whole = all(isinstance(axis, int) and 0 <= axis < _LONGEST_AXIS for axis in shape)
+    if not whole or len(shape) > _MOST_AXES:
+        raise InputError(f"an array's shape must be at most {_MOST_AXES} whole numbers.")
+    return tuple(int(axis) for axis in shape)
+
+
+def _bound(fields: Fields, plan: SlotPlan) -> int:
+    bound = from_hexadecimal(fields.get("bound"), "bound")
+    if bound > plan.capacity:
+        raise ParameterError("an array's bound must fit its slots.")
+    return bound
+
+
+def _ciphertexts(body: memoryview, count: int, public: PublicKey) -> list[int]:
+    size = public.ciphertext_bytes
+    if len(body) != count * size:
+        raise InputError(f"an array of this shape must hold {count} ciphertexts of {size} bytes.")
+    numbers = [
+        gmpy2.mpz(int.from_bytes(body[at : at + size], "big")) for at in range(0, len(body), size)
+    ]
+    check_ciphertexts(numbers, public.n)
+    return numbers

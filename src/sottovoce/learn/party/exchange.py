@@ -1,0 +1,124 @@
+"""Runs parties in one process: delivers, counts, and can do it badly."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from sottovoce.errors import ParameterError
+from sottovoce.learn.party.contract import Party
+from sottovoce.learn.party.faults import Faults, FaultyWire
+from sottovoce.learn.party.message import Message
+from sottovoce.learn.party.refusals import (
+    DamagedMessageError,
+    EarlyMessageError,
+    LateMessageError,
+    ReplayedMessageError,
+    StalledError,
+)
+
+_PATIENCE = 1000  # waves; no protocol here has as many rounds
+
+
+@dataclass
+class Traffic:
+    """What a run cost on the wire."""
+
+    rounds: int = 0
+    messages: int = 0
+    sent_bytes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def bytes(self) -> int:
+        """All bytes sent by all parties."""
+        return sum(self.sent_bytes.values())
+
+
+class Exchange:
+    """Delivers messages in waves until every party has finished; a wave is a round.
+
+    Like a real transport it drops what is damaged, late or already there, and delivers again what
+    came too early. Every other refusal ends the run. ``views`` holds what each party received.
+    """
+
+    def __init__(self, parties: Iterable[Party], *, faults: Faults | None = None) -> None:
+        listed = list(parties)
+        self.parties = {party.name: party for party in listed}
+        if len(self.parties) != len(listed):
+            raise ParameterError("every party of an exchange must have a name of its own.")
+        self.traffic = Traffic()
+        self.refused: Counter[str] = Counter()
+        self.views: dict[str, list[Message]] = {name: [] for name in self.parties}
+        self._faults = faults or Faults()
+        self._wire = FaultyWire(self._faults)
+        self._next: list[bytes] = []
+        self._moved = True
+
+    def run(self) -> Traffic:
+        """Run to the end; StalledError when somebody waits for what will never come."""
+        for party in self.parties.values():
+            self._send(party.start())
+        while not self._everyone_finished() or self._next:
+            if not self._next or not self._moved:
+                self._time_out()
+            self._deliver_wave()
+        return self.traffic
+
+    def _deliver_wave(self) -> None:
+        wave, self._next, self._moved = self._wire.shuffled(self._next), [], False
+        self.traffic.rounds += 1
+        if self.traffic.rounds > _PATIENCE:
+            raise StalledError(f"no end after {_PATIENCE} rounds.")
+        for data in wave:
+            if self._wire.delays():
+                self._next.append(data)
+                self._moved = True
+            else:
+                self._deliver(data)
+
+    def _deliver(self, data: bytes) -> None:
+        try:
+            message = Message.from_bytes(data)
+            replies = self._receiver(message).receive(message)
+        except EarlyMessageError:
+            self._again(data)
+        except (DamagedMessageError, LateMessageError, ReplayedMessageError) as refusal:
+            self.refused[type(refusal).__name__] += 1
+        else:
+            self._moved = True
+            self.views[message.receiver].append(message)
+            self._send(replies)
+
+    def _again(self, data: bytes) -> None:
+        self.refused["EarlyMessageError"] += 1
+        self._next.append(data)
+
+    def _send(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            data = message.to_bytes()
+            self.traffic.messages += 1
+            self.traffic.sent_bytes[message.sender] += len(data)
+            self._next += self._wire.copies(message, data)
+
+    def _receiver(self, message: Message) -> Party:
+        if message.receiver not in self.parties:
+            raise ParameterError(f"nobody here is called {message.receiver}.")
+        return self.parties[message.receiver]
+
+    def _everyone_finished(self) -> bool:
+        return not self._waiting()
+
+    def _waiting(self) -> list[Party]:
+        # Nobody waits for a party that has crashed.
+        return [
+            party
+            for party in self.parties.values()
+            if not party.finished and party.name not in self._faults.silent_from
+        ]
+
+    def _time_out(self) -> None:
+        waiting, before = self._waiting(), self.traffic.messages
+        for party in waiting:
+            self._send(party.time_out())
+        if self.traffic.messages == before and not self._everyone_finished():
+            names = ", ".join(party.name for party in waiting)
+            raise StalledError(f"{names} still wait, and nothing is under way.")

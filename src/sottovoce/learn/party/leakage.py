@@ -1,0 +1,34 @@
+"""Who learns what from a protocol, as data."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Learns:
+    """What one party knows after a run that it did not know before."""
+
+    who: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Leakage:
+    """A protocol's leakage statement.
+
+    Attributes:
+        protocol: its name.
+        learns: who learns what, everybody who takes part.
+        collusion: which coalition learns more, and what.
+        assumes: what must hold for the statement to be true.
+    """
+
+    protocol: str
+    learns: tuple[Learns, ...]
+    collusion: str
+    assumes: str = "honest but curious parties, authenticated private channels"
+
+    def table(self) -> str:
+        """The statement as a Markdown table."""
+        rows = [f"| {row.who} | {row.what} |" for row in self.learns]
+        lines = ["| who | learns |", "|---|---|", *rows, f"| together | {self.collusion} |"]
+        return "\n".join(lines)

@@ -1,0 +1,107 @@
+"""The keys of a masked sum: identities that sign, and pairs that agree on secrets."""
+
+from typing import Self
+
+from sottovoce.errors import MissingExtraError
+from sottovoce.learn.party import CorruptShareError, DisagreementError, encoded
+from sottovoce.learn.party.refusals import DamagedMessageError
+from sottovoce.learn.randomness import random_bytes
+from sottovoce.learn.sums.randomness import KEY_BYTES
+
+try:
+    from cryptography.exceptions import InvalidSignature, InvalidTag
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+        Ed25519PrivateKey,
+        Ed25519PublicKey,
+    )
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+    from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+except ImportError as error:
+    raise MissingExtraError("cryptography", "learn") from error
+
+_NONCE = bytes(12)  # each key seals one message
+
+
+class Identity:
+    """Who a peer is: an Ed25519 key that outlives sessions; the others know its public half."""
+
+    def __init__(self) -> None:
+        self._key = Ed25519PrivateKey.generate()
+
+    @property
+    def public(self) -> bytes:
+        """What the other peers are told at enrolment."""
+        return self._key.public_key().public_bytes_raw()
+
+    def signed(self, purpose: str, *parts: bytes | str) -> bytes:
+        """A signature over ``parts`` for one purpose."""
+        return self._key.sign(encoded((purpose, *parts)))
+
+
+def check_signature(public: bytes, signature: bytes, purpose: str, *parts: bytes | str) -> None:
+    """Raise DisagreementError unless the owner of ``public`` signed exactly this."""
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, encoded((purpose, *parts)))
+    except InvalidSignature as error:
+        raise DisagreementError(f"a signature for {purpose} does not hold.") from error
+
+
+class AgreementKey:
+    """One X25519 key pair of one session."""
+
+    def __init__(self, secret: bytes | None = None) -> None:
+        self._secret = _clamped(random_bytes(KEY_BYTES)) if secret is None else secret
+        self._key = X25519PrivateKey.from_private_bytes(self._secret)
+
+    @classmethod
+    def matching(cls, secret: bytes, public: bytes) -> Self:
+        """The key with this secret, or CorruptShareError when it is not that of ``public``."""
+        key = cls(secret)
+        # X25519 ignores five bits of a secret: without this check other shares would pass.
+        if secret != _clamped(secret) or key.public != public:
+            raise CorruptShareError("the shares of a mask key do not give that key back.")
+        return key
+
+    @property
+    def secret(self) -> bytes:
+        """For sharing it out; never for sending it."""
+        return self._secret
+
+    @property
+    def public(self) -> bytes:
+        """What is sent to the other peers."""
+        return self._key.public_key().public_bytes_raw()
+
+    def agreed(self, public: bytes, session: bytes, *purpose: str) -> bytes:
+        """The key that only the two owners know, for one session and purpose."""
+        try:
+            common = self._key.exchange(X25519PublicKey.from_public_bytes(public))
+        except ValueError as error:
+            raise DamagedMessageError("a public key must be a point of X25519.") from error
+        return derived(common, session, *purpose)
+
+
+def _clamped(secret: bytes) -> bytes:
+    """The one form of an X25519 secret in which no bit is ignored (RFC 7748, section 5)."""
+    return bytes([secret[0] & 248, *secret[1:-1], secret[-1] & 127 | 64])
+
+
+def derived(secret: bytes, session: bytes, *purpose: str) -> bytes:
+    """HKDF-SHA256 of a secret, for one session and purpose."""
+    info = encoded(("sottovoce", *purpose))
+    return HKDF(SHA256(), length=KEY_BYTES, salt=session, info=info).derive(secret)
+
+
+def sealed(key: bytes, content: bytes) -> bytes:
+    """``content`` for the holder of ``key`` only; a key must seal only once."""
+    return ChaCha20Poly1305(key).encrypt(_NONCE, content, None)
+
+
+def unsealed(key: bytes, content: bytes) -> bytes:
+    """What was sealed, or CorruptShareError when it is not what its sender sealed."""
+    try:
+        return ChaCha20Poly1305(key).decrypt(_NONCE, content, None)
+    except InvalidTag as error:
+        raise CorruptShareError("a sealed share is not what its sender sealed.") from error

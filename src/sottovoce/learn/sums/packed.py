@@ -1,0 +1,284 @@
+"""SM.ADD under packed Paillier: the coordinator adds ciphertexts, the key holder opens the sum.
+
+The SM.ADD of Private Text Classification, with its coordinator's role split in two: who holds
+ciphertexts of single summands does not hold the key.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.paillier import (
+    EncryptedArray,
+    PrivateKey,
+    Program,
+    PublicKey,
+    SlotPlan,
+    array_from_bytes,
+    array_to_bytes,
+    decrypt_integers,
+    encrypt_integers,
+    plan_slots,
+    public_key_from_text,
+    public_key_to_text,
+)
+from sottovoce.learn.party import (
+    Inbox,
+    Leakage,
+    Learns,
+    Message,
+    TooFewPartiesError,
+    Value,
+)
+from sottovoce.learn.party.refusals import DamagedMessageError
+from sottovoce.learn.sums.fixed import FixedPoint, Ring
+from sottovoce.learn.sums.rules import AllowTwo, checked_parties, fewest
+
+LEAKAGE = Leakage(
+    "secure sum by packed Paillier",
+    (
+        Learns("coordinator", "who took part, ciphertexts, and the sum when it is told"),
+        Learns("key holder", "who took part, and the sum"),
+        Learns("every peer", "the sum"),
+    ),
+    collusion="the coordinator and the key holder together learn every summand: keep them apart",
+)
+
+KEY, SUMMAND, ADDED, SUM = range(1, 5)
+
+
+@dataclass(frozen=True)
+class PackedSum:
+    """What everybody knows about one sum under Paillier.
+
+    Attributes:
+        session: the run's name.
+        coordinator: the party that adds ciphertexts and has no key.
+        key_holder: the party that opens the sum and sees no other ciphertext.
+        peers: who gives a summand.
+        size: how many values a summand has.
+        numbers: how large they are; the slots are planned from it.
+        allow_two: the name of what two peers accept.
+    """
+
+    session: bytes
+    coordinator: str
+    key_holder: str
+    peers: Sequence[str]
+    size: int
+    numbers: FixedPoint
+    allow_two: AllowTwo | None = None
+
+    def __post_init__(self) -> None:
+        peers = checked_parties(self.peers, allow_two=self.allow_two)
+        if len({self.coordinator, self.key_holder, *peers}) != len(peers) + 2:
+            raise ParameterError(
+                "the coordinator, the key holder and the peers must be different parties: who "
+                "holds key and ciphertexts reads the summands."
+            )
+        if self.numbers.parties < len(peers):
+            raise ParameterError(
+                f"the numbers are planned for {self.numbers.parties} summands, got {len(peers)}."
+            )
+        object.__setattr__(self, "peers", peers)
+
+    def plan(self, key_bits: int) -> SlotPlan:
+        """Slots that no sum of this many summands can overflow."""
+        program = Program.of(self.numbers.bound, self.numbers.fraction_bits)
+        return plan_slots(program.summed(len(self.peers)), key_bits=key_bits)
+
+
+class PackedPeer:
+    """Encrypts its summand for the coordinator."""
+
+    def __init__(self, name: str, terms: PackedSum, summand: Ring) -> None:
+        if name not in terms.peers:
+            raise ParameterError(f"{name} must be one of the sum's peers.")
+        if summand.shape != (terms.size,):
+            raise ParameterError(f"a summand must have {terms.size} values, got {summand.size}.")
+        self.name = name
+        self.total: Ring | None = None
+        self.survivors: tuple[str, ...] = ()
+        self._terms, self._summand = terms, summand
+        self._inbox = Inbox(terms.session, name)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the sum is known."""
+        return self.total is not None
+
+    def start(self) -> list[Message]:
+        """Wait for the key."""
+        self._inbox.expect(KEY, "key", [self._terms.key_holder])
+        return []
+
+    def receive(self, message: Message) -> list[Message]:
+        """Encrypt under the key, or note the sum."""
+        if message.kind == "sum":
+            total, survivors = told_sum(message, self._terms)
+            self._inbox.take(message)
+            self.total, self.survivors = total, survivors
+            self._inbox.close()
+            return []
+        public = told_key(message)
+        self._inbox.take(message)
+        self._inbox.expect(SUM, "sum", [self._terms.key_holder])
+        return [self._encrypted(public)]
+
+    def time_out(self) -> list[Message]:
+        """Only the coordinator goes on without others."""
+        return []
+
+    def _encrypted(self, public: PublicKey) -> Message:
+        plan = self._terms.plan(public.bits)
+        array = encrypt_integers(self._summand.view(np.int64), plan, public)
+        payload: dict[str, Value] = {"array": array_to_bytes(array)}
+        receiver = self._terms.coordinator
+        return Message(self._terms.session, self.name, receiver, SUMMAND, "summand", payload)
+
+
+class PackedCoordinator:
+    """Adds ciphertexts, and sends nothing but their sum to the key holder."""
+
+    def __init__(self, terms: PackedSum) -> None:
+        self.name = terms.coordinator
+        self.total: Ring | None = None
+        self.survivors: tuple[str, ...] = ()
+        self._terms = terms
+        self._inbox = Inbox(terms.session, self.name)
+        self._public: PublicKey | None = None
+        self._added: EncryptedArray | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the sum is known."""
+        return self.total is not None
+
+    def start(self) -> list[Message]:
+        """Wait for the key."""
+        self._inbox.expect(KEY, "key", [self._terms.key_holder])
+        return []
+
+    def receive(self, message: Message) -> list[Message]:
+        """Note the key, add a summand, or note the sum."""
+        if message.kind == "key":
+            return self._note_key(message)
+        if message.kind == "sum":
+            return self._note_sum(message)
+        array = self._summand(message)
+        complete = self._inbox.take(message)
+        self._added = array if self._added is None else self._added + array
+        return self._sent_on() if complete else []
+
+    def time_out(self) -> list[Message]:
+        """Go on with those who have been heard, if they are enough."""
+        return self._sent_on() if self._inbox.step == SUMMAND else []
+
+    def _note_key(self, message: Message) -> list[Message]:
+        public = told_key(message)
+        self._inbox.take(message)
+        self._public = public
+        self._inbox.expect(SUMMAND, "summand", self._terms.peers)
+        return []
+
+    def _note_sum(self, message: Message) -> list[Message]:
+        total, _ = told_sum(message, self._terms)
+        self._inbox.take(message)
+        self.total = total
+        self._inbox.close()
+        return []
+
+    def _summand(self, message: Message) -> EncryptedArray:
+        if self._public is None:
+            raise DamagedMessageError("a summand must come after the key.")
+        return received_array(message, self._public, self._terms)
+
+    def _sent_on(self) -> list[Message]:
+        heard, needed = tuple(self._inbox.taken), fewest(self._terms.allow_two)
+        if len(heard) < needed or self._added is None:
+            raise TooFewPartiesError(
+                f"{len(heard)} peers are left, at least {needed} must be; run the sum again."
+            )
+        self.survivors = heard
+        self._inbox.expect(SUM, "sum", [self._terms.key_holder])
+        payload: dict[str, Value] = {"array": array_to_bytes(self._added), "names": heard}
+        receiver = self._terms.key_holder
+        return [Message(self._terms.session, self.name, receiver, ADDED, "added", payload)]
+
+
+class PackedKeyHolder:
+    """Hands out its public key and opens the sum, the only ciphertext that it sees."""
+
+    def __init__(self, terms: PackedSum, key: PrivateKey) -> None:
+        self.name = terms.key_holder
+        self.total: Ring | None = None
+        self.survivors: tuple[str, ...] = ()
+        self._terms, self._key = terms, key
+        self._inbox = Inbox(terms.session, self.name)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the sum is known."""
+        return self.total is not None
+
+    @cached_property
+    def _everybody(self) -> tuple[str, ...]:
+        return (self._terms.coordinator, *self._terms.peers)
+
+    def start(self) -> list[Message]:
+        """Hand out the public key."""
+        self._inbox.expect(ADDED, "added", [self._terms.coordinator])
+        text = public_key_to_text(self._key.public)
+        return self._to_everybody(KEY, "key", {"key": text})
+
+    def receive(self, message: Message) -> list[Message]:
+        """Open the sum and tell it."""
+        array = received_array(message, self._key.public, self._terms)
+        names = _names(message, self._terms)
+        self._inbox.take(message)
+        # Planned numbers have slots of at most 64 bits, so that machine integers come out.
+        self.total, self.survivors = decrypt_integers(array, self._key).view(np.uint64), names
+        self._inbox.close()
+        payload: dict[str, Value] = {"vector": self.total, "names": names}
+        return self._to_everybody(SUM, "sum", payload)
+
+    def time_out(self) -> list[Message]:
+        """Only the coordinator goes on without others."""
+        return []
+
+    def _to_everybody(self, step: int, kind: str, payload: dict[str, Value]) -> list[Message]:
+        session = self._terms.session
+        return [Message(session, self.name, one, step, kind, payload) for one in self._everybody]
+
+
+def told_key(message: Message) -> PublicKey:
+    """The public key of a message, checked as every key from outside is."""
+    return public_key_from_text(message.item("key", str))
+
+
+def told_sum(message: Message, terms: PackedSum) -> tuple[Ring, tuple[str, ...]]:
+    """The sum of a message, and over whom it runs."""
+    vector: Ring = message.array("vector", "<u8")
+    if vector.size != terms.size:
+        raise DamagedMessageError(f"a sum must have {terms.size} values, got {vector.size}.")
+    return vector, _names(message, terms)
+
+
+def received_array(message: Message, public: PublicKey, terms: PackedSum) -> EncryptedArray:
+    """The ciphertexts of a message, checked against the key and the plan."""
+    array = array_from_bytes(message.item("array", bytes), public, plan=terms.plan(public.bits))
+    if array.shape != (terms.size,):
+        raise InputError(f"encrypted summands must have {terms.size} values, got {array.shape}.")
+    return array
+
+
+def _names(message: Message, terms: PackedSum) -> tuple[str, ...]:
+    names = tuple(str(name) for name in message.item("names", tuple))
+    if not set(names) <= set(terms.peers) or len(set(names)) < fewest(terms.allow_two):
+        raise TooFewPartiesError(
+            f"a sum must be over at least {fewest(terms.allow_two)} of its peers."
+        )
+    return names

@@ -1,0 +1,72 @@
+"""What leaves a peer looks uniform; a mask cut short does not."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from sottovoce.learn.party import Exchange, new_session
+from sottovoce.learn.sums import (
+    Identity,
+    MaskedSum,
+    MaskPeer,
+    MaskServer,
+    Ring,
+    RingPeer,
+    mask_peer,
+    masking,
+    randomness,
+    ring,
+)
+
+SIZE = 100_000
+NAMES = ["a", "b", "c"]
+
+
+def ring_vector() -> Ring:
+    peer = RingPeer("a", new_session(), NAMES, np.full(SIZE, 7, np.uint64))
+    return peer.start()[0].array("vector", "<u8")
+
+
+def masked_vector() -> Ring:
+    identities = {name: Identity() for name in NAMES}
+    public = {name: identity.public for name, identity in identities.items()}
+    terms = MaskedSum(new_session(), "server", public, SIZE)
+    summand = np.full(SIZE, 7, np.uint64)
+    peers = [MaskPeer(name, terms, identities[name], summand) for name in NAMES]
+    exchange = Exchange([MaskServer(terms), *peers])
+    exchange.run()
+    return next(m for m in exchange.views["server"] if m.kind == "masked").array("vector", "<u8")
+
+
+def smallest_p_value(vector: Ring) -> float:
+    """Over the eight bytes of the words, a chi-square test of each being uniform."""
+    columns = vector.view(np.uint8).reshape(-1, 8).T
+    return 8 * min(chisquare(np.bincount(column, minlength=256)).pvalue for column in columns)
+
+
+@pytest.mark.parametrize("vector", [ring_vector, masked_vector])
+def test_what_leaves_a_peer_is_uniform(vector: Callable[[], Ring]) -> None:
+    assert smallest_p_value(vector()) > 1e-6
+
+
+def short(mask: Callable[..., Ring]) -> Callable[..., Ring]:
+    return lambda *given: mask(*given) & np.uint64(255)
+
+
+def test_a_ring_offset_cut_to_eight_bits_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ring, "uniform", short(randomness.uniform))
+    assert smallest_p_value(ring_vector()) < 1e-12
+
+
+def test_masks_cut_to_eight_bits_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(masking, "expanded", short(randomness.expanded))
+    assert smallest_p_value(masked_vector()) < 1e-12
+
+
+def test_a_peer_without_masks_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing = np.zeros(SIZE, np.uint64)
+    monkeypatch.setattr(mask_peer, "pair_mask", lambda *given: nothing)
+    monkeypatch.setattr(mask_peer, "self_mask", lambda *given: nothing)
+    assert smallest_p_value(masked_vector()) < 1e-12

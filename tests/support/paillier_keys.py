@@ -1,0 +1,17 @@
+"""Keys that are far too small, so that tests are fast. The package itself makes none such."""
+
+from functools import cache
+
+from sottovoce.learn.paillier import PrivateKey
+from sottovoce.learn.paillier.primes import random_primes
+
+
+@cache
+def insecure_key_for_tests(bits: int = 256, number: int = 0) -> PrivateKey:
+    """A key that anyone can break; ``number`` tells two of one length apart."""
+    return PrivateKey._trusted(*random_primes(bits))
+
+
+def insecure_key_of_primes(p: int, q: int) -> PrivateKey:
+    """The key of two given primes."""
+    return PrivateKey._trusted(p, q)

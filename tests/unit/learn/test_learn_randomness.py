@@ -1,0 +1,88 @@
+"""All that is secret in `learn` comes from one module, and that from the operating system."""
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sottovoce.learn
+from sottovoce.errors import ParameterError
+from sottovoce.learn.randomness import random_below, random_bits, random_bytes, random_words
+
+FOLDER = Path(sottovoce.learn.__path__[0])
+SOURCE = "randomness.py"
+MODULES = {"random", "secrets", "uuid", "numpy.random"}
+NAMES = {"urandom", "getrandom", "default_rng", "RandomState", "SystemRandom", "random_state"}
+NAMES |= {"getrandbits", "token_bytes", "mpz_random", "mpz_urandomb", "mpz_rrandomb"}
+# scikit-learn's own word for a seed that the caller gives: folds and samples, nothing secret.
+# Simulated faults of a network are drawn from a seed, so that a failing run can be repeated.
+SEEDED = {"learners", "party/faults.py"}
+SEEDED_NAMES = {"default_rng", "RandomState", "random_state"}
+
+
+def faults(tree: ast.AST, allowed: set[str]) -> list[str]:
+    return [fault for node in ast.walk(tree) for fault in _faults_of(node, allowed)]
+
+
+def _faults_of(node: ast.AST, allowed: set[str]) -> list[str]:
+    match node:
+        case ast.Import(names=names):
+            return [n.name for n in names if n.name in MODULES]
+        case ast.ImportFrom(module=str(module), names=names):
+            taken = {f"{module}.{n.name}" for n in names} | {module}
+            bare = {n.name for n in names} & (NAMES - allowed)
+            return sorted(taken & MODULES) + sorted(bare)
+        case ast.Name(id=name) | ast.Attribute(attr=name) if name in NAMES - allowed:
+            return [name]
+        case ast.Attribute(value=ast.Name(id="np" | "numpy"), attr="random") if not allowed:
+            return ["numpy.random"]
+        case _:
+            return []
+
+
+FILES = sorted(path for path in FOLDER.rglob("*.py") if path != FOLDER / SOURCE)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
+def test_no_other_source_of_randomness_is_used(path: Path) -> None:
+    inner = path.relative_to(FOLDER)
+    seeded = SEEDED & {inner.parts[0], inner.as_posix()}
+    allowed = SEEDED_NAMES if seeded else set()
+    assert faults(ast.parse(path.read_text(encoding="utf-8")), allowed) == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "import random",
+        "import secrets",
+        "from secrets import token_bytes",
+        "from os import urandom",
+        "x = os.urandom(3)",
+        "from numpy import random",
+        "from numpy.random import default_rng",
+        "x = np.random.default_rng()",
+        "x = np.random.integers(3)",
+        "x = gmpy2.random_state()",
+        "x = gmpy2.mpz_urandomb(state, 3)",
+    ],
+)
+def test_the_check_catches_a_planted_fault(planted: str) -> None:
+    assert faults(ast.parse(planted), set())
+
+
+def test_paillier_is_among_the_files_that_are_checked() -> None:
+    assert {"keys.py", "tables.py", "blinding.py", "primes.py"} <= {path.name for path in FILES}
+
+
+def test_numbers_stay_below_their_bound_and_reach_all_of_it() -> None:
+    assert {random_below(5) for _ in range(500)} == set(range(5))
+    assert random_below(1) == 0
+    assert {random_bits(2) for _ in range(300)} == set(range(4))
+    assert set(random_words((40, 20), 3).ravel().tolist()) == set(range(8))
+    assert random_words((2, 3), 16).shape == (2, 3)
+    assert random_words((2, 3), 16).dtype == np.uint16
+    assert len(random_bytes(7)) == 7
+    with pytest.raises(ParameterError, match="must be >= 1"):
+        random_below(0)

@@ -1,0 +1,378 @@
+"""The learners and the sums they are made from."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.examples import LeakError
+from sottovoce.learn.learners import (
+    ExampleSums,
+    KeptFeatures,
+    all_kept,
+    boosted,
+    boosting_rounds,
+    confidence_weights,
+    descended,
+    evaluation_from_sums,
+    fold_models,
+    kept_from_fold_sums,
+    kept_from_sums,
+    local_counts,
+    local_fold_errors,
+    local_fold_sums,
+    local_fold_support,
+    local_rare_support,
+    local_sums,
+    local_support,
+    m_loss_minimiser,
+    merged_from_sums,
+    penalty_from_errors,
+    penalty_from_sums,
+    ridge_from_sums,
+    squared_error_from_sums,
+)
+from sottovoce.learn.learners.estimators import (
+    MLossClassifier,
+    RadoBoostClassifier,
+    RadoDescentClassifier,
+    SummedRidgeClassifier,
+)
+from sottovoce.learn.rados import RadoMaker, RadoMoments
+from sottovoce.learn.rados.loss import loss_gradient
+
+CHANCE = np.random.default_rng(3)
+ROWS = CHANCE.normal(size=(120, 4)) * [1, 10, 0.1, 1] + [0, 5, 0, 0]
+SIGNS = np.where(ROWS[:, 0] + ROWS[:, 1] / 10 + CHANCE.normal(size=120) / 3 > 0.8, 1.0, -1.0)
+ALL = all_kept(4)
+IN_FOLDS = all_kept(4, folds=5)
+LEARNERS = [
+    RadoBoostClassifier(300, rounds=100),
+    RadoDescentClassifier(300),
+    MLossClassifier(300),
+    SummedRidgeClassifier(),
+]
+
+
+@parametrize_with_checks(LEARNERS)  # type: ignore[untyped-decorator] # sklearn has no types
+def test_learners_keep_scikit_learns_conventions(estimator: object, check: object) -> None:
+    check(estimator)  # type: ignore[operator] # sklearn's check
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_learners_learn(learner: SummedRidgeClassifier) -> None:
+    learner = clone(learner)
+    if "random_state" in learner.get_params():  # some draws of 300 rados are too poor for this
+        learner.set_params(random_state=0)
+    assert learner.fit(ROWS, SIGNS).score(ROWS, SIGNS) > 0.85
+    np.testing.assert_array_equal(learner.predict(ROWS), learner.predict(sparse.csr_array(ROWS)))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [(np.arange(120) % 3, "multiclass"), (np.ones(120), "two values"), (ROWS[:, 0], "continuous")],
+)
+def test_labels_that_are_not_two_valued_are_refused(
+    learner: SummedRidgeClassifier, labels: object, said: str
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        learner.fit(ROWS, labels)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_one_row_is_too_few(learner: SummedRidgeClassifier) -> None:
+    with pytest.raises(ValueError, match="minimum of 2"):
+        learner.fit(ROWS[:1], SIGNS[:1])
+
+
+@pytest.mark.parametrize("learner", [RadoBoostClassifier(0), MLossClassifier(0)])
+def test_no_rados_are_too_few(learner: MLossClassifier) -> None:
+    with pytest.raises(InputError, match="n_rados must be >= 1"):
+        learner.fit(ROWS, SIGNS)
+
+
+def test_a_seed_repeats_and_no_seed_does_not() -> None:
+    def coefficients(seed: int | None) -> list[float]:
+        found: list[float] = MLossClassifier(50, random_state=seed).fit(ROWS, SIGNS).coef_.tolist()
+        return found
+
+    assert coefficients(1) == coefficients(1)
+    assert coefficients(None) != coefficients(None)
+
+
+def test_a_column_of_low_confidence_is_shrunk_less() -> None:
+    def share(**options: object) -> float:
+        learner = MLossClassifier(5000, penalty=50.0, random_state=0, **options)  # type: ignore[arg-type] # its own
+        weights = np.abs(learner.fit(ROWS, SIGNS).coef_[0]) * ROWS.std(axis=0)
+        return float(weights[1] / weights.sum())
+
+    assert share(low_confidence=[1]) > 1.5 * share()
+
+
+def test_many_rados_of_the_m_loss_point_where_ridge_does() -> None:
+    spread = ROWS.std(axis=0)
+    learner = MLossClassifier(40_000, penalty=0.5, random_state=0)
+    ridge = SummedRidgeClassifier(0.5).fit(ROWS, SIGNS).coef_[0] * spread
+    rados = learner.fit(ROWS, SIGNS).coef_[0] * spread
+    assert ridge @ rados / np.linalg.norm(ridge) / np.linalg.norm(rados) > 0.999
+
+
+def test_a_boosting_round_moves_the_best_feature_by_the_printed_step() -> None:
+    rados = np.array([[2.0, 1.0], [1.0, -4.0]])
+    first = next(boosting_rounds(rados, 1))
+    r = 0.75  # of the first feature: (1 + 1/2)/2, against (1/4 - 1)/2 of the second
+    assert first.feature == 0
+    assert first.step == pytest.approx(np.log((1 + r) / (1 - r)) / (2 * 2.0))
+    unscaled = np.array([0.5 * (1 - r), 0.5 * (1 - r / 2)]) / (1 - r * r)
+    np.testing.assert_allclose(first.weights, unscaled / unscaled.sum())
+
+
+def test_boosting_caps_a_perfect_edge_and_stops_without_one() -> None:
+    assert np.isfinite(boosted(np.ones((3, 1)), 5)).all()
+    # A capped edge is where the printed reweighing alone would not stay a distribution.
+    for done in boosting_rounds(np.ones((3, 1)), 5):
+        assert done.weights.sum() == pytest.approx(1, abs=1e-12)
+    assert list(boosting_rounds(np.zeros((3, 2)), 5)) == []
+    with pytest.raises(ParameterError, match="rounds"):
+        boosted(np.ones((3, 1)), 0)
+
+
+def test_descent_ends_where_the_gradient_vanishes() -> None:
+    rados = RadoMaker(ROWS[:30], SIGNS[:30]).sampled(50)
+    end = descended(rados, np.ones(4), tolerance=1e-6)
+    assert np.abs(loss_gradient(end.theta, rados, np.ones(4))).max() <= 1e-6
+    assert 0 < end.steps < 500
+
+
+def test_descent_says_when_it_did_not_arrive() -> None:
+    rados = RadoMaker(ROWS[:30], SIGNS[:30]).sampled(50)
+    with pytest.warns(UserWarning, match="not converged after 1 steps"):
+        descended(rados, np.ones(4), most_steps=1)
+    with pytest.raises(ParameterError, match="most_steps"):
+        descended(rados, np.ones(4), most_steps=0)
+    with pytest.raises(ParameterError, match="weight"):
+        RadoDescentClassifier(weight=0).fit(ROWS, SIGNS)
+
+
+def test_descent_on_all_rados_finds_the_logistic_regression() -> None:
+    rows, signs = ROWS[:14, [0, 3]], SIGNS[:14]
+    end = descended(RadoMaker(rows, signs).all(), np.full(2, 0.5), tolerance=1e-9)
+    # sklearn's loss is the sum of logistic losses plus theta'theta / (2 C).
+    peer = LogisticRegression(C=1.0, fit_intercept=False, tol=1e-10).fit(rows, signs)
+    np.testing.assert_allclose(end.theta, peer.coef_[0], atol=1e-5)
+
+
+def test_ridge_from_sums_is_ridge_on_standardised_rows() -> None:
+    penalty = 0.3
+    parts = np.split(np.arange(120), [40, 70])
+    vector = np.sum([local_sums(ROWS[i], SIGNS[i], ALL).to_vector() for i in parts], axis=0)
+    model = ridge_from_sums(ExampleSums.from_vector(vector, 4), penalty)
+    scaler = StandardScaler().fit(ROWS)
+    peer = Ridge(alpha=120 * penalty).fit(scaler.transform(ROWS), SIGNS)
+    np.testing.assert_allclose(model.scores(ROWS), peer.predict(scaler.transform(ROWS)), atol=1e-9)
+    sums = local_sums(ROWS, SIGNS, ALL)
+    assert squared_error_from_sums(model, sums) == pytest.approx(
+        np.sum((SIGNS - model.scores(ROWS)) ** 2)
+    )
+
+
+def test_a_constant_feature_does_no_harm() -> None:
+    rows = np.column_stack([ROWS, np.full(120, 7.7)])
+    sums = local_sums(rows, SIGNS, KeptFeatures(np.ones(5, bool)))
+    assert sums.scales[4] == 1
+    model = ridge_from_sums(sums, 0.1)
+    plain = ridge_from_sums(local_sums(ROWS, SIGNS, ALL), 0.1)
+    np.testing.assert_allclose(model.scores(rows), plain.scores(ROWS), atol=1e-9)
+
+
+@pytest.mark.parametrize("penalty", [0.0, -1.0, float("nan")])
+def test_a_penalty_must_be_positive(penalty: float) -> None:
+    with pytest.raises(ParameterError, match="penalty"):
+        ridge_from_sums(local_sums(ROWS, SIGNS, ALL), penalty)
+
+
+def test_ridge_needs_two_examples() -> None:
+    with pytest.raises(InputError, match="at least 2 examples"):
+        ridge_from_sums(local_sums(ROWS[:1], SIGNS[:1], ALL), 0.1)
+
+
+def test_sums_of_other_features_are_refused() -> None:
+    with pytest.raises(InputError, match="peers must agree on the features"):
+        local_sums(ROWS[:, :3], SIGNS, ALL)
+    with pytest.raises(InputError, match="peers must agree on the features"):
+        ExampleSums.from_vector(np.zeros(5), 4)
+
+
+def held_out(penalty: float, folds: NDArray[np.int64]) -> float:
+    """Cross-validation the long way."""
+    wrong = 0.0
+    for k in range(5):
+        test = folds == k
+        model = ridge_from_sums(local_sums(ROWS[~test], SIGNS[~test], ALL), penalty)
+        wrong += float(np.sum((SIGNS[test] - model.scores(ROWS[test])) ** 2))
+    return wrong / 120
+
+
+def test_cross_validation_on_sums_is_cross_validation() -> None:
+    folds = np.arange(120) % 5
+    parts = np.split(np.arange(120), [50, 52])
+    summed = np.sum(
+        [local_fold_sums(ROWS[i], SIGNS[i], IN_FOLDS, folds[i], 5) for i in parts], axis=0
+    )
+    chosen = penalty_from_sums(summed, 4, penalties=[0.01, 1.0, 100.0])
+    for penalty, loss in chosen.losses.items():
+        assert loss == pytest.approx(held_out(penalty, folds))
+    assert chosen.losses[chosen.penalty] == min(chosen.losses.values())
+
+
+def test_errors_are_counted_in_a_second_round() -> None:
+    folds = np.arange(120) % 5
+    models = fold_models(
+        local_fold_sums(ROWS, SIGNS, IN_FOLDS, folds, 5), 4, penalties=[0.01, 100.0]
+    )
+    parts = np.split(np.arange(120), [50])
+    errors = [local_fold_errors(models, ROWS[i], SIGNS[i], ALL, folds[i]) for i in parts]
+    chosen = penalty_from_errors(models, np.sum(errors, axis=0))
+    for penalty in (0.01, 100.0):
+        wrong = sum(
+            np.sum(np.sign(models[penalty, k].scores(ROWS[folds == k])) != SIGNS[folds == k])
+            for k in range(5)
+        )
+        assert chosen.losses[penalty] == pytest.approx(wrong / 120)
+
+
+def test_folds_that_cannot_be_are_refused() -> None:
+    folds = np.arange(120) % 5
+    with pytest.raises(InputError, match="0 to 3"):
+        local_fold_sums(ROWS, SIGNS, IN_FOLDS, folds, 4)
+    sums = local_fold_sums(ROWS, SIGNS, IN_FOLDS, folds, 5)
+    with pytest.raises(ParameterError, match="at least 2 folds"):
+        penalty_from_sums(sums[:1], 4)
+    with pytest.raises(ParameterError, match="at least one candidate"):
+        penalty_from_sums(sums, 4, penalties=[])
+    with pytest.raises(LeakError, match="at least 5 rows"):
+        penalty_from_sums(local_fold_sums(ROWS[:12], SIGNS[:12], IN_FOLDS, folds[:12], 5), 4)
+    with pytest.raises(InputError, match="use fewer folds"):
+        SummedRidgeClassifier(None, folds=70).fit(ROWS, SIGNS)
+
+
+def test_the_penalty_can_be_chosen_by_the_classifier() -> None:
+    learner = SummedRidgeClassifier(None, penalties=[1e-3, 1e4]).fit(ROWS, SIGNS)
+    assert learner.penalty_ == 1e-3
+
+
+def test_an_evaluation_adds_up_over_peers() -> None:
+    called = np.array([1, 1, 1, -1, -1, -1, 1])
+    truth = np.array([1, 1, -1, -1, 1, -1, -1])
+    counts = local_counts(called[:3], truth[:3]) + local_counts(called[3:], truth[3:])
+    result = evaluation_from_sums(counts)
+    assert result.count == 7
+    assert result.misclassification == pytest.approx(3 / 7)
+    assert result.precision == pytest.approx(2 / 4)
+    assert result.recall == pytest.approx(2 / 3)
+    nothing = evaluation_from_sums([0, 0, 0, 3])
+    assert (nothing.precision, nothing.recall, nothing.misclassification) == (0, 0, 0)
+    with pytest.raises(InputError):
+        evaluation_from_sums([0, 0, 0, 0])
+
+
+def test_weights_of_low_confidence_are_bounded() -> None:
+    np.testing.assert_array_equal(
+        confidence_weights(3, low_confidence=[1], epsilon=0.5), [1, 0.5, 1]
+    )
+    for options in ({"epsilon": 0.0}, {"epsilon": 2.0}, {"low_confidence": [3]}):
+        with pytest.raises(ParameterError):
+            confidence_weights(3, **options)
+
+
+def test_rados_that_determine_nothing_are_refused() -> None:
+    moments = RadoMoments.of([[1.0, 1.0], [2.0, 2.0]])
+    with pytest.raises(ParameterError, match="raise the penalty"):
+        m_loss_minimiser(moments, 2, np.ones(2), penalty=0.0)
+    for examples, penalty in ((0, 1.0), (2, -1.0)):
+        with pytest.raises(ParameterError):
+            m_loss_minimiser(moments, examples, np.ones(2), penalty=penalty)
+
+
+def support(*parts: object) -> NDArray[np.float64]:
+    total: NDArray[np.float64] = np.sum([local_support(part) for part in parts], axis=0)  # type: ignore[arg-type] # matrices
+    return total
+
+
+def test_features_need_documents_and_peers() -> None:
+    one, two = np.zeros((10, 5)), np.zeros((10, 5))
+    one[:3, 0], two[:2, 0] = 1, 1  # five documents at two peers
+    one[:3, 1], two[:1, 1] = 1, 1  # four documents
+    one[:9, 2] = 1  # one peer
+    one[:, 3], two[:7, 3] = 1, 1  # all but three documents: the totals less its row show those
+    one[:, 4], two[:7, 4] = 2, 2  # the same with counts, where the totals do not
+    kept = kept_from_sums(support(one, two))
+    np.testing.assert_array_equal(kept.kept, [True, False, False, False, True])
+    assert kept.applied(one).shape == (10, 2)
+    assert kept.width == 2
+
+
+def test_rare_features_merge_into_one_column() -> None:
+    one = np.zeros((20, 10))
+    np.fill_diagonal(one, 1.0)
+    one[:, 9] = 1.0
+    kept = kept_from_sums(support(one, one))
+    assert kept.width == 1
+    rare = local_rare_support(one, kept)
+    merged = merged_from_sums(kept, rare + rare)
+    assert merged.width == 2
+    np.testing.assert_array_equal(merged.applied(one)[:, 1], [1] * 9 + [0] * 11)
+
+
+def test_rare_features_of_one_document_are_not_merged_however_many() -> None:
+    one = np.zeros((10, 9))
+    one[:, 0], one[4] = 1.0, 1.0
+    other = one.copy()
+    other[4, 1:] = 0
+    kept = kept_from_sums(support(one, other))
+    summed = local_rare_support(one, kept) + local_rare_support(other, kept)
+    assert summed[0] == 1
+    assert merged_from_sums(kept, summed).width == kept.width == 1
+
+
+def test_a_feature_must_be_frequent_in_every_fold_that_is_opened() -> None:
+    rows = np.ones((40, 2))
+    rows[:, 1] = 2.0
+    rows[1::2, 1] = 0  # never in the second fold
+    folds = np.arange(40) % 2
+    each = local_fold_support(rows, folds, 2)
+    kept = kept_from_fold_sums(each + each)
+    np.testing.assert_array_equal(kept.kept, [True, False])
+    assert kept.folds == 2
+    with pytest.raises(LeakError, match="use fewer folds"):
+        kept_from_fold_sums(each)  # at one peer only
+    empty = local_fold_support(rows[:1], [0], 2)
+    np.testing.assert_array_equal(empty[1], np.zeros(8))
+
+
+def test_folds_are_opened_only_of_features_counted_per_fold() -> None:
+    with pytest.raises(LeakError, match="kept_from_fold_sums"):
+        local_fold_sums(ROWS, SIGNS, all_kept(4), np.arange(120) % 5, 5)
+
+
+def test_sparse_rows_are_as_good_as_dense_ones() -> None:
+    rows = sparse.csr_array(ROWS)
+    np.testing.assert_array_equal(local_support(rows), local_support(ROWS))
+    np.testing.assert_array_equal(
+        local_sums(rows, SIGNS, ALL).products, local_sums(ROWS, SIGNS, ALL).products
+    )
+
+
+def test_support_that_leaves_nothing_is_refused() -> None:
+    with pytest.raises(LeakError, match="nothing may be opened"):
+        kept_from_sums(support(np.eye(3), np.eye(3)))
+    with pytest.raises(InputError, match="4 numbers per feature"):
+        kept_from_sums([1.0, 2.0])
+    with pytest.raises(ParameterError):
+        kept_from_sums(support(np.eye(3)), fewest_peers=0)

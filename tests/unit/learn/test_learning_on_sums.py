@@ -1,0 +1,107 @@
+"""The whole of a joint ridge by secure sums: support, folds, solve, evaluation."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.learners import (
+    ExampleSums,
+    KeptFeatures,
+    LinearModel,
+    evaluation_from_sums,
+    kept_from_fold_sums,
+    local_counts,
+    local_fold_sums,
+    local_fold_support,
+    local_sums,
+    penalty_from_sums,
+    ridge_from_sums,
+)
+from sottovoce.learn.party import Faults, StalledError, TooFewPartiesError
+from sottovoce.learn.sums import Way, secure_total
+
+Floats = NDArray[np.float64]
+CHANCE = np.random.default_rng(11)
+ROWS = np.round(CHANCE.normal(size=(200, 6)), 3) * (CHANCE.random((200, 6)) < 0.8)
+ROWS[:, 5] = 0
+ROWS[3, 5] = 1.0  # one row only: must not be opened
+SIGNS = np.where(ROWS[:, 0] - ROWS[:, 1] + CHANCE.normal(size=200) / 2 > 0, 1.0, -1.0)
+PEERS = {f"peer{i}": np.arange(200) % 4 == i for i in range(4)}
+FOLDS = np.arange(200) // 4 % 5
+
+
+def summed(parts: dict[str, Floats], way: Way = "masks", bound: float = 1e4) -> Floats:
+    return secure_total(parts, bound=bound, way=way, key_bits=2048).total
+
+
+def chosen_features() -> KeptFeatures:
+    supports = {n: local_fold_support(ROWS[i], FOLDS[i], 5) for n, i in PEERS.items()}
+    return kept_from_fold_sums(summed(supports).reshape(5, -1))
+
+
+def joint_ridge(way: Way) -> tuple[KeptFeatures, LinearModel]:
+    kept = chosen_features()
+    folds = {
+        name: local_fold_sums(ROWS[i], SIGNS[i], kept, FOLDS[i], 5) for name, i in PEERS.items()
+    }
+    vectors = summed(folds, way).reshape(5, -1)
+    penalty = penalty_from_sums(vectors, kept.width).penalty
+    sums = ExampleSums.from_vector(vectors.sum(axis=0), kept.width)
+    return kept, ridge_from_sums(sums, penalty)
+
+
+def quantised_ridge(kept: KeptFeatures, penalty: float) -> LinearModel:
+    """The same in the clear: each peer's sums rounded to 30 binary places."""
+    vectors = [local_fold_sums(ROWS[i], SIGNS[i], kept, FOLDS[i], 5) for i in PEERS.values()]
+    total = np.sum([np.rint(vector * 2**30) for vector in vectors], axis=0) / 2**30
+    return ridge_from_sums(ExampleSums.from_vector(total.sum(axis=0), kept.width), penalty)
+
+
+@pytest.mark.parametrize("way", ["ring", "masks", "packed"])
+def test_a_joint_ridge_equals_the_plain_solve_of_the_same_integers(way: Way) -> None:
+    kept, model = joint_ridge(way)
+    np.testing.assert_array_equal(kept.kept, [True] * 5 + [False])
+    vectors = local_fold_sums(ROWS, SIGNS, kept, FOLDS, 5)
+    penalty = penalty_from_sums(vectors, kept.width).penalty
+    np.testing.assert_array_equal(model.coefficients, quantised_ridge(kept, penalty).coefficients)
+    pooled = ridge_from_sums(local_sums(ROWS, SIGNS, kept), penalty)
+    np.testing.assert_allclose(model.coefficients, pooled.coefficients, atol=1e-6)
+    assert model.intercept == pytest.approx(pooled.intercept, abs=1e-6)
+
+
+def test_a_joint_evaluation_is_that_of_all_rows() -> None:
+    kept, model = joint_ridge("masks")
+    called = np.where(model.scores(kept.applied(ROWS)) > 0, 1, -1)
+    counts = {name: local_counts(called[i], SIGNS[i]) for name, i in PEERS.items()}
+    result = evaluation_from_sums(summed(counts))
+    assert result.misclassification == pytest.approx(np.mean(called != SIGNS), abs=1e-12)
+
+
+@pytest.mark.parametrize("way", ["masks", "packed"])
+def test_the_sum_says_over_whom_it_runs(way: Way) -> None:
+    parts = {name: np.ones(3) for name in PEERS}
+    done = secure_total(
+        parts, bound=1.0, way=way, faults=Faults(silent_from={"peer2": 1}), key_bits=2048
+    )
+    assert done.survivors == ("peer0", "peer1", "peer3")
+    np.testing.assert_array_equal(done.total, [3, 3, 3])
+    assert done.traffic.bytes > 0
+
+
+def test_a_sum_whose_opener_fell_silent_is_not_made_up() -> None:
+    parts = {name: np.ones(3) for name in PEERS}
+    everybody = dict.fromkeys(["server", *PEERS], 9)
+    with pytest.raises(StalledError, match="nobody who is left"):
+        secure_total(parts, bound=1.0, faults=Faults(silent_from=everybody))
+
+
+def test_sums_that_cannot_be_are_refused() -> None:
+    three = {name: np.ones(3) for name in "abc"}
+    with pytest.raises(InputError, match="agree on the features"):
+        secure_total({**three, "d": np.ones(2)}, bound=1.0)
+    with pytest.raises(ParameterError, match="way must be"):
+        secure_total(three, bound=1.0, way="pigeon")  # type: ignore[arg-type] # that is the point
+    for few in ({}, {"a": np.ones(3)}, {"a": np.ones(3), "b": np.ones(3)}):
+        with pytest.raises(TooFewPartiesError):
+            secure_total(few, bound=1.0)

@@ -1,0 +1,306 @@
+"""Arrays under encryption behave like numpy's, or say why they cannot."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.paillier_keys import insecure_key_for_tests
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.paillier import (
+    EncryptedArray,
+    Program,
+    SlotPlan,
+    concatenate,
+    cores,
+    decrypt,
+    decrypt_integers,
+    encrypt,
+    encrypt_integers,
+    plan_slots,
+)
+from sottovoce.learn.paillier.numbers import gmpy2, inverses
+from sottovoce.learn.paillier.products import combinations, signed_digits
+
+KEY = insecure_key_for_tests(256)
+PACKED = plan_slots(Program.of(8, 8), key_bits=256, slot_bits=36)
+UNPACKED = plan_slots(Program.of(8, 8), key_bits=256, slot_bits=60, packed=False)
+Refusals = list[Callable[[], object]]
+VALUES = (np.arange(45) % 31 / 4 - 3).reshape(3, 15)
+
+
+def opened(array: EncryptedArray) -> NDArray[np.float64]:
+    return decrypt(array, KEY)
+
+
+@pytest.fixture(params=["owner", "public"])
+def packed(request: pytest.FixtureRequest) -> EncryptedArray:
+    return encrypt(VALUES, PACKED, KEY if request.param == "owner" else KEY.public)
+
+
+@pytest.fixture
+def free() -> EncryptedArray:
+    return encrypt(VALUES, UNPACKED, KEY)
+
+
+def test_what_was_encrypted_is_decrypted(packed: EncryptedArray, free: EncryptedArray) -> None:
+    assert PACKED.slots == 7
+    assert packed.ciphertexts.shape == (3, 3)
+    assert packed.shape == free.shape == (3, 15)
+    assert (opened(packed) == VALUES).all()
+    assert (opened(free) == VALUES).all()
+
+
+def test_packed_arrays_are_sliced_and_shaped_before_their_last_axis(
+    packed: EncryptedArray,
+) -> None:
+    for key in (0, -1, slice(1, 3), (slice(None, None, -1), slice(None)), (2, slice(None))):
+        assert (opened(packed[key]) == VALUES[key]).all()
+    assert (opened(packed[[0, 2]]) == VALUES[[0, 2]]).all()
+    assert opened(packed.reshape(1, 3, 15)).shape == (1, 3, 15)
+    assert (opened(packed.reshape(1, 3, 15)[0]) == VALUES).all()
+    assert len(packed) == 3
+
+
+def test_unpacked_arrays_are_sliced_and_shaped_like_numpys(free: EncryptedArray) -> None:
+    for key in (0, (1, 2), (slice(None), 3), (slice(0, 2), slice(4, 9)), [0, 2]):
+        assert (opened(free[key]) == VALUES[key]).all()
+    assert (opened(free.T) == VALUES.T).all()
+    assert (opened(free.reshape(5, 9)) == VALUES.reshape(5, 9)).all()
+    assert opened(free[0, 0]).shape == ()
+
+
+def test_sums_differences_and_products_with_plain_numbers(packed: EncryptedArray) -> None:
+    row = VALUES[::-1].copy()
+    assert (opened(packed + row) == VALUES + row).all()
+    assert (opened(row + packed) == VALUES + row).all()
+    assert (opened(packed - row) == VALUES - row).all()
+    assert (opened(row - packed) == row - VALUES).all()
+    assert (opened(packed + 1.5) == VALUES + 1.5).all()
+    assert (opened(packed + row[0]) == VALUES + row[0]).all()
+    assert (opened(-packed) == -VALUES).all()
+    assert (opened(packed * -3) == VALUES * -3).all()
+    assert (opened(np.array([[2], [0], [-5]]) * packed) == VALUES * [[2], [0], [-5]]).all()
+    assert (opened(packed - np.arange(15, dtype=np.uint8)) == VALUES - np.arange(15)).all()
+
+
+def test_a_float_scalar_lengthens_the_scale(packed: EncryptedArray) -> None:
+    scaled = packed.times(-0.375, fraction_bits=3)
+    assert scaled.fraction_bits == 11
+    assert (opened(scaled) == VALUES * -0.375).all()
+    with pytest.raises(ParameterError, match="give fraction_bits"):
+        packed.times(0.5)
+    with pytest.raises(ParameterError, match="8 and 11 binary places"):
+        packed + scaled
+    assert (opened(packed.rescaled(11) + scaled) == VALUES * 0.625).all()
+    with pytest.raises(ParameterError, match="cannot lose binary places"):
+        scaled.rescaled(8)
+
+
+def test_number_by_number_products_need_an_unpacked_array(
+    packed: EncryptedArray, free: EncryptedArray
+) -> None:
+    weights = np.arange(45).reshape(3, 15) - 20
+    assert (opened(free * weights) == VALUES * weights).all()
+    with pytest.raises(ParameterError, match="one scalar along its last axis"):
+        packed * weights
+
+
+def test_matrix_products(packed: EncryptedArray, free: EncryptedArray) -> None:
+    matrix = np.array([[1, -2, 3], [0, 0, 0], [-7, 100, 1], [0, 1, 0]])
+    for array in (packed, free):
+        assert (opened(matrix @ array) == matrix @ VALUES).all()
+        assert (opened(matrix[0] @ array) == matrix[0] @ VALUES).all()
+    right = (np.arange(30) - 15).reshape(15, 2)
+    assert (opened(free @ right) == VALUES @ right).all()
+    assert (opened(free @ right[:, 0]) == VALUES @ right[:, 0]).all()
+    halves = packed.combined(matrix / 2, fraction_bits=1)
+    assert (opened(halves) == matrix @ VALUES / 2).all()
+    with pytest.raises(ParameterError, match="adds along the packed axis"):
+        packed @ right
+    with pytest.raises(ParameterError, match="do not fit a matrix product"):
+        matrix.T @ packed
+    with pytest.raises(ParameterError, match="needs an axis that is not packed"):
+        matrix @ packed[0]
+
+
+def test_sums_along_free_axes(packed: EncryptedArray, free: EncryptedArray) -> None:
+    assert (opened(packed.sum(0)) == VALUES.sum(0)).all()
+    assert (opened(free.sum(1)) == VALUES.sum(1)).all()
+    assert (opened(free.sum(-1)) == VALUES.sum(-1)).all()
+    with pytest.raises(ParameterError, match="the last axis is packed"):
+        packed.sum(1)
+    with pytest.raises(ParameterError, match="axis must be below 2"):
+        packed.sum(2)
+
+
+def test_concatenation(packed: EncryptedArray, free: EncryptedArray) -> None:
+    assert (opened(concatenate([packed, packed[:1]])) == VALUES[[0, 1, 2, 0]]).all()
+    assert (opened(concatenate([free, free], axis=1)) == np.hstack([VALUES, VALUES])).all()
+    with pytest.raises(ParameterError, match="the last axis is packed"):
+        concatenate([packed, packed], axis=1)
+    with pytest.raises(ParameterError, match="different slots"):
+        concatenate([packed, free])
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_blinded_ciphertexts_differ_and_decrypt_alike(
+    packed: EncryptedArray, *, full: bool
+) -> None:
+    computed = packed * 2
+    blinded = computed.blind(full=full)
+    assert not computed.blinded
+    assert blinded.blinded
+    assert not set(computed.ciphertexts.ravel()) & set(blinded.ciphertexts.ravel())
+    assert (opened(blinded) == opened(computed)).all()
+
+
+def test_two_encryptions_of_one_number_differ() -> None:
+    array = encrypt(np.ones((200, 1)), PACKED, KEY.public)
+    assert len(set(array.ciphertexts.ravel())) == 200
+
+
+def test_honest_ciphertexts_have_jacobi_symbol_1() -> None:
+    """Else blinding with powers of one base would not hide the parity of a scalar."""
+    for key in (KEY, KEY.public):
+        grid = encrypt(np.ones((50, 1)), PACKED, key).ciphertexts
+        assert {gmpy2.jacobi(each % KEY.public.n, KEY.public.n) for each in grid.ravel()} == {1}
+
+
+def test_the_bound_is_exact_and_an_overflow_is_refused_before_it_happens() -> None:
+    plan = plan_slots(Program.of_bits(4), key_bits=256, slot_bits=8)
+    largest = encrypt_integers([15, -15, 0], plan, KEY)
+    assert plan.capacity == 127
+    assert decrypt_integers(largest * 8, KEY).tolist() == [120, -120, 0]
+    assert (largest * 8).bound == 120
+    assert decrypt_integers((largest * 8).plus_integers([7, -7, 0]), KEY).tolist() == [127, -127, 0]
+    stacked = concatenate([encrypt_integers([[15, -15]], plan, KEY)] * 9)
+    refusals: Refusals = [
+        lambda: largest * 9,
+        lambda: (largest * 8).plus_integers([8, 0, 0]),
+        lambda: (largest * 4) + (largest * 5),
+        lambda: (largest * 4) - (largest * 5),
+        lambda: stacked.sum(0),
+        lambda: np.ones((1, 9), dtype=int) @ stacked,
+        lambda: largest.widened(128),
+    ]
+    for refused in refusals:
+        with pytest.raises(ParameterError, match="need slots of 9 bits, and they have 8"):
+            refused()
+    with pytest.raises(ParameterError, match="never narrowed"):
+        largest.widened(14)
+
+
+def test_a_declared_bound_stands_for_private_scalars() -> None:
+    array = encrypt(VALUES, PACKED, KEY)
+    assert array.times(3, bound=100).bound == array.bound * 100
+    assert array.combined(np.eye(3, dtype=int), weight=50).bound == array.bound * 50
+    assert array.plus_integers([3], bound=500).bound == array.bound + 500
+    with pytest.raises(ParameterError, match="exceeds the bound declared"):
+        array.times(101, bound=100)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_what_is_not_finite_is_refused(value: float) -> None:
+    array = encrypt(VALUES, PACKED, KEY)
+    refusals: Refusals = [
+        lambda: encrypt([value], PACKED, KEY),
+        lambda: array + value,
+        lambda: array.times(value, fraction_bits=2),
+    ]
+    for refused in refusals:
+        with pytest.raises(InputError, match="must be finite"):
+            refused()
+
+
+@pytest.mark.parametrize("value", [8.01, -9, 1e300, 10**40])
+def test_what_is_too_large_for_its_slot_is_refused_and_not_told(value: float) -> None:
+    with pytest.raises(InputError, match="too large for their slots") as refusal:
+        encrypt(np.array([value], dtype=object if value == 10**40 else None), PACKED, KEY)
+    assert str(value)[:6] not in str(refusal.value)
+
+
+@pytest.mark.parametrize("values", [["a"], [1j], [None], np.array(["2020"], dtype="M8[Y]")])
+def test_what_is_no_number_is_refused(values: list[object]) -> None:
+    with pytest.raises(InputError, match="must be"):
+        encrypt(np.asarray(values), PACKED, KEY)
+
+
+def test_arrays_of_two_keys_do_not_mix() -> None:
+    other = insecure_key_for_tests(256, 1)
+    mine, theirs = encrypt(VALUES, PACKED, KEY), encrypt(VALUES, PACKED, other)
+    with pytest.raises(InputError, match="under two keys"):
+        mine + theirs
+    with pytest.raises(InputError, match="under two keys"):
+        concatenate([mine, theirs])
+    with pytest.raises(InputError, match="under another key"):
+        decrypt(theirs, KEY)
+    with pytest.raises(ParameterError, match="for a key of 512 bits"):
+        encrypt(VALUES, plan_slots(Program.of(8, 8), key_bits=512), KEY)
+
+
+def test_a_sender_who_broke_the_plan_is_found_out_on_decryption() -> None:
+    small = SlotPlan(256, 8, 3, Program.of_bits(4))
+    wide = SlotPlan(256, 8, 4, Program.of_bits(4))
+    honest = encrypt_integers([1, 2, 3, 4], wide, KEY)
+    lying = EncryptedArray(KEY.public, small, honest.ciphertexts, 3, 15, 0)
+    with pytest.raises(InputError, match="outside its slots"):
+        decrypt_integers(lying, KEY)
+    understated = EncryptedArray(KEY.public, wide, honest.ciphertexts, 4, 3, 0)
+    with pytest.raises(InputError, match="exceed the array's bound"):
+        decrypt_integers(understated, KEY)
+
+
+def test_packed_axes_refuse_what_needs_single_numbers(packed: EncryptedArray) -> None:
+    refusals: Refusals = [lambda: packed[0, 1], lambda: packed[:, 2:5], lambda: packed.T]
+    for refused in refusals:
+        with pytest.raises(ParameterError, match="packed"):
+            refused()
+    with pytest.raises(ParameterError, match="must stay 15 long"):
+        packed.reshape(9, 5)
+    with pytest.raises(ParameterError, match="at least one axis"):
+        encrypt(1.0, PACKED, KEY)
+    with pytest.raises(ParameterError, match="equally long"):
+        packed + encrypt(VALUES[:, :14], PACKED, KEY)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_the_number_of_cores_changes_nothing(count: int) -> None:
+    values = np.arange(400.0).reshape(40, 10) % 8
+    with cores(count):
+        array = encrypt(values, PACKED, KEY)
+        assert (opened(array + array) == 2 * values).all()
+        assert (opened(np.ones((30, 40), dtype=int) @ array) == np.ones((30, 40)) @ values).all()
+        assert (opened(array * -2) == -2 * values).all()
+        assert (opened(array.sum(0)) == values.sum(0)).all()
+
+
+def test_no_cores_are_refused() -> None:
+    with pytest.raises(ParameterError, match="must be >= 1, got 0"), cores(0):
+        pass
+
+
+@pytest.mark.parametrize("window", range(1, 9))
+def test_signed_digits_add_up(window: int) -> None:
+    for number in (*range(-300, 300), 1 << 70, -(1 << 70) + 1, (1 << 64) - 1):
+        digits = signed_digits(number, window)
+        assert sum(digit << (window * place) for place, digit in enumerate(digits)) == number
+        assert all(abs(digit) <= 1 << (window - 1) for digit in digits)
+
+
+def test_combinations_are_products_of_powers() -> None:
+    root = gmpy2.mpz(1_000_003)
+    modulus = root * root
+    bases = [gmpy2.mpz(each) for each in (2, 3, 5, 1_000_002)]
+    rows = [[0, 0, 0, 0], [1, -1, 1, -1], [10**30, -(10**29), 7, 3], [-5, 0, 0, 2]]
+    expected = [
+        np.prod(
+            [pow(int(b), e, int(modulus)) for b, e in zip(bases, row, strict=True)], dtype=object
+        )
+        % int(modulus)
+        for row in rows
+    ]
+    assert combinations(bases, rows, root) == expected
+    assert inverses(bases, modulus) == [pow(int(b), -1, int(modulus)) for b in bases]
+    assert inverses([], modulus) == []

@@ -1,0 +1,346 @@
+"""Messages, inboxes and the in-process exchange."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import ParameterError, ProtocolError
+from sottovoce.learn.party import (
+    DamagedMessageError,
+    EarlyMessageError,
+    Exchange,
+    Faults,
+    ForeignMessageError,
+    Inbox,
+    LateMessageError,
+    Leakage,
+    Learns,
+    Message,
+    ReplayedMessageError,
+    StalledError,
+    UnexpectedMessageError,
+    Value,
+    decoded,
+    encoded,
+    new_session,
+)
+
+SESSION = bytes(range(16))
+
+
+def said(step: int = 1, sender: str = "a", **changes: object) -> Message:
+    fields = {
+        "session": SESSION, "sender": sender, "receiver": "b", "step": step, "kind": "ball",
+        "payload": {"count": step},
+    }  # fmt: skip
+    return Message(**{**fields, **changes})  # type: ignore[arg-type] # the fields' own types
+
+
+class Player:
+    """Counts a ball's flights and hits it back until ten."""
+
+    def __init__(self, name: str, other: str, *, serves: bool = False) -> None:
+        self.name, self._other, self._serves = name, other, serves
+        self.count = 0
+        self._inbox = Inbox(SESSION, name)
+
+    @property
+    def finished(self) -> bool:
+        return self.count >= 9
+
+    def start(self) -> list[Message]:
+        self._inbox.expect(2 if self._serves else 1, "ball", [self._other])
+        return [self._hit(1)] if self._serves else []
+
+    def receive(self, message: Message) -> list[Message]:
+        self._inbox.take(message)
+        self.count = message.item("count", int)
+        self._inbox.expect(message.step + 2, "ball", [self._other])
+        return [self._hit(self.count + 1)] if self.count < 10 else []
+
+    def time_out(self) -> list[Message]:
+        return []
+
+    def _hit(self, count: int) -> Message:
+        return Message(SESSION, self.name, self._other, count, "ball", {"count": count})
+
+
+def players() -> list[Player]:
+    return [Player("a", "b", serves=True), Player("b", "a")]
+
+
+def test_every_kind_of_value_survives_the_wire() -> None:
+    value: tuple[Value, ...] = (
+        0, -1, 255, -(2**4096), b"", b"\0x", "words", (), ((1,), b"2"),
+        {"z": 1, "a": (np.arange(3, dtype=np.uint64),)},
+    )  # fmt: skip
+    again = decoded(encoded(value))
+    assert isinstance(again, tuple)
+    assert again[:-1] == value[:-1]
+    record = again[-1]
+    assert isinstance(record, dict)
+    assert record["z"] == 1
+    np.testing.assert_array_equal(record["a"][0], np.arange(3))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "?", "<u4", "<i4", "<u8", "<i8", "<f8"])
+def test_an_array_keeps_its_type_and_shape(dtype: str) -> None:
+    array = np.arange(6).reshape(2, 3).astype(dtype)
+    again = decoded(encoded(array.T))
+    assert isinstance(again, np.ndarray)
+    assert again.dtype == array.dtype
+    np.testing.assert_array_equal(again, array.T)
+
+
+@pytest.mark.parametrize(
+    "value", [1.5, True, None, [1], {1}, object(), np.array([object()]), np.zeros((1,) * 5)]
+)
+def test_what_has_no_encoding_is_refused(value: object) -> None:
+    with pytest.raises(ParameterError):
+        encoded(value)  # type: ignore[arg-type] # that is the point
+
+
+def test_nesting_is_bounded_both_ways() -> None:
+    deep: tuple[object, ...] = ()
+    for _ in range(8):
+        deep = (deep,)
+    with pytest.raises(ParameterError, match="deep"):
+        encoded(deep)  # type: ignore[arg-type] # tuples of tuples
+    with pytest.raises(DamagedMessageError, match="deep"):
+        decoded(b"\x05\x01\0\0\0" * 10 + b"\x05\0\0\0\0")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x09" + bytes(8),
+        b"\x01\xff\0\0\0\0\0\0\0",
+        b"\x05\xff\xff\xff\xff",
+        b"\x04\x63\x01" + bytes(8),
+        b"\x04\x07\x02" + b"\xff" * 16,
+        b"\x04\x02\x01\x01\0\0\0\0\0\0\0\x07",
+        b"\x03\x01\0\0\0\0\0\0\0\xff",
+        b"\x06\x01\0\0\0\x01\x01\0\0\0\0\0\0\0\x07\x01\0\0\0\0\0\0\0\0",
+        encoded(1) + b"\0",
+    ],
+)
+def test_bytes_that_hold_no_value_are_refused(data: bytes) -> None:
+    with pytest.raises(DamagedMessageError):
+        decoded(data)
+
+
+def test_a_message_survives_the_wire_and_knows_its_size() -> None:
+    message = said(3, payload={"x": b"secret"})
+    again = Message.from_bytes(message.to_bytes())
+    assert again.to_bytes() == message.to_bytes()
+    assert (again.session, again.step, again.kind) == (SESSION, 3, "ball")
+    assert message.size == len(message.to_bytes())
+
+
+def test_a_message_does_not_print_what_it_holds() -> None:
+    assert "secret" not in repr(said(payload={"x": b"secret"}))
+
+
+def test_any_flipped_bit_is_found() -> None:
+    data = said().to_bytes()
+    for bit in range(8 * len(data)):
+        damaged = bytearray(data)
+        damaged[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(DamagedMessageError):
+            Message.from_bytes(bytes(damaged))
+
+
+@pytest.mark.parametrize("changes", [{"session": b"short"}, {"step": 0}])
+def test_a_message_without_session_or_step_cannot_be_made(changes: dict[str, object]) -> None:
+    with pytest.raises(ParameterError):
+        said(**changes)  # type: ignore[arg-type] # the fields' own types
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        1,
+        (SESSION, "a", "b", 1, "k"),
+        (SESSION, "a", "b", 0, "k", {}),
+        (b"", "a", "b", 1, "k", {}),
+        (SESSION, 1, "b", 1, "k", {}),
+    ],
+)
+def test_a_well_formed_value_that_is_no_message_is_refused(
+    value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sottovoce.learn.party.message.decoded", lambda _: value)
+    with pytest.raises(DamagedMessageError):
+        Message.from_bytes(said().to_bytes())
+
+
+def test_items_of_another_type_are_refused() -> None:
+    message = said(payload={"count": 1, "row": np.zeros(2)})
+    assert message.item("count", int) == 1
+    for wrong in (lambda: message.item("count", bytes), lambda: message.item("none", int)):
+        with pytest.raises(DamagedMessageError):
+            wrong()
+    for dtype, ndim in (("<u8", 1), ("<f8", 2)):
+        with pytest.raises(DamagedMessageError):
+            message.array("row", dtype, ndim=ndim)
+
+
+def inbox(step: int = 2) -> Inbox:
+    box = Inbox(SESSION, "b")
+    box.expect(step, "ball", ["a", "c"])
+    return box
+
+
+@pytest.mark.parametrize(
+    ("message", "refusal"),
+    [
+        (said(2, session=bytes(16)), ForeignMessageError),
+        (said(2, receiver="c"), ForeignMessageError),
+        (said(1), LateMessageError),
+        (said(3), EarlyMessageError),
+        (said(2, sender="d"), UnexpectedMessageError),
+        (said(2, kind="bat"), UnexpectedMessageError),
+    ],
+)
+def test_an_inbox_refuses_by_name_and_stays_as_it_was(
+    message: Message, refusal: type[ProtocolError]
+) -> None:
+    box = inbox()
+    with pytest.raises(refusal):
+        box.take(message)
+    assert box.missing == ("a", "c")
+    assert not box.take(said(2))
+    assert box.take(said(2, sender="c"))
+    assert list(box.taken) == ["a", "c"]
+
+
+def test_an_inbox_refuses_a_replay_in_the_same_step_and_after_it() -> None:
+    box = inbox()
+    box.take(said(2))
+    with pytest.raises(ReplayedMessageError):
+        box.take(said(2))
+    box.expect(3, "ball", ["a"])
+    with pytest.raises(ReplayedMessageError):
+        box.take(said(2))
+    box.close()
+    with pytest.raises(LateMessageError):
+        box.take(said(3))
+
+
+def test_steps_only_go_up() -> None:
+    with pytest.raises(ValueError, match="only go up"):
+        inbox().expect(2, "ball", ["a"])
+
+
+def test_an_exchange_counts_rounds_and_bytes() -> None:
+    exchange = Exchange(players())
+    traffic = exchange.run()
+    assert (traffic.rounds, traffic.messages) == (10, 10)
+    views = [message for view in exchange.views.values() for message in view]
+    assert traffic.bytes == sum(message.size for message in views)
+    assert set(traffic.sent_bytes) == {"a", "b"}
+
+
+def test_duplicates_and_disorder_change_nothing() -> None:
+    for seed in range(50):
+        exchange = Exchange(players(), faults=Faults(duplicate=0.3, reorder=0.3, seed=seed))
+        exchange.run()
+        assert [party.count for party in exchange.parties.values()] == [10, 9]  # type: ignore[attr-defined] # players
+        assert exchange.refused["ReplayedMessageError"] or exchange.traffic.rounds >= 10
+
+
+class Speaker:
+    """Says five things at once, the last one first."""
+
+    name, finished = "a", True
+
+    def start(self) -> list[Message]:
+        return [said(step) for step in (5, 4, 3, 2, 1)]
+
+    def receive(self, message: Message) -> list[Message]:
+        raise AssertionError
+
+    def time_out(self) -> list[Message]:
+        raise AssertionError
+
+
+class Listener:
+    """Takes five things in order."""
+
+    name = "b"
+
+    def __init__(self) -> None:
+        self.heard: list[int] = []
+        self._inbox = Inbox(SESSION, "b")
+
+    @property
+    def finished(self) -> bool:
+        return len(self.heard) == 5
+
+    def start(self) -> list[Message]:
+        self._inbox.expect(1, "ball", ["a"])
+        return []
+
+    def receive(self, message: Message) -> list[Message]:
+        self._inbox.take(message)
+        self.heard.append(message.step)
+        self._inbox.expect(message.step + 1, "ball", ["a"])
+        return []
+
+    def time_out(self) -> list[Message]:
+        return []
+
+
+def test_what_came_too_early_comes_again_in_order() -> None:
+    listener = Listener()
+    exchange = Exchange([Speaker(), listener])
+    exchange.run()
+    assert listener.heard == [1, 2, 3, 4, 5]
+    assert exchange.refused["EarlyMessageError"] == 4 + 3 + 2 + 1
+
+
+def test_what_stays_too_early_for_ever_stalls_by_name() -> None:
+    faults = [Faults(drop=0.3, seed=seed) for seed in range(20)]
+    stalled = 0
+    for each in faults:
+        listener = Listener()
+        with contextlib.suppress(StalledError):
+            Exchange([Speaker(), listener], faults=each).run()
+        stalled += not listener.finished
+        assert listener.heard == [1, 2, 3, 4, 5][: len(listener.heard)]
+    assert 10 < stalled < 20
+
+
+@pytest.mark.parametrize("faults", [Faults(drop=1.0), Faults(flip=1.0)])
+def test_a_lost_or_damaged_ball_stalls_by_name(faults: Faults) -> None:
+    with pytest.raises(StalledError, match="a, b still wait"):
+        Exchange(players(), faults=faults).run()
+
+
+def test_nobody_waits_for_a_party_that_fell_silent() -> None:
+    with pytest.raises(StalledError, match="a still wait"):
+        Exchange(players(), faults=Faults(silent_from={"b": 4})).run()
+
+
+def test_names_must_differ_and_exist() -> None:
+    with pytest.raises(ParameterError, match="name of its own"):
+        Exchange([players()[0], players()[0]])
+    with pytest.raises(ParameterError, match="nobody here"):
+        Exchange(players()[:1]).run()
+
+
+def test_sessions_differ() -> None:
+    assert new_session() != new_session()
+
+
+def test_a_leakage_statement_renders_as_a_table() -> None:
+    table = Leakage("p", (Learns("peer", "the sum"),), collusion="two peers: all").table()
+    assert table.splitlines()[2:] == ["| peer | the sum |", "| together | two peers: all |"]
+
+
+def test_an_endless_talk_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sottovoce.learn.party.exchange._PATIENCE", 5)
+    with pytest.raises(StalledError, match="no end"):
+        Exchange(players()).run()

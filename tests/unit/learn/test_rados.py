@@ -1,0 +1,201 @@
+"""Rados: their identities, their blocks, and what refuses to leave its maker."""
+
+import copy
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.rados import (
+    ONE_ROW_BLOCKS,
+    PAPER_MODE,
+    LeakError,
+    RadoMaker,
+    RadoMoments,
+    SealedSignatures,
+    block_rados,
+    peer_blocks,
+    summed_moments,
+)
+from sottovoce.learn.rados.definition import (
+    all_signatures,
+    expected_rado,
+    rademacher_observations,
+    rado_covariance,
+)
+from sottovoce.learn.rados.loss import loss_gradient, regularised_loss
+
+CHANCE = np.random.default_rng(5)
+ROWS = CHANCE.normal(size=(9, 3))
+SIGNS = CHANCE.choice([-1.0, 1.0], 9)
+
+
+def test_a_rado_sums_the_rows_whose_signature_agrees_with_their_label() -> None:
+    rows = np.array([[1.0, 0.0], [10.0, 1.0], [100.0, 0.0]])
+    signs = np.array([1.0, -1.0, -1.0])
+    signatures = np.array([[1, 1, 1], [-1, -1, -1], [-1, 1, -1]], np.int8)
+    rados = rademacher_observations(rows, signs, signatures)
+    np.testing.assert_array_equal(rados, [[1, 0], [-110, -1], [-100, 0]])
+
+
+def test_all_signatures_are_all() -> None:
+    signatures = all_signatures(4)
+    assert signatures.shape == (16, 4)
+    assert len({tuple(row) for row in signatures.tolist()}) == 16
+    assert set(signatures.ravel().tolist()) == {-1, 1}
+    for number in (0, 21):
+        with pytest.raises(ParameterError):
+            all_signatures(number)
+
+
+def test_sampled_rados_scatter_about_the_mean_of_all() -> None:
+    sampled = RadoMoments.of(RadoMaker(ROWS, SIGNS).sampled(20_000))
+    spread = np.sqrt(np.diag(rado_covariance(ROWS)) / 20_000)
+    assert (np.abs(sampled.mean - expected_rado(ROWS, SIGNS)) < 5 * spread).all()
+    np.testing.assert_allclose(sampled.covariance, rado_covariance(ROWS), atol=0.2)
+
+
+def test_all_rados_come_in_an_order_that_does_not_tell_their_signatures() -> None:
+    maker = RadoMaker(ROWS, SIGNS)
+    listed = rademacher_observations(ROWS, SIGNS, all_signatures(9))
+    first, second = maker.all(), maker.all()
+    assert not np.array_equal(first, second)
+    assert not np.array_equal(first, listed)
+    np.testing.assert_array_equal(np.sort(first, axis=0), np.sort(listed, axis=0))
+
+
+def test_sealed_signatures_show_only_their_number() -> None:
+    sealed = SealedSignatures(7, 9)
+    assert repr(sealed) == "<7 sealed signatures of 9 examples>"
+    assert [name for name in dir(sealed) if not name.startswith("_")] == ["combined", "shape"]
+
+
+@pytest.mark.parametrize("secret", [SealedSignatures(2, 3), RadoMaker(ROWS, SIGNS)])
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_what_holds_a_secret_cannot_be_copied(
+    secret: object, copied: Callable[[object], object]
+) -> None:
+    with pytest.raises(LeakError):
+        copied(secret)
+
+
+def test_a_maker_shows_neither_rows_nor_signatures() -> None:
+    maker = RadoMaker(ROWS, SIGNS)
+    assert repr(maker) == "<maker of rados from 9 examples>"
+    public = {name for name in dir(maker) if not name.startswith("_")}
+    assert public == {"sampled", "all", "with_signatures"}
+
+
+def test_signatures_and_clear_rados_go_together_only_in_the_named_paper_mode() -> None:
+    maker = RadoMaker(ROWS, SIGNS)
+    with pytest.raises(LeakError, match="reconstructs the examples"):
+        maker.with_signatures(3, mode="please")  # type: ignore[arg-type] # that is the point
+    both = maker.with_signatures(3, mode=PAPER_MODE)
+    np.testing.assert_array_equal(both.rados, rademacher_observations(ROWS, SIGNS, both.signatures))
+    assert "array" not in repr(both)
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_no_rados_are_refused(number: int) -> None:
+    maker = RadoMaker(ROWS, SIGNS)
+    for go in (maker.sampled, lambda n: maker.with_signatures(n, mode=PAPER_MODE)):
+        with pytest.raises(ParameterError, match="must be >= 1"):
+            go(number)
+    with pytest.raises(ParameterError):
+        SealedSignatures(number, 3)
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "said"),
+    [
+        ([[np.nan]], [1], "finite"),
+        ([[np.inf]], [1], "finite"),
+        ([1.0], [1], "matrix"),
+        (np.zeros((0, 2)), [], "none of them empty"),
+        ([[1.0]], [0], "-1 or 1"),
+        ([[1.0], [2.0]], [1], "one per row"),
+    ],
+)
+def test_unusable_examples_are_refused(rows: object, labels: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        RadoMaker(rows, labels)  # type: ignore[arg-type] # that is the point
+
+
+def test_peers_moments_add_up_to_those_of_all_their_rados() -> None:
+    rados = RadoMaker(ROWS, SIGNS).sampled(30)
+    whole = RadoMoments.of(rados)
+    added = summed_moments(RadoMoments.of(part) for part in np.split(rados, [4, 11]))
+    assert added.count == 30
+    np.testing.assert_allclose(added.mean, rados.mean(axis=0))
+    np.testing.assert_allclose(added.covariance, np.cov(rados.T, bias=True))
+    np.testing.assert_array_equal(
+        RadoMoments.from_vector(whole.to_vector(), 3).products, whole.products
+    )
+
+
+def test_peers_that_disagree_on_features_are_told() -> None:
+    with pytest.raises(InputError, match="agree on the features"):
+        summed_moments([RadoMoments.of([[1.0]]), RadoMoments.of([[1.0, 2.0]])])
+    with pytest.raises(InputError, match="take 6 numbers"):
+        RadoMoments.from_vector(np.zeros(5), 2)
+
+
+def test_the_loss_gradient_is_the_slope_of_the_loss() -> None:
+    rados, theta = RadoMaker(ROWS, SIGNS).sampled(20), np.array([0.3, -0.2, 0.1])
+    weights, tiny = np.array([1.0, 2.0, 0.5]), 1e-6
+    slope = [
+        regularised_loss(theta + tiny * unit, rados, weights)
+        - regularised_loss(theta - tiny * unit, rados, weights)
+        for unit in np.eye(3)
+    ]
+    expected = np.array(slope) / (2 * tiny)
+    np.testing.assert_allclose(loss_gradient(theta, rados, weights), expected, atol=1e-6)
+
+
+SHARED = np.repeat([[0.0], [1.0]], 12, axis=0)
+LABELS = np.tile([1, -1], 12)
+OWN = np.arange(48.0).reshape(24, 2)
+
+
+def test_a_block_rado_holds_each_peers_sum_and_the_shared_part_once() -> None:
+    one = peer_blocks(SHARED, OWN, LABELS)
+    other = peer_blocks(SHARED[::-1], -OWN[:, :1], LABELS)
+    rados = block_rados([one, other], alpha=3.0)
+    assert rados.shape == (4, 4)
+    blocks = [(0, -1), (0, 1), (1, -1), (1, 1)]
+    for rado, (value, sign) in zip(rados, blocks, strict=True):
+        mine = (SHARED[:, 0] == value) & (sign == LABELS)
+        theirs = (SHARED[::-1, 0] == value) & (sign == LABELS)
+        expected = [
+            3.0 * sign * value, *(sign * OWN[mine].sum(axis=0)), -sign * OWN[theirs, 0].sum()
+        ]  # fmt: skip
+        np.testing.assert_allclose(rado, expected)
+
+
+def test_a_small_block_never_leaves_its_peer() -> None:
+    shared = np.array([[0.0]] * 10 + [[1.0]] * 4)
+    blocks = peer_blocks(shared, np.ones((14, 1)), np.ones(14))
+    assert set(blocks.sums) == {((0.0,), 1)}
+    four = peer_blocks(shared, np.ones((14, 1)), np.ones(14), smallest=1, override=ONE_ROW_BLOCKS)
+    assert set(four.sums) == {((0.0,), 1), ((1.0,), 1)}
+
+
+def test_smaller_blocks_take_the_override_by_its_name() -> None:
+    with pytest.raises(LeakError, match="a block of one row is a record"):
+        peer_blocks(SHARED, OWN, LABELS, smallest=4)
+
+
+def test_blocks_that_do_not_meet_are_refused() -> None:
+    one = peer_blocks(np.zeros((5, 1)), np.ones((5, 1)), np.ones(5))
+    two = peer_blocks(np.ones((5, 1)), np.ones((5, 1)), np.ones(5))
+    wide = peer_blocks(np.zeros((5, 2)), np.ones((5, 1)), np.ones(5))
+    with pytest.raises(InputError, match="no block is large enough"):
+        block_rados([one, two])
+    with pytest.raises(InputError, match="agree on the shared features"):
+        block_rados([one, wide])
+    with pytest.raises(ParameterError, match="alpha"):
+        block_rados([one], alpha=float("nan"))
+    with pytest.raises(InputError, match="as many rows"):
+        peer_blocks(np.zeros((5, 1)), np.ones((4, 1)), np.ones(5))

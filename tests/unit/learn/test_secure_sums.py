@@ -1,0 +1,481 @@
+"""Secure sums: exact, however they are made, and refused where they would give a summand away."""
+
+import contextlib
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import ParameterError, ProtocolError
+from sottovoce.learn.party import (
+    CorruptShareError,
+    DamagedMessageError,
+    DisagreementError,
+    Exchange,
+    Faults,
+    ForeignMessageError,
+    Message,
+    Party,
+    ReplayedMessageError,
+    StalledError,
+    TooFewPartiesError,
+    Value,
+    encoded,
+    new_session,
+)
+from sottovoce.learn.sums import (
+    ALLOW_TWO,
+    FixedPoint,
+    Identity,
+    MaskedSum,
+    MaskPeer,
+    MaskServer,
+    Ring,
+    RingPeer,
+    mask_peer,
+    masking,
+)
+from sottovoce.learn.sums.keys import AgreementKey
+from sottovoce.learn.sums.masking import pair_mask, summed
+from sottovoce.learn.sums.shamir import PRIME, opened, shares
+
+SIZE = 5
+
+
+def names(number: int) -> list[str]:
+    return [f"peer{i}" for i in range(number)]
+
+
+def summands(number: int, size: int = SIZE) -> dict[str, Ring]:
+    draw = np.random.default_rng(number)
+    return {name: draw.integers(0, 2**64, size, dtype=np.uint64) for name in names(number)}
+
+
+def plain(vectors: dict[str, Ring], of: list[str] | tuple[str, ...]) -> Ring:
+    return summed((vectors[name] for name in of), SIZE)
+
+
+def masked_parties(
+    number: int, *, threshold: int = 0, size: int = SIZE
+) -> tuple[MaskServer, list[MaskPeer], dict[str, Ring]]:
+    identities = {name: Identity() for name in names(number)}
+    public = {name: identity.public for name, identity in identities.items()}
+    terms = MaskedSum(new_session(), "server", public, size, threshold)
+    vectors = summands(number, size)
+    peers = [MaskPeer(name, terms, identities[name], vectors[name]) for name in names(number)]
+    return MaskServer(terms), peers, vectors
+
+
+class Tampering:
+    """A party whose words of one step are changed on their way out."""
+
+    def __init__(self, party: Party, step: int, change: Callable[[Message], Message]) -> None:
+        self._party, self._step, self._change = party, step, change
+
+    @property
+    def name(self) -> str:
+        return self._party.name
+
+    @property
+    def finished(self) -> bool:
+        return self._party.finished
+
+    def start(self) -> list[Message]:
+        return self._changed(self._party.start())
+
+    def receive(self, message: Message) -> list[Message]:
+        return self._changed(self._party.receive(message))
+
+    def time_out(self) -> list[Message]:
+        return self._changed(self._party.time_out())
+
+    def _changed(self, said: list[Message]) -> list[Message]:
+        return [self._change(m) if m.step == self._step else m for m in said]
+
+
+def with_payload(message: Message, **changes: object) -> Message:
+    fields = (message.session, message.sender, message.receiver, message.step, message.kind)
+    return Message(*fields, {**message.payload, **changes})  # type: ignore[dict-item] # may be wrong on purpose
+
+
+def record(message: Message, name: str) -> dict[str, object]:
+    value = message.payload[name]
+    assert isinstance(value, dict)
+    return dict(value)
+
+
+@pytest.mark.parametrize("number", [3, 4, 9])
+def test_the_ring_gives_everybody_the_plain_sum(number: int) -> None:
+    session, vectors = new_session(), summands(number)
+    ring = [RingPeer(name, session, names(number), vectors[name]) for name in names(number)]
+    traffic = Exchange(ring).run()
+    for peer in ring:
+        np.testing.assert_array_equal(peer.total, plain(vectors, names(number)))
+    assert traffic.rounds == number + 1
+
+
+def test_the_ring_says_who_is_missing() -> None:
+    session, vectors = new_session(), summands(3)
+    ring = [RingPeer(name, session, names(3), vectors[name]) for name in names(3)]
+    with pytest.raises(StalledError, match="a ring needs every peer"):
+        Exchange(ring, faults=Faults(silent_from={"peer1": 1})).run()
+
+
+def test_a_replay_in_the_ring_is_refused() -> None:
+    session, vectors = new_session(), summands(3)
+    first, second, _ = (RingPeer(name, session, names(3), vectors[name]) for name in names(3))
+    (message,) = first.start()
+    second.start()
+    second.receive(message)
+    with pytest.raises(ReplayedMessageError):
+        second.receive(message)
+
+
+def test_a_ring_vector_of_another_length_is_refused() -> None:
+    session = new_session()
+    first = RingPeer("peer0", session, names(3), np.zeros(2, np.uint64))
+    second = RingPeer("peer1", session, names(3), np.zeros(3, np.uint64))
+    second.start()
+    with pytest.raises(DamagedMessageError, match="sums 3 values, got 2"):
+        second.receive(first.start()[0])
+
+
+def test_who_is_not_in_the_ring_cannot_join() -> None:
+    with pytest.raises(ParameterError, match="one of the ring"):
+        RingPeer("stranger", new_session(), names(3), np.zeros(1, np.uint64))
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_fewer_than_three_are_refused(number: int) -> None:
+    with pytest.raises(TooFewPartiesError, match="each learns the other's summand"):
+        RingPeer("peer0", new_session(), names(number), np.zeros(1, np.uint64))
+    with pytest.raises(TooFewPartiesError):
+        MaskedSum(new_session(), "server", dict.fromkeys(names(number), b""), 1)
+
+
+def test_two_may_sum_when_they_accept_what_it_means_by_name() -> None:
+    session, vectors = new_session(), summands(2)
+    pair = [
+        RingPeer(name, session, names(2), vectors[name], allow_two=ALLOW_TWO) for name in names(2)
+    ]
+    Exchange(pair).run()
+    np.testing.assert_array_equal(pair[1].total, plain(vectors, names(2)))
+    with pytest.raises(ParameterError, match="allow_two"):
+        RingPeer("peer0", session, names(2), vectors["peer0"], allow_two="yes")  # type: ignore[arg-type] # that is the point
+    with pytest.raises(ParameterError, match="name of its own"):
+        RingPeer("peer0", session, ["peer0"] * 3, vectors["peer0"])
+
+
+@pytest.mark.parametrize("number", [3, 4, 9])
+def test_masks_cancel(number: int) -> None:
+    server, peers, vectors = masked_parties(number)
+    traffic = Exchange([server, *peers]).run()
+    for total in (server.total, *(peer.total for peer in peers)):
+        np.testing.assert_array_equal(total, plain(vectors, names(number)))
+    assert traffic.rounds == 10
+
+
+@pytest.mark.parametrize("step", [masking.KEYS, masking.SHARES, masking.MASKED, masking.AGREED,
+                                  masking.OPENED])  # fmt: skip
+@pytest.mark.parametrize("number", [4, 9])
+def test_a_third_of_the_peers_may_fall_silent_at_any_step(number: int, step: int) -> None:
+    server, peers, vectors = masked_parties(number)
+    gone = dict.fromkeys(names(number)[: number // 3], step)
+    Exchange([server, *peers], faults=Faults(silent_from=gone)).run()
+    # Who was heard with a masked vector is in the sum, whatever became of it later.
+    added = names(number) if step > masking.MASKED else names(number)[number // 3 :]
+    assert list(server.survivors) == added
+    np.testing.assert_array_equal(server.total, plain(vectors, added))
+
+
+def test_more_dropouts_than_planned_end_the_sum_by_name() -> None:
+    server, peers, _ = masked_parties(6)
+    gone = dict.fromkeys(names(3), masking.MASKED)
+    with pytest.raises(TooFewPartiesError, match="3 of 6 peers are left in step 5"):
+        Exchange([server, *peers], faults=Faults(silent_from=gone)).run()
+
+
+def test_a_sum_of_two_is_never_opened_by_a_dropout() -> None:
+    server, peers, _ = masked_parties(3)
+    with pytest.raises(TooFewPartiesError):
+        Exchange([server, *peers], faults=Faults(silent_from={"peer0": masking.MASKED})).run()
+
+
+def test_a_late_vector_stays_hidden_although_its_pair_masks_are_open() -> None:
+    server, peers, vectors = masked_parties(4)
+    late: list[Message] = []
+
+    def keep(message: Message) -> Message:
+        late.append(message)
+        return message
+
+    slow = Tampering(peers[0], masking.MASKED, keep)
+    faults = Faults(silent_from={"peer0": masking.MASKED})
+    Exchange([server, slow, *peers[1:]], faults=faults).run()
+    terms = server._terms
+    pairs = [
+        pair_mask(terms, peers[0]._masking, "peer0", other, server._keys[other][1])
+        for other in names(4)[1:]
+    ]
+    without_pairs = late[0].array("vector", "<u8") - summed(pairs, SIZE)
+    own = masking.self_mask(terms, peers[0]._seed, "peer0")
+    assert not np.array_equal(without_pairs, vectors["peer0"])
+    np.testing.assert_array_equal(without_pairs - own, vectors["peer0"])
+
+
+def test_no_peer_opens_both_secrets_of_another() -> None:
+    server, peers, _ = masked_parties(6)
+    exchange = Exchange(
+        [server, *peers], faults=Faults(silent_from={"peer0": masking.MASKED, "peer1": 5})
+    )
+    exchange.run()
+    openings = [m for m in exchange.views["server"] if m.kind == "opened"]
+    assert len(openings) == 4
+    for opening in openings:
+        assert set(record(opening, "keys")) == {"peer0", "peer1"}
+        assert set(record(opening, "seeds")) == set(names(6)[2:])
+
+
+@pytest.mark.parametrize("part", ["seeds", "keys"])
+@pytest.mark.parametrize("amount", [1, PRIME // 2])
+@pytest.mark.parametrize("spare", [0, 1])
+def test_a_corrupt_share_is_named_with_shares_to_spare_or_without(
+    part: str, amount: int, spare: int
+) -> None:
+    server, peers, _ = masked_parties(6)
+
+    def corrupt(message: Message) -> Message:
+        held = record(message, part)
+        return with_payload(message, **{part: {k: int(str(v)) + amount for k, v in held.items()}})
+
+    bad = Tampering(peers[1], masking.OPENED, corrupt)
+    silent = {"peer0": masking.MASKED, "peer5": masking.OPENED}
+    faults = Faults(silent_from=dict(list(silent.items())[: 2 - spare]))
+    with pytest.raises(CorruptShareError):
+        Exchange([server, bad, *peers[2:], peers[0]], faults=faults).run()
+
+
+def test_a_withheld_share_is_named() -> None:
+    server, peers, _ = masked_parties(4)
+    bad = Tampering(peers[1], masking.OPENED, lambda m: with_payload(m, seeds={}))
+    with pytest.raises(CorruptShareError, match="peer1 must give its share"):
+        Exchange([server, bad, peers[0], *peers[2:]]).run()
+
+
+def test_a_sealed_share_that_was_changed_on_the_way_is_named() -> None:
+    server, peers, _ = masked_parties(4)
+
+    def swap(message: Message) -> Message:
+        sealed = record(message, "sealed")
+        one, other, *_ = sorted(sealed)
+        sealed[one], sealed[other] = sealed[other], sealed[one]
+        return with_payload(message, sealed=sealed)
+
+    with pytest.raises(CorruptShareError, match="not what its sender sealed"):
+        Exchange([Tampering(server, masking.SEALED, swap), *peers]).run()
+
+
+@pytest.mark.parametrize("pair", [1, (1,), (b"", b""), (1, b"")])
+def test_a_sealed_share_that_is_no_pair_of_numbers_is_named(
+    pair: Value, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, peers, _ = masked_parties(3)
+    monkeypatch.setattr(mask_peer, "encoded", lambda _: encoded(pair))
+    with pytest.raises(CorruptShareError, match="two whole numbers"):
+        Exchange([server, *peers]).run()
+
+
+def test_every_message_may_come_twice() -> None:
+    server, peers, vectors = masked_parties(4)
+    exchange = Exchange([server, *peers], faults=Faults(duplicate=1.0))
+    exchange.run()
+    np.testing.assert_array_equal(server.total, plain(vectors, names(4)))
+    assert exchange.refused["ReplayedMessageError"] == 40
+
+
+def test_a_word_of_another_session_is_refused_at_every_step() -> None:
+    server, peers, _ = masked_parties(4)
+    exchange = Exchange([server, *peers])
+    exchange.run()
+    other_server, other_peers, _ = masked_parties(4)
+    parties: list[Party] = [other_server, *other_peers]
+    for party in parties:
+        party.start()
+        for message in exchange.views[party.name]:
+            with pytest.raises(ForeignMessageError):
+                party.receive(message)
+
+
+def test_a_server_that_tells_different_survivors_opens_nothing() -> None:
+    server, peers, _ = masked_parties(6)
+
+    def lie(message: Message) -> Message:
+        told = names(6)[:5] if message.receiver in names(6)[:3] else names(6)
+        return with_payload(message, names=tuple(told))
+
+    with pytest.raises(DisagreementError, match="signature for survivors"):
+        Exchange([Tampering(server, masking.SURVIVORS, lie), *peers]).run()
+    assert all(peer.total is None for peer in peers)
+
+
+def test_a_server_that_puts_its_own_key_in_a_peers_place_is_found() -> None:
+    server, peers, _ = masked_parties(4)
+
+    def replace(message: Message) -> Message:
+        keys = record(message, "keys")
+        entry = keys["peer1"]
+        assert isinstance(entry, tuple)
+        keys["peer1"] = (AgreementKey().public, *entry[1:])
+        return with_payload(message, keys=keys)
+
+    with pytest.raises(DisagreementError, match="signature for keys"):
+        Exchange([Tampering(server, masking.DIRECTORY, replace), *peers]).run()
+
+
+def replaced(step: int, **changes: object) -> Callable[[], None]:
+    def go() -> None:
+        server, peers, _ = masked_parties(4)
+        Exchange([Tampering(server, step, lambda m: with_payload(m, **changes)), *peers]).run()
+
+    return go
+
+
+@pytest.mark.parametrize(
+    ("go", "refusal"),
+    [
+        (replaced(masking.DIRECTORY, keys={"stranger": (b"", b"", b"")}), DisagreementError),
+        (replaced(masking.DIRECTORY, keys={}), TooFewPartiesError),
+        (replaced(masking.SEALED, sealed={}), TooFewPartiesError),
+        (replaced(masking.SURVIVORS, names=("peer0", "stranger")), DisagreementError),
+        (replaced(masking.SURVIVORS, names=("peer0", "peer1")), TooFewPartiesError),
+        (replaced(masking.AGREEMENT, signatures={}), TooFewPartiesError),
+        (replaced(masking.AGREEMENT, signatures={"stranger": b""}), DisagreementError),
+    ],
+)
+def test_a_server_that_leaves_peers_out_or_puts_strangers_in_is_refused(
+    go: Callable[[], None], refusal: type[ProtocolError]
+) -> None:
+    with pytest.raises(refusal):
+        go()
+
+
+@pytest.mark.parametrize(
+    ("step", "changes"),
+    [
+        (masking.DIRECTORY, {"keys": 1}),
+        (masking.DIRECTORY, {"keys": {"peer0": 1}}),
+        (masking.SEALED, {"sealed": {"stranger": b""}}),
+    ],
+)
+def test_malformed_words_of_the_server_are_damage(step: int, changes: dict[str, object]) -> None:
+    server, peers, _ = masked_parties(3)
+    exchange = Exchange([Tampering(server, step, lambda m: with_payload(m, **changes)), *peers])
+    with pytest.raises(ProtocolError):
+        exchange.run()
+    assert exchange.refused["DamagedMessageError"] == 3
+
+
+@pytest.mark.parametrize(
+    ("step", "changes"),
+    [(masking.MASKED, {"vector": np.zeros(1, np.uint64)}), (masking.SHARES, {"sealed": {}})],
+)
+def test_malformed_words_of_a_peer_are_damage(step: int, changes: dict[str, object]) -> None:
+    server, peers, _ = masked_parties(3)
+    bad = Tampering(peers[0], step, lambda m: with_payload(m, **changes))
+    exchange = Exchange([server, bad, *peers[1:]])
+    with pytest.raises(ProtocolError):
+        exchange.run()
+
+
+def test_a_small_order_point_is_no_key() -> None:
+    with pytest.raises(DamagedMessageError, match="point of X25519"):
+        AgreementKey().agreed(bytes(32), new_session(), "mask")
+
+
+@pytest.mark.parametrize("runs", [60, pytest.param(500, marks=pytest.mark.long)])
+def test_a_finished_sum_is_the_plain_one_under_random_faults(runs: int) -> None:
+    finished = 0
+    for seed in range(runs):
+        server, peers, vectors = masked_parties(5)
+        faults = Faults(drop=0.01, duplicate=0.01, reorder=0.01, flip=0.01, seed=seed)
+        with contextlib.suppress(StalledError, TooFewPartiesError):
+            Exchange([server, *peers], faults=faults).run()
+        if server.total is not None:
+            finished += 1
+            np.testing.assert_array_equal(server.total, plain(vectors, server.survivors))
+    assert finished > runs / 2
+
+
+def terms(number: int, **changes: object) -> MaskedSum:
+    given = {"threshold": 0, "size": 1, "server": "server", **changes}
+    return MaskedSum(new_session(), identities=dict.fromkeys(names(number), b""), **given)  # type: ignore[arg-type] # their own types
+
+
+@pytest.mark.parametrize(("number", "threshold"), [(3, 3), (4, 3), (6, 4), (9, 6), (10, 7)])
+def test_two_thirds_must_stay_and_never_fewer_than_three(number: int, threshold: int) -> None:
+    assert terms(number).threshold == threshold
+    assert number == 3 or terms(number).dropouts_survived >= number // 3
+
+
+def test_the_collusion_threshold_is_said() -> None:
+    assert terms(9).collusion_threshold == (
+        "the server and 6 of 9 peers; if the server also lies about survivors, 3 of them suffice"
+    )
+
+
+@pytest.mark.parametrize("changes", [{"threshold": 5}, {"threshold": 11}, {"size": 0},
+                                     {"server": "peer1"}])  # fmt: skip
+def test_terms_that_protect_nobody_are_refused(changes: dict[str, object]) -> None:
+    with pytest.raises(ParameterError):
+        terms(10, **changes)
+
+
+def test_a_peer_needs_its_own_identity_and_a_summand_of_the_right_length() -> None:
+    server, _, _ = masked_parties(3)
+    with pytest.raises(ParameterError, match="own identity"):
+        MaskPeer("peer0", server._terms, Identity(), np.zeros(SIZE, np.uint64))
+    identity = Identity()
+    public = {**server._terms.identities, "peer0": identity.public}
+    with pytest.raises(ParameterError, match="must have 2 values"):
+        MaskPeer(
+            "peer0", MaskedSum(new_session(), "s", public, 2), identity, np.zeros(3, np.uint64)
+        )
+
+
+def test_shares_open_at_the_threshold_and_not_below() -> None:
+    secret = bytes(range(32))
+    held = shares(secret, threshold=3, places=range(1, 6))
+    for chosen in ((1, 2, 3), (5, 3, 1), (1, 2, 3, 4, 5)):
+        assert opened({i: held[i] for i in chosen}, threshold=3, size=32) == secret
+    with pytest.raises(CorruptShareError, match="3 shares open a secret, got 2"):
+        opened({1: held[1], 2: held[2]}, threshold=3, size=32)
+    with pytest.raises(CorruptShareError):
+        opened({**held, 1: held[1] + 1}, threshold=3, size=32)
+    with pytest.raises(ParameterError, match="65 bytes"):
+        shares(b"\xff" * 66, threshold=2, places=[1, 2])
+
+
+def test_fixed_point_sums_are_exact_at_the_bound() -> None:
+    plan = FixedPoint(bound=1000.0, parties=4, fraction_bits=30)
+    parts = np.array([[1000.0, -1000.0, 0.1, 2**-30]] * 4)
+    total = summed((plan.encode(part) for part in parts), 4)
+    expected = [4000.0, -4000.0, 4 * round(0.1 * 2**30) / 2**30, 2**-28]
+    np.testing.assert_array_equal(plan.decode(total), expected)
+    assert plan.step == 2**-30
+
+
+@pytest.mark.parametrize(
+    ("bound", "parties", "bits"),
+    [(0, 3, 30), (float("inf"), 3, 30), (1, 0, 30), (1, 3, 54), (2.0**33, 1, 30), (2.0**31, 4, 30)],
+)
+def test_a_sum_that_could_wrap_is_refused_when_planned(
+    bound: float, parties: int, bits: int
+) -> None:
+    with pytest.raises(ParameterError):
+        FixedPoint(bound, parties, bits)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1.01])
+def test_values_beyond_the_plan_are_refused(value: float) -> None:
+    with pytest.raises(ParameterError):
+        FixedPoint(1.0, 3).encode([0.0, value])
