@@ -17,9 +17,14 @@ if TYPE_CHECKING:
 
     def kernel(function: Kernel) -> Kernel: ...
 
+    def summing_kernel(function: Kernel) -> Kernel: ...
+
 else:
     # The GIL is released so that threads use all cores; the cache makes the second start fast.
     kernel = numba.njit(cache=True, nogil=True)
+    # The compiler may order sums as the processor likes best, once and for all: equal input gives
+    # equal bits in any batch and thread, but another kind of processor may round its own way.
+    summing_kernel = numba.njit(cache=True, nogil=True, fastmath=True)
 
 
 def available_cores() -> int:

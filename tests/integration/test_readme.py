@@ -45,7 +45,10 @@ def write_what_the_guides_read(folder: Path) -> None:
 
 MADE = {
     "README.md": ["demo/report.html", "community/posts.parquet", "counts/counts.npz"],
+    "docs/assess.md": ["ranks.parquet", "community.state.alerts", "alerts.parquet"],
+    "docs/topics.md": ["model/card.json", "model/phi.npy"],
     "docs/release.md": ["released/card.json", "community/posts.parquet.ledger"],
+    "docs/judgements.md": ["sheets-judge-7.csv", "own.toml", "matched.toml", "judged.toml"],
 }
 
 
@@ -72,7 +75,16 @@ def test_the_commands_of_a_page_run_as_written(page: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/start.md", "docs/simulation.md", "docs/corpus.md", "docs/release.md"],
+    [
+        "README.md",
+        "docs/start.md",
+        "docs/simulation.md",
+        "docs/corpus.md",
+        "docs/assess.md",
+        "docs/judgements.md",
+        "docs/topics.md",
+        "docs/release.md",
+    ],
 )
 def test_the_python_of_the_guides_runs_as_written(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

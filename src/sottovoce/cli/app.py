@@ -5,7 +5,23 @@ from typing import Annotated
 import typer
 
 import sottovoce
-from sottovoce.cli import audit, bench, count, demo, describe, ledger, release, simulate, study
+from sottovoce.cli import (
+    alerts,
+    assess,
+    audit,
+    bench,
+    count,
+    demo,
+    describe,
+    evaluate,
+    explain,
+    forget,
+    ledger,
+    release,
+    simulate,
+    study,
+    topics,
+)
 
 app = typer.Typer(
     name="sottovoce",
@@ -20,9 +36,15 @@ app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
 app.command("describe")(describe.describe)
 app.command("count")(count.count)
+app.command("evaluate")(evaluate.evaluate)
+app.command("assess")(assess.assess)
+app.command("explain")(explain.explain)
+app.command("alerts")(alerts.alerts)
+app.command("forget")(forget.forget)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")
+app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)
 app.command("study")(study.study)
 

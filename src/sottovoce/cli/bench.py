@@ -36,6 +36,18 @@ def _release(documents: float) -> "list[BenchRow]":
     return bench_release(int(documents))
 
 
+def _assess(posts: float) -> "list[BenchRow]":
+    from sottovoce.bench.assess import bench_assess  # noqa: PLC0415 - keeps --help fast
+
+    return bench_assess(int(posts))
+
+
+def _infer(posts: float) -> "list[BenchRow]":
+    from sottovoce.bench.infer import bench_infer  # noqa: PLC0415 - keeps --help fast
+
+    return bench_infer(int(posts))
+
+
 def _paillier(values: float) -> "list[BenchRow]":
     from sottovoce.bench.paillier import bench_paillier  # noqa: PLC0415 - keeps --help fast
 
@@ -56,7 +68,9 @@ BENCHES = {
     "tokenize": _Bench(_tokenize, "megabytes of text", 100, 0.01),
     "noise": _Bench(_noise, "samples", 1e8, 1000),
     "release": _Bench(_release, "documents", 100_000, 100),
-    "paillier": _Bench(_paillier, "values", 4096, 64, "learn"),
+    "infer": _Bench(_infer, "posts", 5000, 50, "topics"),
+    "assess": _Bench(_assess, "posts", 100_000, 1000, "topics"),
+    "paillier": _Bench(_paillier, "values", 4371, 64, "learn"),
 }
 _SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
 

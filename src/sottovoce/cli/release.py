@@ -51,7 +51,7 @@ def release(
         Path | None, typer.Option(help="Public frequencies: word, tab, number.")
     ] = None,
     embedding: Annotated[
-        Path | None, typer.Option(help="Public word vectors: GloVe or word2vec, text or binary.")
+        Path | None, typer.Option(help="Public word vectors: GloVe, word2vec, or a w2v model.")
     ] = None,
     maps: Annotated[int, typer.Option(help="Maps for groups of documents.")] = 1,
     threshold: Annotated[int | None, typer.Option(help="Drop outputs below this.")] = None,

@@ -1,14 +1,21 @@
 """How commands show results: tables for people, JSON for machines, progress on the side."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -50,6 +57,23 @@ def progress(step: str) -> Iterator[None]:
     ) as bar:
         bar.add_task(step, total=None)
         yield
+
+
+@contextmanager
+def counted_progress(step: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how much of ``step`` is done, on a terminal only: call what is yielded with that."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(step, total=None)
+        yield lambda done, whole: bar.update(task, completed=done, total=whole)
 
 
 def _readable(value: object) -> str:

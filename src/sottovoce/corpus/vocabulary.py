@@ -45,7 +45,7 @@ class Vocabulary:
     def public(cls, terms: Iterable[str], *, origin: str = "a public list") -> "Vocabulary":
         """Terms chosen without looking at the private texts: the caller vouches for that."""
         terms = tuple(terms)
-        broken = sum(not _is_term(term) for term in terms)
+        broken = sum(not is_term(term) for term in terms)
         if broken:
             raise ParameterError(
                 f"a term is one word or two, in lower case, got {broken} that are not; "
@@ -120,7 +120,8 @@ def _usable_terms(lines: list[str]) -> Iterator[str]:
             yield term
 
 
-def _is_term(term: str) -> bool:
+def is_term(term: str) -> bool:
+    """Whether ``term`` can be counted: one word or two, in lower case."""
     words = term.split(" ")
     return len(words) <= _MOST_WORDS and all(is_word(word) for word in words)
 

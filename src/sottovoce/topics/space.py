@@ -21,12 +21,20 @@ class PostScorer(Protocol):
     whatever other posts stand in the batch, and on however many threads.
     """
 
-    topics: tuple[str, ...]
-    """The names of the columns of ``strengths``: the catalogue's topics, in its order."""
-    vocabulary: Vocabulary
-    """The columns of the counts."""
-    rules: TokenRules
-    """How texts become those counts."""
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The names of the columns of ``strengths``: the catalogue's topics, in its order."""
+        ...
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The columns of the counts."""
+        ...
+
+    @property
+    def rules(self) -> TokenRules:
+        """How texts become those counts."""
+        ...
 
     def strengths(
         self, counts: sparse.csr_array, *, threads: int | None = None
@@ -45,9 +53,15 @@ class PostScorer(Protocol):
 class Space(Protocol):
     """A vector space: ``bow``, ``lda`` or ``w2v``."""
 
-    name: str
-    fingerprint: str
-    """SHA-256 over what decides a strength: parameters, words and numbers."""
+    @property
+    def name(self) -> str:
+        """What the space is called: ``bow``, ``lda`` or ``w2v``."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over what decides a strength: parameters, words and numbers."""
+        ...
 
     def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> PostScorer:
         """How posts are scored for the topics of ``catalogue``."""

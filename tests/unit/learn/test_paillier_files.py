@@ -192,6 +192,8 @@ def _jacobi_minus_one() -> int:
         (int(KEY.public.n) * 7, "share no factor"),
         (_jacobi_minus_one(), "Jacobi symbol"),
     ],
+    # A key is new in every process; a test's name must not be.
+    ids=["zero", "modulus squared", "beyond it", "a factor", "a multiple", "Jacobi"],
 )
 def test_a_number_that_is_no_ciphertext_is_refused(
     array: EncryptedArray, number: int, words: str

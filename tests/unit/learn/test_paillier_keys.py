@@ -61,6 +61,8 @@ def modulus_cases() -> dict[str, tuple[int, str]]:
     half = primes.random_prime(1024)
     # Just above three quarters of 2^683, whose cube has 2048 bits.
     root = int(gmpy2.next_prime((3 << 681) + random_bits(600)))
+    # 1 mod 4, and 21 times it has 2048 bits.
+    cofactor = (3 << 2042) + 4 * random_bits(2000) + 1
     after = int(gmpy2.next_prime(p))
     while after % 4 != 3:
         after = int(gmpy2.next_prime(after))
@@ -70,7 +72,7 @@ def modulus_cases() -> dict[str, tuple[int, str]]:
         "zero": (0, "must be positive"),
         "even": (p * q + 1, "must be odd"),
         "3 mod 4": (p * q + 2, "1 mod 4"),
-        "small factor": (p * q * 3 * 7, "no small factor"),
+        "small factor": (21 * cofactor, "no small factor"),
         "square": (half * half, "must not be a power"),
         "cube": (_cube(root), "must not be a power"),
         "prime": (prime_like(2048, residue=1), "got a prime"),

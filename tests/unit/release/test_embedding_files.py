@@ -7,8 +7,8 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.release.compression import Embedding, read_embedding
-from sottovoce.release.compression.embedding import limits, text
-from sottovoce.release.compression.embedding.limits import EmbeddingError
+from sottovoce.topics.w2v.files import limits, text
+from sottovoce.topics.w2v.files.limits import EmbeddingError
 
 GLOVE = b"cat 1 0.5\ndog -1 2e-1\ncat 9 9\n"
 

@@ -226,7 +226,7 @@ class EncryptedArray:
         """Multiply every ciphertext by a fresh blinding factor: same numbers, other ciphertexts.
 
         ``full`` takes n-th powers of uniform numbers instead of short powers of one base: it hides
-        perfectly, even from a key's owner who can take discrete logarithms, at 12 times the cost.
+        perfectly, even from an owner who can take discrete logarithms, at some 25 times the cost.
         """
         factors = self.public.blinding.full_factors if full else self.public.blinding.factors
         flat = self._flat()
@@ -271,7 +271,7 @@ class EncryptedArray:
     def _combinations(self, grid: Grid, rows: list[list[int]]) -> Grid:
         columns = grid.reshape(grid.shape[0], -1)
         found = [
-            combinations(columns[:, at].tolist(), rows, self.public.n_squared)
+            combinations(columns[:, at].tolist(), rows, self.public.n)
             for at in range(columns.shape[1])
         ]
         by_row = [number for row in zip(*found, strict=True) for number in row]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.errors import InputError
+from sottovoce.learn.paillier.grid import as_grid
 from sottovoce.learn.paillier.numbers import gmpy2
 from sottovoce.learn.paillier.plan import SlotPlan
 
@@ -66,7 +67,7 @@ def _shifted(given: Integers, fraction_bits: int) -> Integers:
     integers = as_integers(given)
     if largest(integers).bit_length() + fraction_bits <= _EXACT_BITS:
         return integers.astype(np.int64) << np.int64(fraction_bits)
-    return _objects([int(each) << fraction_bits for each in integers.ravel()], integers.shape)
+    return as_grid([int(each) << fraction_bits for each in integers.ravel()], integers.shape)
 
 
 def _rounded(given: NDArray[np.float64], fraction_bits: int) -> Integers:
@@ -77,13 +78,7 @@ def _rounded(given: NDArray[np.float64], fraction_bits: int) -> Integers:
         raise InputError("values are too large for their slots.")
     if np.abs(scaled).max(initial=0) < 1 << _EXACT_BITS:
         return scaled.astype(np.int64)
-    return _objects([int(each) for each in scaled.ravel()], given.shape)
-
-
-def _objects(items: Sequence[int], shape: tuple[int, ...]) -> Integers:
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array.reshape(shape)
+    return as_grid([int(each) for each in scaled.ravel()], given.shape)
 
 
 def check_size(integers: Integers, bound: int) -> None:
@@ -98,13 +93,13 @@ def check_size(integers: Integers, bound: int) -> None:
 def pack(integers: Integers, plan: SlotPlan) -> NDArray[np.object_]:
     """Plaintexts: one for each integer, or for each ``plan.slots`` along the last axis."""
     if plan.slots == 1:
-        return _objects([gmpy2.mpz(int(each)) for each in integers.ravel()], integers.shape)
+        return as_grid([gmpy2.mpz(int(each)) for each in integers.ravel()], integers.shape)
     *lead, length = integers.shape
     rows = integers.reshape(-1, length).tolist()
     packed = [
         _packed(row[at : at + plan.slots], plan) for row in rows for at in _starts(length, plan)
     ]
-    return _objects(packed, (*lead, blocks(length, plan)))
+    return as_grid(packed, (*lead, blocks(length, plan)))
 
 
 def unpack(plaintexts: Sequence[int], length: int, plan: SlotPlan) -> list[int]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from sottovoce.learn.paillier.numbers import gmpy2, inverses, spread
+from sottovoce.learn.paillier.split import ONE, Split, joined, split
 
 _MOST_WINDOW = 10
 
@@ -20,8 +21,8 @@ def _powers(exponent: int, modulus: int, bases: Sequence[int]) -> list[int]:
     return found
 
 
-def combinations(bases: Sequence[int], rows: Sequence[Sequence[int]], modulus: int) -> list[int]:
-    """For each row of exponents, the product of the bases to them (Straus 1964).
+def combinations(bases: Sequence[int], rows: Sequence[Sequence[int]], root: int) -> list[int]:
+    """For each row of exponents, the product of the bases to them modulo root^2 (Straus 1964).
 
     The powers of each base that a signed digit can ask for are tabulated once for all rows; then
     a row needs one chain of squarings, whatever the number of bases.
@@ -30,8 +31,8 @@ def combinations(bases: Sequence[int], rows: Sequence[Sequence[int]], modulus: i
     if bits == 0:
         return [gmpy2.mpz(1)] * len(rows)
     window = best_window(len(bases), len(rows), bits)
-    tables = _tables(bases, window, bits, modulus)
-    return spread(partial(_combined, tables, window, modulus), rows, fewest=1)
+    tables = [_table(base, window, bits, root) for base in bases]
+    return spread(partial(_combined, tables, window, root), rows, fewest=1)
 
 
 def best_window(bases: int, rows: int, bits: int) -> int:
@@ -57,35 +58,38 @@ def signed_digits(exponent: int, window: int) -> list[int]:
     return digits
 
 
-def _tables(bases: Sequence[int], window: int, bits: int, modulus: int) -> list[list[int]]:
-    """For each base its powers 0 .. half, then -half .. -1, so that a digit is an index."""
+def _table(base: int, window: int, bits: int, root: int) -> list[Split]:
+    """The powers 0 .. half, then -half .. -1 of a base, so that a digit is an index."""
     half = min(1 << (window - 1), (1 << bits) - 1)
-    return [
-        [gmpy2.mpz(1), *_run(base, half, modulus), *reversed(_run(inverse, half, modulus))]
-        for base, inverse in zip(bases, inverses(bases, modulus), strict=True)
-    ]
+    up = split(base, root)
+    down = up.inverted(root)
+    return [ONE, *_run(up, half, root), *reversed(_run(down, half, root))]
 
 
-def _run(base: int, length: int, modulus: int) -> list[int]:
+def _run(base: Split, length: int, root: int) -> list[Split]:
     run = [base]
     for _ in range(length - 1):
-        run.append(run[-1] * base % modulus)
+        run.append(run[-1].times(base, root))
     return run
 
 
 def _combined(
-    tables: list[list[int]], window: int, modulus: int, rows: Sequence[Sequence[int]]
+    tables: list[list[Split]], window: int, root: int, rows: Sequence[Sequence[int]]
 ) -> list[int]:
-    return [_combination(tables, window, modulus, row) for row in rows]
+    return [_combination(tables, window, root, row) for row in rows]
 
 
-def _combination(tables: list[list[int]], window: int, modulus: int, row: Sequence[int]) -> int:
+def _combination(tables: list[list[Split]], window: int, root: int, row: Sequence[int]) -> int:
     digits = [signed_digits(int(exponent), window) for exponent in row]
-    product: int = gmpy2.mpz(1)
+    modulus = root * root
+    product, total = ONE.unit, ONE.shift
     for place in reversed(range(max(map(len, digits)))):
-        for _ in range(window if product != 1 else 0):
-            product = product * product % modulus
+        if product != 1:
+            product = gmpy2.powmod(product, 1 << window, modulus)
+        total <<= window
         for table, own in zip(tables, digits, strict=True):
             if place < len(own) and own[place]:
-                product = product * table[own[place]] % modulus
-    return product
+                unit, shift, _ = table[own[place]]
+                product = product * unit % modulus
+                total += shift
+    return joined(product, total % root, root)

@@ -4,17 +4,17 @@ An exponent is laid out as ``rows`` x ``columns`` x ``turns`` bits, the rows far
 a column's table is the product over a subset of the rows, so a power costs rows-fold fewer
 products than it has bits, and ``turns`` - 1 squarings.
 
-The modulus is the square of a ``root``, and entries are kept as u (1 + root s) with u below the
-root: the units u are half as long as the modulus, and the shifts s just add up.
+The modulus is the square of a ``root``, and entries are kept split (see `Split`).
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.learn.paillier.numbers import gmpy2, spread
+from sottovoce.learn.paillier.split import ONE, Split, joined, split
 from sottovoce.learn.randomness import random_words
 
 Digits = NDArray[np.uint16]
@@ -81,11 +81,11 @@ class Comb:
             power = gmpy2.powmod(power, 1 << turns, self._modulus)
         return [steps[column::columns] for column in range(columns)]
 
-    def _table(self, steps: list[int]) -> "list[_Entry]":
+    def _table(self, steps: list[int]) -> list[Split]:
         """The products over all subsets of ``steps``."""
-        table = [_Entry(gmpy2.mpz(1), gmpy2.mpz(0), gmpy2.mpz(1))]
+        table = [ONE]
         for step in steps:
-            factor = _Entry.of(step, self._root)
+            factor = split(step, self._root)
             table += [entry.times(factor, self._root) for entry in table]
         return table
 
@@ -102,24 +102,4 @@ class Comb:
             for units, shifts, digit in zip(self._units, self._shifts, turn, strict=True):
                 power = power * units[digit] % modulus
                 total += shifts[digit]
-        blinded: int = (power + power * total % root * root) % modulus
-        return blinded
-
-
-class _Entry(NamedTuple):
-    """A number modulo root^2 as unit (1 + root shift), with its unit's inverse modulo root."""
-
-    unit: int
-    shift: int
-    inverse: int
-
-    @classmethod
-    def of(cls, number: int, root: int) -> Self:
-        high, unit = gmpy2.f_divmod(number, root)
-        inverse = gmpy2.invert(unit, root)
-        return cls(unit, high * inverse % root, inverse)
-
-    def times(self, other: "_Entry", root: int) -> "_Entry":
-        carry, unit = gmpy2.f_divmod(self.unit * other.unit, root)
-        inverse = self.inverse * other.inverse % root
-        return _Entry(unit, (self.shift + other.shift + carry * inverse) % root, inverse)
+        return joined(power, total, root)

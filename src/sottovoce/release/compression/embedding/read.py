@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import ParameterError
-from sottovoce.release.compression.embedding.binary import binary_vectors
-from sottovoce.release.compression.embedding.limits import EmbeddingError, checked_size
 from sottovoce.release.compression.embedding.space import Embedding
-from sottovoce.release.compression.embedding.text import text_vectors
+from sottovoce.topics.load import load_model
+from sottovoce.topics.w2v.files.binary import binary_vectors
+from sottovoce.topics.w2v.files.limits import EmbeddingError, checked_size
+from sottovoce.topics.w2v.files.text import text_vectors
+from sottovoce.topics.w2v.model import SkipGramModel
 
 FileKind = Literal["auto", "text", "binary"]
 
@@ -21,15 +23,33 @@ def read_embedding(
 ) -> Embedding:
     """Read GloVe or word2vec vectors; with ``words`` only theirs are kept in memory.
 
+    ``path`` may also be the folder of a skip-gram model of ours.
+
     ``kind`` "auto" takes a name that ends in .bin for word2vec's binary format and any other
     for text. Words are matched byte for byte: no case folding.
     """
     source = Path(path)
+    if source.is_dir():
+        return _of_model(source)
     wanted = None if words is None else frozenset(word.encode() for word in words)
     try:
         return _collected(_vectors(source, wanted, kind), source)
     except OSError as error:
         raise EmbeddingError(f"cannot read {source}: {error.strerror or error}.") from error
+
+
+def _of_model(folder: Path) -> Embedding:
+    model = load_model(folder)
+    if not isinstance(model, SkipGramModel):
+        raise EmbeddingError(
+            f"{folder} must be a model of word vectors; train one with --space w2v."
+        )
+    if not model.origin.public:
+        raise EmbeddingError(
+            f"{folder} was trained on private texts, so words placed by it would tell about them; "
+            "use public word vectors."
+        )
+    return Embedding(model.vocabulary.terms, model.vectors)
 
 
 def _vectors(

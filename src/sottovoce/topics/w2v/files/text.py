@@ -7,7 +7,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.release.compression.embedding.limits import (
+from sottovoce.topics.w2v.files.limits import (
     LONGEST_LINE,
     MOST_WORDS,
     EmbeddingError,

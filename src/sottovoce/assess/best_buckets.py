@@ -1,0 +1,147 @@
+"""For each user and topic the best time buckets, in memory that does not grow with the posts.
+
+A user has a block of slots, each a line over the topics. Per topic her slots hold pairs (bucket,
+largest strength in it), the strongest first and of equals the earlier bucket first. At most
+``kept`` pairs are kept, which is enough: a bucket among the overall best is among the best of that
+part of the posts which holds its maximum. So states of parts merge to exactly the state of the
+whole, in whatever order and however the posts were cut.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.assess.best_buckets_kernels import (
+    EMPTY,
+    NOWHERE,
+    count_used,
+    fold,
+    gather_best,
+    gather_strongest,
+)
+from sottovoce.errors import ParameterError
+
+_FIRST_SLOTS = 64
+
+
+class Lines(NamedTuple):
+    """The slots of some users, one after another."""
+
+    used: NDArray[np.int64]
+    """How many slots each user has."""
+    buckets: NDArray[np.int32]
+    """Slots x topics."""
+    strengths: NDArray[np.float64]
+    """Slots x topics."""
+
+
+class BestBuckets:
+    """The best (bucket, strength) pairs of each user and topic."""
+
+    def __init__(self, topics: int, kept: int) -> None:
+        if kept < 1:
+            raise ParameterError(f"m kept must be >= 1, got {kept}.")
+        self.topics = topics
+        self.kept = kept
+        self._users = 0
+        self._strengths = np.empty((0, topics), np.float64)
+        self._buckets = np.empty((0, topics), np.int32)
+        # For the first slot of a free block: the next free block of its size.
+        self._following = np.empty(0, np.int64)
+        self._start = np.empty(0, np.int64)
+        self._room = np.empty(0, np.int32)
+        # The first slot never given away, then a free block of each size: 1, 2, 4, ... kept.
+        self._free = np.array([0] + [NOWHERE] * (1 + (kept - 1).bit_length()), np.int64)
+
+    def __len__(self) -> int:
+        return self._users
+
+    def admit(self, population: int) -> None:
+        """Make rows for users up to ``population``."""
+        if population > self._start.size:
+            size = max(population, 2 * self._start.size)
+            self._start, self._room = _longer(self._start, size), _longer(self._room, size)
+        self._users = max(self._users, population)
+
+    def add_posts(
+        self,
+        users: NDArray[np.int64],
+        buckets: NDArray[np.int32],
+        strengths: NDArray[np.float64],
+    ) -> None:
+        """Fold in posts: the row of each one's user, its bucket and its strength per topic."""
+        self._fold(users, np.broadcast_to(buckets[:, np.newaxis], strengths.shape), strengths)
+
+    def add_lines(self, users: NDArray[np.int64], lines: Lines) -> None:
+        """Fold in what another state holds of ``users``."""
+        self._fold(np.repeat(users, lines.used), lines.buckets, lines.strengths)
+
+    def lines(self, users: NDArray[np.int64]) -> Lines:
+        """What is held of ``users``, as ``add_lines`` takes it."""
+        used = count_used(self._buckets, self._start, self._room, users)
+        ends = np.cumsum(used)
+        first = np.repeat(self._start[users] - (ends - used), used)
+        places = np.arange(first.size) + first
+        return Lines(used, self._buckets[places], self._strengths[places])
+
+    def best(self, topic: int, m: int) -> NDArray[np.float64]:
+        """Users x m: the strengths of the best buckets for one topic, 0 where there is none."""
+        if m > self.kept:
+            raise ParameterError(
+                f"m must be <= {self.kept}, the number of buckets kept, got {m}; "
+                "score again and keep more."
+            )
+        found = np.zeros((self._users, m))
+        gather_best(self._strengths, self._buckets, self._start, self._room, topic, found)
+        return found
+
+    def strongest(self) -> NDArray[np.float64]:
+        """Users x topics: the largest strength over all posts; 0 for who has no post."""
+        found = np.zeros((self._users, self.topics))
+        gather_strongest(self._strengths, self._start, self._room, found)
+        return found
+
+    def _fold(
+        self,
+        users: NDArray[np.int64],
+        buckets: NDArray[np.int32],
+        strengths: NDArray[np.float64],
+    ) -> None:
+        if np.isnan(strengths).any():
+            raise ParameterError("strengths must be numbers, got some that are not.")
+        if users.size:
+            self.admit(int(users.max()) + 1)
+        done = 0
+        while (
+            done := fold(
+                self._strengths,
+                self._buckets,
+                self._following,
+                self._start,
+                self._room,
+                self._free,
+                self.kept,
+                users,
+                buckets,
+                strengths,
+                done,
+            )
+        ) < users.size:
+            self._widen()
+
+    def _widen(self) -> None:
+        size = max(_FIRST_SLOTS, 2 * self.kept, 2 * len(self._strengths))
+        self._strengths = _longer(self._strengths, size)
+        self._buckets = _longer(self._buckets, size)
+        self._following = _longer(self._following, size)
+
+
+def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """A copy with room for ``size``; pages that nobody writes to take no memory."""
+    grown = np.zeros((size, *array.shape[1:]), array.dtype)
+    grown[: len(array)] = array
+    return grown
+
+
+__all__ = ["EMPTY", "BestBuckets", "Lines"]

@@ -1,0 +1,53 @@
+"""What an explanation says."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+
+@dataclass(frozen=True)
+class Position:
+    """A score, and the rank it gives among ``users``; None for who is no longer there."""
+
+    score: float | None
+    rank: int | None
+    users: int
+
+
+@dataclass(frozen=True)
+class Interest:
+    """What the measures of a vector space are made of (Definitions 5 to 9)."""
+
+    strength: float
+    breadth: float
+    persistence: float
+
+
+@dataclass(frozen=True)
+class PostShare:
+    """One post: by how much her score would fall without it, and its strength in a space."""
+
+    number: int
+    time: datetime
+    bucket: date
+    adds: float
+    strength: float | None = None
+
+
+@dataclass(frozen=True)
+class WordShare:
+    """One word, and what it adds to the score."""
+
+    word: str
+    adds: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A user's position for one topic, taken apart."""
+
+    position: Position
+    interest: Interest | None
+    posts: tuple[PostShare, ...]
+    words: tuple[WordShare, ...]
+    without: Position | None
+    """Her position if the posts to leave out had never been written."""

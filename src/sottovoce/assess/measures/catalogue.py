@@ -1,0 +1,122 @@
+"""Every measure by its name: those of the paper, and those of other packages.
+
+Another package adds a measure by an entry point of the group ``sottovoce.measures`` that names a
+``Measure``; its name there is its name here.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.assess.measures import differential_privacy, entropy
+from sottovoce.assess.measures.domain import domain_aware_risk, domain_columns
+from sottovoce.assess.measures.domain_time import domain_time_aware_risk
+from sottovoce.assess.measures.strength import strength_risk
+from sottovoce.assess.measures.time import time_aware_risk
+from sottovoce.assess.setting import Setting
+from sottovoce.assess.word_use import WordUse
+from sottovoce.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.assess.state import State
+
+ENTRY_POINTS = "sottovoce.measures"
+ALL = "all"
+Scores = NDArray[np.float64]
+Scoring = Callable[["State", str, Setting], Scores]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How users are scored from the state of a community.
+
+    ``space`` names the vector space whose strengths it needs; None: it needs which user has used
+    which word. ``buckets``: it needs the strengths of the ``m`` best time buckets.
+    """
+
+    score: Scoring
+    space: str | None = None
+    buckets: bool = False
+
+
+def _words(risk: Callable[[WordUse, NDArray[np.int64]], Scores]) -> Measure:
+    return Measure(partial(_score_words, risk))
+
+
+def _score_words(
+    risk: Callable[[WordUse, NDArray[np.int64]], Scores],
+    state: "State",
+    topic: str,
+    _setting: Setting,
+) -> Scores:
+    return risk(state.word_use(), state.salient(topic))
+
+
+def _strength(space: str, state: "State", topic: str, _setting: Setting) -> Scores:
+    return strength_risk(state.strongest(space), state.column(topic))
+
+
+def _domain(space: str, state: "State", topic: str, setting: Setting) -> Scores:
+    strongest, column = state.strongest(space), state.column(topic)
+    inside = domain_columns(state.domains, column, with_itself=setting.mode == "paper")
+    return domain_aware_risk(strongest[:, column], strongest[:, inside], k=setting.k)
+
+
+def _time(space: str, state: "State", topic: str, setting: Setting) -> Scores:
+    return time_aware_risk(state.best(space, topic, setting.m))
+
+
+def _domain_time(space: str, state: "State", topic: str, setting: Setting) -> Scores:
+    others = domain_columns(state.domains, state.column(topic), with_itself=False)
+    best, strongest = state.best(space, topic, setting.m), state.strongest(space)
+    return domain_time_aware_risk(best, strongest[:, others], k=setting.k)
+
+
+MEASURES: Mapping[str, Measure] = {
+    "ent": _words(entropy.entropy_risk),
+    "diff-priv": _words(differential_privacy.differential_privacy_risk),
+    "bow": Measure(partial(_strength, "bow"), "bow"),
+    "bow-d": Measure(partial(_domain, "bow"), "bow"),
+    "bow-t": Measure(partial(_time, "bow"), "bow", buckets=True),
+    "bow-dt": Measure(partial(_domain_time, "bow"), "bow", buckets=True),
+    "w2v": Measure(partial(_strength, "w2v"), "w2v"),
+    "w2v-d": Measure(partial(_domain, "w2v"), "w2v"),
+    "w2v-t": Measure(partial(_time, "w2v"), "w2v", buckets=True),
+    "w2v-dt": Measure(partial(_domain_time, "w2v"), "w2v", buckets=True),
+    "lda": Measure(partial(_strength, "lda"), "lda"),
+    "lda-d": Measure(partial(_domain, "lda"), "lda"),
+    "lda-t": Measure(partial(_time, "lda"), "lda", buckets=True),
+    "lda-dt": Measure(partial(_domain_time, "lda"), "lda", buckets=True),
+    "ent-present": _words(entropy.entropy_risk_of_presence),
+    "diff-priv-present": _words(differential_privacy.differential_privacy_risk_of_presence),
+}
+PAPER_METHODS = tuple(MEASURES)[:14]
+
+
+def known_measures() -> dict[str, Measure]:
+    """Ours and those of other packages; a name of ours stays ours."""
+    others = {point.name: point.load() for point in entry_points(group=ENTRY_POINTS)}
+    return {**others, **MEASURES}
+
+
+def chosen_measures(names: Sequence[str], spaces: Sequence[str]) -> dict[str, Measure]:
+    """The measures called ``names``; ``all``: the paper's that ``spaces`` allow."""
+    known = known_measures()
+    if tuple(names) == (ALL,):
+        names = [name for name in PAPER_METHODS if known[name].space in {None, *spaces}]
+    for name in names:
+        if name not in known:
+            raise ParameterError(
+                f"measure must be {ALL} or some of {', '.join(known)}, got {name!r}."
+            )
+        space = known[name].space
+        if space is not None and space not in spaces:
+            raise ParameterError(f"the measure {name} needs a {space} model, got none.")
+    if not names:
+        raise ParameterError("measures must name at least 1, got none.")
+    return {name: known[name] for name in names}

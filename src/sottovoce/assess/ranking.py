@@ -1,0 +1,188 @@
+"""Ranks: the position at which a rational adversary finds each user."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from sottovoce.assess.measures.catalogue import Measure
+from sottovoce.assess.measures.entropy import check_community
+from sottovoce.assess.setting import Setting
+from sottovoce.assess.state import State
+from sottovoce.errors import ParameterError
+from sottovoce.files import whole_file
+
+BANDS = (1, 5, 10)
+"""Top 1%, 5% and 10%."""
+REST = "rest"
+_NAMES = pa.array([*(f"top {percent}%" for percent in BANDS), REST], pa.string())
+_NAME = pa.dictionary(pa.int32(), pa.string())
+RANKS = pa.schema(
+    [
+        pa.field("measure", _NAME, nullable=False),
+        pa.field("user", pa.string(), nullable=False),
+        pa.field("topic", _NAME, nullable=False),
+        pa.field("score", pa.float64(), nullable=False),
+        pa.field("rank", pa.int64(), nullable=False),
+        pa.field("band", _NAME, nullable=False),
+    ]
+)
+
+
+def susceptibility(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The position of each user when all are ordered by decreasing score.
+
+    R-Susceptibility, section 2.4. Equal scores share the better position: 1, 2, 2, 4.
+    """
+    return _tied_positions(scores)[0]
+
+
+def users_at_least_as_exposed(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """For each user the number of users whose score is at least hers, she included."""
+    return _tied_positions(scores)[1]
+
+
+def _tied_positions(
+    scores: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first and the last position of the users who score as she does, from 1."""
+    order = np.argsort(-scores, kind="stable")
+    ordered = scores[order]
+    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    ends = np.append(begins[1:], scores.size)
+    first, last = np.empty(scores.size, np.int64), np.empty(scores.size, np.int64)
+    first[order] = np.repeat(begins + 1, ends - begins)
+    last[order] = np.repeat(ends, ends - begins)
+    return first, last
+
+
+def band_numbers(scores: NDArray[np.float64]) -> NDArray[np.int32]:
+    """The place in ``BANDS`` of the narrowest band that holds each user; beyond the last: none.
+
+    A user is in the top p% when at most p% of all users score as high as she does or higher. So a
+    tie that reaches beyond the band is not in it: where all score alike nobody stands out, and
+    of 50 users none is in the top 1%.
+    """
+    at_least = users_at_least_as_exposed(scores)
+    # In whole numbers, so that 5% of 20 users are one.
+    return np.searchsorted(np.array(BANDS) * scores.size, at_least * 100, side="left").astype(
+        np.int32
+    )
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Who stands out, by measure and topic: private, like the posts it was made from."""
+
+    table: pa.Table
+    """measure, user, topic, score, rank, band."""
+    summary: tuple[dict[str, object], ...]
+    """How many users are in each band, by measure and topic."""
+
+    @property
+    def users(self) -> int:
+        """How many users were ranked."""
+        return int(self.table.num_rows // len(self.summary))
+
+    def of(self, measure: str, topic: str) -> pa.Table:
+        """The ranking by one measure for one topic: user, score, rank, band; the first first."""
+        chosen = pc.and_(
+            pc.equal(self.table["measure"], measure), pc.equal(self.table["topic"], topic)
+        )
+        return self.table.filter(chosen).drop_columns(["measure", "topic"])
+
+    def save(self, path: Path) -> None:
+        """Write ``ranks.parquet``, readable by its owner only."""
+        with whole_file(path, private=True) as temporary:
+            pq.write_table(self.table, temporary, compression="zstd")
+
+    def _repr_html_(self) -> str:
+        """Counts only: a notebook is easily shared."""
+        head = "".join(f"<th>{escape(name)}</th>" for name in self.summary[0])
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in row.values()) + "</tr>"
+            for row in self.summary
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def rank(
+    state: State,
+    measures: Mapping[str, Measure],
+    *,
+    topics: Sequence[str] | None = None,
+    setting: Setting = Setting(),  # noqa: B008 - frozen
+) -> Ranking:
+    """Rank all users by each measure for each topic, by default the sensitive ones."""
+    batches = list(rank_batches(state, measures, topics=topics, setting=setting))
+    table = pa.Table.from_batches(batches, RANKS).unify_dictionaries()
+    return Ranking(table, tuple(summary_of(batch) for batch in batches))
+
+
+def write_ranks(path: Path, batches: Iterable[pa.RecordBatch]) -> list[dict[str, object]]:
+    """Write ranks as Parquet, a measure and topic at a time; their summary."""
+    summary = []
+    with pq.ParquetWriter(path, RANKS, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            summary.append(summary_of(batch))
+    return summary
+
+
+def rank_batches(
+    state: State,
+    measures: Mapping[str, Measure],
+    *,
+    topics: Sequence[str] | None,
+    setting: Setting,
+) -> Iterator[pa.RecordBatch]:
+    """One batch for each measure and topic, the most exposed first and equals by their ids."""
+    check_community(len(state))
+    names = state.users.names().cast(pa.string())
+    by_name = pc.sort_indices(names).to_numpy().astype(np.int64)
+    for measure, method in measures.items():
+        for topic in chosen_topics(state, topics):
+            scores = method.score(state, topic, setting)
+            order = by_name[np.argsort(-scores[by_name], kind="stable")]
+            yield _ranked(measure, topic, names.take(pa.array(order)), scores[order])
+
+
+def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
+    """The topics called ``topics``, by default the sensitive ones."""
+    if topics is None:
+        topics = [topic.name for topic in state.header.catalogue.sensitive]
+        if not topics:
+            raise ParameterError(
+                "the catalogue names no sensitive topic; mark one, or name the topics to rank."
+            )
+    for topic in topics:
+        state.column(topic)
+    return topics
+
+
+def summary_of(batch: pa.RecordBatch) -> dict[str, object]:
+    """How many users are in each band, in a batch of one measure and topic."""
+    users = np.bincount(batch["band"].indices, minlength=len(_NAMES)).tolist()
+    measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
+    return {"measure": measure, "topic": topic, **dict(zip(_NAMES.to_pylist(), users, strict=True))}
+
+
+def _ranked(
+    measure: str, topic: str, users: pa.Array, scores: NDArray[np.float64]
+) -> pa.RecordBatch:
+    same = pa.array(np.zeros(scores.size, np.int32))
+    columns = [
+        pa.DictionaryArray.from_arrays(same, pa.array([measure])),
+        users,
+        pa.DictionaryArray.from_arrays(same, pa.array([topic])),
+        pa.array(scores),
+        pa.array(susceptibility(scores)),
+        pa.DictionaryArray.from_arrays(pa.array(band_numbers(scores)), _NAMES),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=RANKS)

@@ -1,0 +1,161 @@
+"""From posts to state: a pure function of each batch, folded into what is there."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sottovoce.assess.buckets import Bucket
+from sottovoce.assess.header import M_KEPT, Header, fingerprint_of
+from sottovoce.assess.measures.catalogue import Measure
+from sottovoce.assess.post_log import PostValues
+from sottovoce.assess.state import State
+from sottovoce.assess.word_use import WordUse
+from sottovoce.corpus.counting import count_batches
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.topics.catalogue import Catalogue
+from sottovoce.topics.space import Mode, PostScorer, Space
+
+
+class Scoring:
+    """How the posts of a community are turned into state: spaces, catalogue, buckets."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        spaces: Sequence[Space],
+        *,
+        words: PostScorer | None = None,
+        bucket: Bucket = Bucket(1, "w"),  # noqa: B008 - frozen
+        kept: int = M_KEPT,
+        mode: Mode = "corrected",
+        posts: bool = False,
+    ) -> None:
+        _check_spaces(spaces)
+        self.scorers = {space.name: space.scorer(catalogue, mode=mode) for space in spaces}
+        self._words = words
+        self.header = Header(
+            catalogue=catalogue,
+            spaces={space.name: space.fingerprint for space in spaces},
+            salient=None if words is None else _salient(catalogue, words),
+            words=0 if words is None else len(words.vocabulary),
+            counted="" if words is None else _counted(words),
+            bucket=bucket,
+            kept=kept,
+            mode=mode,
+            posts=posts,
+        )
+
+    def fold(
+        self, state: State, batches: Iterable[pa.RecordBatch], *, threads: int | None = None
+    ) -> None:
+        """Fold posts (user, time, text) into ``state``."""
+        self.header.check_same(state.header)
+        counter = _BatchCounter(self._all_scorers(), threads)
+        for batch in batches:
+            counts = counter.count(batch["text"])
+            rows = state.rows(batch["user"])
+            buckets = self.header.bucket.numbers(batch["time"])
+            strengths = {
+                name: scorer.strengths(counts[_counted(scorer)], threads=threads)
+                for name, scorer in self.scorers.items()
+            }
+            state.count_posts(rows)
+            if self._words is not None:
+                state.word_use().add_posts(rows, counts[_counted(self._words)])
+            for name, space in state.spaces.items():
+                space.add_posts(rows, buckets, strengths[name])
+            if state.log is not None:
+                times = batch["time"].cast(pa.int64()).to_numpy()
+                state.log.append(PostValues(rows, times, self._bits(counts, rows.size), strengths))
+
+    def state_of(self, batches: Iterable[pa.RecordBatch], *, threads: int | None = None) -> State:
+        """The state of these posts alone."""
+        state = State(self.header)
+        self.fold(state, batches, threads=threads)
+        return state
+
+    @property
+    def words(self) -> PostScorer:
+        """How salient words are counted."""
+        if self._words is None:
+            raise ParameterError("these measures do not look at which words were used.")
+        return self._words
+
+    def counts(self, scorer: PostScorer, texts: pa.Array) -> sparse.csr_array:
+        """The counts of some texts as ``scorer`` wants them."""
+        return next(count_batches([texts], scorer.vocabulary, scorer.rules))
+
+    def _bits(self, counts: Mapping[str, sparse.csr_array], posts: int) -> NDArray[np.uint8]:
+        """A bit for each salient word of each post."""
+        if self._words is None:
+            return np.zeros((posts, 0), np.uint8)
+        return WordUse.of_incidence(counts[_counted(self._words)]).bits
+
+    def _all_scorers(self) -> list[PostScorer]:
+        return [*self.scorers.values(), *([] if self._words is None else [self._words])]
+
+
+class _BatchCounter:
+    """Counts batch after batch by every vocabulary; scorers that count alike share the counts."""
+
+    def __init__(self, scorers: Iterable[PostScorer], threads: int | None) -> None:
+        self._next: list[pa.Array] = []
+        self._streams = {
+            _counted(scorer): count_batches(
+                iter(self._next.pop, None), scorer.vocabulary, scorer.rules, threads=threads
+            )
+            for scorer in scorers
+        }
+
+    def count(self, texts: pa.Array) -> dict[str, sparse.csr_array]:
+        counts = {}
+        for key, stream in self._streams.items():
+            # A stream asks for its next texts when it is asked for its next counts.
+            self._next.append(texts)
+            counts[key] = next(stream)
+        return counts
+
+
+def needed_spaces(measures: Mapping[str, Measure]) -> set[str]:
+    """The names of the vector spaces that ``measures`` need."""
+    return {measure.space for measure in measures.values() if measure.space is not None}
+
+
+def needs_words(measures: Mapping[str, Measure]) -> bool:
+    """Whether any of ``measures`` needs to know who has used which word."""
+    return any(measure.space is None for measure in measures.values())
+
+
+def _counted(scorer: PostScorer) -> str:
+    rules = scorer.rules
+    return fingerprint_of(
+        scorer.vocabulary.fingerprint,
+        rules.shortest,
+        sorted(rules.stop_words),
+        rules.stem,
+        rules.bigrams,
+    )
+
+
+def _salient(catalogue: Catalogue, words: PostScorer) -> dict[str, tuple[int, ...]]:
+    """The columns of each topic's words, in the form in which they are counted."""
+    form, column = words.rules.former(), words.vocabulary.column
+    found = {}
+    for topic in catalogue:
+        formed = (" ".join(form(word) or "" for word in term.split(" ")) for term in topic.words)
+        found[topic.name] = tuple(dict.fromkeys(column[term] for term in formed if term in column))
+        if not found[topic.name]:
+            raise InputError(
+                f"no salient word of the topic {topic.name!r} can occur in a text under the "
+                "rules by which words are counted; mend its words in the catalogue."
+            )
+    return found
+
+
+def _check_spaces(spaces: Sequence[Space]) -> None:
+    names = [space.name for space in spaces]
+    if len(set(names)) < len(names):
+        raise ParameterError("give at most one model of each space, got several of one.")

@@ -1,0 +1,137 @@
+"""``sottovoce assess``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli.assessing import (
+    BucketOption,
+    KOption,
+    ModelOption,
+    ModeOption,
+    MOption,
+    TopicsOption,
+    finite,
+    fold_posts,
+    the_bucket,
+    the_catalogue,
+    the_models,
+    the_setting,
+)
+from sottovoce.cli.reading import (
+    EncodingOption,
+    FieldsOption,
+    FormatOption,
+    HeaderOption,
+    LineLimitOption,
+    TimezoneOption,
+    read_options,
+)
+from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
+from sottovoce.corpus.reading.options import MIB
+from sottovoce.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.assess.job import Assessment
+
+
+def assess(
+    out: Annotated[Path, typer.Option(help="File for the ranks, in Parquet.")],
+    posts: Annotated[
+        Path | None, typer.Argument(help="Posts: user, time, text; none: rank the state.")
+    ] = None,
+    model: ModelOption = None,
+    topics: TopicsOption = None,
+    measure: Annotated[
+        str, typer.Option(help="lda-dt,ent,...; or all: the paper's that the models allow.")
+    ] = "all",
+    k: KOption = 0.3,
+    m: MOption = 3,
+    bucket: BucketOption = None,
+    mode: ModeOption = "corrected",
+    topic: Annotated[
+        list[str] | None, typer.Option(help="Rank by this topic; default: the sensitive ones.")
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option(help="Keep what is needed to add posts later, or add to it.")
+    ] = None,
+    merge: Annotated[
+        list[Path] | None, typer.Option(help="Fold in the state of another part of the posts.")
+    ] = None,
+    keep_buckets: Annotated[
+        int | None, typer.Option(min=1, help="The largest -m a new state allows; default 12.")
+    ] = None,
+    keep_posts: Annotated[
+        bool | None,
+        typer.Option(
+            "--keep-posts", help="Keep each post's scores, to delete single posts; grows with them."
+        ),
+    ] = None,
+    show_users: Annotated[
+        int, typer.Option(min=0, help="Print the ids of the N most exposed users.")
+    ] = 0,
+    file_format: FormatOption = None,
+    fields: FieldsOption = None,
+    header: HeaderOption = None,
+    timezone: TimezoneOption = "UTC",
+    encoding: EncodingOption = "utf-8",
+    max_line_bytes: LineLimitOption = 16 * MIB,
+    as_json: AsJson = False,
+) -> None:
+    """Rank the users of a community by how exposed they are on its sensitive topics.
+
+    The file of ranks is what an adversary wants: only you can read it, and no user is named on the
+    screen unless you ask.
+
+    Example: sottovoce assess posts.csv --topics topics.toml --measure bow-dt --out ranks.parquet
+    """
+    from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
+
+    request = Request(
+        measures=tuple(name.strip() for name in measure.split(",")),
+        setting=the_setting(k, m, mode),
+        catalogue=the_catalogue(topics),
+        spaces=the_models(model),
+        topics=None if topic is None else tuple(topic),
+        bucket=the_bucket(bucket),
+        kept=keep_buckets,
+        posts=keep_posts,
+    )
+    assessment = Assessment(request, state)
+    if posts is None and not merge and not len(assessment.state):
+        raise ParameterError("there is nothing to rank: give POSTS, or a --state that holds some.")
+    with progress("Scoring posts"):
+        if posts is not None:
+            reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
+            fold_posts(assessment, posts, reading)
+        for part in merge or ():
+            assessment.merge(part)
+    with progress("Ranking users"):
+        summary = assessment.save(out)
+    _show(assessment, summary, _most_exposed(assessment, show_users), out, as_json)
+
+
+def _most_exposed(assessment: "Assessment", users: int) -> list[dict[str, object]]:
+    """The first users by each measure and topic, only if somebody asked for them."""
+    if not users:
+        return []
+    return [row for batch in assessment.ranks() for row in batch.slice(0, users).to_pylist()]
+
+
+def _show(
+    assessment: "Assessment",
+    summary: list[dict[str, object]],
+    most: list[dict[str, object]],
+    out: Path,
+    as_json: bool,
+) -> None:
+    state = assessment.state
+    facts = {"users": len(state), "posts": int(state.posts.sum()), "ranks": out}
+    if as_json:
+        show_json(finite({**facts, "bands": summary, "most_exposed": most}))
+        return
+    show_rows(f"{len(state):,} users, {facts['posts']:,} posts: users in each band", summary)
+    if most:
+        show_rows("Most exposed", most)
+    typer.echo(f"Ranks, readable by you only: {out}")

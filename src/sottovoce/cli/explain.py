@@ -1,0 +1,149 @@
+"""``sottovoce explain``."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli.assessing import (
+    BucketOption,
+    KOption,
+    ModelOption,
+    ModeOption,
+    MOption,
+    TopicsOption,
+    finite,
+    the_bucket,
+    the_catalogue,
+    the_models,
+    the_setting,
+)
+from sottovoce.cli.reading import (
+    EncodingOption,
+    FieldsOption,
+    FormatOption,
+    HeaderOption,
+    LineLimitOption,
+    TimezoneOption,
+    read_options,
+    warn_about_rows,
+)
+from sottovoce.cli.shown import AsJson, progress, show_facts, show_json, show_rows
+from sottovoce.corpus.reading.options import MIB
+from sottovoce.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.assess.explanation import Explanation
+    from sottovoce.assess.her_posts import HerPosts
+    from sottovoce.assess.job import Assessment
+    from sottovoce.corpus.reading import ReadOptions
+
+
+def explain(
+    posts: Annotated[list[Path], typer.Argument(help="Posts: user, time, text.")],
+    user: Annotated[str, typer.Option(help="Whose rank to explain.")],
+    topic: Annotated[str, typer.Option(help="For which topic.")],
+    measure: Annotated[str, typer.Option(help="By which measure: lda-dt, bow-t, ent, ...")],
+    model: ModelOption = None,
+    topics: TopicsOption = None,
+    k: KOption = 0.3,
+    m: MOption = 3,
+    bucket: BucketOption = None,
+    mode: ModeOption = "corrected",
+    without: Annotated[
+        list[int] | None, typer.Option(help="What if this post (by its number) were not there?")
+    ] = None,
+    state: Annotated[
+        Path | None, typer.Option(help="The others' scores; POSTS must be all it was made from.")
+    ] = None,
+    most: Annotated[int, typer.Option(min=1, help="How many posts and words to show.")] = 10,
+    show_text: Annotated[bool, typer.Option("--show-text", help="Print her posts too.")] = False,
+    file_format: FormatOption = None,
+    fields: FieldsOption = None,
+    header: HeaderOption = None,
+    timezone: TimezoneOption = "UTC",
+    encoding: EncodingOption = "utf-8",
+    max_line_bytes: LineLimitOption = 16 * MIB,
+    as_json: AsJson = False,
+) -> None:
+    """Explain one user's rank: which of her posts and words put her there, and what if not.
+
+    It shows words of her posts to whoever runs it. Posts are named by their number among the
+    readable posts, counted from 1. Removal is exact: as if all had been scored again.
+
+    Example: sottovoce explain posts.csv --user ada --topic hiv --measure bow-t --topics topics.toml
+    """
+    from sottovoce.assess.explain import Question  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.explain import explain as explained  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.her_posts import HerPosts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
+
+    setting = the_setting(k, m, mode)
+    request = Request(
+        measures=(measure,),
+        setting=setting,
+        catalogue=the_catalogue(topics),
+        spaces=the_models(model),
+        topics=(topic,),
+        bucket=the_bucket(bucket),
+    )
+    assessment, her = Assessment(request, state), HerPosts(user)
+    if measure not in assessment.measures:
+        raise ParameterError("explain takes one measure at a time, got all.")
+    question = Question(user, topic, assessment.measures[measure], setting)
+    assessment.state.column(topic)
+    reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
+    with progress("Scoring posts"):
+        for path in posts:
+            _pass(assessment, her, path, reading)
+    found = explained(
+        assessment.state,
+        assessment.scoring,
+        her,
+        question,
+        without=tuple(without or ()),
+        most=most,
+    )
+    _show(found, her if show_text else None, as_json)
+
+
+def _pass(assessment: "Assessment", her: "HerPosts", path: Path, reading: "ReadOptions") -> None:
+    """Note her posts, and fold everybody's into a state that does not hold them yet."""
+    from sottovoce.corpus.reading import open_posts  # noqa: PLC0415 - keeps --help fast
+
+    opened = open_posts(path, options=reading)
+    batches = her.passing(opened)
+    if not assessment.fold(path, batches):
+        for _ in batches:
+            pass
+    warn_about_rows(opened)
+
+
+def _show(found: "Explanation", her: "HerPosts | None", as_json: bool) -> None:
+    texts = {} if her is None else her.texts()
+    posts = [
+        {
+            **asdict(share),
+            "time": share.time.isoformat(),
+            "bucket": share.bucket.isoformat(),
+            **({} if her is None else {"text": texts[share.number]}),
+        }
+        for share in found.posts
+    ]
+    words = [asdict(share) for share in found.words]
+    without = None if found.without is None else asdict(found.without)
+    interest = None if found.interest is None else asdict(found.interest)
+    if as_json:
+        record = {**asdict(found.position), "interest": interest, "posts": posts, "words": words}
+        show_json(finite({**record, "without": without}))
+        return
+    show_facts("Position", {**asdict(found.position), **(interest or {})})
+    # As --without takes it: a number in a table would have its thousands set apart.
+    show_rows("Posts", [{**post, "number": str(post["number"])} for post in posts])
+    typer.echo("A post adds what her score would fall by without it.")
+    if words:
+        show_rows("Words", words)
+        typer.echo("A word adds to the posts that hold the score up.")
+    if without is not None:
+        show_facts("What if", without)

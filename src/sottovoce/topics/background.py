@@ -1,0 +1,62 @@
+"""From background texts to the words and counts that a model is trained on."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+
+from sottovoce.corpus.counting import count_batches, term_statistics
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus.words.stopwords import ENGLISH
+from sottovoce.errors import CorpusError
+from sottovoce.topics.texts import Texts, text_arrays
+
+MIN_TEXTS = 5
+MAX_TERMS = 100_000
+
+
+def background_rules() -> TokenRules:
+    """Words of three letters or more that are no English function words."""
+    return TokenRules(shortest=3, stop_words=ENGLISH)
+
+
+@dataclass(frozen=True)
+class WordChoice:
+    """Which words of the background a model knows, and in which form."""
+
+    rules: TokenRules = field(default_factory=background_rules)
+    vocabulary: Vocabulary | None = None
+    """None lets the texts choose: terms in at least ``min_texts`` of them, the most frequent."""
+    min_texts: int = MIN_TEXTS
+    max_terms: int | None = MAX_TERMS
+
+    def chosen(self, texts: Texts, *, public: bool) -> Vocabulary:
+        """The words; those of public texts are public, whoever chose them."""
+        vocabulary = self.vocabulary
+        if vocabulary is None:
+            statistics = term_statistics(text_arrays(texts), self.rules)
+            vocabulary = statistics.vocabulary(min_texts=self.min_texts, max_terms=self.max_terms)
+        else:
+            vocabulary = vocabulary.under(self.rules)
+        if not public:
+            return Vocabulary(vocabulary.terms, data_dependent=True, origin=vocabulary.origin)
+        return Vocabulary(
+            vocabulary.terms, data_dependent=False, origin=f"public texts; {vocabulary.origin}"
+        )
+
+
+def background_counts(
+    texts: Texts, vocabulary: Vocabulary, rules: TokenRules
+) -> tuple[sparse.csr_array, Vocabulary]:
+    """Counts of the texts, and the words that occur in them: a model knows nothing of others."""
+    blocks = list(count_batches(text_arrays(texts), vocabulary, rules))
+    counts = sparse.csr_array(sparse.vstack(blocks, format="csr"))
+    used = np.flatnonzero(np.bincount(counts.indices, minlength=len(vocabulary)))
+    if not used.size:
+        raise CorpusError("the background holds no word of the vocabulary; nothing can be learnt.")
+    if used.size == len(vocabulary):
+        return counts, vocabulary
+    terms = tuple(vocabulary.terms[word] for word in used)
+    known = Vocabulary(terms, data_dependent=vocabulary.data_dependent, origin=vocabulary.origin)
+    return sparse.csr_array(counts[:, used]), known

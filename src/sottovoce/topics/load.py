@@ -1,0 +1,28 @@
+"""One door to every stored model."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from sottovoce.topics.card import Card, ModelFileError
+from sottovoce.topics.folder import open_folder
+from sottovoce.topics.lda.model import LdaModel
+from sottovoce.topics.w2v.model import SkipGramModel
+
+Model: TypeAlias = LdaModel | SkipGramModel
+
+_KINDS: dict[str, Callable[[Path, Card], Model]] = {
+    "lda": LdaModel.from_folder,
+    "w2v": SkipGramModel.from_folder,
+}
+
+
+def load_model(path: Path | str) -> Model:
+    """The model in the folder ``path``; what is no sound model is refused."""
+    folder = Path(path)
+    card = open_folder(folder)
+    if card.kind not in _KINDS:
+        raise ModelFileError(
+            f"{folder} holds a model of an unknown kind; known are {', '.join(_KINDS)}."
+        )
+    return _KINDS[card.kind](folder, card)

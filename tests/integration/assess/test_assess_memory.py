@@ -1,0 +1,32 @@
+"""Memory does not grow with the number of posts, only with users, weeks and topics."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("peak_assess.py")
+
+
+def peak_mib(batches: int) -> float:
+    """The peak memory of a fresh process that scores ``batches`` batches."""
+    command = [sys.executable, str(SCRIPT), str(batches)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    posts, peak = done.stdout.split()
+    assert int(posts) == 20_000 * batches
+    return float(peak)
+
+
+def test_three_times_the_posts_need_no_more_memory() -> None:
+    assert peak_mib(78) <= 1.15 * peak_mib(26)
+
+
+@pytest.mark.long
+def test_ten_times_the_posts_need_no_more_memory() -> None:
+    assert peak_mib(260) <= 1.15 * peak_mib(26)
+
+
+def test_more_weeks_do_need_more_memory() -> None:
+    """So the comparison above could fail: state that is not full yet grows."""
+    assert peak_mib(26) > 1.15 * peak_mib(2)

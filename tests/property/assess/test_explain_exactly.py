@@ -1,0 +1,116 @@
+"""An explanation's numbers are those of scoring everything again."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.communities import CATALOGUE, FixedSpace, random_posts
+
+from sottovoce.assess import Scoring, Setting
+from sottovoce.assess.api import plan_scoring
+from sottovoce.assess.explain import Question, explain, position
+from sottovoce.assess.explanation import Explanation
+from sottovoce.assess.her_posts import HerPosts
+from sottovoce.errors import InputError, ParameterError
+
+MEASURES = ("lda", "lda-d", "lda-t", "lda-dt", "bow-dt", "ent", "diff-priv", "ent-present")
+USER, TOPIC = "u0", "depression"
+
+
+def explained(
+    posts: pa.Table, name: str, without: tuple[int, ...] = (), most: int = 100
+) -> tuple[Explanation, Scoring, Question]:
+    chosen, scoring = plan_scoring(CATALOGUE, [FixedSpace()], (name,))
+    her = HerPosts(USER)
+    state = scoring.state_of(her.passing(posts.to_batches(max_chunksize=7)))
+    question = Question(USER, TOPIC, chosen[name], Setting(m=2))
+    return explain(state, scoring, her, question, without=without, most=most), scoring, question
+
+
+def numbers_of(posts: pa.Table) -> list[int]:
+    return [i + 1 for i, user in enumerate(posts["user"].to_pylist()) if user == USER]
+
+
+def without(posts: pa.Table, numbers: tuple[int, ...]) -> pa.Table:
+    return posts.take(pa.array(np.delete(np.arange(len(posts)), np.array(numbers) - 1)))
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@given(seed=st.integers(0, 2**32 - 1), share=st.floats(0.1, 0.9))
+@settings(max_examples=12, deadline=None)
+def test_what_if_equals_rescoring_everybody_without_these_posts(
+    name: str, seed: int, share: float
+) -> None:
+    posts = random_posts(seed)
+    hers = numbers_of(posts)
+    if len(hers) < 2:
+        return
+    removed = tuple(hers[: max(1, int(share * len(hers)))])
+    found, scoring, question = explained(posts, name, removed)
+    again = scoring.state_of(without(posts, removed).to_batches())
+    assert found.without == position(again, question)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@given(seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=8, deadline=None)
+def test_what_a_post_adds_is_what_its_removal_takes(name: str, seed: int) -> None:
+    posts = random_posts(seed)
+    if len(numbers_of(posts)) < 2:
+        return
+    found, scoring, question = explained(posts, name)
+    assert {share.number for share in found.posts} == set(numbers_of(posts))
+    for share in found.posts[:3]:
+        again = scoring.state_of(without(posts, (share.number,)).to_batches())
+        score, left = found.position.score, position(again, question).score
+        assert score is not None
+        assert left is not None
+        assert share.adds == pytest.approx(0.0 if score == left else score - left, abs=1e-15)
+
+
+def test_strength_breadth_and_persistence_make_the_score() -> None:
+    for seed in range(5):
+        found = explained(random_posts(seed), "lda-dt")[0]
+        assert found.interest is not None
+        assert found.position.score == found.interest.persistence - found.interest.breadth
+        found = explained(random_posts(seed), "lda-d")[0]
+        assert found.interest is not None
+        assert found.position.score == found.interest.strength - found.interest.breadth
+
+
+def test_words_are_those_of_the_posts_that_hold_the_score_up() -> None:
+    posts = pa.concat_tables([random_posts(2)])
+    found = explained(posts, "bow")[0]
+    strongest = max(found.posts, key=lambda share: share.strength or 0.0)
+    text = posts["text"][strongest.number - 1].as_py()
+    assert found.words
+    assert {share.word for share in found.words} <= set(text.split())
+
+
+def test_nobody_is_left_of_a_user_without_posts() -> None:
+    posts = random_posts(3)
+    found = explained(posts, "bow", tuple(numbers_of(posts)))[0]
+    assert found.without is not None
+    assert (found.without.score, found.without.rank) == (None, None)
+    assert found.without.users == found.position.users - 1
+
+
+def test_posts_of_others_cannot_be_removed() -> None:
+    posts = random_posts(3)
+    stranger = next(number for number in range(1, 60) if number not in numbers_of(posts))
+    with pytest.raises(ParameterError, match="got 1 that are not hers"):
+        explained(posts, "bow", (stranger,))
+
+
+def test_all_of_her_posts_are_needed() -> None:
+    posts = random_posts(3)
+    chosen, scoring = plan_scoring(CATALOGUE, [], ("bow",))
+    state = scoring.state_of(posts.to_batches())
+    her = HerPosts(USER)
+    list(her.passing(posts.slice(0, 30).to_batches()))
+    question = Question(USER, TOPIC, chosen["bow"], Setting())
+    with pytest.raises(InputError, match="give all files that were folded in"):
+        explain(state, scoring, her, question)
+    with pytest.raises(InputError, match="the user has no post in these files"):
+        explain(state, scoring, HerPosts(USER), question)

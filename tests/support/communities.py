@@ -1,0 +1,81 @@
+"""Small communities for tests, and a vector space whose strengths can be worked out by hand."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sottovoce.corpus.schema import POSTS
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.topics.space import Mode
+
+WORDS = ("debt", "loan", "bank", "prozac", "sad", "tired", "baby", "clinic")
+MONDAY = datetime(2024, 1, 1, tzinfo=UTC)
+CATALOGUE = Catalogue(
+    (
+        Topic("debts", ("debt", "loan", "bank"), "money", sensitive=True),
+        Topic("depression", ("prozac", "sad", "tired"), "health", sensitive=True),
+        Topic("pregnancy", ("baby", "clinic"), "health", sensitive=True),
+        Topic("sleep", ("tired", "baby"), "health"),
+        Topic("clinics", ("clinic", "prozac"), "health"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class FixedScorer:
+    """The strength is the mean weight of a post's words, in quarters: ties are common."""
+
+    topics: tuple[str, ...]
+    weights: NDArray[np.float64]
+    vocabulary: Vocabulary = field(default_factory=lambda: Vocabulary.public(WORDS))
+    rules: TokenRules = field(default_factory=TokenRules)
+
+    def strengths(
+        self, counts: sparse.csr_array, *, threads: int | None = None
+    ) -> NDArray[np.float64]:
+        sums = np.asarray(counts @ self.weights)
+        lengths = np.maximum(1, np.asarray(counts.sum(axis=1)))[:, np.newaxis]
+        mean: NDArray[np.float64] = sums / lengths
+        return mean
+
+    def contributions(self, counts: sparse.csr_array, topic: str) -> sparse.csr_array:
+        column = self.topics.index(topic)
+        added = counts.multiply(self.weights[:, column]).multiply(
+            1 / np.maximum(1, counts.sum(axis=1))[:, np.newaxis]
+        )
+        return sparse.csr_array(added)
+
+
+@dataclass(frozen=True)
+class FixedSpace:
+    """A space of any name with weights in quarters from -1/4 to 1."""
+
+    name: str = "lda"
+    seed: int = 0
+
+    @property
+    def fingerprint(self) -> str:
+        return f"{self.name}{self.seed}"
+
+    def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> FixedScorer:
+        generator = np.random.default_rng(self.seed)
+        weights = generator.integers(-1, 5, (len(WORDS), len(catalogue))) / 4
+        return FixedScorer(catalogue.names, weights)
+
+
+def random_posts(seed: int, *, users: int = 6, posts: int = 60, weeks: int = 8) -> pa.Table:
+    """Posts of up to four words; some are empty."""
+    generator = np.random.default_rng(seed)
+    texts = [
+        " ".join(generator.choice(WORDS, generator.integers(0, 5)).tolist()) for _ in range(posts)
+    ]
+    hours = generator.integers(0, weeks * 7 * 24, posts).tolist()
+    times = [MONDAY + timedelta(hours=hour) for hour in hours]
+    names = [f"u{number}" for number in generator.integers(0, users, posts).tolist()]
+    return pa.table([names, times, texts], schema=POSTS)

@@ -1,0 +1,167 @@
+"""Ranks and bands, with ties and in small communities."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+from support.communities import CATALOGUE, FixedSpace, random_posts
+
+from sottovoce.assess import MEASURES, Setting, rank, score
+from sottovoce.assess.api import plan_scoring
+from sottovoce.assess.measures.catalogue import ENTRY_POINTS, Measure, chosen_measures
+from sottovoce.assess.measures.differential_privacy import differential_privacy_risk
+from sottovoce.assess.measures.domain import rank_in_domain
+from sottovoce.assess.measures.entropy import entropy_risk
+from sottovoce.assess.ranking import band_numbers, susceptibility
+from sottovoce.assess.word_use import WordUse
+from sottovoce.errors import ParameterError
+
+
+def use_of(*rows: list[int]) -> WordUse:
+    return WordUse.of_incidence(sparse.csr_array(np.array(rows, np.int32)))
+
+
+def test_equal_scores_share_the_better_rank() -> None:
+    assert susceptibility(np.array([0.5, 0.9, 0.5, 0.1])).tolist() == [2, 1, 2, 4]
+
+
+def test_infinity_ranks_first() -> None:
+    assert susceptibility(np.array([3.0, math.inf, -math.inf])).tolist() == [2, 1, 3]
+
+
+def test_a_band_holds_at_most_its_share_of_users() -> None:
+    bands = band_numbers(np.arange(200.0))
+    assert [(bands <= band).sum() for band in range(3)] == [2, 10, 20]
+
+
+def test_a_tie_across_the_border_of_a_band_is_outside() -> None:
+    scores = np.concatenate([[2.0], np.ones(5), np.zeros(94)])
+    assert band_numbers(scores)[:6].tolist() == [0, 2, 2, 2, 2, 2]
+
+
+def test_where_all_are_alike_nobody_stands_out() -> None:
+    assert set(band_numbers(np.zeros(500)).tolist()) == {3}
+
+
+def test_one_of_twenty_is_the_top_five_percent() -> None:
+    assert band_numbers(np.arange(20.0))[-1] == 1
+    assert band_numbers(np.arange(19.0))[-1] == 2
+
+
+def test_the_only_user_of_a_word_ranks_first() -> None:
+    scores = differential_privacy_risk(use_of([1, 0], [0, 1], [0, 1]), np.arange(2))
+    assert scores[0] == math.inf
+    assert np.isfinite(scores[1:]).all()
+
+
+def test_users_without_salient_words_do_not_score_zero() -> None:
+    """Unlike the paper's remark on ENT and DIFF-PRIV."""
+    use = use_of([1], [1], [0], [0], [0])
+    assert (entropy_risk(use, np.arange(1)) > 0).all()
+    assert (differential_privacy_risk(use, np.arange(1)) > 0).all()
+
+
+def test_users_whose_words_are_equally_rare_tie_exactly() -> None:
+    generator = np.random.default_rng(0)
+    rows = np.zeros((400, 12), np.int32)
+    for word in range(12):
+        rows[generator.permutation(398)[: 30 + 7 * (word // 2)], word] = 1
+    # The last two have the words of even and of odd columns: the same numbers of users each.
+    rows[398, ::2] = rows[399, 1::2] = 1
+    scores = entropy_risk(use_of(*rows.tolist()), generator.permutation(12))
+    assert scores[398] == scores[399]
+
+
+@pytest.mark.parametrize(
+    ("topics", "k", "place"), [(30, 0.1, 3), (10, 0.3, 3), (3, 0.3, 1), (7, 1.0, 7)]
+)
+def test_k_is_taken_as_it_is_written(topics: int, k: float, place: int) -> None:
+    assert rank_in_domain(topics, k=k) == place
+
+
+def test_a_ranking_has_a_row_for_each_measure_topic_and_user() -> None:
+    ranking = score(random_posts(1), FixedSpace(), CATALOGUE, measures=("ent", "lda-dt", "bow"))
+    assert ranking.table.column_names == ["measure", "user", "topic", "score", "rank", "band"]
+    assert ranking.table.num_rows == 3 * 3 * ranking.users == 3 * 3 * 6
+    one = ranking.of("lda-dt", "debts")
+    assert one["rank"].to_pylist() == susceptibility(one["score"].to_numpy()).tolist()
+    assert one["rank"][0].as_py() == 1
+
+
+def test_a_ranking_shows_counts_and_no_user_in_a_notebook() -> None:
+    ranking = score(random_posts(1), FixedSpace(), CATALOGUE, measures=("bow",))
+    shown = ranking._repr_html_()
+    assert "pregnancy" in shown
+    assert not any(f"u{number}" in shown for number in range(6))
+
+
+def test_all_measures_are_those_the_models_allow() -> None:
+    assert len(chosen_measures(("all",), ("bow", "lda", "w2v"))) == 14
+    assert set(chosen_measures(("all",), ("bow",))) == {
+        "ent",
+        "diff-priv",
+        "bow",
+        "bow-d",
+        "bow-t",
+        "bow-dt",
+    }
+
+
+@pytest.mark.parametrize(
+    ("measures", "message"),
+    [
+        (("nothing",), "measure must be all or some of ent, diff-priv, bow"),
+        (("w2v-t",), "the measure w2v-t needs a w2v model, got none"),
+        ((), "measures must name at least 1"),
+    ],
+)
+def test_unknown_and_impossible_measures_are_refused(
+    measures: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(ParameterError, match=message):
+        score(random_posts(1), FixedSpace(), CATALOGUE, measures=measures)
+
+
+@pytest.mark.parametrize(("k", "m"), [(0.0, 3), (1.01, 3), (math.nan, 3), (0.3, 0)])
+def test_parameters_out_of_bounds_are_refused(k: float, m: int) -> None:
+    with pytest.raises(ParameterError, match="must be"):
+        score(random_posts(1), FixedSpace(), CATALOGUE, k=k, m=m)
+
+
+def test_a_community_of_one_is_refused() -> None:
+    posts = random_posts(1, users=1)
+    for measure in ("bow", "ent"):
+        with pytest.raises(ParameterError, match="at least 2 users, got 1"):
+            score(posts, (), CATALOGUE, measures=(measure,))
+
+
+def test_an_unknown_topic_is_refused() -> None:
+    with pytest.raises(ParameterError, match="topic must be one of debts, .*got 'weather'"):
+        score(random_posts(1), (), CATALOGUE, measures=("bow",), topics=("weather",))
+
+
+def test_more_buckets_than_are_kept_are_refused() -> None:
+    chosen, scoring = plan_scoring(CATALOGUE, [], ("bow-t",), kept=2)
+    state = scoring.state_of(random_posts(1).to_batches())
+    with pytest.raises(ParameterError, match="m must be <= 2"):
+        rank(state, chosen, setting=Setting(m=3))
+
+
+def test_another_package_can_add_a_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Point:
+        name = "posts"
+
+        def load(self) -> Measure:
+            return Measure(lambda state, _topic, _setting: state.posts.astype(np.float64), "bow")
+
+    def points(*, group: str) -> list[Point]:
+        return [Point()] if group == ENTRY_POINTS else []
+
+    monkeypatch.setattr("sottovoce.assess.measures.catalogue.entry_points", points)
+    posts = random_posts(3)
+    ranking = score(posts, (), CATALOGUE, measures=("posts",))
+    assert ranking.table["score"][0].as_py() == max(
+        posts["user"].to_pylist().count(user) for user in set(posts["user"].to_pylist())
+    )
+    assert "posts" not in MEASURES

@@ -1,0 +1,153 @@
+"""A catalogue is what it should be, or an error says which field of which topic is not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sottovoce.corpus.simulate import SimulationParameters, write_community
+from sottovoce.corpus.simulate.world import DOMAINS
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.topics.judgements import CATEGORIES
+
+GOOD = """
+[[topic]]
+name = "debts"
+domain = "finance"
+words = ["debt", "credit card"]
+"""
+INSIDE = "zanzibar"
+
+
+def load(tmp_path: Path, text: str | bytes) -> Catalogue:
+    path = tmp_path / "topics.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return Catalogue.load(path)
+
+
+def test_what_is_saved_is_loaded_again(tmp_path: Path) -> None:
+    catalogue = Catalogue(
+        (
+            Topic("debts", ("debt", "credit card"), "finance", sensitive=True, dimensions=(3, 17)),
+            Topic('a "quoted" \\ name', ("über",), "family", weights=(0.1 + 0.2,)),
+            Topic("two", ("x", "y"), "other", weights=(0.0, 1e-300)),
+        ),
+        model="ab12",
+    )
+    catalogue.save(tmp_path / "saved.toml")
+    assert Catalogue.load(tmp_path / "saved.toml") == catalogue
+
+
+def test_the_simulator_s_catalogue_is_read_and_written_byte_for_byte(tmp_path: Path) -> None:
+    write_community(tmp_path, SimulationParameters(users=60, weeks=2, background_documents=1))
+    catalogue = Catalogue.load(tmp_path / "topics.toml")
+    assert len(catalogue) == 46
+    assert len(catalogue.sensitive) == 5
+    catalogue.save(tmp_path / "again.toml")
+    assert (tmp_path / "again.toml").read_bytes() == (tmp_path / "topics.toml").read_bytes()
+
+
+def test_judges_choose_among_the_simulator_s_domains() -> None:
+    assert CATEGORIES == DOMAINS
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ('domain = "finance"\n', "topic 'debts' has no domain"),
+        ('name = "debts"\n', "topic 1 has no name"),
+        ('words = ["debt", "credit card"]\n', "topic 'debts' has no words"),
+    ],
+)
+def test_a_missing_key_is_named(tmp_path: Path, change: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        load(tmp_path, GOOD.replace(change, ""))
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("sensitive = 1", "sensitive must be true or false"),
+        ("weights = [1.0]", "weights must be as many as words, 2, got 1"),
+        ("weights = [1.0, nan]", "weights must be finite and >= 0, got 1"),
+        ("weights = [1.0, inf]", "weights must be finite"),
+        ("weights = [1.0, -0.5]", "weights must be finite and >= 0, got 1"),
+        ("weights = [0, 0]", "weights must not all be 0"),
+        ("weights = [1.0, true]", "weights must be a list of numbers"),
+        ('weights = "much"', "weights must be a list of numbers"),
+        (f"weights = [1, 1{'0' * 400}]", "weights must be finite"),
+        ("dimensions = [-1]", "dimensions must be >= 0, got -1"),
+        ("dimensions = [1, 1]", "dimensions must differ"),
+        ("dimensions = [1.5]", "dimensions must be a list of whole numbers"),
+        ("dimensions = [true]", "dimensions must be a list of whole numbers"),
+    ],
+)
+def test_a_wrong_value_is_told_by_topic_and_field(tmp_path: Path, line: str, says: str) -> None:
+    with pytest.raises(InputError, match=f"topic 'debts': {says}"):
+        load(tmp_path, f'model = "ab12"\n{GOOD}{line}\n')
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("[]", "at least 1"),
+        ('["debt", "debt"]', "must differ, got 1 repeated"),
+        ('["Debt"]', "got 1 that are not"),
+        ('["one two three", "a-b", ""]', "got 3 that are not"),
+        ('"debt"', "must be a list of texts"),
+        ("[1]", "must be a list of texts"),
+    ],
+)
+def test_words_must_be_terms_that_differ(tmp_path: Path, words: str, says: str) -> None:
+    with pytest.raises(InputError, match=f"topic 'debts': words .*{says}"):
+        load(tmp_path, GOOD.replace('["debt", "credit card"]', words))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "at least one"),
+        ('topic = "debts"', "at least one"),
+        ("topic = [1]", "topic 1 must be a"),
+        (f"{INSIDE} = 1\n{GOOD}", "1 unknown keys at the top"),
+        (f"{GOOD}{INSIDE} = 1", "1 unknown keys in topic 'debts'"),
+        (f"model = 1\n{GOOD}", "model must be"),
+        (f'model = ""\n{GOOD}', "model must be"),
+        (GOOD + GOOD, "must differ, got 1 repeated"),
+        (GOOD + "dimensions = [1]", "without the model"),
+        (f"{INSIDE} {INSIDE}", "no TOML \\(at line 1"),
+        (b"\xff\xfe", "no UTF-8"),
+        ("x = 1" + "0" * 5000, "too many digits"),
+        ("x = " + "[" * 5000, "no TOML|nested"),
+        (GOOD.replace("debts", "\\u001b[31m"), "topic 1: name must be a printable text"),
+        (GOOD.replace('"finance"', '" "'), "topic 1: domain must be a printable text"),
+    ],
+)
+def test_an_unusable_file_is_refused_without_being_quoted(
+    tmp_path: Path, text: str | bytes, says: str
+) -> None:
+    with pytest.raises(InputError, match=says) as refused:
+        load(tmp_path, text)
+    assert INSIDE not in str(refused.value)
+    assert "\x1b" not in str(refused.value)
+
+
+def test_a_file_that_is_absent_or_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InputError, match="FileNotFoundError"):
+        Catalogue.load(tmp_path / "none.toml")
+    monkeypatch.setattr("sottovoce.topics.catalogue_file.MOST_BYTES", 10)
+    with pytest.raises(InputError, match="at most 10 bytes"):
+        load(tmp_path, GOOD)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"words": ()}, {"weights": (float("nan"),)}, {"dimensions": (-1,)}, {"name": ""}]
+)
+def test_a_topic_made_in_python_is_checked_too(fields: dict[str, Any]) -> None:
+    good: dict[str, Any] = {"name": "a", "words": ("word",), "domain": "other"}
+    Topic(**good)
+    with pytest.raises(ParameterError):
+        Topic(**(good | fields))

@@ -1,0 +1,208 @@
+"""Votes are read as they were cast, or refused with the row that is wrong."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.topics.judgements import (
+    Vote,
+    agreement,
+    agreement_table,
+    judged_catalogue,
+    judged_topics,
+    read_votes,
+    topic_votes,
+    without_checks,
+)
+from sottovoce.topics.judgements.outcome import plurality
+from sottovoce.topics.judgements.sheets import check_items, topic_item
+from sottovoce.topics.judgements.votes import vote_counts
+
+DEBTS = Topic("debts", ("debt",), "other", dimensions=(3,))
+PETS = Topic("pets", ("cat",), "other")
+CATALOGUE = Catalogue((DEBTS, PETS), model="m")
+PRIVATE = "zanzibar"
+
+
+def read(tmp_path: Path, text: str, *, allow_missing: bool = False) -> list[Vote]:
+    path = tmp_path / "votes.csv"
+    path.write_text(text)
+    return list(read_votes([path], allow_missing=allow_missing).votes)
+
+
+def plain(votes: list[Vote]) -> list[tuple[str, str, bool, str | None]]:
+    return [(vote.judge, vote.item, vote.sensitive, vote.domain) for vote in votes]
+
+
+def test_a_plain_list_is_read(tmp_path: Path) -> None:
+    votes = read(tmp_path, "judge,topic,sensitive,domain\na,debts,yes,finance\nb,debts,No,\n")
+    assert plain(votes) == [("a", "debts", True, "finance"), ("b", "debts", False, None)]
+
+
+def test_domains_are_optional_and_answers_come_in_many_forms(tmp_path: Path) -> None:
+    answers = ("YES", "true", "1", "no", "FALSE", "0")
+    text = "judge,topic,sensitive\n" + "".join(f"j{a},debts,{a}\n" for a in answers)
+    assert [vote.sensitive for vote in read(tmp_path, text)] == [True] * 3 + [False] * 3
+
+
+def test_a_mechanical_turk_batch_is_read_without_its_rejected_rows(tmp_path: Path) -> None:
+    text = (
+        "HITId,WorkerId,AssignmentStatus,Input.item,Answer.sensitive,Answer.domain\n"
+        "1,A,Approved,debts,yes,finance\n2,B,Rejected,debts,no,law\n3,C,Submitted,pets,no,other\n"
+    )
+    assert plain(read(tmp_path, text)) == [
+        ("A", "debts", True, "finance"),
+        ("C", "pets", False, "other"),
+    ]
+
+
+def test_a_form_with_a_column_per_option_is_read(tmp_path: Path) -> None:
+    text = (
+        "WorkerId,Input.topic,Answer.sensitive.yes,Answer.sensitive.no,Answer.domain.law\n"
+        "A,debts,true,false,true\nB,debts,false,true,false\n"
+    )
+    assert plain(read(tmp_path, text)) == [
+        ("A", "debts", True, "law"),
+        ("B", "debts", False, None),
+    ]
+
+
+def test_of_a_profile_in_parts_only_the_last_is_a_vote(tmp_path: Path) -> None:
+    text = "judge,item,part,parts,topic,sensitive\na,p,1,2,hiv,(later)\na,p,2,2,hiv,yes\n"
+    assert plain(read(tmp_path, text)) == [("a", "p", True, None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("judge,topic,sensitive\n,debts,yes\n", "row 1: every vote needs a judge"),
+        ("judge,topic,sensitive\na,,yes\n", "row 1: every vote needs a topic"),
+        (f"judge,topic,sensitive\na,debts,{PRIVATE}\n", "row 1: sensitive must be yes or no"),
+        (f"judge,topic,sensitive,domain\na,debts,yes,{PRIVATE}\n", "domain must be one of"),
+        ("judge,topic,sensitive\na,debts,yes\nb,debts,no\na,debts,no\n", "row 3: this judge voted"),
+        ("judge,topic,sensitive\na,debts,\nb,debts,no\n", "1 rows have no answer, the first votes"),
+        ("who,topic,sensitive\na,debts,yes\n", "no column judge or WorkerId"),
+        ("judge,sensitive\na,yes\n", "no column item or topic"),
+        ("judge,topic\na,debts\n", "no column sensitive"),
+        ("judge,topic,sensitive\n", "no vote"),
+    ],
+)
+def test_a_wrong_row_is_told_by_its_place_and_not_quoted(
+    tmp_path: Path, text: str, says: str
+) -> None:
+    with pytest.raises(InputError, match=says) as refused:
+        read(tmp_path, text)
+    assert PRIVATE not in str(refused.value)
+
+
+def test_rows_without_an_answer_can_be_left_out_and_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("judge,topic,sensitive\na,debts,\nb,debts,no\n")
+    found = read_votes([path], allow_missing=True)
+    assert (len(found.votes), found.missing) == (1, 1)
+
+
+def test_topics_are_known_by_name_or_code_and_not_twice() -> None:
+    votes = [Vote("a", "pets", False), Vote("a", topic_item(DEBTS), True)]
+    assert [vote.item for vote in topic_votes(votes, CATALOGUE)] == ["pets", "debts"]
+    with pytest.raises(InputError, match="voted on the same item"):
+        topic_votes([*votes, Vote("a", "debts", True)], CATALOGUE)
+    with pytest.raises(InputError, match="1 votes are on topics .* the first: here"):
+        topic_votes([*votes, Vote("a", "cars", True, place="here")], CATALOGUE)
+
+
+def test_failed_attention_checks_are_counted_by_judge_and_are_no_votes() -> None:
+    code, (answer, domain) = next(iter(check_items().items()))
+    right = Vote("good", code, answer == "yes", domain)
+    votes = [right, Vote("bad", code, answer == "yes", "other"), Vote("bad", "debts", True)]
+    votes += [Vote("worse", code, answer != "yes", domain)]
+    real, failed = without_checks(votes)
+    assert [vote.item for vote in real] == ["debts"]
+    assert failed == {"bad": 1, "worse": 1}
+
+
+def ballots(*counts: tuple[str, int, int]) -> list[Vote]:
+    return [
+        Vote(f"j{judge}", topic, judge < yes)
+        for topic, yes, judges in counts
+        for judge in range(judges)
+    ]
+
+
+def test_table_1_counts_topics_by_judges_agreeing() -> None:
+    votes = ballots(("debts", 3, 3), ("pets", 0, 3), ("cars", 0, 3))
+    rows = [(row.agreeing, row.judges, row.items) for row in agreement_table(votes)]
+    assert rows == [(3, 3, 1), (2, 3, 0), (1, 3, 0), (0, 3, 2)]
+    found = agreement(votes)
+    assert (found.items, found.judges, found.votes, found.equal_judges) == (3, 3, 9, True)
+    assert found.kappa.kappa == pytest.approx(1.0)
+
+
+def test_unequal_numbers_of_judges_have_rows_of_their_own() -> None:
+    votes = ballots(("debts", 2, 3), ("pets", 1, 2))
+    found = agreement(votes)
+    assert not found.equal_judges
+    assert {(row.agreeing, row.judges) for row in found.table if row.items} == {(2, 3), (1, 2)}
+    assert vote_counts(votes)[1].tolist() == np.array([[2, 1], [1, 1]]).tolist()
+
+
+@pytest.mark.parametrize(
+    ("yes", "judges", "threshold", "sensitive"),
+    [
+        (4, 7, 0.5, True),
+        (3, 7, 0.5, False),
+        (2, 4, 0.5, False),
+        (6, 7, 0.9, False),
+        (1, 7, 0, True),
+    ],
+)
+def test_a_topic_is_sensitive_when_more_than_the_threshold_say_so(
+    yes: int, judges: int, threshold: float, sensitive: bool
+) -> None:
+    judged = judged_topics(
+        Catalogue((DEBTS,)), ballots(("debts", yes, judges)), threshold=threshold
+    )
+    assert judged[0].sensitive is sensitive
+    assert judged[0].share == yes / judges
+
+
+@pytest.mark.parametrize(
+    ("domains", "expected"),
+    [
+        (["law", "law", "other"], ("law", False)),
+        (["other", "law"], ("law", True)),
+        (["law", "medicine", "finance"], ("medicine", True)),
+        (["other", "other", "law"], ("other", False)),
+        ([], None),
+    ],
+)
+def test_the_domain_is_the_plurality_and_ties_go_by_the_order_of_categories(
+    domains: list[str], expected: tuple[str, bool] | None
+) -> None:
+    assert plurality(domains) == expected
+
+
+def test_the_judged_catalogue_keeps_what_was_not_judged() -> None:
+    votes = [Vote("a", "debts", True, "finance"), Vote("b", "debts", True)]
+    with pytest.raises(InputError, match="1 of 2 topics have no vote, the first 'pets'"):
+        judged_topics(CATALOGUE, votes)
+    judged = judged_catalogue(CATALOGUE, judged_topics(CATALOGUE, votes, allow_missing=True))
+    assert judged.model == "m"
+    assert judged.by_name["debts"] == Topic(
+        "debts", ("debt",), "finance", sensitive=True, dimensions=(3,)
+    )
+    assert judged.by_name["pets"] == PETS
+
+
+def test_votes_without_domains_leave_the_domain(tmp_path: Path) -> None:
+    judged = judged_topics(Catalogue((DEBTS,)), ballots(("debts", 3, 3)))
+    assert (judged[0].domain, judged[0].domain_tied) == ("other", False)
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.0, float("nan")])
+def test_an_impossible_threshold_is_refused(threshold: float) -> None:
+    with pytest.raises(ParameterError, match="threshold"):
+        judged_topics(Catalogue((DEBTS,)), ballots(("debts", 1, 1)), threshold=threshold)

@@ -1,0 +1,206 @@
+"""A topic gets the dimensions that serve its ranking, or a reason why none does."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.topics.match import (
+    Matching,
+    best_indicator,
+    known_words,
+    match_catalogue,
+    model_catalogue,
+)
+
+FILLER = tuple(f"filler{number}" for number in range(400))
+DEBT = ("debt", "loan", "credit", "owe")
+BABY = ("baby", "birth", "pregnant", "mother")
+TERMS = (*DEBT, *BABY, "card", *FILLER)
+DEBTS = Topic("debts", DEBT, "finance", sensitive=True)
+BABIES = Topic("babies", BABY, "medicine", sensitive=True)
+CATALOGUE = Catalogue((DEBTS, BABIES))
+
+
+def row(**masses: float) -> np.ndarray:
+    """A dimension with these probabilities; what is left is spread over the filler."""
+    phi = np.zeros(len(TERMS))
+    for word, mass in masses.items():
+        phi[TERMS.index(word)] = mass
+    phi[-len(FILLER) :] = (1 - phi.sum()) / len(FILLER)
+    return phi
+
+
+def spread(words: tuple[str, ...], mass: float) -> np.ndarray:
+    return row(**dict.fromkeys(words, mass / len(words)))
+
+
+PLAIN = [row() for _ in range(6)]
+
+
+def match(*rows: np.ndarray, catalogue: Catalogue = CATALOGUE, **options: Any) -> Matching:  # noqa: ANN401 - passed on
+    phi = np.stack([*rows, *PLAIN])
+    return match_catalogue(catalogue, phi, TERMS, fingerprint="model", **options)
+
+
+def dimensions(matching: Matching) -> dict[str, tuple[int, ...]]:
+    return {topic.name: topic.dimensions for topic in matching.catalogue}
+
+
+def test_each_topic_gets_the_dimension_that_its_words_fill() -> None:
+    matching = match(spread(BABY, 0.4), spread(DEBT, 0.3))
+    assert dimensions(matching) == {"debts": (1,), "babies": (0,)}
+    assert matching.catalogue.model == "model"
+    assert [(fit.topic, round(fit.share, 3), fit.telling) for fit in matching.fits] == [
+        ("debts", 0.3, 4),
+        ("babies", 0.4, 4),
+    ]
+    assert set(matching.fits[0].words[:4]) == set(DEBT)
+    matching.require_all()
+
+
+def test_a_topic_split_in_two_gets_both_parts_but_not_a_crumb() -> None:
+    both = match(spread(BABY, 0.4), spread(DEBT, 0.3), spread(DEBT, 0.25))
+    assert dimensions(both)["debts"] == (1, 2)
+    crumb = match(spread(BABY, 0.4), spread(DEBT, 0.5), spread(DEBT, 0.1))
+    assert dimensions(crumb)["debts"] == (1,)
+
+
+def test_the_sizes_of_dimensions_decide_which_parts_matter() -> None:
+    rows = spread(BABY, 0.4), spread(DEBT, 0.3), spread(DEBT, 0.25)
+    sizes = np.array([1.0, 1.0, 0.05, *np.ones(len(PLAIN))])
+    assert dimensions(match(*rows, sizes=sizes))["debts"] == (1,)
+
+
+def test_a_mixed_dimension_goes_to_the_larger_share_and_says_what_it_mixes() -> None:
+    matching = match(row(**dict.fromkeys(DEBT, 0.05), **dict.fromkeys(BABY, 0.04)))
+    assert dimensions(matching) == {"debts": (0,), "babies": ()}
+    assert matching.fits[0].also == "babies"
+    (left,) = matching.unmatched
+    assert (left.topic, left.nearest) == ("babies", 0)
+    assert "more about 'debts'" in left.why
+    with pytest.raises(InputError, match="1 of 2 topics match no dimension, the first 'babies'"):
+        matching.require_all()
+    assert matching.without_unmatched().names == ("debts",)
+
+
+@pytest.mark.parametrize(
+    "near",
+    [
+        row(debt=0.3),  # one word is no topic
+        row(debt=0.2, loan=0.2),
+        spread(DEBT, 0.04),  # too small a share
+    ],
+)
+def test_what_only_looks_like_the_topic_is_not_taken(near: np.ndarray) -> None:
+    matching = match(spread(BABY, 0.4), near)
+    assert dimensions(matching)["debts"] == ()
+    assert "its nearest, its words are" in matching.unmatched[0].why
+
+
+def test_words_that_are_common_everywhere_tell_no_dimension() -> None:
+    everywhere = [spread(DEBT, 0.3) for _ in range(8)]
+    phi = np.stack([*everywhere, spread(BABY, 0.4)])
+    matching = match_catalogue(CATALOGUE, phi, TERMS, fingerprint="model")
+    assert dimensions(matching)["debts"] == ()
+
+
+def test_a_dimension_that_takes_up_little_of_the_topic_does_not_stand_for_it() -> None:
+    # Its share is large enough, but it is tiny: a text with these words is of the large dimension.
+    tiny, large = spread(DEBT, 0.3), spread((*DEBT, *BABY), 0.08)
+    for size, expected in ((0.002, ()), (1.0, (0,))):
+        sizes = np.array([size, 1.0, *np.ones(len(PLAIN))])
+        matching = match(tiny, large, spread(BABY, 0.4), sizes=np.append(sizes, 1.0))
+        assert dimensions(matching)["debts"] == expected
+
+
+def test_a_dimension_of_another_topic_is_not_taken_however_well_it_fits() -> None:
+    wide = Topic("money", (*DEBT, "card"), "finance")
+    matching = match(spread((*DEBT, "card"), 0.4), catalogue=Catalogue((DEBTS, wide)))
+    assert dimensions(matching) == {"debts": (), "money": (0,)}
+
+
+def test_a_topic_none_of_whose_words_the_model_knows_is_told_apart() -> None:
+    catalogue = Catalogue((DEBTS, Topic("rare", ("zyzzyva", "aa bb"), "other")))
+    (left,) = match(spread(DEBT, 0.3), catalogue=catalogue).unmatched
+    assert (left.known_words, left.nearest) == (0, None)
+    assert left.why == "the model knows none of its words"
+
+
+def test_choices_overrule_and_what_is_chosen_is_nobody_else_s() -> None:
+    rows = spread(BABY, 0.4), spread(DEBT, 0.3), spread(DEBT, 0.25)
+    matching = match(*rows, chosen={"babies": [2, 5]})
+    assert dimensions(matching) == {"debts": (1,), "babies": (2, 5)}
+    assert [fit.how for fit in matching.fits] == ["words", "chosen", "chosen"]
+    assert matching.shared == ()
+    assert match(*rows, chosen={"babies": [2], "debts": [2]}).shared == (2,)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"chosen": {"none": [1]}}, "no topic 'none'"),
+        ({"chosen": {"debts": [7]}}, "must be 0 to 6 in this model, got 7"),
+        ({"chosen": {"debts": [-1]}}, "got -1"),
+        ({"chosen": {"debts": []}}, "at least 1 dimension"),
+        ({"least_share": 0.0}, "least share"),
+        ({"least_share": float("nan")}, "least share"),
+    ],
+)
+def test_impossible_choices_are_refused(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(ParameterError, match=says):
+        match(spread(DEBT, 0.3), **options)
+
+
+def test_when_nothing_fits_there_is_no_catalogue_left() -> None:
+    with pytest.raises(InputError, match="about other things"):
+        match().without_unmatched()
+
+
+def test_an_uncounted_bigram_is_as_frequent_as_its_rarer_word() -> None:
+    catalogue = Catalogue((Topic("cards", ("credit card", "debt", "loan"), "finance"), BABIES))
+    both = match(row(credit=0.2, card=0.03, debt=0.05, loan=0.05), catalogue=catalogue)
+    assert both.fits[0].share == pytest.approx(0.13)
+    lonely = match(row(credit=0.3, debt=0.05, loan=0.05), catalogue=catalogue)
+    assert dimensions(lonely)["cards"] == ()
+
+
+def test_known_words_follow_the_model_s_own_forms_and_weights() -> None:
+    topic = Topic("t", ("debts", "debt", "the", "credit card", "xyz"), "finance")
+    column = {"debt": 0, "credit": 1, "card": 2}
+
+    def form(word: str) -> str | None:
+        return None if word == "the" else word.removesuffix("s")
+
+    assert known_words(topic, column, form) == {
+        (0,): pytest.approx(2 / 3),
+        (1, 2): pytest.approx(1 / 3),
+    }
+    counted = known_words(topic, {"debt": 0, "credit card": 1}, form)
+    assert counted == {(0,): pytest.approx(2 / 3), (1,): pytest.approx(1 / 3)}
+    weighted = Topic("t", ("debt", "credit"), "finance", weights=(3.0, 0.0))
+    assert known_words(weighted, column) == {(0,): 1.0}
+
+
+def test_the_best_indicator_is_the_best_of_all_subsets() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        reach = rng.dirichlet(np.full(6, 0.5))
+        found = best_indicator(reach, range(6))
+        subsets = [[place for place in range(6) if mask >> place & 1] for mask in range(1, 64)]
+        cosines = [reach[subset].sum() / np.sqrt(len(subset)) for subset in subsets]
+        assert reach[list(found)].sum() / np.sqrt(len(found)) == pytest.approx(max(cosines))
+    assert best_indicator(reach, []) == ()
+
+
+def test_a_model_s_own_catalogue_has_a_topic_for_each_dimension_yet_to_be_judged() -> None:
+    phi = np.stack([row(debt=0.4, loan=0.2, owe=0.1), row(baby=0.3, birth=0.2, mother=0.1)])
+    made = model_catalogue(phi, TERMS, fingerprint="model", count=3)
+    assert made.names == ("0 debt loan owe", "1 baby birth mother")
+    assert made.model == "model"
+    assert [topic.dimensions for topic in made] == [(0,), (1,)]
+    assert made.topics[0].weights == pytest.approx((0.4, 0.2, 0.1))
+    assert {topic.domain for topic in made} == {"unjudged"}
+    assert made.sensitive == ()
