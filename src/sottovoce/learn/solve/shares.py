@@ -9,8 +9,8 @@ import numpy as np
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn.examples import Floats
-from sottovoce.learn.party import CorruptShareError, DamagedMessageError
 from sottovoce.learn.paillier.numbers import gmpy2
+from sottovoce.learn.party import CorruptShareError, DamagedMessageError
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def opened_integers(own: Share, other: Share) -> list[int]:
 
 
 def opened_fractions(own: Share, other: Share) -> list[Fraction]:
-    """theta exactly: y / det(A), or fixed-point numbers as they are."""
+    """Theta exactly: y / det(A), or fixed-point numbers as they are."""
     integers = opened_integers(own, other)
     if not own.determinant:
         if own.fraction_bits == 0:
