@@ -175,6 +175,13 @@ def test_a_singular_system_is_refused_by_name_without_its_numbers() -> None:
     assert "1234567" not in str(refused.value)
 
 
+def test_redraws_come_to_an_end() -> None:
+    plan = replace(PLAN, primes=3)
+    masked_module.check_retries(masked_module.MOST_RETRIES - 1, 1, plan)
+    with pytest.raises(SingularSystemError, match="1 of 3 random primes after 4 redraws"):
+        masked_module.check_retries(masked_module.MOST_RETRIES, 1, plan)
+
+
 def test_a_singular_dealt_system_is_refused_by_name() -> None:
     singular = IntegerSystem([[5, 0], [0, 0]], [1, 1], 0)
     plan = plan_dealt(tight_bounds(singular), key_bits=BITS)
