@@ -151,7 +151,10 @@ def test_demo_writes_a_report_and_says_where(
     told = json.loads(again)
     assert told["report"] == str(tmp_path / "d" / "report.html")
     assert told["left_out"] == {}
-    assert (tmp_path / "d" / "report.html").read_text(encoding="utf-8") == page
+    # The noise of a release is never the same twice; all before it is, for one seed.
+    release = page.index('id="what-a-release')
+    repeated = (tmp_path / "d" / "report.html").read_text(encoding="utf-8")
+    assert repeated[:release] == page[:release]
 
 
 def demo_without(package: str, folder: Path) -> subprocess.CompletedProcess[str]:
