@@ -30,8 +30,9 @@ class VoiceModel:
     A background text *mentions* a topic if one of the topic's salient words stands near a
     first-person word in it. Words that are more frequent in texts with a mention than in others
     are evidence for the topic, the salient words among them (``evidence_of_words``). The strength
-    of a post is the sum of the evidence of its distinct words; with it R-Susceptibility,
-    Definitions 5 and 7 to 9, are the measures ``voice``, ``voice-d``, ``voice-t``, ``voice-dt``.
+    of a post is the sum of the evidence of its distinct words; the paper's strength, breadth and
+    persistence of interest, with it in place of a cosine, are the measures ``voice``, ``voice-d``,
+    ``voice-t`` and ``voice-dt``. The paper has no such space.
     """
 
     mentions: Mentions

@@ -117,7 +117,7 @@ class ScoredTimelines:
     def _best_weeks(
         self, writer: Integers, posts: Integers, users: int, per_post: Floats
     ) -> Floats:
-        """Keyword counts under R-Susceptibility, Definition 8, as the -T measures have it."""
+        """The mean of the best weeks' keyword counts, as the -T measures have it."""
         best = BestBuckets(1, SETTING.m)
         best.admit(users)
         best.add_posts(writer, self.week[posts], per_post[:, np.newaxis])
