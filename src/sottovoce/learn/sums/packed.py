@@ -35,6 +35,7 @@ from sottovoce.learn.party import (
 )
 from sottovoce.learn.party.refusals import DamagedMessageError
 from sottovoce.learn.sums.fixed import FixedPoint, Ring
+from sottovoce.learn.sums.masking import told_part
 from sottovoce.learn.sums.rules import AllowTwo, checked_parties, fewest
 
 LEAKAGE = Leakage(
@@ -62,6 +63,8 @@ class PackedSum:
         size: how many values a summand has.
         numbers: how large they are; the slots are planned from it.
         allow_two: the name of what two peers accept.
+        threshold: how many peers must stay; three by default, two where ``allow_two`` says so.
+        told: whether the peers are told the sum; if not, only that it is there.
     """
 
     session: bytes
@@ -71,6 +74,8 @@ class PackedSum:
     size: int
     numbers: FixedPoint
     allow_two: AllowTwo | None = None
+    threshold: int = 0
+    told: bool = True
 
     def __post_init__(self) -> None:
         peers = checked_parties(self.peers, allow_two=self.allow_two)
@@ -83,7 +88,13 @@ class PackedSum:
             raise ParameterError(
                 f"the numbers are planned for {self.numbers.parties} summands, got {len(peers)}."
             )
+        least = fewest(self.allow_two)
+        if self.threshold and not least <= self.threshold <= len(peers):
+            raise ParameterError(
+                f"threshold must be {least} to {len(peers)}, got {self.threshold}."
+            )
         object.__setattr__(self, "peers", peers)
+        object.__setattr__(self, "threshold", self.threshold or least)
 
     def plan(self, key_bits: int) -> SlotPlan:
         """Slots that no sum of this many summands can overflow."""
@@ -118,7 +129,7 @@ class PackedPeer:
     def receive(self, message: Message) -> list[Message]:
         """Encrypt under the key, or note the sum."""
         if message.kind == "sum":
-            total, survivors = told_sum(message, self._terms)
+            total, survivors = told_sum(message, self._terms, told=self._terms.told)
             self._inbox.take(message)
             self.total, self.survivors = total, survivors
             self._inbox.close()
@@ -197,7 +208,7 @@ class PackedCoordinator:
         return received_array(message, self._public, self._terms)
 
     def _sent_on(self) -> list[Message]:
-        heard, needed = tuple(self._inbox.taken), fewest(self._terms.allow_two)
+        heard, needed = tuple(self._inbox.taken), self._terms.threshold
         if len(heard) < needed or self._added is None:
             raise TooFewPartiesError(
                 f"{len(heard)} peers are left, at least {needed} must be; run the sum again."
@@ -242,16 +253,23 @@ class PackedKeyHolder:
         # Planned numbers have slots of at most 64 bits, so that machine integers come out.
         self.total, self.survivors = decrypt_integers(array, self._key).view(np.uint64), names
         self._inbox.close()
-        payload: dict[str, Value] = {"vector": self.total, "names": names}
-        return self._to_everybody(SUM, "sum", payload)
+        everything: dict[str, Value] = {"vector": self.total, "names": names}
+        vector = told_part(self.total, told=self._terms.told)
+        to_peers: dict[str, Value] = {"vector": vector, "names": names}
+        return [
+            self._said(self._terms.coordinator, SUM, "sum", everything),
+            *(self._said(peer, SUM, "sum", to_peers) for peer in self._terms.peers),
+        ]
 
     def time_out(self) -> list[Message]:
         """Only the coordinator goes on without others."""
         return []
 
     def _to_everybody(self, step: int, kind: str, payload: dict[str, Value]) -> list[Message]:
-        session = self._terms.session
-        return [Message(session, self.name, one, step, kind, payload) for one in self._everybody]
+        return [self._said(one, step, kind, payload) for one in self._everybody]
+
+    def _said(self, receiver: str, step: int, kind: str, payload: dict[str, Value]) -> Message:
+        return Message(self._terms.session, self.name, receiver, step, kind, payload)
 
 
 def told_key(message: Message) -> PublicKey:
@@ -259,11 +277,14 @@ def told_key(message: Message) -> PublicKey:
     return public_key_from_text(message.item("key", str))
 
 
-def told_sum(message: Message, terms: PackedSum) -> tuple[Ring, tuple[str, ...]]:
+def told_sum(
+    message: Message, terms: PackedSum, *, told: bool = True
+) -> tuple[Ring, tuple[str, ...]]:
     """The sum of a message, and over whom it runs."""
     vector: Ring = message.array("vector", "<u8")
-    if vector.size != terms.size:
-        raise DamagedMessageError(f"a sum must have {terms.size} values, got {vector.size}.")
+    size = terms.size if told else 0
+    if vector.size != size:
+        raise DamagedMessageError(f"a sum must have {size} values, got {vector.size}.")
     return vector, _names(message, terms)
 
 
@@ -277,8 +298,6 @@ def received_array(message: Message, public: PublicKey, terms: PackedSum) -> Enc
 
 def _names(message: Message, terms: PackedSum) -> tuple[str, ...]:
     names = tuple(str(name) for name in message.item("names", tuple))
-    if not set(names) <= set(terms.peers) or len(set(names)) < fewest(terms.allow_two):
-        raise TooFewPartiesError(
-            f"a sum must be over at least {fewest(terms.allow_two)} of its peers."
-        )
+    if not set(names) <= set(terms.peers) or len(set(names)) < terms.threshold:
+        raise TooFewPartiesError(f"a sum must be over at least {terms.threshold} of its peers.")
     return names
