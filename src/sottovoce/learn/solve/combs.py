@@ -10,7 +10,7 @@ the modulus and the shifts s just add up, so that a product costs little more th
 """
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +34,7 @@ class CombPlan(NamedTuple):
     cost: float
 
 
+@cache
 def plan_combs(bases: int, rows: int, bits: int) -> CombPlan:
     """The cheapest shape for ``rows`` products of ``bases`` powers with ``bits``-bit exponents."""
     fewest = -(-bases // _MOST_IN_GROUP)

@@ -11,7 +11,8 @@ def leading_minors_positive(matrix: list[list[int]]) -> bool:
         for row in rows[at + 1 :]:
             factor = row[at]
             row[at:] = [
-                (pivot * x - factor * y) // last for x, y in zip(row[at:], rows[at][at:], strict=True)
+                (pivot * x - factor * y) // last
+                for x, y in zip(row[at:], rows[at][at:], strict=True)
             ]
         last = pivot
     return True

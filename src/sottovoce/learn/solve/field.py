@@ -15,9 +15,14 @@ _LEADING_ONES = 4
 _SMALLEST_BITS = 8
 
 
+def smallest_public_prime(bits: int) -> int:
+    """A bound below which no public prime of ``bits`` bits lies."""
+    return ((1 << _LEADING_ONES) - 1) << (bits - _LEADING_ONES)
+
+
 def random_public_prime(bits: int) -> int:
     """A prime of ``bits`` bits that begins with four ones."""
-    high = ((1 << _LEADING_ONES) - 1) << (bits - _LEADING_ONES)
+    high = smallest_public_prime(bits)
     while not is_prime(candidate := random_bits(bits) | high | 1):
         pass
     return candidate

@@ -7,7 +7,21 @@ import numpy as np
 from sottovoce.learn.paillier import PrivateKey, SlotPlan, encrypt_integers, generate_key
 from sottovoce.learn.paillier.array import EncryptedArray
 from sottovoce.learn.paillier.keys import PublicKey
-from sottovoce.learn.party import Exchange, Traffic, new_session
+from sottovoce.learn.party import Exchange, StalledError, Traffic, new_session
+from sottovoce.learn.solve.chebyshev import (
+    ChebyshevCoordinator,
+    ChebyshevKeyHolder,
+    ChebyshevPlan,
+    ChebyshevTerms,
+)
+from sottovoce.learn.solve.dealer import (
+    DealtCoordinator,
+    DealtKeyHolder,
+    DealtPlan,
+    DealtTerms,
+    SolveDealer,
+    triangle,
+)
 from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
 from sottovoce.learn.solve.plan import SolvePlan
 from sottovoce.learn.solve.shares import Share
@@ -45,6 +59,41 @@ def masked_solution(
     coordinator = SolveCoordinator(terms, own, *encrypted_system(system, plan.sent, held.public))
     holder = SolveKeyHolder(terms, held)
     traffic = Exchange([coordinator, holder]).run()
-    assert coordinator.share is not None  # noqa: S101 - the exchange ran to its end
-    assert holder.share is not None  # noqa: S101 - likewise
-    return HiddenSolution(coordinator.share, holder.share, traffic, coordinator.retries)
+    return HiddenSolution(
+        _known(coordinator.share), _known(holder.share), traffic, coordinator.retries
+    )
+
+
+def dealt_solution(
+    system: IntegerSystem, plan: DealtPlan, *, key: PrivateKey | None = None
+) -> HiddenSolution:
+    """Encrypt a system and run the solve with a dealer; ``key`` is the key holder's."""
+    held = key or generate_key(plan.key_bits)
+    terms = DealtTerms(new_session(), "dealer", "coordinator", "key holder", plan)
+    numbers = np.array(triangle(system), dtype=object)
+    coordinator = DealtCoordinator(terms, encrypt_integers(numbers, plan.sent, held.public))
+    holder = DealtKeyHolder(terms, held)
+    traffic = Exchange([SolveDealer(terms), coordinator, holder]).run()
+    return HiddenSolution(_known(coordinator.share), _known(holder.share), traffic)
+
+
+def chebyshev_solution(
+    system: IntegerSystem,
+    plan: ChebyshevPlan,
+    *,
+    keys: tuple[PrivateKey, PrivateKey] | None = None,
+) -> HiddenSolution:
+    """Encrypt a system and iterate on shares; ``keys`` are the coordinator's, the holder's."""
+    own, held = keys or (generate_key(plan.key_bits), generate_key(plan.key_bits))
+    terms = ChebyshevTerms(new_session(), "coordinator", "key holder", plan)
+    numbers = encrypted_system(system, plan.slots, held.public)
+    coordinator = ChebyshevCoordinator(terms, own, *numbers)
+    holder = ChebyshevKeyHolder(terms, held)
+    traffic = Exchange([coordinator, holder]).run()
+    return HiddenSolution(_known(coordinator.share), _known(holder.share), traffic)
+
+
+def _known(share: Share | None) -> Share:
+    if share is None:
+        raise StalledError("a solve ended without a share.")
+    return share

@@ -25,7 +25,6 @@ from sottovoce.learn.paillier import (
     public_key_to_text,
 )
 from sottovoce.learn.paillier.grid import as_grid
-from sottovoce.learn.paillier.plan import SlotPlan
 from sottovoce.learn.party import (
     DamagedMessageError,
     Inbox,
@@ -34,8 +33,6 @@ from sottovoce.learn.party import (
     Message,
     Value,
 )
-from sottovoce.learn.randomness import random_below
-from sottovoce.learn.solve.combs import combined
 from sottovoce.learn.solve.field import (
     Matrix,
     Vector,
@@ -45,7 +42,14 @@ from sottovoce.learn.solve.field import (
     random_vector,
     solved,
 )
-from sottovoce.learn.solve.plan import SolvePlan, mask_half_range
+from sottovoce.learn.solve.masking import (
+    Objects,
+    computed,
+    mask_half_range,
+    mixed_rows,
+    multiple_masks,
+)
+from sottovoce.learn.solve.plan import SolvePlan
 from sottovoce.learn.solve.refusals import SingularSystemError
 from sottovoce.learn.solve.shares import Share, joined
 
@@ -167,7 +171,7 @@ class SolveCoordinator:
         """Nobody else could answer."""
         return []
 
-    def _note(self, masks: list[_Mask], answers: np.ndarray) -> None:  # type: ignore[type-arg] # of objects
+    def _note(self, masks: list[_Mask], answers: Objects) -> None:
         for mask, answer in zip(masks, answers, strict=True):
             self._residues[mask.prime] = [int(each) % mask.prime for each in answer]
             self._masks.append(mask)
@@ -208,7 +212,7 @@ class SolveCoordinator:
         grid = mixed.reshape(len(masks), plan.size + 1, -1)
         for at in range(len(masks)):
             grid[at, -1] = grid[at, -1] * self._vector.ciphertexts % self._vector.public.n_squared
-        system = _computed(self._vector, grid, plan.sent, plan.quotient << plan.prime_bits)
+        system = computed(self._vector, grid, plan.sent, plan.quotient << plan.prime_bits)
         multiples = [
             multiple_masks((plan.size + 1, plan.size), mask.prime, plan.quotient) for mask in masks
         ]
@@ -277,7 +281,7 @@ class SolveKeyHolder:
         """Enc_C of y plus a uniform residue and a uniform multiple of the prime."""
         plan = self._terms.plan
         mixed = mixed_rows(columns, [weights], plan.prime_bits)[0]
-        product = _computed(columns, mixed, plan.returned, plan.answer_quotient << plan.prime_bits)
+        product = computed(columns, mixed, plan.returned, plan.answer_quotient << plan.prime_bits)
         residues = random_vector(plan.outputs, prime)
         self._residues[prime] = [-int(residue) % prime for residue in residues]
         masks = multiple_masks((plan.outputs,), prime, plan.answer_quotient) + as_grid(
@@ -294,7 +298,7 @@ class SolveKeyHolder:
         payload: dict[str, Value] = {"solved": fine}
         if answers:
             grid = np.stack([answer.ciphertexts for answer in answers])
-            array = _computed(answers[0], grid, plan.returned, answers[0].bound)
+            array = computed(answers[0], grid, plan.returned, answers[0].bound)
             payload["answers"] = array_to_bytes(array)
         if fine.all():
             self._inbox.close()
@@ -307,7 +311,7 @@ class SolveKeyHolder:
         return Message(self._terms.session, self.name, receiver, step, "answer", payload)
 
 
-def weights_of(system: np.ndarray, prime: int) -> Vector | None:  # type: ignore[type-arg] # of objects
+def weights_of(system: Objects, prime: int) -> Vector | None:
     """(det(M) w, det(M)) of an opened system, w = M^-1 c; None if the prime divides det(A)."""
     *transposed, right = [[int(entry) % prime for entry in row] for row in system]
     matrix = [[*row] for row in zip(*transposed, strict=True)]
@@ -315,24 +319,6 @@ def weights_of(system: np.ndarray, prime: int) -> Vector | None:  # type: ignore
     if determinant == 0:
         return None
     return [determinant * entry % prime for entry in solution] + [determinant]
-
-
-def mixed_rows(array: EncryptedArray, rows: Matrix, bits: int) -> np.ndarray:  # type: ignore[type-arg] # of objects
-    """Ciphertexts of rows @ array, for residues of at most ``bits`` bits, not yet blinded."""
-    columns = array.ciphertexts
-    found = [
-        combined(columns[:, block].tolist(), rows, bits, array.public.n)
-        for block in range(columns.shape[1])
-    ]
-    numbers = [number for row in zip(*found, strict=True) for number in row]
-    return as_grid(numbers, (len(rows), columns.shape[1]))
-
-
-def multiple_masks(shape: tuple[int, ...], prime: int, quotient: int) -> np.ndarray:  # type: ignore[type-arg] # of objects
-    """Uniform multiples of the prime that hide a quotient of that size."""
-    half = mask_half_range(quotient)
-    drawn = [prime * (random_below(2 * half) - half) for _ in range(int(np.prod(shape)))]
-    return as_grid(drawn, shape)
 
 
 def share_of(residues: Mapping[int, Sequence[int]], *, determinant: bool) -> Share:
@@ -355,15 +341,6 @@ def _mask_bound(plan: SolvePlan, quotient: int) -> int:
     return mask_half_range(quotient) << plan.prime_bits
 
 
-def _computed(
-    like: EncryptedArray,
-    grid: np.ndarray,  # type: ignore[type-arg] # of objects
-    plan: SlotPlan,
-    bound: int,
-) -> EncryptedArray:
-    return EncryptedArray(like.public, plan, grid, like.length, bound, 0)
-
-
 def _check_inputs(
     plan: SolvePlan, key: PrivateKey, matrix: EncryptedArray, vector: EncryptedArray
 ) -> None:
@@ -375,10 +352,9 @@ def _check_inputs(
         )
     if matrix.public != vector.public or matrix.public == key.public:
         raise InputError("the system must be under the key holder's key, not the coordinator's.")
-    if any(
-        array.plan != plan.sent or array.bound > plan.sent.value_bound for array in (matrix, vector)
-    ):
-        raise InputError("the system must be encrypted in the slots and bounds of the solve's plan.")
+    # The arrays' own bounds may be wider, as sums of summands' are: the public bounds hold.
+    if any(array.plan != plan.sent for array in (matrix, vector)):
+        raise InputError("the system must be encrypted in the slots of the solve's plan.")
 
 
 def _check_key(plan: SolvePlan, public: PublicKey) -> None:

@@ -5,21 +5,13 @@ from functools import cached_property
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn.paillier.packing import blocks
-from sottovoce.learn.paillier.plan import (
-    SLACK_BITS,
-    Program,
-    SlotPlan,
-    Stage,
-    mask_bound,
-    most_slots,
-    plan_slots,
-)
+from sottovoce.learn.paillier.plan import SLACK_BITS, SlotPlan
 from sottovoce.learn.solve.combs import plan_combs
+from sottovoce.learn.solve.field import smallest_public_prime
+from sottovoce.learn.solve.masking import fits_key, masked_slots
 from sottovoce.learn.solve.system import PublicBounds
 
 FEWEST_PRIME_BITS = 16
-# Random primes begin with four ones: at least 15/16 of their bits' power, so 0.1 bits are lost.
-_LOST = 0.1
 # Per ciphertext of 2048 bits, in products by a unit (see `combs`), measured; a power's length, and
 # so the factor, grows with the key.
 _DECRYPT, _BLIND, _OWN_ENCRYPT, _MEASURED_BITS = 800, 120, 110, 2048
@@ -75,12 +67,14 @@ class SolvePlan:
     @cached_property
     def sent(self) -> SlotPlan:
         """The slots of Enc_K(A), Enc_K(b) and what is computed from them."""
-        return _slots(self, self.bounds.entry + self.bounds.right, self.quotient)
+        first = max(self.bounds.entry, self.bounds.right)
+        return masked_slots((first,), self.quotient, self.prime_bits, self.key_bits)
 
     @cached_property
     def returned(self) -> SlotPlan:
         """The slots of Enc_C([eR | -er]) and of the answer made from it."""
-        return _slots(self, (1 << self.prime_bits) - 1, self.answer_quotient)
+        first = (1 << self.prime_bits) - 1
+        return masked_slots((first,), self.answer_quotient, self.prime_bits, self.key_bits)
 
     @property
     def cost(self) -> float:
@@ -92,25 +86,6 @@ class SolvePlan:
         answered = self.primes * back * plan_combs(rows, 1, self.prime_bits).cost
         owned = self.primes * rows * back * _OWN_ENCRYPT * key
         return opened * (_DECRYPT + _BLIND) * key + mixed + answered + owned
-
-
-def _slots(plan: SolvePlan, first: int, quotient: int) -> SlotPlan:
-    """Slots for numbers of at most quotient p, masked by a multiple of p and a residue."""
-    p = 1 << plan.prime_bits
-    stages = (
-        Stage(first, 0),
-        Stage(quotient * p, 0),
-        Stage((quotient + mask_half_range(quotient) + 1) * p, 0),
-    )
-    return plan_slots(Program(stages), key_bits=plan.key_bits)
-
-
-def mask_half_range(quotient: int) -> int:
-    """h such that a uniform multiple of p from -h p to h p hides any quotient of that size.
-
-    The mask has 2h >= (2q + 1) 2^64 values, so two quotients differ by a chance of 2^-64.
-    """
-    return mask_bound(quotient, SLACK_BITS) // 2 + 1
 
 
 def needed_bits(bounds: PublicBounds, *, score: int, slack_bits: int, determinant: bool) -> int:
@@ -141,9 +116,8 @@ def plan_solve(
     bits = needed_bits(bounds, score=score, slack_bits=slack_bits, determinant=determinant)
     plans = []
     for primes in range(1, bits // FEWEST_PRIME_BITS + 1):
-        each = int(-(-bits // primes) + _LOST) + 1
-        plan = SolvePlan(bounds, key_bits, primes, each, determinant)
-        if _fits(plan):
+        plan = SolvePlan(bounds, key_bits, primes, _prime_bits(bits, primes), determinant)
+        if fits_key(plan.answer_quotient, plan.prime_bits, key_bits):
             plans.append(plan)
     if not plans:
         raise ParameterError(
@@ -153,7 +127,9 @@ def plan_solve(
     return min(plans, key=lambda plan: plan.cost)
 
 
-def _fits(plan: SolvePlan) -> bool:
-    p = 1 << plan.prime_bits
-    widest = (plan.answer_quotient + mask_half_range(plan.answer_quotient) + 1) * p
-    return most_slots(plan.key_bits, widest.bit_length() + 1) >= 1
+def _prime_bits(bits: int, primes: int) -> int:
+    """The least length for which the product of so many primes surely exceeds 2^bits."""
+    each = max(-(-bits // primes), FEWEST_PRIME_BITS)
+    while smallest_public_prime(each) ** primes < 1 << bits:
+        each += 1
+    return each

@@ -104,9 +104,7 @@ def standardised_bounds(
             f"definite at {fraction_bits} binary places, got {penalty}; use more places."
         )
     diagonal = scaled_bound(1 + penalty, fraction_bits) + peers + 1
-    return PublicBounds(
-        size, fraction_bits, diagonal, size * diagonal, one + peers + 1, one + off
-    )
+    return PublicBounds(size, fraction_bits, diagonal, size * diagonal, one + peers + 1, one + off)
 
 
 @dataclass(frozen=True)
@@ -150,7 +148,9 @@ def check_system(system: IntegerSystem, bounds: PublicBounds) -> None:
     matrix = system.matrix
     if any(len(row) != system.size for row in matrix) or len(matrix) != system.size:
         raise UnfitSystemError("a system's matrix must be square, and fit its right-hand side.")
-    if any(tuple(row) != column for row, column in zip(matrix, zip(*matrix, strict=True), strict=True)):
+    if any(
+        tuple(row) != column for row, column in zip(matrix, zip(*matrix, strict=True), strict=True)
+    ):
         raise UnfitSystemError("a system's matrix must be symmetric.")
     if not _within(system, bounds):
         raise UnfitSystemError("a system must keep to its public bounds.")
