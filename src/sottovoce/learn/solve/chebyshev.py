@@ -88,7 +88,7 @@ class ChebyshevPlan:
 
     @property
     def size(self) -> int:
-        """d."""
+        """The number of unknowns, d."""
         return self.bounds.size
 
     @property

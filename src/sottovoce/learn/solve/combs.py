@@ -11,6 +11,7 @@ the modulus and the shifts s just add up, so that a product costs little more th
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -93,7 +94,7 @@ class Combs:
         by_column = [
             _indices(bits[:, begin:end, column])
             for column in range(columns)
-            for begin, end in zip(cuts[:-1], cuts[1:], strict=True)
+            for begin, end in pairwise(cuts)
         ]
         digits: list[list[list[int]]] = np.stack(by_column, axis=-1)[:, ::-1].tolist()
         return digits
@@ -111,7 +112,8 @@ class Combs:
             for units, shifts, digit in zip(self._units, self._shifts, turn, strict=True):
                 power = power * units[digit] % modulus
                 total += shifts[digit]
-        return (power + power * (total % n) % n * n) % modulus
+        product: int = (power + power * (total % n) % n * n) % modulus
+        return product
 
 
 def combined(bases: Sequence[int], rows: Sequence[Sequence[int]], bits: int, n: int) -> list[int]:

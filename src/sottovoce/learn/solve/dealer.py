@@ -94,7 +94,7 @@ class DealtPlan:
 
     @property
     def size(self) -> int:
-        """d."""
+        """The number of unknowns, d."""
         return self.bounds.size
 
     @property
@@ -219,7 +219,7 @@ def final_matrix(mixing: Matrix, factor: int, prime: int, plan: DealtPlan) -> Ma
         [factor * entry % prime for entry in row[:-1]] + [-factor * row[-1] % prime]
         for row in mixing
     ]
-    return rows + [[0] * plan.size + [factor]] if plan.determinant else rows
+    return [*rows, [0] * plan.size + [factor]] if plan.determinant else rows
 
 
 class DealtCoordinator:

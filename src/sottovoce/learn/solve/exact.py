@@ -1,4 +1,4 @@
-"""The plain solve of the same integers, in exact arithmetic: what the hidden ones are checked by."""
+"""The plain solve of the same integers, exact: what the hidden ones are checked by."""
 
 from fractions import Fraction
 from typing import NamedTuple

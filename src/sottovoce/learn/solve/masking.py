@@ -20,7 +20,7 @@ Objects: TypeAlias = NDArray[Any]
 
 
 def mask_half_range(quotient: int) -> int:
-    """h such that a uniform rho from -h to h-1 hides any quotient of that size.
+    """The h such that a uniform rho from -h to h-1 hides any quotient of that size.
 
     It has 2h >= (2q + 1) 2^64 values, so two quotients differ by a chance of 2^-64.
     """

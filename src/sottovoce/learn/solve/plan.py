@@ -1,4 +1,4 @@
-"""How many primes of how many bits, and how the numbers lie in slots: chosen by cost, then proven."""
+"""How many primes of how many bits, and how numbers lie in slots: chosen by cost, and proven."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,7 +43,7 @@ class SolvePlan:
 
     @property
     def size(self) -> int:
-        """d."""
+        """The number of unknowns, d."""
         return self.bounds.size
 
     @property

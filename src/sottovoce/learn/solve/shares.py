@@ -72,7 +72,7 @@ def opened_integers(own: Share, other: Share) -> list[int]:
 
 
 def opened_fractions(own: Share, other: Share) -> list[Fraction]:
-    """theta exactly: y / det(A), or fixed-point numbers as they are."""
+    """Theta exactly: y / det(A), or fixed-point numbers as they are."""
     integers = opened_integers(own, other)
     if not own.determinant:
         if own.fraction_bits == 0:

@@ -117,7 +117,7 @@ class IntegerSystem:
 
     @property
     def size(self) -> int:
-        """d."""
+        """The number of unknowns, d."""
         return len(self.vector)
 
 
