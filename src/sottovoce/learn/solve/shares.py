@@ -9,8 +9,8 @@ import numpy as np
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn.examples import Floats
-from sottovoce.learn.party import CorruptShareError, DamagedMessageError
 from sottovoce.learn.paillier.numbers import gmpy2
+from sottovoce.learn.party import CorruptShareError, DamagedMessageError
 
 
 @dataclass(frozen=True)
