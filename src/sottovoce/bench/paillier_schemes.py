@@ -68,7 +68,7 @@ class Phe:
     """One ciphertext for each value."""
 
     name = "phe with gmpy2"
-    part = 4
+    part = 32
 
     def __init__(self, bits: int) -> None:
         from phe import paillier as phe  # noqa: PLC0415 - a peer, where it is installed

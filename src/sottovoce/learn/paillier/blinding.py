@@ -8,7 +8,7 @@ from sottovoce.learn.paillier.tables import Comb, CombShape, comb_shape
 from sottovoce.learn.randomness import random_below
 
 # Rows and turns of the tables, and how many factors pay for building the larger ones: measured, 1
-# and 7 MB at 2048 bits, 1.6 and 12 MB at 3072.
+# and 7 MB at 2048 bits, 2.4 and 16 MB at 3072.
 _SMALL = (8, 16)
 _LARGE = (10, 8)
 _WORTH_LARGE = 700

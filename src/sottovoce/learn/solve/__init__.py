@@ -1,0 +1,80 @@
+"""Hidden solves: A theta = b between a coordinator and a key holder, neither of whom sees it."""
+
+from sottovoce.learn.solve.chebyshev import (
+    ChebyshevCoordinator,
+    ChebyshevKeyHolder,
+    ChebyshevPlan,
+    ChebyshevTerms,
+    plan_chebyshev,
+)
+from sottovoce.learn.solve.dealer import (
+    DealtCoordinator,
+    DealtKeyHolder,
+    DealtPlan,
+    DealtTerms,
+    SolveDealer,
+    plan_dealt,
+    triangle,
+)
+from sottovoce.learn.solve.exact import ExactSolution, solved_exactly
+from sottovoce.learn.solve.in_process import (
+    HiddenSolution,
+    chebyshev_solution,
+    dealt_solution,
+    encrypted_system,
+    masked_solution,
+)
+from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
+from sottovoce.learn.solve.plan import SolvePlan, plan_solve
+from sottovoce.learn.solve.refusals import SingularSystemError, UnfitSystemError
+from sottovoce.learn.solve.shares import (
+    Share,
+    opened_fractions,
+    opened_integers,
+    opened_theta,
+)
+from sottovoce.learn.solve.system import (
+    IntegerSystem,
+    PublicBounds,
+    check_system,
+    scaled_system,
+    standardised_bounds,
+)
+
+__all__ = [
+    "ChebyshevCoordinator",
+    "ChebyshevKeyHolder",
+    "ChebyshevPlan",
+    "ChebyshevTerms",
+    "DealtCoordinator",
+    "DealtKeyHolder",
+    "DealtPlan",
+    "DealtTerms",
+    "ExactSolution",
+    "HiddenSolution",
+    "IntegerSystem",
+    "PublicBounds",
+    "Share",
+    "SingularSystemError",
+    "SolveCoordinator",
+    "SolveDealer",
+    "SolveKeyHolder",
+    "SolvePlan",
+    "SolveTerms",
+    "UnfitSystemError",
+    "chebyshev_solution",
+    "check_system",
+    "dealt_solution",
+    "encrypted_system",
+    "masked_solution",
+    "opened_fractions",
+    "opened_integers",
+    "opened_theta",
+    "plan_chebyshev",
+    "plan_dealt",
+    "plan_solve",
+    "scaled_system",
+    "solved_exactly",
+    "standardised_bounds",
+    "triangle",
+]

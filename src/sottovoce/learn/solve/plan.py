@@ -1,0 +1,135 @@
+"""How many primes of how many bits, and how numbers lie in slots: chosen by cost, and proven."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sottovoce.errors import ParameterError
+from sottovoce.learn.paillier.packing import blocks
+from sottovoce.learn.paillier.plan import SLACK_BITS, SlotPlan
+from sottovoce.learn.solve.combs import plan_combs
+from sottovoce.learn.solve.field import smallest_public_prime
+from sottovoce.learn.solve.masking import fits_key, masked_slots
+from sottovoce.learn.solve.system import PublicBounds
+
+FEWEST_PRIME_BITS = 16
+# Per ciphertext of 2048 bits, in products by a unit (see `combs`), measured; a power's length, and
+# so the factor, grows with the key.
+_DECRYPT, _BLIND, _OWN_ENCRYPT, _MEASURED_BITS = 800, 120, 110, 2048
+
+
+@dataclass(frozen=True)
+class SolvePlan:
+    """What coordinator and key holder agree on before a masked solve.
+
+    Attributes:
+        bounds: what is public of the system.
+        key_bits: the length of both parties' keys.
+        primes: how many primes.
+        prime_bits: the length of each.
+        determinant: whether shares of det(A) are made too, so that theta itself can be had.
+    """
+
+    bounds: PublicBounds
+    key_bits: int
+    primes: int
+    prime_bits: int
+    determinant: bool = False
+
+    def __post_init__(self) -> None:
+        if self.prime_bits < FEWEST_PRIME_BITS or self.primes < 1:
+            raise ParameterError(
+                f"a solve needs primes of at least {FEWEST_PRIME_BITS} bits, got {self.prime_bits}."
+            )
+
+    @property
+    def size(self) -> int:
+        """The number of unknowns, d."""
+        return self.bounds.size
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers are shared in the end."""
+        return self.size + self.determinant
+
+    @cached_property
+    def quotient(self) -> int:
+        """The largest size of a masked entry's quotient by a prime: of R'A and of b + A r.
+
+        Residues are below p, so |sum_j A_ij r_j| < d max|A| p, and |b| <= max|b| <= max|b| p.
+        """
+        return self.size * self.bounds.entry + self.bounds.right + 1
+
+    @cached_property
+    def answer_quotient(self) -> int:
+        """The largest quotient by a prime of a sum of d+1 products of residues."""
+        return (self.size + 1) << self.prime_bits
+
+    @cached_property
+    def sent(self) -> SlotPlan:
+        """The slots of Enc_K(A), Enc_K(b) and what is computed from them."""
+        first = max(self.bounds.entry, self.bounds.right)
+        return masked_slots((first,), self.quotient, self.prime_bits, self.key_bits)
+
+    @cached_property
+    def returned(self) -> SlotPlan:
+        """The slots of Enc_C([eR | -er]) and of the answer made from it."""
+        first = (1 << self.prime_bits) - 1
+        return masked_slots((first,), self.answer_quotient, self.prime_bits, self.key_bits)
+
+    @property
+    def cost(self) -> float:
+        """Both parties' work, in products by a unit of half a ciphertext's length."""
+        rows, key = self.size + 1, self.key_bits / _MEASURED_BITS
+        across, back = blocks(self.size, self.sent), blocks(self.outputs, self.returned)
+        opened = self.primes * (rows * across + back)
+        mixed = across * plan_combs(self.size, self.primes * rows, self.prime_bits).cost
+        answered = self.primes * back * plan_combs(rows, 1, self.prime_bits).cost
+        owned = self.primes * rows * back * _OWN_ENCRYPT * key
+        return opened * (_DECRYPT + _BLIND) * key + mixed + answered + owned
+
+
+def needed_bits(bounds: PublicBounds, *, score: int, slack_bits: int, determinant: bool) -> int:
+    """The bits of P, the product of the primes, that hold every score's sign.
+
+    |y'x| <= max|y_i| ||x||_1 with ||x||_1 <= ``score`` in x's own integers; one bit is the sign,
+    and ``slack_bits`` are left so that shares modulo P can be cut locally.
+    """
+    largest = bounds.largest_solution * score
+    if determinant:
+        largest = max(largest, bounds.largest_determinant)
+    return largest.bit_length() + 1 + slack_bits
+
+
+def plan_solve(
+    bounds: PublicBounds,
+    *,
+    key_bits: int,
+    score: int = 1 << 22,
+    slack_bits: int = SLACK_BITS,
+    determinant: bool = False,
+) -> SolvePlan:
+    """The cheapest plan whose primes' product holds y'x for all ||x||_1 <= ``score``.
+
+    Fewer and longer primes need fewer decryptions, as each slot's slack serves more bits; shorter
+    ones need fewer products of powers, as more entries share a ciphertext.
+    """
+    bits = needed_bits(bounds, score=score, slack_bits=slack_bits, determinant=determinant)
+    plans = []
+    for primes in range(1, bits // FEWEST_PRIME_BITS + 1):
+        plan = SolvePlan(bounds, key_bits, primes, _prime_bits(bits, primes), determinant)
+        if fits_key(plan.answer_quotient, plan.prime_bits, key_bits):
+            plans.append(plan)
+    if not plans:
+        raise ParameterError(
+            f"a key of {key_bits} bits is too short for a solve at {bounds.fraction_bits} binary "
+            "places; use a longer key or fewer places."
+        )
+    return min(plans, key=lambda plan: plan.cost)
+
+
+def _prime_bits(bits: int, primes: int) -> int:
+    """The least length for which the product of so many primes surely exceeds 2^bits."""
+    each = max(-(-bits // primes), FEWEST_PRIME_BITS)
+    while smallest_public_prime(each) ** primes < 1 << bits:
+        each += 1
+    return each
