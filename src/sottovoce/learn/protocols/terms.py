@@ -16,7 +16,7 @@ from sottovoce.learn.sums.rules import checked_parties
 Mode: TypeAlias = Literal["open", "hidden", "paper"]
 Statistics: TypeAlias = Literal["exact", "rados"]
 SumWay: TypeAlias = Literal["masks", "packed"]
-Solver: TypeAlias = Literal["masked", "dealer"]
+Solver: TypeAlias = Literal["masked", "dealer", "chebyshev"]
 COORDINATOR, KEY_HOLDER = "coordinator", "key holder"
 _ROOM_BITS = 62  # of a signed word, one bit left so that no rounding of a bound reaches the sign
 _MOST_ROWS = 1 << 40
@@ -38,7 +38,8 @@ class Recipe:
         fewest_peers: nor one that fewer peers use.
         allow_two: the name of what two peers accept.
         key_bits: of Paillier keys, where there are any.
-        solver: of the hidden mode: under masks, or with randomness that one peer deals.
+        solver: of the hidden mode: exact under masks, exact with randomness that the first peer
+            deals, or Chebyshev on shares for many features.
         queries: how many rows each peer may have classified in the hidden and paper modes.
     """
 
@@ -59,7 +60,7 @@ class Recipe:
     def __post_init__(self) -> None:
         _check_word("statistics", self.statistics, ("exact", "rados"))
         _check_word("way", self.way, ("masks", "packed"))
-        _check_word("solver", self.solver, ("masked", "dealer"))
+        _check_word("solver", self.solver, ("masked", "dealer", "chebyshev"))
         if self.penalty is not None and not (math.isfinite(self.penalty) and self.penalty > 0):
             raise ParameterError(f"penalty must be finite and > 0, got {self.penalty}.")
         if self.folds < 2:  # noqa: PLR2004 - one fold leaves nothing to learn from
