@@ -1,0 +1,206 @@
+"""Products of two encrypted arrays: S.MULT, S.INNERPROD, S.OUTERPROD and S.MATPROD.
+
+The three steps of Private Text Classification, section 2.3: the ciphertext holder masks both
+arrays, the key holder multiplies what it opens and encrypts the product, and the ciphertext holder
+takes out what the masks added:
+
+    x y = (x + r)(y + s) - x s - r y - r s
+
+where x s and r y are products of ciphertexts by numbers that it knows. All four products are this
+formula, with the elementwise or the matrix product in it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.arithmetic.outline import Outline, roomy_plan, settled
+from sottovoce.learn.arithmetic.script import Script
+from sottovoce.learn.arithmetic.showing import Seen, Shown, hear_reply, reply, see, show
+from sottovoce.learn.paillier import EncryptedArray, PrivateKey, SlotPlan, Stage
+from sottovoce.learn.paillier.grid import Grid
+from sottovoce.learn.party import Leakage, Learns
+
+LEAKAGE = Leakage(
+    "secure products: S.MULT, S.INNERPROD, S.OUTERPROD, S.MATPROD",
+    (
+        Learns("ciphertext holder", "nothing: it sees ciphertexts"),
+        Learns("key holder", "shapes and bounds; numbers under masks, within 2^-64 of uniform"),
+    ),
+    collusion="the two together can open everything",
+)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A product, the shape it has, and how ciphertexts are multiplied by plain numbers in it."""
+
+    name: str
+    plain: Callable[[Any, Any], Any]
+    shape: Callable[[tuple[int, ...], tuple[int, ...]], tuple[int, ...]]
+    terms: Callable[[tuple[int, ...]], int]
+    by_right: Callable[[EncryptedArray, Grid, int], EncryptedArray]
+    by_left: Callable[[Grid, EncryptedArray, int], EncryptedArray]
+
+
+def _matrix_shape(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
+    if len(left) != 2 or len(right) != 2 or left[1] != right[0]:  # noqa: PLR2004 - matrices
+        raise ParameterError(f"shapes {left} and {right} do not fit a matrix product.")
+    return left[0], right[1]
+
+
+def _same_shape(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
+    if left != right:
+        raise ParameterError(f"shapes {left} and {right} do not fit an elementwise product.")
+    return left
+
+
+ELEMENTWISE = Form(
+    name="elementwise",
+    plain=lambda left, right: left * right,
+    shape=_same_shape,
+    terms=lambda _: 1,
+    by_right=lambda array, numbers, bound: array.times(numbers, bound=bound),
+    by_left=lambda numbers, array, bound: array.times(numbers, bound=bound),
+)
+MATRIX = Form(
+    name="matrix",
+    plain=lambda left, right: left.dot(right),
+    shape=_matrix_shape,
+    terms=lambda left: left[1],
+    by_right=lambda array, numbers, bound: array.combined(
+        numbers, axis=-1, weight=bound * len(numbers)
+    ),
+    by_left=lambda numbers, array, bound: array.combined(numbers, weight=bound * len(array)),
+)
+
+
+@dataclass(frozen=True)
+class ProductPlan:
+    """The bounds of one product, known to both parties and proven before it begins."""
+
+    left: Outline
+    right: Outline
+    form: Form
+
+    @property
+    def result(self) -> Outline:
+        """The outline of the product."""
+        bound = self._terms * self.left.bound * self.right.bound
+        return Outline(self._shape, bound, self._fraction_bits)
+
+    def reply_plan(self, key_bits: int) -> SlotPlan:
+        """Room for the product of masked numbers, and for taking the masks out of it."""
+        left, right = self.left, self.right
+        product = left.masked_bound * right.masked_bound
+        removed = left.bound * right.mask_bound + left.mask_bound * right.masked_bound
+        stages = [self._terms * product, self._terms * (product + removed)]
+        return roomy_plan(key_bits, *(Stage(bound, self._fraction_bits) for bound in stages))
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return self.form.shape(self.left.shape, self.right.shape)
+
+    @property
+    def _terms(self) -> int:
+        return self.form.terms(self.left.shape)
+
+    @property
+    def _fraction_bits(self) -> int:
+        return self.left.fraction_bits + self.right.fraction_bits
+
+
+def multiplied(left: Shown, right: Shown, form: Form) -> Script[EncryptedArray]:
+    """The ciphertext holder's part, after both arrays were shown.
+
+    Private Text Classification, section 2.3: x y = (x + r)(y + s) - x s - r y - r s.
+    """
+    plan = ProductPlan(left.outline, right.outline, form)
+    reply_plan = plan.reply_plan(left.array.public.bits)
+    answer = yield hear_reply("product", left.array.public, reply_plan, plan.result.shape)
+    known = form.plain(left.masks, right.masks)
+    removed = (
+        answer
+        - form.by_right(left.array, right.masks, plan.right.mask_bound)
+        - form.by_left(left.masks, right.array, plan.left.mask_bound)
+    )
+    most = form.terms(plan.left.shape) * plan.left.mask_bound * plan.right.mask_bound
+    return settled(removed.plus_integers(-known, bound=most), plan.result)
+
+
+def multiply(left: Seen, right: Seen, form: Form, key: PrivateKey) -> Script[Outline]:
+    """The key holder's part: the product of what it saw, encrypted."""
+    plan = ProductPlan(left.outline, right.outline, form)
+    product = np.asarray(form.plain(left.integers, right.integers), dtype=object)
+    yield reply("product", product, plan.reply_plan(key.public.bits), key)
+    return plan.result
+
+
+def ask_product(left: EncryptedArray, right: EncryptedArray, form: Form) -> Script[EncryptedArray]:
+    """The ciphertext holder's part of one product."""
+    plan = ProductPlan(Outline.of(left), Outline.of(right), form)
+    check_one_key(left, right)
+    plan.reply_plan(left.public.bits)  # refused here if the key is too short for it
+    shown = yield from show(left, plan.left)
+    other = yield from show(right, plan.right)
+    return (yield from multiplied(shown, other, form))
+
+
+def answer_product(left: Outline, right: Outline, form: Form, key: PrivateKey) -> Script[Outline]:
+    """The key holder's part of one product."""
+    ProductPlan(left, right, form).reply_plan(key.public.bits)
+    seen = yield from see(left, key)
+    other = yield from see(right, key)
+    return (yield from multiply(seen, other, form, key))
+
+
+def ask_multiplication(left: EncryptedArray, right: EncryptedArray) -> Script[EncryptedArray]:
+    """Elementwise: S.MULT, the ciphertext holder's part."""
+    return ask_product(left, right, ELEMENTWISE)
+
+
+def answer_multiplication(left: Outline, right: Outline, key: PrivateKey) -> Script[Outline]:
+    """Elementwise: S.MULT, the key holder's part."""
+    return answer_product(left, right, ELEMENTWISE, key)
+
+
+def ask_matrix_product(left: EncryptedArray, right: EncryptedArray) -> Script[EncryptedArray]:
+    """S.MATPROD, the ciphertext holder's part."""
+    return ask_product(left, right, MATRIX)
+
+
+def answer_matrix_product(left: Outline, right: Outline, key: PrivateKey) -> Script[Outline]:
+    """S.MATPROD, the key holder's part."""
+    return answer_product(left, right, MATRIX, key)
+
+
+def ask_inner_product(left: EncryptedArray, right: EncryptedArray) -> Script[EncryptedArray]:
+    """S.INNERPROD, the ciphertext holder's part: a row times a column."""
+    product = yield from ask_product(left.reshape(1, -1), right.reshape(-1, 1), MATRIX)
+    return product.reshape()
+
+
+def answer_inner_product(left: Outline, right: Outline, key: PrivateKey) -> Script[Outline]:
+    """S.INNERPROD, the key holder's part."""
+    row, column = replace(left, shape=(1, left.size)), replace(right, shape=(right.size, 1))
+    return replace((yield from answer_product(row, column, MATRIX, key)), shape=())
+
+
+def ask_outer_product(left: EncryptedArray, right: EncryptedArray) -> Script[EncryptedArray]:
+    """S.OUTERPROD, the ciphertext holder's part: a column times a row."""
+    return ask_product(left.reshape(-1, 1), right.reshape(1, -1), MATRIX)
+
+
+def answer_outer_product(left: Outline, right: Outline, key: PrivateKey) -> Script[Outline]:
+    """S.OUTERPROD, the key holder's part."""
+    column, row = replace(left, shape=(left.size, 1)), replace(right, shape=(1, right.size))
+    return answer_product(column, row, MATRIX, key)
+
+
+def check_one_key(*arrays: EncryptedArray) -> None:
+    """Refuse arrays under several keys."""
+    if any(array.public != arrays[0].public for array in arrays):
+        raise InputError("arrays under two keys cannot be combined.")

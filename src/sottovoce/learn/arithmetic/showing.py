@@ -1,0 +1,134 @@
+"""How the key holder comes to see masked numbers, and nothing else.
+
+The ciphertext holder adds a uniform mask r from [0, 2^64 (2 B + 1)) to each x of at most B.
+Whatever x is, x + r has the same distribution but for a distance of 2^-64. Numbers travel packed:
+the holder shifts ciphertexts into slots first, so that few of them are sent and opened.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from sottovoce.errors import InputError
+from sottovoce.learn.arithmetic.outline import Outline, check_outline, roomy
+from sottovoce.learn.arithmetic.script import Hear, Say, Script
+from sottovoce.learn.paillier import (
+    EncryptedArray,
+    PrivateKey,
+    Program,
+    PublicKey,
+    SlotPlan,
+    Stage,
+    array_from_bytes,
+    array_to_bytes,
+    decrypt_integers,
+    encrypt_integers,
+    plan_slots,
+)
+from sottovoce.learn.paillier.grid import Grid, as_grid
+from sottovoce.learn.paillier.numbers import gmpy2, spread
+from sottovoce.learn.party import Message
+from sottovoce.learn.randomness import random_below
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shown:
+    """The ciphertext holder's side of numbers that were shown under masks."""
+
+    array: EncryptedArray
+    masks: Grid
+
+    @property
+    def outline(self) -> Outline:
+        """What both know of the numbers."""
+        return Outline.of(self.array)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Seen:
+    """The key holder's side: masked integers, and what both know of them."""
+
+    integers: Grid
+    outline: Outline
+
+
+def show(array: EncryptedArray, outline: Outline) -> Script[Shown]:
+    """Mask the numbers and send them packed."""
+    check_outline(array, outline)
+    given = roomy(array.widened(outline.bound))
+    masks = uniform(outline.shape, outline.mask_bound)
+    plan = transit_plan(outline, array.public.bits)
+    masked = gathered(given, plan).plus_integers(masks.ravel(), bound=outline.mask_bound)
+    yield Say("masked", {"array": array_to_bytes(masked)})
+    return Shown(given, masks)
+
+
+def see(outline: Outline, key: PrivateKey) -> Script[Seen]:
+    """Open masked numbers."""
+    plan = transit_plan(outline, key.public.bits)
+
+    def read(message: Message) -> Grid:
+        array = received(message, key.public, plan, (outline.size,))
+        return opened(array, key).reshape(outline.shape)
+
+    integers = yield Hear("masked", read)
+    return Seen(integers, outline)
+
+
+def transit_plan(outline: Outline, key_bits: int) -> SlotPlan:
+    """Packed slots for numbers with their masks."""
+    program = Program((Stage(outline.bound, outline.fraction_bits),)).masked()
+    return plan_slots(program, key_bits=key_bits)
+
+
+def reply(kind: str, integers: Grid, plan: SlotPlan, key: PrivateKey) -> Say:
+    """Integers encrypted for the ciphertext holder."""
+    return Say(kind, {"array": array_to_bytes(encrypt_integers(integers, plan, key))})
+
+
+def hear_reply(kind: str, public: PublicKey, plan: SlotPlan, shape: tuple[int, ...]) -> Hear:
+    """Wait for encrypted integers of an agreed plan and shape."""
+    return Hear(kind, lambda message: received(message, public, plan, shape))
+
+
+def received(
+    message: Message, public: PublicKey, plan: SlotPlan, shape: tuple[int, ...]
+) -> EncryptedArray:
+    """The ciphertexts of a message, checked against the key, the plan and the shape."""
+    array = array_from_bytes(message.item("array", bytes), public, plan=plan)
+    if array.shape != shape:
+        raise InputError(f"{message.kind} must have shape {shape}, got {array.shape}.")
+    return array
+
+
+def opened(array: EncryptedArray, key: PrivateKey) -> Grid:
+    """The integers of an array as Python's, which never overflow."""
+    return decrypt_integers(array, key).astype(object)
+
+
+def uniform(shape: tuple[int, ...], bound: int) -> Grid:
+    """Uniform integers from 0 to ``bound`` - 1, from the operating system."""
+    count = int(np.prod(shape))
+    return as_grid([random_below(bound) for _ in range(count)], shape)
+
+
+def gathered(array: EncryptedArray, plan: SlotPlan) -> EncryptedArray:
+    """The numbers of an unpacked array in a row of slots: sums of v_j 2^(w j) under encryption."""
+    flat = array.ciphertexts.ravel().tolist()
+    groups = [flat[at : at + plan.slots] for at in range(0, len(flat), plan.slots)]
+    work = partial(_shifted_together, 1 << plan.slot_bits, array.public.n_squared)
+    grid = as_grid(spread(work, groups, fewest=1), (len(groups),))
+    return EncryptedArray(array.public, plan, grid, len(flat), array.bound, array.fraction_bits)
+
+
+def _shifted_together(shift: int, modulus: int, groups: Sequence[Sequence[int]]) -> list[int]:
+    return [_horner(shift, modulus, group) for group in groups]
+
+
+def _horner(shift: int, modulus: int, group: Sequence[int]) -> int:
+    sums = group[-1]
+    for cipher in reversed(group[:-1]):
+        sums = gmpy2.powmod(sums, shift, modulus) * cipher % modulus
+    return sums
