@@ -17,6 +17,7 @@ from sottovoce.learn.arithmetic.script import ScriptedParty
 from sottovoce.learn.arithmetic.sign import SharedNumbers
 from sottovoce.learn.examples import Floats
 from sottovoce.learn.paillier import (
+    SLACK_BITS,
     EncryptedArray,
     PrivateKey,
     PublicKey,
@@ -29,7 +30,7 @@ from sottovoce.learn.paillier.packing import encode
 from sottovoce.learn.party import DamagedMessageError, Message, Value
 from sottovoce.learn.protocols.budget import QueryBudget
 from sottovoce.learn.protocols.hidden_training import HiddenClassifier, share_slots
-from sottovoce.learn.protocols.solving import QUERY_BITS, QUERY_SUM, SCORE
+from sottovoce.learn.protocols.solving import QUERY_SUM, SCORE
 from sottovoce.learn.protocols.stages import Script, Stage, Staged
 from sottovoce.learn.protocols.telling import Listener, Teller
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER
@@ -66,7 +67,7 @@ class QueryTerms:
     @property
     def numbers(self) -> SharedNumbers:
         """What is known of the scores: so small that their sign can be told from shares."""
-        return SharedNumbers(self.rows, self.modulus, self.modulus >> 66)
+        return SharedNumbers(self.rows, self.modulus, self.modulus >> (SLACK_BITS + 1))
 
 
 class HiddenContributor(Staged):
@@ -77,7 +78,7 @@ class HiddenContributor(Staged):
     ) -> None:
         self.signs: NDArray[np.int64] | None = None
         self.terms = terms
-        self._pieces = masked_scores(classifier, query_integers(weights))
+        self._pieces = masked_scores(classifier, query_integers(weights, classifier.query_bits))
         super().__init__(name, terms.session, STAGES, self._script())
 
     def _script(self) -> Script:
@@ -125,7 +126,7 @@ class HiddenScorer(Staged):
         return ScriptedParty(self.name, COORDINATOR, session, script)
 
 
-def query_integers(weights: Floats) -> Grid:
+def query_integers(weights: Floats, places: int) -> Grid:
     """Standardised rows as integers, none of them too far out for the planned scores."""
     if not np.isfinite(weights).all():
         raise InputError("rows to classify must be finite, got NaN or infinity.")
@@ -135,8 +136,7 @@ def query_integers(weights: Floats) -> Grid:
             f"a standardised row's numbers must add up to less than {QUERY_SUM} in size, got "
             f"{sizes.max():g}; this row is nothing like those that were trained on."
         )
-    integers = np.asarray(encode(weights, QUERY_BITS)).astype(object)
-    return integers
+    return np.asarray(encode(weights, places)).astype(object)
 
 
 def masked_scores(

@@ -63,12 +63,14 @@ class HiddenClassifier:
     Attributes:
         standard: how to standardise a row.
         modulus: the shares add up to theta (or det(A) theta) modulo this.
+        query_bits: the binary places of a standardised row to classify.
         coordinator: the coordinator's share, under its own key.
         key_holder: the key holder's, under its own.
     """
 
     standard: Standard
     modulus: int
+    query_bits: int
     coordinator: EncryptedArray
     key_holder: EncryptedArray
 
@@ -106,7 +108,9 @@ class HiddenPeer(Staged):
         (modulus, first), (other, second) = parts
         if modulus != other or second.public != public or first.public == public:
             raise InputError("the two shares of a classifier must be of one solve, under two keys.")
-        self.classifier = HiddenClassifier(standard, modulus, first, second)
+        self.classifier = HiddenClassifier(
+            standard, modulus, solve.query_bits, first, second
+        )
 
     def _listening(self, sender: str) -> Made:
         return lambda s: Listener(self.name, s, "share", [sender])

@@ -1,5 +1,6 @@
 """The three hidden solves behind one door: how peers encrypt for each, and its machines."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,12 +9,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.errors import ParameterError
 from sottovoce.learn.examples import Floats
 from sottovoce.learn.paillier import (
     EncryptedArray,
     PrivateKey,
     Program,
     PublicKey,
+    SLACK_BITS,
     SlotPlan,
     Stage,
     encrypt_integers,
@@ -45,6 +48,7 @@ from sottovoce.learn.solve import (
 
 QUERY_BITS = 24  # binary places of a standardised row that is classified
 QUERY_SUM = 1 << 12  # the largest sum of its numbers' sizes
+_FEWEST_QUERY_BITS = 8
 SCORE = QUERY_SUM << QUERY_BITS
 Integers: TypeAlias = NDArray[Any]
 Made: TypeAlias = Callable[[bytes], Party]
@@ -86,6 +90,23 @@ class HiddenSolve:
             # The intercept's eigenvalue is 1 whatever lambda is.
             return plan_chebyshev(self.bounds, key_bits=bits, penalty=min(self.penalty, 1.0))
         return plan_solve(self.bounds, key_bits=bits, score=SCORE)
+
+    @cached_property
+    def query_bits(self) -> int:
+        """Binary places of rows to classify: as many as leave the scores' sign tellable.
+
+        The exact solves plan for scores of at most 2^-65 of their modulus. Chebyshev's theta is at
+        most ||b|| / lambda in size, at its own binary places, and its modulus does not know rows.
+        """
+        plan = self.plan
+        if not isinstance(plan, ChebyshevPlan):
+            return QUERY_BITS
+        largest = math.ceil(plan.right_norm / plan.lowest) << plan.fraction_bits
+        room = (plan.modulus >> (SLACK_BITS + 1)) // (largest * QUERY_SUM)
+        places = min(QUERY_BITS, room.bit_length() - 1)
+        if places < _FEWEST_QUERY_BITS:
+            raise ParameterError("shares of theta leave no room for a score; lower the tolerance.")
+        return places
 
     @property
     def slots(self) -> SlotPlan:
