@@ -340,7 +340,6 @@ def test_a_leakage_statement_renders_as_a_table() -> None:
     assert table.splitlines()[2:] == ["| peer | the sum |", "| together | two peers: all |"]
 
 
-def test_an_endless_talk_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sottovoce.learn.party.exchange._PATIENCE", 5)
-    with pytest.raises(StalledError, match="no end"):
-        Exchange(players()).run()
+def test_an_endless_talk_is_ended() -> None:
+    with pytest.raises(StalledError, match="no end after 5 rounds"):
+        Exchange(players(), patience=5).run()

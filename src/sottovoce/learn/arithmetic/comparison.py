@@ -4,7 +4,7 @@ After Damgard, Geisler and Kroigaard (2007) and Veugen (2012), with Paillier for
 bits. The key holder has b, the ciphertext holder a, both of l bits. The key holder encrypts the
 bits of b. With a secret sign s the ciphertext holder computes under encryption, for each place i,
 
-    c_i = s + a_i - b_i + 3 sum_{j above i} (a_j xor b_j),   and last   [s = -1] + sum_j (a_j xor b_j)
+    c_i = s + a_i - b_i + 3 sum_{j above i} (a_j xor b_j),  and last  [s = -1] + sum_j (a_j xor b_j)
 
 One of these l + 1 numbers is zero exactly if s = -1 and b < a, or s = +1 and a <= b; at most one
 can be. They are sent in random order, each as rho c + p t: p is a public prime above every |c|, rho

@@ -4,9 +4,11 @@
 
 The eigenvalues of A V lie in (0, 1] from the start, and each step squares their distance from 1:
 after k steps it is at most (1 - s / t)^(2^k) for A of smallest eigenvalue s. The number of steps
-follows from the public bounds of s and t, so it tells nothing. V stays below the inverse of A, which
-bounds its entries by 1 / s; those of A V are at most 1. Each product is rescaled to V's places,
-which costs one unit of the last place a number; the iteration corrects what earlier steps lost.
+follows from the public bounds of s and t, so it tells nothing. V stays below the inverse of A,
+which bounds its entries by 1 / s; those of A V are at most 1. A matrix that is not positive
+definite, or has eigenvalues below s, breaks these bounds: then the numbers outgrow their masks, and
+what comes out is wrong. Each product is rescaled to V's places, which costs one unit of the last
+place; the iteration corrects what earlier steps lost.
 
 This is the paper's way, and the reference that faster ones are checked against.
 """
@@ -16,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import ParameterError
 from sottovoce.learn.arithmetic.outline import Outline, settled
 from sottovoce.learn.arithmetic.products import (
     MATRIX,
@@ -25,9 +27,10 @@ from sottovoce.learn.arithmetic.products import (
     multiplied,
     multiply,
 )
-from sottovoce.learn.arithmetic.rescaling import answer_rescaling, ask_rescaling
+from sottovoce.learn.arithmetic.rescaling import rescale, rescaled
 from sottovoce.learn.arithmetic.script import Script
-from sottovoce.learn.arithmetic.showing import Seen, Shown, see, show
+from sottovoce.learn.arithmetic.showing import see, show
+from sottovoce.learn.examples import Floats
 from sottovoce.learn.paillier import EncryptedArray, PrivateKey, encrypt
 from sottovoce.learn.paillier.plan import scaled_bound
 from sottovoce.learn.party import Leakage, Learns
@@ -81,57 +84,68 @@ class InversePlan:
         return max(1, math.ceil(math.log2(needed)))
 
     @property
+    def first(self) -> Floats:
+        """The V to start from, I / t."""
+        return np.eye(self.matrix.shape[0]) / self.trace_bound
+
+    @property
+    def doubled(self) -> Floats:
+        """2 I."""
+        return 2.0 * np.eye(self.matrix.shape[0])
+
+    @property
     def result(self) -> Outline:
-        """The outline of the inverse, and of every V on the way."""
-        bound = scaled_bound(_MARGIN / self.smallest, self.fraction_bits)
-        return Outline(self.matrix.shape, bound, self.fraction_bits)
+        """The outline of the inverse, and of every V on the way: its entries are at most 1 / s."""
+        return self._outline(1 / self.smallest, self.fraction_bits)
+
+    @property
+    def unrounded(self) -> Outline:
+        """The outline of V (2 I - A V) before it is rescaled."""
+        return self._outline(1 / self.smallest, 2 * self.fraction_bits)
+
+    @property
+    def near_one(self) -> Outline:
+        """The outline of A V before it is rescaled: its entries are at most 1."""
+        return self._outline(1.0, self.matrix.fraction_bits + self.fraction_bits)
 
     @property
     def residual(self) -> Outline:
         """The outline of 2 I - A V."""
-        bound = scaled_bound(_MARGIN * 2, self.fraction_bits)
-        return Outline(self.matrix.shape, bound, self.fraction_bits)
+        return self._outline(2.0, self.fraction_bits)
+
+    def _outline(self, magnitude: float, fraction_bits: int) -> Outline:
+        bound = scaled_bound(_MARGIN * magnitude, fraction_bits)
+        # Rescaling may add a unit of the last place.
+        return Outline(self.matrix.shape, bound + 1, fraction_bits)
 
 
 def ask_inverse(matrix: EncryptedArray, plan: InversePlan) -> Script[EncryptedArray]:
     """The ciphertext holder's part of S.INV: V <- V (2 I - A V), from V = I / t."""
-    if matrix.shape != plan.matrix.shape:
-        raise InputError(f"a matrix of shape {plan.matrix.shape} was agreed on.")
-    size, public = len(matrix), matrix.public
     shown = yield from show(matrix, plan.matrix)
-    first = np.eye(size) / plan.trace_bound
-    inverse = encrypt(first, plan.result.plan(public.bits), public)
+    first = encrypt(plan.first, plan.result.plan(matrix.public.bits), matrix.public)
+    inverse = yield from show(first, plan.result)
     for _ in range(plan.steps):
-        inverse = yield from _ask_step(shown, inverse, plan)
-    return inverse
+        product = yield from multiplied(shown, inverse, MATRIX)
+        near_one = yield from rescaled(settled(product, plan.near_one), plan.matrix.fraction_bits)
+        residual = near_one.less_than(plan.doubled).settled(plan.residual)
+        following = yield from multiplied(inverse, residual, MATRIX)
+        inverse = (
+            yield from rescaled(settled(following, plan.unrounded), plan.fraction_bits)
+        ).settled(plan.result)
+    return inverse.array
 
 
 def answer_inverse(plan: InversePlan, key: PrivateKey) -> Script[Outline]:
     """The key holder's part of S.INV."""
-    matrix = yield from see(plan.matrix, key)
+    seen = yield from see(plan.matrix, key)
+    inverse = yield from see(plan.result, key)
     for _ in range(plan.steps):
-        yield from _answer_step(matrix, plan, key)
+        yield from multiply(seen, inverse, MATRIX, key)
+        near_one = yield from rescale(plan.near_one, plan.matrix.fraction_bits, key)
+        residual = near_one.less_than(plan.doubled).settled(plan.residual)
+        yield from multiply(inverse, residual, MATRIX, key)
+        inverse = (yield from rescale(plan.unrounded, plan.fraction_bits, key)).settled(plan.result)
     return plan.result
-
-
-def _ask_step(matrix: Shown, inverse: EncryptedArray, plan: InversePlan) -> Script[EncryptedArray]:
-    shown = yield from show(inverse, plan.result)
-    product = yield from multiplied(matrix, shown, MATRIX)
-    near_one = yield from ask_rescaling(product, plan.matrix.fraction_bits)
-    residual = settled(2 * np.eye(len(inverse)) - near_one, plan.residual)
-    other = yield from show(residual, plan.residual)
-    following = yield from multiplied(shown, other, MATRIX)
-    rescaled = yield from ask_rescaling(following, plan.fraction_bits)
-    return settled(rescaled, plan.result)
-
-
-def _answer_step(matrix: Seen, plan: InversePlan, key: PrivateKey) -> Script[None]:
-    seen = yield from see(plan.result, key)
-    product = yield from multiply(matrix, seen, MATRIX, key)
-    yield from answer_rescaling(product, plan.matrix.fraction_bits, key)
-    other = yield from see(plan.residual, key)
-    following = yield from multiply(seen, other, MATRIX, key)
-    yield from answer_rescaling(following, plan.fraction_bits, key)
 
 
 def ask_solution(

@@ -7,6 +7,8 @@ from sottovoce.errors import ParameterError
 from sottovoce.learn.arithmetic.script import Script, ScriptedParty
 from sottovoce.learn.party import Exchange, Message, Traffic, new_session
 
+_PATIENCE = 100_000  # rounds: descents take dozens a step
+
 Asked = TypeVar("Asked")
 Answered = TypeVar("Answered")
 
@@ -56,6 +58,6 @@ def run_together(
     """Play both parts in one process: for tests, studies and benches."""
     pair = pairing or Pairing()
     asker, answerer = pair.asking(asking), pair.answering(answering)
-    exchange = Exchange([asker, answerer])
+    exchange = Exchange([asker, answerer], patience=_PATIENCE)
     traffic = exchange.run()
     return Run(asker.result, answerer.result, traffic, exchange.views[pair.key_holder])

@@ -122,10 +122,12 @@ def multiplied(left: Shown, right: Shown, form: Form) -> Script[EncryptedArray]:
     reply_plan = plan.reply_plan(left.array.public.bits)
     answer = yield hear_reply("product", left.array.public, reply_plan, plan.result.shape)
     known = form.plain(left.masks, right.masks)
+    by_right = form.by_right(left.array, right.masks, plan.right.mask_bound)
+    by_left = form.by_left(left.masks, right.array, plan.left.mask_bound)
+    # Masks are integers at the scale of what they mask, which the crossed terms thereby have too.
+    places = answer.fraction_bits
     removed = (
-        answer
-        - form.by_right(left.array, right.masks, plan.right.mask_bound)
-        - form.by_left(left.masks, right.array, plan.left.mask_bound)
+        answer - replace(by_right, fraction_bits=places) - replace(by_left, fraction_bits=places)
     )
     most = form.terms(plan.left.shape) * plan.left.mask_bound * plan.right.mask_bound
     return settled(removed.plus_integers(-known, bound=most), plan.result)

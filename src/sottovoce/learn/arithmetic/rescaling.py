@@ -15,6 +15,8 @@ from sottovoce.errors import ParameterError
 from sottovoce.learn.arithmetic.outline import Outline, check_outline, roomy_plan, settled
 from sottovoce.learn.arithmetic.script import Hear, Say, Script
 from sottovoce.learn.arithmetic.showing import (
+    Seen,
+    Shown,
     hear_reply,
     opened,
     received,
@@ -84,23 +86,37 @@ class RescalingPlan:
         return self.given.fraction_bits - self.dropped
 
 
-def ask_rescaling(array: EncryptedArray, dropped: int) -> Script[EncryptedArray]:
-    """The ciphertext holder's part: ``array`` with fewer binary places."""
+def rescaled(array: EncryptedArray, dropped: int) -> Script[Shown]:
+    """The ciphertext holder's part: ``array`` with fewer binary places.
+
+    The key holder has then seen the result under what is left of the masks, so that products can
+    follow without showing it again.
+    """
     plan = RescalingPlan(Outline.of(array), dropped)
     reply_plan = plan.reply_plan(array.public.bits)
     shown = yield from show(array, plan.given)
     answer = yield hear_reply("rescaled", array.public, reply_plan, array.shape)
-    return settled(
-        answer.plus_integers(-(shown.masks >> dropped), bound=plan.mask_bound), plan.result
-    )
+    masks = shown.masks >> dropped
+    return Shown(settled(answer.plus_integers(-masks, bound=plan.mask_bound), plan.result), masks)
 
 
-def answer_rescaling(given: Outline, dropped: int, key: PrivateKey) -> Script[Outline]:
+def rescale(given: Outline, dropped: int, key: PrivateKey) -> Script[Seen]:
     """The key holder's part: rounds what it sees down, and encrypts it."""
     plan = RescalingPlan(given, dropped)
     seen = yield from see(given, key)
-    yield reply("rescaled", seen.integers >> dropped, plan.reply_plan(key.public.bits), key)
-    return plan.result
+    rounded = seen.integers >> dropped
+    yield reply("rescaled", rounded, plan.reply_plan(key.public.bits), key)
+    return Seen(rounded, plan.result)
+
+
+def ask_rescaling(array: EncryptedArray, dropped: int) -> Script[EncryptedArray]:
+    """The ciphertext holder's part, for who needs the result only."""
+    return (yield from rescaled(array, dropped)).array
+
+
+def answer_rescaling(given: Outline, dropped: int, key: PrivateKey) -> Script[Outline]:
+    """The key holder's part, for who needs the result's outline only."""
+    return (yield from rescale(given, dropped, key)).outline
 
 
 def ask_unpacking(array: EncryptedArray, outline: Outline) -> Script[EncryptedArray]:

@@ -6,13 +6,14 @@ the holder shifts ciphertexts into slots first, so that few of them are sent and
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sottovoce.errors import InputError
-from sottovoce.learn.arithmetic.outline import Outline, check_outline, roomy
+from sottovoce.learn.arithmetic.outline import Outline, check_outline, roomy, settled
 from sottovoce.learn.arithmetic.script import Hear, Say, Script
 from sottovoce.learn.paillier import (
     EncryptedArray,
@@ -29,6 +30,7 @@ from sottovoce.learn.paillier import (
 )
 from sottovoce.learn.paillier.grid import Grid, as_grid
 from sottovoce.learn.paillier.numbers import gmpy2, spread
+from sottovoce.learn.paillier.packing import encode
 from sottovoce.learn.party import Message
 from sottovoce.learn.randomness import random_below
 
@@ -45,6 +47,19 @@ class Shown:
         """What both know of the numbers."""
         return Outline.of(self.array)
 
+    @property
+    def T(self) -> "Shown":  # noqa: N802 - numpy's name
+        """The axes in reverse order."""
+        return Shown(self.array.T, self.masks.T)
+
+    def settled(self, outline: Outline) -> "Shown":
+        """The same numbers under an outline that was proven of them."""
+        return Shown(settled(self.array, outline), self.masks)
+
+    def less_than(self, constants: ArrayLike) -> "Shown":
+        """Public ``constants`` less these numbers, whose masks change their sign."""
+        return Shown(constants - self.array, -self.masks)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Seen:
@@ -52,6 +67,19 @@ class Seen:
 
     integers: Grid
     outline: Outline
+
+    @property
+    def T(self) -> "Seen":  # noqa: N802 - numpy's name
+        """The axes in reverse order."""
+        return Seen(self.integers.T, replace(self.outline, shape=self.outline.shape[::-1]))
+
+    def settled(self, outline: Outline) -> "Seen":
+        """The same numbers under an outline that was proven of them."""
+        return Seen(self.integers, outline)
+
+    def less_than(self, constants: ArrayLike) -> "Seen":
+        """Public ``constants`` less these numbers."""
+        return Seen(encode(constants, self.outline.fraction_bits) - self.integers, self.outline)
 
 
 def show(array: EncryptedArray, outline: Outline) -> Script[Shown]:

@@ -17,7 +17,7 @@ from sottovoce.learn.party.refusals import (
     StalledError,
 )
 
-_PATIENCE = 1000  # waves; no protocol here has as many rounds
+PATIENCE = 1000  # waves; only protocols that iterate have as many rounds
 
 
 @dataclass
@@ -52,7 +52,13 @@ class Exchange:
     ``transcript`` lists every message sent.
     """
 
-    def __init__(self, parties: Iterable[Party], *, faults: Faults | None = None) -> None:
+    def __init__(
+        self,
+        parties: Iterable[Party],
+        *,
+        faults: Faults | None = None,
+        patience: int = PATIENCE,
+    ) -> None:
         listed = list(parties)
         self.parties = {party.name: party for party in listed}
         if len(self.parties) != len(listed):
@@ -61,6 +67,7 @@ class Exchange:
         self.transcript: list[Said] = []
         self.refused: Counter[str] = Counter()
         self.views: dict[str, list[Message]] = {name: [] for name in self.parties}
+        self._patience = patience
         self._faults = faults or Faults()
         self._wire = FaultyWire(self._faults)
         self._next: list[bytes] = []
@@ -79,8 +86,8 @@ class Exchange:
     def _deliver_wave(self) -> None:
         wave, self._next, self._moved = self._wire.shuffled(self._next), [], False
         self.traffic.rounds += 1
-        if self.traffic.rounds > _PATIENCE:
-            raise StalledError(f"no end after {_PATIENCE} rounds.")
+        if self.traffic.rounds > self._patience:
+            raise StalledError(f"no end after {self._patience} rounds.")
         for data in wave:
             if self._wire.delays():
                 self._next.append(data)

@@ -49,6 +49,10 @@ class SealedSignatures:
         """Sums of encrypted rows with these signs; what is clear has no such method."""
         return ciphertexts.combined(self._signatures, weight=self.shape[1])
 
+    def added(self, labels: "EncryptedArray") -> "EncryptedArray":
+        """Each signature plus the encrypted labels, a row for each rado."""
+        return labels.reshape(1, -1).plus_integers(self._signatures, bound=1)
+
     def __repr__(self) -> str:
         """Their number only."""
         number, examples = self.shape

@@ -1,0 +1,28 @@
+"""Numbers under a test key, with the outline that both parties know."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from support.paillier_keys import insecure_key_for_tests
+
+from sottovoce.learn.arithmetic import Outline
+from sottovoce.learn.paillier import EncryptedArray, PrivateKey, encrypt, encrypt_integers
+
+KEY = insecure_key_for_tests(512)
+WIDE_KEY = insecure_key_for_tests(1024)
+
+
+def hidden(
+    integers: ArrayLike, bound: int, key: PrivateKey = KEY
+) -> tuple[EncryptedArray, Outline]:
+    """Encrypted integers of at most ``bound``."""
+    given = np.asarray(integers)
+    outline = Outline(given.shape, bound)
+    return encrypt_integers(given, outline.plan(key.public.bits), key), outline
+
+
+def hidden_numbers(
+    values: ArrayLike, magnitude: float, fraction_bits: int, key: PrivateKey = WIDE_KEY
+) -> tuple[EncryptedArray, Outline]:
+    """Encrypted numbers of at most ``magnitude``."""
+    outline = Outline.of_numbers(np.shape(values), magnitude, fraction_bits)
+    return encrypt(values, outline.plan(key.public.bits), key), outline
