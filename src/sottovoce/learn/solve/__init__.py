@@ -7,15 +7,8 @@ from sottovoce.learn.solve.chebyshev import (
     ChebyshevTerms,
     plan_chebyshev,
 )
-from sottovoce.learn.solve.dealer import (
-    DealtCoordinator,
-    DealtKeyHolder,
-    DealtPlan,
-    DealtTerms,
-    SolveDealer,
-    plan_dealt,
-    triangle,
-)
+from sottovoce.learn.solve.dealer import DealtPlan, DealtTerms, SolveDealer, plan_dealt, triangle
+from sottovoce.learn.solve.dealt import DealtCoordinator, DealtKeyHolder
 from sottovoce.learn.solve.exact import ExactSolution, solved_exactly
 from sottovoce.learn.solve.in_process import (
     HiddenSolution,
@@ -24,7 +17,8 @@ from sottovoce.learn.solve.in_process import (
     encrypted_system,
     masked_solution,
 )
-from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
+from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder
+from sottovoce.learn.solve.masked_terms import SolveTerms
 from sottovoce.learn.solve.plan import SolvePlan, plan_solve
 from sottovoce.learn.solve.refusals import SingularSystemError, UnfitSystemError
 from sottovoce.learn.solve.shares import (

@@ -5,8 +5,7 @@ holds, for one group and one stretch, the products over all subsets of the group
 takes in one bit of every exponent of the group, and stretches share their squarings (Lim and Lee,
 CRYPTO 1994, with Straus's interleaving across bases instead of one base's rows).
 
-Modulo n^2 a table's entry is kept as u (1 + n s) with u below n: the units u are half as long as
-the modulus and the shifts s just add up, so that a product costs little more than half.
+Entries are kept split (see `paillier.split`), so that a product costs little more than half.
 """
 
 from collections.abc import Sequence
@@ -17,13 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.learn.paillier.numbers import gmpy2, inverses, spread
+from sottovoce.learn.paillier.numbers import gmpy2, spread
+from sottovoce.learn.paillier.split import ONE, Split, joined, split
 
 Digits = NDArray[np.intp]
 _MOST_IN_GROUP = 13
 _MOST_COLUMNS = 8
 # In products of a full number by a table's unit modulo n^2: measured at 2048 and 3072 bits.
-_SQUARING, _FULL_PRODUCT, _ENTRY = 1.5, 1.75, 2.4
+_SQUARING, _ENTRY = 1.5, 2.4
 
 
 class CombPlan(NamedTuple):
@@ -78,7 +78,7 @@ class Combs:
         return spread(self._combinations, self._digits(rows), fewest=1)
 
     def _add_tables(self, bases: Sequence[int]) -> None:
-        entries = _split(bases, self._n)
+        entries = [split(base, self._n) for base in bases]
         begin = 0
         for size in self._sizes:
             table = _subset_products(entries[begin : begin + size], self._n)
@@ -104,16 +104,14 @@ class Combs:
 
     def _combination(self, turns: list[list[int]]) -> int:
         n, modulus = self._n, self._modulus
-        power: int = gmpy2.mpz(1)
-        total: int = gmpy2.mpz(0)
+        power, total = ONE.unit, ONE.shift
         for turn in turns:
             power = power * power % modulus
             total += total
             for units, shifts, digit in zip(self._units, self._shifts, turn, strict=True):
                 power = power * units[digit] % modulus
                 total += shifts[digit]
-        product: int = (power + power * (total % n) % n * n) % modulus
-        return product
+        return joined(power, total % n, n)
 
 
 def combined(bases: Sequence[int], rows: Sequence[Sequence[int]], bits: int, n: int) -> list[int]:
@@ -121,35 +119,12 @@ def combined(bases: Sequence[int], rows: Sequence[Sequence[int]], bits: int, n: 
     return Combs(bases, n, plan_combs(len(bases), len(rows), bits)).combinations(rows)
 
 
-class _Entry(NamedTuple):
-    """unit (1 + n shift), with the unit's inverse modulo n."""
-
-    unit: int
-    shift: int
-    inverse: int
-
-
-def _split(numbers: Sequence[int], n: int) -> list[_Entry]:
-    halves = [gmpy2.f_divmod(number, n) for number in numbers]
-    inverted = inverses([unit for _, unit in halves], n)
-    return [
-        _Entry(unit, high * inverse % n, inverse)
-        for (high, unit), inverse in zip(halves, inverted, strict=True)
-    ]
-
-
-def _subset_products(entries: Sequence[_Entry], n: int) -> list[_Entry]:
+def _subset_products(entries: Sequence[Split], n: int) -> list[Split]:
     """The products over all subsets: entry i has the factors of i's set bits."""
-    table = [_Entry(gmpy2.mpz(1), gmpy2.mpz(0), gmpy2.mpz(1))]
+    table = [ONE]
     for entry in entries:
-        table += [_product(entry, other, n) for other in table]
+        table += [entry.times(other, n) for other in table]
     return table
-
-
-def _product(left: _Entry, right: _Entry, n: int) -> _Entry:
-    carry, unit = gmpy2.f_divmod(left.unit * right.unit, n)
-    inverse = left.inverse * right.inverse % n
-    return _Entry(unit, (left.shift + right.shift + carry * inverse) % n, inverse)
 
 
 def _bits(rows: Sequence[Sequence[int]], count: int) -> NDArray[np.uint8]:

@@ -14,15 +14,10 @@ from sottovoce.learn.solve.chebyshev import (
     ChebyshevPlan,
     ChebyshevTerms,
 )
-from sottovoce.learn.solve.dealer import (
-    DealtCoordinator,
-    DealtKeyHolder,
-    DealtPlan,
-    DealtTerms,
-    SolveDealer,
-    triangle,
-)
-from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
+from sottovoce.learn.solve.dealer import DealtPlan, DealtTerms, SolveDealer, triangle
+from sottovoce.learn.solve.dealt import DealtCoordinator, DealtKeyHolder
+from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder
+from sottovoce.learn.solve.masked_terms import SolveTerms
 from sottovoce.learn.solve.plan import SolvePlan
 from sottovoce.learn.solve.shares import Share
 from sottovoce.learn.solve.system import IntegerSystem

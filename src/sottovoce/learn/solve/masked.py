@@ -12,16 +12,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.paillier import (
     EncryptedArray,
     PrivateKey,
-    PublicKey,
-    array_from_bytes,
     array_to_bytes,
     decrypt_integers,
     encrypt_integers,
-    public_key_from_text,
     public_key_to_text,
 )
 from sottovoce.learn.paillier.grid import as_grid
@@ -36,11 +32,18 @@ from sottovoce.learn.party import (
 from sottovoce.learn.solve.field import (
     Matrix,
     Vector,
-    is_public_prime,
     random_invertible,
     random_public_prime,
     random_vector,
     solved,
+)
+from sottovoce.learn.solve.masked_terms import (
+    Asked,
+    SolveTerms,
+    check_inputs,
+    check_key,
+    read_answer,
+    read_masked,
 )
 from sottovoce.learn.solve.masking import (
     Objects,
@@ -75,23 +78,6 @@ LEAKAGE = Leakage(
 )
 
 MOST_RETRIES = 4
-
-
-@dataclass(frozen=True)
-class SolveTerms:
-    """What both parties of a masked solve know before it."""
-
-    session: bytes
-    coordinator: str
-    key_holder: str
-    plan: SolvePlan
-
-    def __post_init__(self) -> None:
-        if self.coordinator == self.key_holder:
-            raise ParameterError(
-                "the coordinator and the key holder must be different parties: who holds key and "
-                "ciphertexts reads the system."
-            )
 
 
 @dataclass(frozen=True)
@@ -133,7 +119,7 @@ class SolveCoordinator:
     def __init__(
         self, terms: SolveTerms, key: PrivateKey, matrix: EncryptedArray, vector: EncryptedArray
     ) -> None:
-        _check_inputs(terms.plan, key, matrix, vector)
+        check_inputs(terms.plan, key, matrix, vector)
         self.name = terms.coordinator
         self.share: Share | None = None
         self.retries = 0
@@ -157,7 +143,7 @@ class SolveCoordinator:
     def receive(self, message: Message) -> list[Message]:
         """Open the answers; ask again for the primes that divide det(A)."""
         plan = self._terms.plan
-        answered, array = _read_answer(message, plan, len(self._waiting), self._key.public)
+        answered, array = read_answer(message, plan, len(self._waiting), self._key.public)
         self._inbox.take(message)
         good = [mask for mask, fine in zip(self._waiting, answered, strict=True) if fine]
         if array is not None:
@@ -230,7 +216,7 @@ class SolveKeyHolder:
     """K: opens uniform systems, solves them, and ends with a share of y."""
 
     def __init__(self, terms: SolveTerms, key: PrivateKey) -> None:
-        _check_key(terms.plan, key.public)
+        check_key(terms.plan, key.public)
         self.name = terms.key_holder
         self.share: Share | None = None
         self.retries = 0
@@ -252,7 +238,7 @@ class SolveKeyHolder:
     def receive(self, message: Message) -> list[Message]:
         """Solve for each prime, and answer under the coordinator's key."""
         plan = self._terms.plan
-        asked = _read_masked(message, plan, self._key.public)
+        asked = read_masked(message, plan, self._key.public)
         if len(asked.primes) != plan.primes - len(self._residues):
             raise DamagedMessageError("a masked system must come for every open prime.")
         if self._tried & set(asked.primes):
@@ -271,7 +257,7 @@ class SolveKeyHolder:
         """Nobody else could ask."""
         return []
 
-    def _solutions(self, asked: "_Asked") -> list[Vector | None]:
+    def _solutions(self, asked: Asked) -> list[Vector | None]:
         opened = decrypt_integers(asked.masked, self._key)
         return [
             weights_of(system, prime) for system, prime in zip(opened, asked.primes, strict=True)
@@ -339,65 +325,3 @@ def check_retries(done: int, singular: int, plan: SolvePlan) -> None:
 
 def _mask_bound(plan: SolvePlan, quotient: int) -> int:
     return mask_half_range(quotient) << plan.prime_bits
-
-
-def _check_inputs(
-    plan: SolvePlan, key: PrivateKey, matrix: EncryptedArray, vector: EncryptedArray
-) -> None:
-    _check_key(plan, key.public)
-    if matrix.shape != (plan.size, plan.size) or vector.shape != (plan.size,):
-        raise InputError(
-            f"a solve of {plan.size} unknowns needs an encrypted {plan.size} x {plan.size} matrix "
-            f"and {plan.size} right-hand sides, got {matrix.shape} and {vector.shape}."
-        )
-    if matrix.public != vector.public or matrix.public == key.public:
-        raise InputError("the system must be under the key holder's key, not the coordinator's.")
-    # The arrays' own bounds may be wider, as sums of summands' are: the public bounds hold.
-    if any(array.plan != plan.sent for array in (matrix, vector)):
-        raise InputError("the system must be encrypted in the slots of the solve's plan.")
-
-
-def _check_key(plan: SolvePlan, public: PublicKey) -> None:
-    if public.bits != plan.key_bits:
-        raise InputError(f"the solve is planned for keys of {plan.key_bits} bits.")
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """A masked system as it came, checked."""
-
-    primes: tuple[int, ...]
-    masked: EncryptedArray
-    columns: EncryptedArray
-
-
-def _read_masked(message: Message, plan: SolvePlan, own: PublicKey) -> _Asked:
-    primes = message.item("primes", tuple)
-    if len(set(primes)) != len(primes) or not all(
-        isinstance(prime, int) and is_public_prime(prime, plan.prime_bits) for prime in primes
-    ):
-        raise DamagedMessageError(f"a masked system needs primes of {plan.prime_bits} bits.")
-    other = public_key_from_text(message.item("key", str))
-    _check_key(plan, other)
-    if other == own:
-        raise InputError("coordinator and key holder must have keys of their own.")
-    masked = array_from_bytes(message.item("masked", bytes), own, plan=plan.sent)
-    columns = array_from_bytes(message.item("columns", bytes), other, plan=plan.returned)
-    rows = (len(primes), plan.size + 1)
-    if masked.shape != (*rows, plan.size) or columns.shape != (*rows, plan.outputs):
-        raise InputError("a masked system must have the shapes of its plan.")
-    return _Asked(primes, masked, columns)
-
-
-def _read_answer(
-    message: Message, plan: SolvePlan, asked: int, own: PublicKey
-) -> tuple[list[bool], EncryptedArray | None]:
-    fine = message.array("solved", "|b1")
-    if fine.size != asked:
-        raise DamagedMessageError("an answer must say of every prime whether it was solved.")
-    if not fine.any():
-        return fine.tolist(), None
-    array = array_from_bytes(message.item("answers", bytes), own, plan=plan.returned)
-    if array.shape != (int(fine.sum()), plan.outputs):
-        raise InputError("an answer must have the shape of its plan.")
-    return fine.tolist(), array

@@ -117,7 +117,8 @@ def plan_solve(
     plans = []
     for primes in range(1, bits // FEWEST_PRIME_BITS + 1):
         plan = SolvePlan(bounds, key_bits, primes, _prime_bits(bits, primes), determinant)
-        if fits_key(plan.answer_quotient, plan.prime_bits, key_bits):
+        quotients = (plan.quotient, plan.answer_quotient)
+        if all(fits_key(each, plan.prime_bits, key_bits) for each in quotients):
             plans.append(plan)
     if not plans:
         raise ParameterError(

@@ -1,0 +1,491 @@
+"""Who gets what in a hidden solve, and what is refused on the way."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.hidden_systems import (
+    BITS,
+    gram_system,
+    ionosphere,
+    small_keys_allowed,
+    tight_bounds,
+    two_keys,
+)
+from support.paillier_keys import insecure_key_for_tests
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.paillier import encrypt_integers
+from sottovoce.learn.party import (
+    CorruptShareError,
+    DamagedMessageError,
+    Exchange,
+    Faults,
+    Message,
+    OutOfOrderError,
+    Party,
+    ReplayedMessageError,
+    StalledError,
+    new_session,
+)
+from sottovoce.learn.solve import (
+    ChebyshevCoordinator,
+    ChebyshevKeyHolder,
+    ChebyshevPlan,
+    ChebyshevTerms,
+    DealtCoordinator,
+    DealtKeyHolder,
+    DealtTerms,
+    IntegerSystem,
+    PublicBounds,
+    Share,
+    SingularSystemError,
+    SolveCoordinator,
+    SolveDealer,
+    SolveKeyHolder,
+    SolvePlan,
+    SolveTerms,
+    UnfitSystemError,
+    chebyshev_solution,
+    check_system,
+    encrypted_system,
+    masked_solution,
+    opened_fractions,
+    opened_integers,
+    opened_theta,
+    plan_chebyshev,
+    plan_dealt,
+    plan_solve,
+    scaled_system,
+    solved_exactly,
+    standardised_bounds,
+    triangle,
+)
+from sottovoce.learn.solve import masked as masked_module
+from sottovoce.learn.solve.chebyshev import cut
+from sottovoce.learn.solve.field import random_public_prime
+from sottovoce.learn.solve.plan import needed_bits
+from sottovoce.learn.solve.shares import residues_from_bytes, residues_to_bytes
+
+SYSTEM = gram_system([[3, 1, -2], [0, 5, 1], [2, 2, 2]], [7, -4, 9], 3)
+BOUNDS = tight_bounds(SYSTEM)
+PLAN = plan_solve(BOUNDS, key_bits=BITS, score=100, determinant=True)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small_keys() -> Iterator[None]:
+    with small_keys_allowed():
+        yield
+
+
+def masked_parties(
+    plan: SolvePlan = PLAN, system: IntegerSystem = SYSTEM
+) -> tuple[SolveCoordinator, SolveKeyHolder]:
+    own, held = two_keys()
+    terms = SolveTerms(new_session(), "C", "K", plan)
+    numbers = encrypted_system(system, plan.sent, held.public)
+    return SolveCoordinator(terms, own, *numbers), SolveKeyHolder(terms, held)
+
+
+def opened(coordinator: SolveCoordinator, holder: SolveKeyHolder) -> list[int]:
+    assert coordinator.share is not None
+    assert holder.share is not None
+    return opened_integers(coordinator.share, holder.share)
+
+
+def test_one_round_trip_ends_with_shares_of_the_integers() -> None:
+    coordinator, holder = masked_parties()
+    traffic = Exchange([coordinator, holder]).run()
+    assert (traffic.rounds, traffic.messages) == (2, 2)
+    exact = solved_exactly(SYSTEM)
+    assert opened(coordinator, holder) == [*exact.adjugate, exact.determinant]
+
+
+def test_a_share_alone_is_neither_the_solution_nor_twice_the_same() -> None:
+    seen = set()
+    for _ in range(3):
+        coordinator, holder = masked_parties()
+        Exchange([coordinator, holder]).run()
+        assert coordinator.share is not None
+        seen.add(coordinator.share.values)
+        assert coordinator.share.values[:3] != tuple(solved_exactly(SYSTEM).adjugate)
+    assert len(seen) == 3
+
+
+def test_shares_of_a_score_are_local_and_keep_its_sign() -> None:
+    coordinator, holder = masked_parties()
+    Exchange([coordinator, holder]).run()
+    assert coordinator.share is not None
+    assert holder.share is not None
+    exact = solved_exactly(SYSTEM)
+    for weights in ([1, -2, 3], [50, 40, -10], [0, 0, -100]):
+        total = (coordinator.share.times(weights) + holder.share.times(weights)) % (
+            coordinator.share.modulus
+        )
+        signed = total - coordinator.share.modulus * (2 * total > coordinator.share.modulus)
+        assert signed == sum(x * y for x, y in zip(weights, exact.adjugate, strict=True))
+        score = sum(x * y for x, y in zip(weights, exact.theta, strict=True))
+        assert (signed > 0) == (score > 0)
+    with pytest.raises(ParameterError, match="3 weights"):
+        coordinator.share.times([1, 2])
+
+
+def test_sums_of_the_peers_ciphertexts_are_solved() -> None:
+    """What peers encrypt and the coordinator adds, with the penalty added in clear."""
+    own, held = two_keys()
+    half = gram_system([[1, 2, 0], [0, 1, 1]], [2, 1, 0], 0)
+    total = np.array(half.matrix, dtype=object) * 2 + 5 * np.eye(3, dtype=object)
+    summed = IntegerSystem(total.tolist(), [2 * x for x in half.vector], 0)
+    plan = plan_solve(tight_bounds(summed), key_bits=BITS, score=10)
+    parts = [encrypted_system(half, plan.sent, held.public) for _ in range(2)]
+    matrix = (parts[0][0] + parts[1][0]).plus_integers(5 * np.eye(3, dtype=int))
+    terms = SolveTerms(new_session(), "C", "K", plan)
+    coordinator = SolveCoordinator(terms, own, matrix, parts[0][1] + parts[1][1])
+    holder = SolveKeyHolder(terms, held)
+    Exchange([coordinator, holder]).run()
+    assert opened(coordinator, holder) == solved_exactly(summed).adjugate
+
+
+def test_a_prime_that_divides_the_determinant_is_redrawn_and_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # det = 61441 * 1, a prime of 16 bits that begins with four ones.
+    system = IntegerSystem([[61441, 0], [0, 1]], [3, 5], 0)
+    plan = SolvePlan(tight_bounds(system), BITS, 4, 16, determinant=True)
+    drawn = iter([61441])
+    honest = random_public_prime
+    monkeypatch.setattr(
+        masked_module, "random_public_prime", lambda bits: next(drawn, None) or honest(bits)
+    )
+    coordinator, holder = masked_parties(plan, system)
+    traffic = Exchange([coordinator, holder]).run()
+    assert (coordinator.retries, holder.retries, traffic.rounds) == (1, 1, 4)
+    assert coordinator.share is not None
+    assert coordinator.share.modulus % 61441 != 0
+    exact = solved_exactly(system)
+    assert opened(coordinator, holder) == [*exact.adjugate, exact.determinant]
+
+
+def test_a_singular_system_is_refused_by_name_without_its_numbers() -> None:
+    singular = IntegerSystem([[1234567, 0], [0, 0]], [1, 1], 0)
+    plan = plan_solve(tight_bounds(singular), key_bits=BITS, score=10)
+    with pytest.raises(SingularSystemError, match="positive definite") as refused:
+        Exchange(masked_parties(plan, singular)).run()
+    assert "1234567" not in str(refused.value)
+
+
+def test_a_singular_dealt_system_is_refused_by_name() -> None:
+    singular = IntegerSystem([[5, 0], [0, 0]], [1, 1], 0)
+    plan = plan_dealt(tight_bounds(singular), key_bits=BITS)
+    with pytest.raises(SingularSystemError, match="large random prime"):
+        Exchange(dealt_parties(plan=plan, system=singular)).run()
+
+
+def dealt_parties(
+    *,
+    plan: object = None,
+    system: IntegerSystem = SYSTEM,
+) -> list[Party]:
+    chosen = plan or plan_dealt(tight_bounds(system), key_bits=BITS, determinant=True)
+    held = two_keys()[1]
+    terms = DealtTerms(new_session(), "D", "C", "K", chosen)  # type: ignore[arg-type] # a plan
+    numbers = encrypt_integers(np.array(triangle(system), dtype=object), terms.plan.sent, held)
+    return [SolveDealer(terms), DealtCoordinator(terms, numbers), DealtKeyHolder(terms, held)]
+
+
+def test_the_dealer_hears_nothing() -> None:
+    parties = dealt_parties()
+    exchange = Exchange(parties)
+    exchange.run()
+    assert exchange.views["D"] == []
+    said = Message(parties[0]._terms.session, "C", "D", 1, "masked", {})  # type: ignore[attr-defined]
+    with pytest.raises(OutOfOrderError):
+        parties[0].receive(said)
+
+
+def chebyshev_parties() -> list[Party]:
+    own, held = two_keys()
+    plan = ChebyshevPlan(BOUNDS, BITS, 3.0, BOUNDS.trace, 1e-3)
+    terms = ChebyshevTerms(new_session(), "C", "K", plan)
+    numbers = encrypted_system(SYSTEM, plan.slots, held.public)
+    return [ChebyshevCoordinator(terms, own, *numbers), ChebyshevKeyHolder(terms, held)]
+
+
+@pytest.mark.parametrize("made", [masked_parties, dealt_parties, chebyshev_parties])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_faulty_wire_changes_no_result_that_is_reached(made: object, seed: int) -> None:
+    parties = list(made())  # type: ignore[operator] # one of three
+    faults = Faults(duplicate=0.3, reorder=0.3, flip=0.05, seed=seed)
+    try:
+        Exchange(parties, faults=faults).run()
+    except StalledError:
+        return
+    *_, coordinator, holder = parties
+    exact = solved_exactly(SYSTEM)
+    theta = opened_theta(coordinator.share, holder.share)
+    np.testing.assert_allclose(theta, [float(x) for x in exact.theta], rtol=1e-2)
+
+
+def test_chebyshev_comes_as_near_as_it_was_told_to() -> None:
+    for tolerance in (1e-2, 1e-4, 1e-6):
+        plan = ChebyshevPlan(BOUNDS, BITS, 3.0, BOUNDS.trace, tolerance)
+        found = chebyshev_solution(SYSTEM, plan, keys=two_keys())
+        theta = opened_theta(found.coordinator, found.key_holder)
+        exact = np.array([float(x) for x in solved_exactly(SYSTEM).theta])
+        assert np.linalg.norm(theta - exact) <= tolerance * max(1.0, float(np.linalg.norm(exact)))
+        assert found.traffic.rounds == plan.iterations + 1
+
+
+def test_chebyshev_with_too_few_steps_misses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ChebyshevPlan, "iterations", 2)
+    plan = ChebyshevPlan(BOUNDS, BITS, 3.0, BOUNDS.trace, 1e-4)
+    found = chebyshev_solution(SYSTEM, plan, keys=two_keys())
+    theta = opened_theta(found.coordinator, found.key_holder)
+    exact = np.array([float(x) for x in solved_exactly(SYSTEM).theta])
+    assert np.linalg.norm(theta - exact) > 1e-2 * np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, 1000, -1000, 123456789, -123456789])
+def test_cut_shares_are_off_by_one_unit_at_most(value: int) -> None:
+    modulus = 1 << 100
+    generator = np.random.default_rng(5)
+    for _ in range(200):
+        own = int.from_bytes(generator.bytes(12), "little") % modulus
+        other = (value - own) % modulus
+        parts = cut(own, 8, modulus, first=True) + cut(other, 8, modulus, first=False)
+        found = parts % modulus
+        signed = found - modulus * (2 * found > modulus)
+        assert abs(signed - value / 256) <= 1
+
+
+def test_ionosphere_is_solved_to_the_places_asked_for() -> None:
+    """The quantised integers' exact solution against the floating-point one."""
+    matrix, right = ionosphere(0.1)
+    expected = np.linalg.solve(matrix, right)
+    off = {}
+    for places in (14, 20, 30):
+        bounds = standardised_bounds(34, places, 0.1, peers=4)
+        exact = solved_exactly(scaled_system(matrix, right, bounds))
+        off[places] = np.abs(np.array([float(x) for x in exact.theta]) - expected).max()
+        assert max(map(abs, exact.adjugate)) <= bounds.largest_solution
+    assert off[30] < 1e-6 < off[20] < 1e-4
+    assert off[20] < off[14] < 1e-3
+
+
+@pytest.mark.long
+def test_ionosphere_hidden_is_the_plain_solve_of_the_same_integers() -> None:
+    matrix, right = ionosphere(0.1)
+    bounds = standardised_bounds(34, 30, 0.1, peers=4)
+    system = scaled_system(matrix, right, bounds)
+    plan = plan_solve(bounds, key_bits=2048, determinant=True)
+    found = masked_solution(system, plan)
+    exact = solved_exactly(system)
+    shares = found.coordinator, found.key_holder
+    assert opened_fractions(*shares) == exact.theta
+    np.testing.assert_allclose(opened_theta(*shares), np.linalg.solve(matrix, right), atol=1e-6)
+
+
+def test_opening_needs_the_determinant_and_two_shares_of_one_solve() -> None:
+    with pytest.raises(ParameterError, match="determinant=True"):
+        opened_fractions(Share(101, (1, 2)), Share(101, (3, 4)))
+    with pytest.raises(CorruptShareError, match="one solve"):
+        opened_integers(Share(101, (1, 2)), Share(103, (3, 4)))
+    with pytest.raises(CorruptShareError, match="positive determinant"):
+        opened_fractions(Share(101, (1, 0), True), Share(101, (3, 100), True))
+    assert "77" not in repr(Share(101, (77, 77)))
+
+
+NAN = [[float("nan"), 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "right", "match"),
+    [
+        ([[2.0, 0.5], [0.25, 2.0]], [0.5, 0.5], "symmetric"),
+        ([[0.5, 1.5], [1.5, 0.5]], [0.5, 0.5], "positive definite"),
+        ([[0.0, 0.0], [0.0, 0.0]], [0.5, 0.5], "positive definite"),
+        ([[2.0, 0.0], [0.0, 9.0]], [0.5, 0.5], "public bounds"),
+        ([[2.0, 0.0], [0.0, 2.0]], [0.5, 0.5, 0.5], "2 unknowns"),
+        ([[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]], [0.5, 0.5], "2 unknowns"),
+        (NAN, [0.5, 0.5], "finite"),
+        ([[2.0, 0.0], [0.0, 2.0]], [np.inf, 0.5], "finite"),
+    ],
+)
+def test_an_unfit_system_is_refused_without_its_numbers(
+    matrix: list[list[float]], right: list[float], match: str
+) -> None:
+    bounds = PublicBounds(2, 10, 2 << 10, 4 << 10, 1 << 10)
+    with pytest.raises(UnfitSystemError, match=match) as refused:
+        scaled_system(matrix, right, bounds)
+    assert "0.25" not in str(refused.value)
+    assert "1.5" not in str(refused.value)
+
+
+def test_a_ragged_integer_system_is_refused() -> None:
+    with pytest.raises(UnfitSystemError, match="square"):
+        check_system(IntegerSystem([[1], [2]], [1, 2], 0), PublicBounds(2, 0, 9, 9, 9))
+
+
+def test_a_penalty_that_rounding_outweighs_is_refused() -> None:
+    with pytest.raises(ParameterError, match="positive definite at 8 binary places"):
+        standardised_bounds(34, 8, 0.1, peers=4)
+    with pytest.raises(ParameterError, match="penalty must be finite and > 0"):
+        standardised_bounds(34, 8, float("nan"))
+
+
+def test_rounded_summands_stay_positive_definite_and_within_their_bounds() -> None:
+    """Four peers round their parts; the least penalty allowed keeps every sum definite."""
+    generator = np.random.default_rng(3)
+    places, peers, size = 6, 4, 3
+    penalty = (size + 1) * (peers + 1) / 2 / 2**places + 1e-3
+    bounds = standardised_bounds(size, places, penalty, peers=peers)
+    for _ in range(50):
+        x = generator.normal(size=(40, size)) @ generator.normal(size=(size, size))
+        x[:, 1] = x[:, 0]
+        x = (x - x.mean(axis=0)) / x.std(axis=0)
+        y = np.sign(generator.normal(size=40))
+        parts = [(x[at::peers].T @ x[at::peers] / 40, x[at::peers].T @ y[at::peers] / 40)
+                 for at in range(peers)]  # fmt: skip
+        matrix = sum(np.rint(part * 2**places) for part, _ in parts)
+        matrix = matrix + np.rint(penalty * 2**places) * np.eye(size)
+        right = sum(np.rint(part * 2**places) for _, part in parts)
+        system = IntegerSystem(
+            [[int(v) for v in row] for row in matrix], [int(v) for v in right], places
+        )
+        check_system(system, bounds)
+        largest = max(map(abs, solved_exactly(system).adjugate))
+        assert largest <= bounds.largest_solution
+
+
+def test_bounds_and_plans_out_of_range_are_refused() -> None:
+    with pytest.raises(ParameterError, match="bounds must be >= 1"):
+        PublicBounds(0, 0, 1, 1, 1)
+    with pytest.raises(ParameterError, match="too short for a solve"):
+        plan_solve(PublicBounds(2, 30, 1 << 600, 2 << 600, 1 << 600), key_bits=BITS)
+    with pytest.raises(ParameterError, match="at least 16 bits"):
+        SolvePlan(BOUNDS, BITS, 1, 8)
+    for lowest, highest in ((0.0, 1.0), (2.0, 1.0), (1.0, np.inf), (float("nan"), 1.0)):
+        with pytest.raises(ParameterError, match="eigenvalue bounds"):
+            ChebyshevPlan(BOUNDS, BITS, lowest, highest)
+    with pytest.raises(ParameterError, match="tolerance must be"):
+        ChebyshevPlan(BOUNDS, BITS, 1.0, 2.0, 0.0)
+    with pytest.raises(ParameterError, match="too short for this tolerance"):
+        ChebyshevPlan(BOUNDS, 256, 1e-9, 2.0, 1e-9)
+    with pytest.raises(ParameterError, match="different parties"):
+        SolveTerms(new_session(), "C", "C", PLAN)
+    with pytest.raises(ParameterError, match="different parties"):
+        ChebyshevTerms(new_session(), "C", "C", ChebyshevPlan(BOUNDS, BITS, 1.0, 2.0))
+    with pytest.raises(ParameterError, match="three parties"):
+        DealtTerms(new_session(), "C", "C", "K", plan_dealt(BOUNDS, key_bits=BITS))
+
+
+@pytest.mark.parametrize("key_bits", [2048, 3072])
+@pytest.mark.parametrize("places", [14, 20, 30])
+def test_the_plan_holds_every_score_and_every_slot(places: int, key_bits: int) -> None:
+    bounds = standardised_bounds(34, places, 0.1, peers=4)
+    plan = plan_solve(bounds, key_bits=key_bits)
+    needed = needed_bits(bounds, score=1 << 22, slack_bits=64, determinant=False)
+    smallest = (15 << (plan.prime_bits - 4)) ** plan.primes
+    assert smallest >= 1 << needed
+    assert smallest > 2 * (bounds.largest_solution << 22) << 63
+    # M + p rho, with rho of 64 bits more than the quotient it hides.
+    largest = (34 * bounds.entry + bounds.right) * (1 << plan.prime_bits)
+    assert plan.sent.capacity >= largest << 64
+    assert plan.returned.capacity >= (35 << (2 * plan.prime_bits)) << 64
+    others = [
+        SolvePlan(bounds, key_bits, primes, -(-needed // primes) + 1) for primes in (1, 2, 6, 10)
+    ]
+    assert all(plan.cost <= other.cost for other in others if 2 * other.prime_bits + 80 < key_bits)
+
+
+def test_plan_chebyshev_takes_the_penalty_less_its_rounding() -> None:
+    bounds = standardised_bounds(34, 20, 0.1, peers=4)
+    plan = plan_chebyshev(bounds, key_bits=2048, penalty=0.1)
+    assert 0.0999 < plan.lowest < 0.1
+    assert plan.iterations == 96
+
+
+def test_inputs_of_another_shape_key_or_plan_are_refused() -> None:
+    own, held = two_keys()
+    terms = SolveTerms(new_session(), "C", "K", PLAN)
+    matrix, vector = encrypted_system(SYSTEM, PLAN.sent, held.public)
+    with pytest.raises(InputError, match="3 unknowns"):
+        SolveCoordinator(terms, own, matrix[:2], vector)
+    with pytest.raises(InputError, match="key holder's key"):
+        SolveCoordinator(terms, held, matrix, vector)
+    other = plan_solve(replace(BOUNDS, entry=2 * BOUNDS.entry), key_bits=BITS)
+    with pytest.raises(InputError, match="slots of the solve's plan"):
+        SolveCoordinator(terms, own, *encrypted_system(SYSTEM, other.sent, held.public))
+    longer = insecure_key_for_tests(BITS + 64, 3)
+    with pytest.raises(InputError, match=f"keys of {BITS} bits"):
+        SolveKeyHolder(terms, longer)
+    dealt_terms = DealtTerms(new_session(), "D", "C", "K", plan_dealt(BOUNDS, key_bits=BITS))
+    with pytest.raises(InputError, match="9 numbers"):
+        DealtCoordinator(dealt_terms, vector)
+    with pytest.raises(InputError, match=f"a key of {BITS} bits"):
+        DealtKeyHolder(dealt_terms, longer)
+    plan = ChebyshevPlan(BOUNDS, BITS, 3.0, BOUNDS.trace)
+    iteration = ChebyshevTerms(new_session(), "C", "K", plan)
+    with pytest.raises(InputError, match=f"keys of {BITS} bits"):
+        ChebyshevKeyHolder(iteration, longer)
+    with pytest.raises(InputError, match="slots of the solve's plan"):
+        ChebyshevCoordinator(iteration, own, matrix, vector)
+    numbers = encrypted_system(SYSTEM, plan.slots, held.public)
+    with pytest.raises(InputError, match="3 x 3 matrix"):
+        ChebyshevCoordinator(iteration, own, numbers[0][:2], numbers[1])
+    with pytest.raises(InputError, match="key holder's key"):
+        ChebyshevCoordinator(iteration, held, *numbers)
+
+
+def changed(message: Message, **payload: object) -> Message:
+    return replace(message, payload={**message.payload, **payload})  # type: ignore[dict-item]
+
+
+def test_a_masked_system_that_breaks_its_plan_is_refused_and_the_true_one_taken() -> None:
+    coordinator, holder = masked_parties(replace(PLAN, primes=3))
+    holder.start()
+    true = coordinator.start()[0]
+    primes = true.item("primes", tuple)
+    even = (primes[0] + 1, *primes[1:])
+    for wrong, match in (
+        ({"primes": even}, "primes of"),
+        ({"primes": (primes[0],) * len(primes)}, "primes of"),
+        ({"primes": primes[1:]}, "shapes of its plan"),
+        ({"masked": true.payload["columns"]}, "another key"),
+        ({"key": "x"}, "key"),
+    ):
+        with pytest.raises((DamagedMessageError, InputError), match=match):
+            holder.receive(changed(true, **wrong))
+    answer = holder.receive(true)[0]
+    with pytest.raises(DamagedMessageError, match="every prime"):
+        coordinator.receive(changed(answer, solved=np.array([True])[:0]))
+    coordinator.receive(answer)
+    assert opened(coordinator, holder)[:3] == solved_exactly(SYSTEM).adjugate
+
+
+def test_messages_out_of_turn_are_refused_by_name() -> None:
+    _, coordinator, holder = dealt_parties()
+    dealer = dealt_parties()[0]
+    coordinator.start()
+    session = coordinator._terms.session  # type: ignore[attr-defined]
+    early = Message(session, "K", "C", 3, "reduced", {"data": b""})
+    with pytest.raises(OutOfOrderError):
+        coordinator.receive(early)
+    first = dealer.start()[0]
+    own = replace(first, session=session)
+    with pytest.raises(DamagedMessageError, match="a prime of"):
+        coordinator.receive(changed(own, prime=35))
+    coordinator.receive(own)
+    with pytest.raises(ReplayedMessageError):
+        coordinator.receive(own)
+    for party in (coordinator, holder):
+        assert party.time_out() == []
+
+
+def test_residues_travel_whole_or_not_at_all() -> None:
+    assert residues_from_bytes(residues_to_bytes([1, 100], 101), 2, 101) == [1, 100]
+    with pytest.raises(DamagedMessageError, match="2 residues"):
+        residues_from_bytes(b"abc", 2, 101)
+    with pytest.raises(DamagedMessageError, match="below their modulus"):
+        residues_from_bytes(b"\xff\x00", 2, 101)
