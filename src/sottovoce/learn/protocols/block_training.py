@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import InputError
-from sottovoce.learn.examples import Floats, checked_rows
+from sottovoce.learn.examples import Floats
 from sottovoce.learn.learners.block_choosing import (
     BLOCK_PENALTIES,
     local_fold_blocks,
@@ -28,7 +28,7 @@ from sottovoce.learn.protocols.solving import Made
 from sottovoce.learn.protocols.stages import Script, Stage, Staged
 from sottovoce.learn.protocols.summing import SumStage
 from sottovoce.learn.protocols.telling import Listener, Teller
-from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn.protocols.terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.rados.blocks import BlockName, PeerBlocks, peer_blocks
 from sottovoce.learn.rados.moments import RadoMoments
 from sottovoce.learn.sums import Identity
@@ -158,18 +158,6 @@ class BlockCoordinator(Staged):
         return lambda s: Teller(COORDINATOR, s, kind, pieces)
 
 
-class BlockKeyHolder(Staged):
-    """Opens the sums, where they are under Paillier."""
-
-    def __init__(self, terms: TrainingTerms, layout: BlockLayout, blocks: int, key: object) -> None:
-        super().__init__(KEY_HOLDER, terms.session, STAGES, self._script())
-        self.terms, self.layout, self._blocks, self._key = terms, layout, blocks, key
-
-    def _script(self) -> Script:
-        stage = rado_stage(self.terms, self.layout, self._blocks)
-        yield Stage("rados", stage.opener(self._key))  # type: ignore[arg-type] # a PrivateKey
-
-
 @dataclass(frozen=True)
 class OpenedBlocks:
     """What the coordinator has: sums over all peers of their lifted blocks, by fold."""
@@ -263,15 +251,6 @@ def told_blocks(message: Message, folds: int, layout: BlockLayout) -> list[froze
     if len(tables) != folds or not all(isinstance(table, np.ndarray) for table in tables):
         raise DamagedMessageError(f"blocks must be named for each of {folds} folds.")
     return [frozenset(_names(np.asarray(table), layout)) for table in tables]
-
-
-def checked_block_data(rows: object, signs: Floats, shared: list[int]) -> BlockData:
-    """A peer's rows told apart: the shared columns, and its own."""
-    matrix = checked_rows(rows)  # type: ignore[arg-type] # checked there
-    own = [at for at in range(matrix.shape[1]) if at not in shared]
-    if not own or not shared:
-        raise InputError("every peer needs shared features, and at least one of its own.")
-    return BlockData(matrix[:, shared], matrix[:, own], signs)
 
 
 def _table(blocks: PeerBlocks) -> Floats:

@@ -1,7 +1,7 @@
 """A trained classifier's parties in one process, by mode: whom to ask, and what it costs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -11,13 +11,20 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.examples import Floats
 from sottovoce.learn.learners.ridge import LinearModel
 from sottovoce.learn.party import Exchange, Faults, Party, StalledError, Traffic, new_session
+from sottovoce.learn.protocols.block_training import (
+    BlockCoordinator,
+    BlockData,
+    BlockLayout,
+    BlockPeer,
+)
+from sottovoce.learn.protocols.given import Training
+from sottovoce.learn.protocols.local import feature_places
 from sottovoce.learn.protocols.open_training import (
     TrainingCoordinator,
     TrainingKeyHolder,
     TrainingPeer,
 )
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, TrainingTerms
-from sottovoce.learn.protocols.given import Training
 from sottovoce.learn.sums import secure_total
 
 Parts: TypeAlias = Mapping[str, Floats]
@@ -129,6 +136,67 @@ class OpenEngine:
             allow_two=recipe.allow_two,
         )
         return np.where(summed.total > 0, 1, -1), summed.traffic
+
+
+class BlockEngine(OpenEngine):
+    """Peers with different features and no entity matching: everybody has theta in the end."""
+
+    def __init__(
+        self,
+        terms: TrainingTerms,
+        training: Training,
+        shared: tuple[str, ...],
+        *,
+        faults: Faults | None = None,
+    ) -> None:
+        self._terms, self._training = terms, training
+        data, layout = block_parts(training, shared)
+        terms = replace(
+            terms, identities={name: each.identity.public for name, each in data.items()}
+        )
+        coordinator = BlockCoordinator(terms, layout)
+        peers = [BlockPeer(name, terms, layout, each) for name, each in data.items()]
+        self.exchange = Exchange([coordinator, *peers], faults=faults)
+        self.exchange.run()
+        if peers[0].model is None:
+            raise StalledError("nobody who is left knows the classifier.")
+        self.model = in_dictionary(peers[0].model, training, shared)
+        self.penalty = peers[0].penalty
+
+
+def block_parts(
+    training: Training, shared: tuple[str, ...]
+) -> tuple[dict[str, BlockData], BlockLayout]:
+    """Each peer's shared and own columns, and where they stand in theta."""
+    common = feature_places(shared, training.dictionary)
+    data, own = {}, {}
+    for name, each in training.data.items():
+        if not each.has[common].all():
+            raise InputError(f"{name} must have every shared feature; share only what all have.")
+        places = _own_places(training, name, shared)
+        own[name] = len(places)
+        if not len(places):
+            raise InputError(f"{name} must have at least one feature of its own.")
+        data[name] = BlockData(each.rows[:, common], each.rows[:, places], each.signs)
+    if sum(own.values()) + len(shared) != len(training.dictionary):
+        raise InputError("a feature must be shared by all peers or belong to one of them.")
+    return data, BlockLayout(len(shared), own)
+
+
+def in_dictionary(
+    model: LinearModel, training: Training, shared: tuple[str, ...]
+) -> LinearModel:
+    """A classifier in the order of block rados as one in the order of the dictionary."""
+    order = [feature_places(shared, training.dictionary)]
+    order += [_own_places(training, name, shared) for name in sorted(training.data)]
+    coefficients = np.zeros(len(training.dictionary))
+    coefficients[np.concatenate(order)] = model.coefficients
+    return LinearModel(coefficients, model.intercept)
+
+
+def _own_places(training: Training, name: str, shared: tuple[str, ...]) -> NDArray[np.intp]:
+    names = [each for each in training.names[name] if each not in shared]
+    return feature_places(names, training.dictionary)
 
 
 class HiddenEngine:

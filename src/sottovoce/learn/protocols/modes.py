@@ -20,8 +20,10 @@ PAPER_WARNING = (
 )
 
 
-def mode_leakage(mode: Mode, recipe: Recipe) -> Leakage:
+def mode_leakage(mode: Mode, recipe: Recipe, *, blocks: bool = False) -> Leakage:
     """Who learns what from a training in this mode, and from classifying afterwards."""
+    if blocks:
+        return _blocks(recipe)
     if mode == "paper":
         return _paper(recipe)
     return _open(recipe) if mode == "open" else _hidden(recipe)
@@ -95,6 +97,25 @@ def _paper(recipe: Recipe) -> Leakage:
         "encryption protects peers from each other only"
     )
     return Leakage("paper mode", learns, collusion, _ASSUMES)
+
+
+def _blocks(recipe: Recipe) -> Leakage:
+    folds = "" if recipe.penalty is not None else f" and each of {recipe.folds} folds"
+    learns = (
+        Learns(
+            "coordinator",
+            "which values of the shared features each peer has in at least five rows; for each of "
+            f"these and each label{folds}, each peer's sum of its rows, since their features are "
+            "different ones; theta",
+        ),
+        Learns(
+            "every peer",
+            "the values of the shared features that all peers have; the candidates' thetas and "
+            "theta, with which it classifies by itself",
+        ),
+    )
+    collusion = "nobody needs help to learn a peer's sums of at least five rows: the coordinator sees them"
+    return Leakage("open mode, basic block rados", learns, collusion, _ASSUMES)
 
 
 def _told(recipe: Recipe) -> str:

@@ -12,6 +12,7 @@ from sottovoce.learn.examples import Floats, LeakError, Rows, checked_rows
 from sottovoce.learn.learners.evaluation import Evaluation, evaluation_from_sums, local_counts
 from sottovoce.learn.party import Faults, Leakage, Said, Traffic, new_session
 from sottovoce.learn.protocols.engines import (
+    BlockEngine,
     Engine,
     HiddenEngine,
     Offset,
@@ -34,6 +35,7 @@ def train(
     *,
     mode: Mode = "open",
     features: Sequence[str] | Sequence[Sequence[str]] | None = None,
+    shared: Sequence[str] | None = None,
     keys: tuple[Any, Any] | None = None,
     faults: Faults | None = None,
     **options: Any,  # noqa: ANN401 - fields of Recipe, checked by it
@@ -48,6 +50,8 @@ def train(
             (nobody sees the sums or theta) or ``paper`` (the coordinator holds the key; warns).
         features: the names of the columns, for all peers or for each; a feature that a peer lacks
             is zero in its rows. None if all have the same columns.
+        shared: the features that all peers have, where each has others of its own besides and
+            nobody can match entities: trains on basic block rados (open mode, masks).
         keys: the coordinator's and the key holder's Paillier keys; None makes fresh ones.
         faults: what goes wrong between the parties, for tests.
         options: fields of `Recipe`: ``penalty``, ``way``, ``statistics``, ``solver``, ...
@@ -63,7 +67,13 @@ def train(
     terms = TrainingTerms(new_session(), identities, training.dictionary, recipe)
     if mode == "paper":
         warnings.warn(PAPER_WARNING, PaperModeWarning, stacklevel=2)
-    return TrainedClassifier(mode, terms, training, _engine(mode, terms, training, keys, faults))
+    if shared is not None:
+        engine: Engine = _block_engine(mode, terms, training, tuple(shared), faults)
+    else:
+        engine = _engine(mode, terms, training, keys, faults)
+    return TrainedClassifier(
+        mode, terms, training, engine, mode_leakage(mode, recipe, blocks=shared is not None)
+    )
 
 
 class TrainedClassifier:
@@ -79,7 +89,12 @@ class TrainedClassifier:
     """
 
     def __init__(
-        self, mode: Mode, terms: TrainingTerms, training: Training, engine: Engine
+        self,
+        mode: Mode,
+        terms: TrainingTerms,
+        training: Training,
+        engine: Engine,
+        leakage: Leakage,
     ) -> None:
         self.mode, self.terms = mode, terms
         self.classes_ = training.classes
@@ -87,7 +102,7 @@ class TrainedClassifier:
         self.traffic: Traffic = engine.exchange.traffic
         self.transcript: tuple[Said, ...] = tuple(engine.exchange.transcript)
         self.query_traffic = Traffic()
-        self.leakage: Leakage = mode_leakage(mode, terms.recipe)
+        self.leakage = leakage
         self._training, self._engine = training, engine
 
     @property
@@ -182,6 +197,18 @@ def _recipe(mode: Mode, options: dict[str, Any]) -> Recipe:
     if not chosen_by_folds and options.get("penalty") is None:
         options = {**options, "penalty": DEFAULT_PENALTY}
     return Recipe(**options)
+
+
+def _block_engine(
+    mode: Mode,
+    terms: TrainingTerms,
+    training: Training,
+    shared: tuple[str, ...],
+    faults: Faults | None,
+) -> BlockEngine:
+    if mode != "open" or terms.recipe.way != "masks":
+        raise ParameterError("shared features are for the open mode, with way='masks'.")
+    return BlockEngine(terms, training, shared, faults=faults)
 
 
 def _engine(
