@@ -88,14 +88,18 @@ class LocalData:
         x = kept.applied(self.rows)
         return np.concatenate([[len(x)], x.sum(axis=0), (x**2).sum(axis=0)])
 
-    def rado_moments(self, standard: Standard, number: int, *, per_peer: float) -> Floats:
-        """Sums of ``number`` rados of standardised rows and of their outer products.
+    def rado_moments(self, standard: Standard, number: int) -> Floats:
+        """The mean of ``number`` rados of standardised rows, and their covariance.
 
-        Private Text Classification, Definition 5. Divided by the root of ``per_peer`` rows and by
-        ``number``, so that the sums stay small whatever the number of rows.
+        Private Text Classification, Definition 5, with each peer's own mean in place of the global
+        one: the rados of different peers are independent, so that means and covariances add up to
+        those of a rado of all peers' rows. Divided by the root of all rows, and by their number, so
+        that they stay small.
         """
         rados = RadoMaker(standard.applied(self.rows), self.signs).sampled(number)
-        return RadoMoments.of(rados / np.sqrt(per_peer)).to_vector()[1:] / number
+        moments = RadoMoments.of(rados / np.sqrt(standard.count))
+        upper = moments.covariance[np.triu_indices(moments.width)]
+        return np.concatenate([moments.mean, upper])
 
 
 def feature_places(names: Sequence[str], dictionary: Sequence[str]) -> NDArray[np.intp]:

@@ -59,7 +59,7 @@ class TrainingPeer(Staged):
             summed = yield Stage("moments", made)
             standard = Standard.of(stage.numbers.decode(summed.total), self.kept)
         stage = statistics_stage(terms, self.kept, peers)
-        values = local_statistics(data, terms, self.kept, standard, len(peers))
+        values = local_statistics(data, terms, self.kept, standard)
         yield Stage("statistics", stage.peer(self.name, data.identity, values))
         told = yield Stage("model", lambda s: Listener(self.name, s, "model", [COORDINATOR]))
         self.model, self.penalty = told_model(told.heard[COORDINATOR], len(terms.features))
@@ -88,7 +88,7 @@ class TrainingCoordinator(Staged):
         stage = statistics_stage(terms, kept, peers)
         summed = yield Stage("statistics", stage.adder())
         opened = stage.numbers.decode(summed.total)
-        solved = solved_statistics(opened, terms, kept, standard, len(peers))
+        solved = solved_statistics(opened, terms, kept, standard)
         self.model, self.penalty = lifted(solved[0], kept), solved[1]
         piece = model_piece(self.model, self.penalty)
         pieces = dict.fromkeys(peers, piece)
@@ -181,12 +181,11 @@ def local_statistics(
     terms: TrainingTerms,
     kept: KeptFeatures,
     standard: Standard | None,
-    peers: int,
 ) -> Floats:
     """A peer's summand."""
     if standard is None:
         return data.sums(kept)
-    return data.rado_moments(standard, terms.recipe.rados, per_peer=standard.count / peers) / peers
+    return data.rado_moments(standard, terms.recipe.rados)
 
 
 def solved_statistics(
@@ -194,15 +193,13 @@ def solved_statistics(
     terms: TrainingTerms,
     kept: KeptFeatures,
     standard: Standard | None,
-    peers: int,
 ) -> tuple[LinearModel, float]:
     """The classifier of the kept features, and the penalty, from the opened aggregate."""
     recipe = terms.recipe
     if standard is not None:
         if recipe.penalty is None:
             raise DisagreementError("rados need a penalty that is agreed on beforehand.")
-        per_peer = standard.count / peers
-        return rado_solution(total, standard, recipe.penalty, per_peer=per_peer), recipe.penalty
+        return rado_solution(total, standard, recipe.penalty), recipe.penalty
     folds = total.reshape(kept.folds, -1)
     if recipe.penalty is not None:
         penalty = recipe.penalty
@@ -212,20 +209,18 @@ def solved_statistics(
     return ridge_from_sums(sums, penalty), penalty
 
 
-def rado_solution(
-    total: Floats, standard: Standard, penalty: float, *, per_peer: float
-) -> LinearModel:
-    """The minimiser of the M-loss of all peers' rados, on the scale of ridge's theta.
+def rado_solution(total: Floats, standard: Standard, penalty: float) -> LinearModel:
+    """The minimiser of the M-loss of rados of all peers' rows, on the scale of ridge's theta.
 
-    Private Text Classification, Definition 4. Each rado is of ``per_peer`` rows on average, by
-    whose root it came divided: that leaves (Cov + (lambda/4) Gamma)^-1 mu, over the same root.
+    Private Text Classification, Definition 4. The rados came divided by the root of m, the number
+    of rows: that leaves (Cov + (lambda/4) Gamma)^-1 mu over the same root, which is twice ridge's.
     """
     d = standard.width
-    moments = RadoMoments(1, total[:d], symmetric(total[d:], d))
+    mean, covariance = total[:d], symmetric(total[d:], d)
+    moments = RadoMoments(1, mean, covariance + np.outer(mean, mean))
     weights = confidence_weights(d, low_confidence=[d - 1])
     theta = m_loss_minimiser(moments, 1, weights, penalty=penalty)
-    # The M-loss's minimiser is twice ridge's.
-    return standard.undone(theta / (2 * np.sqrt(per_peer)))
+    return standard.undone(theta / (2 * np.sqrt(standard.count)))
 
 
 def model_piece(model: LinearModel, penalty: float) -> dict[str, Value]:

@@ -89,7 +89,7 @@ class PaperPeer(Staged):
         yield Step("moments", self._adding(data.moments(kept), public))
         told = yield Step("standard", self._listening("standard"))
         standard = Standard.of(told.heard[COORDINATOR].array("moments", "<f8"), kept)
-        values = local_statistics(data, terms, kept, _if_rados(terms, standard), len(terms.peers))
+        values = local_statistics(data, terms, kept, _if_rados(terms, standard))
         yield Step("statistics", self._adding(values.ravel(), public))
         told = yield Step("classifier", self._listening("classifier"))
         has = np.append(data.has, True)  # noqa: FBT003 - the intercept is everybody's
@@ -134,9 +134,7 @@ class PaperCoordinator(Staged):
         yield Step("standard", self._telling("standard", dict.fromkeys(terms.peers, piece)))
         heard = yield Step("statistics", self._listening())
         self.opened = self._opened(heard.heard)
-        model, _ = solved_statistics(
-            self.opened, terms, kept, _if_rados(terms, standard), len(terms.peers)
-        )
+        model, _ = solved_statistics(self.opened, terms, kept, _if_rados(terms, standard))
         self.model = lifted(model, kept)
         pieces = self._theta_pieces(model, standard)
         yield Step("classifier", self._telling("classifier", pieces))
