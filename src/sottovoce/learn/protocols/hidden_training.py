@@ -37,7 +37,7 @@ from sottovoce.learn.protocols.stages import Script, Stage, Staged
 from sottovoce.learn.protocols.standard import Standard
 from sottovoce.learn.protocols.telling import Listener, Teller
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, TrainingTerms
-from sottovoce.learn.solve import Share
+from sottovoce.learn.solve import ChebyshevPlan, DealtPlan, Share, SolvePlan
 from sottovoce.learn.solve.masking import masked_bound
 
 STAGES = (
@@ -190,7 +190,28 @@ SHARERS = (("coordinator's share", COORDINATOR), ("key holder's share", KEY_HOLD
 
 def hidden_solve(terms: TrainingTerms, standard: Standard, peers: tuple[str, ...]) -> HiddenSolve:
     """The solve of a training, once it is known which features are kept."""
-    return HiddenSolve(terms.recipe, checked_penalty(terms), standard.width, peers)
+    solve = HiddenSolve(terms.recipe, checked_penalty(terms), standard.width, peers)
+    check_room(solve)
+    return solve
+
+
+def check_room(solve: HiddenSolve) -> None:
+    """Refuse a system whose shares would not fit a plaintext, before it is solved."""
+    plan = solve.plan
+    bits = plan.share_bits if isinstance(plan, ChebyshevPlan) else modulus_bits(plan)
+    try:
+        share_slots((1 << bits) - 1, solve.recipe.key_bits, len(solve.peers))
+    except ParameterError as error:
+        raise ParameterError(
+            f"{solve.width} unknowns at {solve.recipe.fraction_bits} binary places have shares of "
+            f"{bits} bits, too long for keys of {solve.recipe.key_bits}; use solver='chebyshev', "
+            "fewer places or longer keys."
+        ) from error
+
+
+def modulus_bits(plan: SolvePlan | DealtPlan) -> int:
+    """The length of the modulus of an exact solve's shares."""
+    return plan.prime_bits * (plan.primes if isinstance(plan, SolvePlan) else 1)
 
 
 def checked_penalty(terms: TrainingTerms) -> float:
