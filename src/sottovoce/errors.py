@@ -13,7 +13,7 @@
 A message says what, the bound, what was got and what to do. It never holds a person's text.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class SottovoceError(Exception):
@@ -53,6 +53,14 @@ class MissingExtraError(SottovoceError):
         super().__init__(
             f"{package} is not installed; this needs it. Run: pip install 'sottovoce[{extra}]'"
         )
+
+    @classmethod
+    def of_import(cls, error: ModuleNotFoundError, extra: str) -> Self:
+        """What to install after a failed import of somebody else's module."""
+        # A module of ours that is missing is a defect, which no extra mends.
+        if str(error.name).startswith("sottovoce"):
+            raise error
+        return cls(str(error.name), extra)
 
 
 class CheckFailedError(SottovoceError):

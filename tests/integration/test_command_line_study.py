@@ -40,7 +40,8 @@ def test_list_names_every_study_with_what_it_shows(run: Run) -> None:
     assert code == 0
     listed = [line.split()[0] for line in out.splitlines()]
     assert [name for name in listed if name.startswith("release-")] == NAMES
-    assert {"assess-table-1", "assess-table-2", "assess-table-3"} <= set(listed)
+    assert {f"assess-table-{number}" for number in range(1, 7)} <= set(listed)
+    assert {"assess-figure-1", "assess-robustness"} <= set(listed)
     code, out, _ = run("list", "--json")
     assert [row["study"] for row in json.loads(out)] == listed
     assert all(row["shows"] for row in json.loads(out))
@@ -93,6 +94,7 @@ def test_a_study_runs_on_the_user_s_own_columns(run: Run, tmp_path: Path) -> Non
         (["release-table-1", "--data", "news"], "bbc-news.tsv is not in"),
         (["release-table-1", "--data", "nothere.csv"], "nothere.csv"),
         (["release-synthetic", "--data", "news"], "makes its own data"),
+        (["release-figure-1", "--posts", "p.csv"], "give --data, no posts or models"),
         (["release-figure-1", "--seeds", "2"], "shows one draw"),
         (["release-synthetic", "--seeds", "0"], "seeds must be >= 1"),
         (["nothing"], "study must be list or one of"),

@@ -46,6 +46,7 @@ def write_what_the_guides_read(folder: Path) -> None:
 MADE = {
     "README.md": ["demo/report.html", "community/posts.parquet", "counts/counts.npz"],
     "docs/assess.md": ["ranks.parquet", "community.state.alerts", "alerts.parquet"],
+    "docs/topics.md": ["model/card.json", "model/phi.npy"],
     "docs/release.md": ["released/card.json", "community/posts.parquet.ledger"],
     "docs/judgements.md": ["sheets-judge-7.csv", "own.toml", "matched.toml", "judged.toml"],
 }
@@ -81,6 +82,7 @@ def test_the_commands_of_a_page_run_as_written(page: str, tmp_path: Path) -> Non
         "docs/corpus.md",
         "docs/assess.md",
         "docs/judgements.md",
+        "docs/topics.md",
         "docs/release.md",
     ],
 )

@@ -4,6 +4,7 @@ from sottovoce.assess.api import score
 from sottovoce.assess.buckets import Bucket
 from sottovoce.assess.measures import MEASURES, PAPER_METHODS, Measure, known_measures
 from sottovoce.assess.ranking import BANDS, RANKS, Ranking, rank
+from sottovoce.assess.sampling import sample_users
 from sottovoce.assess.scoring import Scoring
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state import State, merge, merge_all
@@ -25,6 +26,7 @@ __all__ = [
     "merge",
     "merge_all",
     "rank",
+    "sample_users",
     "save_state",
     "score",
 ]

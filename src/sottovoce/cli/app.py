@@ -13,6 +13,7 @@ from sottovoce.cli import (
     count,
     demo,
     describe,
+    evaluate,
     explain,
     forget,
     ledger,
@@ -35,6 +36,7 @@ app.command("demo")(demo.demo)
 app.command("simulate")(simulate.simulate)
 app.command("describe")(describe.describe)
 app.command("count")(count.count)
+app.command("evaluate")(evaluate.evaluate)
 app.command("assess")(assess.assess)
 app.command("explain")(explain.explain)
 app.command("alerts")(alerts.alerts)

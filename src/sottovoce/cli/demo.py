@@ -20,6 +20,8 @@ def demo(
 ) -> None:
     """Run everything on a simulated community and write a report that opens offline.
 
+    A part whose libraries are not installed is left out, and that is said.
+
     Example: sottovoce demo --out demo
     """
     from sottovoce.corpus.simulate import SimulationParameters  # noqa: PLC0415 - fast --help
@@ -27,9 +29,12 @@ def demo(
     parameters = SimulationParameters(users=users, weeks=weeks, seed=seed)
     with needs_extra("all"):
         from sottovoce.study.demo import run_demo  # noqa: PLC0415 - fast --help
-    with progress("Simulating, counting, releasing, drawing"):
-        report = run_demo(out, parameters)
+    with progress("Simulating, counting, assessing, releasing, drawing"):
+        made = run_demo(out, parameters)
+    for part, reason in made.left_out.items():
+        typer.echo(f"Left out: {part}: {reason}", err=True)
     if as_json:
-        show_json({"report": report, "users": users, "weeks": weeks, "seed": seed})
+        sizes = {"users": users, "weeks": weeks, "seed": seed}
+        show_json({"report": made.report, **sizes, "left_out": made.left_out})
     else:
-        typer.echo(f"The report is in {report} (open it in a browser; it works offline).")
+        typer.echo(f"The report is in {made.report} (open it in a browser; it works offline).")

@@ -12,7 +12,4 @@ def needs_extra(extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        # A module of ours that is missing is a defect, which no extra mends.
-        if str(error.name).startswith("sottovoce"):
-            raise
-        raise MissingExtraError(str(error.name), extra) from None
+        raise MissingExtraError.of_import(error, extra) from None

@@ -28,6 +28,18 @@ def study(
     embedding: Annotated[
         Path | None, typer.Option(help="Public word vectors, GloVe or word2vec.")
     ] = None,
+    posts: Annotated[
+        Path | None, typer.Option(help="Assess studies: your own posts (user, time, text).")
+    ] = None,
+    truth: Annotated[
+        Path | None, typer.Option(help="Assess studies: who is sensitive (user, topic, ...).")
+    ] = None,
+    topics: Annotated[
+        Path | None, typer.Option(help="Assess studies: your catalogue, topics.toml.")
+    ] = None,
+    model: Annotated[
+        list[Path] | None, typer.Option(help="Assess studies: a model of `topics train`.")
+    ] = None,
     votes: Annotated[
         list[Path] | None, typer.Option(help="Judges' votes, for assess-table-1; may be repeated.")
     ] = None,
@@ -45,8 +57,8 @@ def study(
     """
     with needs_extra("all"):
         from sottovoce.study.catalogue import STUDIES, study_named  # noqa: PLC0415 - fast --help
+        from sottovoce.study.options import Options  # noqa: PLC0415 - fast --help
         from sottovoce.study.output import write_study  # noqa: PLC0415 - fast --help
-        from sottovoce.study.release_runs import Options  # noqa: PLC0415 - fast --help
 
     if name == "list":
         _show([{"study": key, "shows": each.title} for key, each in STUDIES.items()], as_json)
@@ -55,7 +67,19 @@ def study(
     read = read_options(file_format, fields, header, "UTC", "utf-8", 16 * MIB)
     if votes and not chosen.takes_votes:
         raise ParameterError(f"{name} takes no votes; leave --votes out.")
-    options = Options(seeds, documents, data, read, embedding, quick, tuple(votes or ()))
+    options = Options(
+        seeds,
+        documents,
+        data,
+        read,
+        embedding,
+        quick,
+        votes=tuple(votes or ()),
+        posts=posts,
+        truth=truth,
+        topics=topics,
+        models=tuple(model or ()),
+    )
     with progress(f"Running study {name}"):
         result = chosen.runner(options)
     if out is not None:

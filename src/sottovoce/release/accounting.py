@@ -1,5 +1,6 @@
 """What noise a stated guarantee gets, and what that noise truly promises.
 
+Limited-Precision Release, Theorem 1, and what is true of it instead.
 Tight: A maps M words to K columns, one 1 per row, so ||(y - y')A||_1 <= ||y - y'||_1, and noise at
 r = epsilon / N on the columns is (N, epsilon)-limited-precision private.
 Paper (section 4): each column gets the budget epsilon' = M epsilon / K, stated as epsilon. The true

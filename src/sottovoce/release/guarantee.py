@@ -69,8 +69,9 @@ class _Ordered(ABC):
 
 @dataclass(frozen=True, init=False, eq=False)
 class LimitedPrecision(_Ordered):
-    """(N, epsilon)-limited-precision local privacy at the rate r = epsilon / N (Definition 2).
+    """(N, epsilon)-limited-precision local privacy at the rate r = epsilon / N.
 
+    Limited-Precision Release, Definition 2.
     For all data y, y' of one unit with ||y - y'||_1 = d, whatever d, every event's probability
     changes by a factor of at most exp(r d).
     """
@@ -143,8 +144,9 @@ class LimitedPrecision(_Ordered):
 
 @dataclass(frozen=True, init=False, eq=False)
 class LocalPrivacy(_Ordered):
-    """Plain epsilon-local privacy of data cut to at most L words (Definition 1): epsilon = 2 L r.
+    """Plain epsilon-local privacy of data cut to at most L words: epsilon = 2 L r.
 
+    Limited-Precision Release, Definition 1.
     It holds for every pair of data, however far apart. Cutting may itself move two texts further
     apart (one word more at the front pushes one out at the end), so nothing better than epsilon is
     claimed for close pairs.

@@ -11,7 +11,7 @@ from sottovoce.data import DataAbsentError, data_file
 from sottovoce.errors import ParameterError
 from sottovoce.study import assess_table_1, assess_table_2, assess_table_3
 from sottovoce.study.corpora import SIMULATED
-from sottovoce.study.release_runs import Options
+from sottovoce.study.options import Options
 from sottovoce.study.result import StudyResult
 from sottovoce.study.simulated_judges import simulated_catalogue
 from sottovoce.topics.catalogue import Catalogue

@@ -1,4 +1,7 @@
-"""Table 1: how many topics were called sensitive by how many judges, and how far judges agree."""
+"""How many topics were called sensitive by how many judges, and how far judges agree.
+
+R-Susceptibility, Table 1.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

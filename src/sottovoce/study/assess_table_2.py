@@ -1,4 +1,7 @@
-"""Table 2: the vocabulary of sensitive topics, as latent dimensions of a model have it."""
+"""The vocabulary of sensitive topics, as latent dimensions of a model have it.
+
+R-Susceptibility, Table 2.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Table 3: how many users the judges of profiles call sensitive, in a sample by a^score."""
+"""How many users the judges of profiles call sensitive, in a sample by a^score.
+
+R-Susceptibility, Table 3.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,13 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sottovoce.errors import ParameterError
+from sottovoce.study.assess_figure_1 import run_figure_1 as run_assess_figure_1
 from sottovoce.study.assess_judgement_runs import (
     run_assess_table_1,
     run_assess_table_2,
     run_assess_table_3,
 )
+from sottovoce.study.assess_robustness import run_robustness
+from sottovoce.study.assess_table_4 import run_table_4
+from sottovoce.study.assess_table_5 import run_table_5
+from sottovoce.study.assess_table_6 import run_table_6
+from sottovoce.study.options import Options
 from sottovoce.study.release_runs import (
-    Options,
     run_figure_1,
     run_figure_2,
     run_synthetic,
@@ -39,6 +44,20 @@ STUDIES: dict[str, Study] = {
     ),
     "assess-table-3": Study(
         "Sensitive users by majority of judges, in a sample by score", run_assess_table_3
+    ),
+    "assess-table-4": Study(
+        "Measures of structured data against topical strength of interest", run_table_4
+    ),
+    "assess-table-5": Study(
+        "All measures in all spaces over all sensitive topics, and where personas stand",
+        run_table_5,
+    ),
+    "assess-table-6": Study("R-precision of the latent measures, topic by topic", run_table_6),
+    "assess-figure-1": Study(
+        "Risk scores of users sampled by a^score against those of everybody", run_assess_figure_1
+    ),
+    "assess-robustness": Study(
+        "Other parameters, another space, another background corpus", run_robustness
     ),
     "release-figure-1": Study(
         "Heatmaps of word counts before and after each mechanism, at one true epsilon",

@@ -1,5 +1,7 @@
 """The demo: the whole product on a simulated community, ending in a report."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,34 +12,56 @@ from sottovoce.corpus.reading import open_posts
 from sottovoce.corpus.simulate import Community, SimulationParameters, simulate, write_files
 from sottovoce.corpus.simulate.counting import counting_baselines, salient_words_by_user
 from sottovoce.corpus.summary import summarise_posts
+from sottovoce.errors import MissingExtraError
 from sottovoce.files import output_folder
 from sottovoce.report.community import community_section, counting_section
 from sottovoce.report.page import Report, Section
-from sottovoce.study.demo_release import release_section
 
 REPORT_FILE = "report.html"
 COMMUNITY_FOLDER = "community"
 
+Sections = tuple[Section, ...]
 
-def run_demo(folder: Path, parameters: SimulationParameters) -> Path:
-    """Write the community and the report into ``folder``; return the report's path."""
+
+@dataclass(frozen=True)
+class Demo:
+    """Where the report is, and what it had to do without."""
+
+    report: Path
+    left_out: Mapping[str, str]
+    """By the part's title, what to install for it."""
+
+
+def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
+    """Write the community and the report into ``folder``."""
     community = simulate(parameters)
     write_files(output_folder(folder) / COMMUNITY_FOLDER, community)
+    left_out: dict[str, str] = {}
+
+    def optional(title: str, part: Callable[[Community, str], Sections]) -> Sections:
+        try:
+            return part(community, _demo_command(parameters))
+        except MissingExtraError as missing:
+            left_out[title] = str(missing)
+            return (Section(title, (f"This part was left out: {missing}",)),)
+
     report = Report(
         title="Sottovoce: a first look",
         summary=(
-            "A community of people who do not exist: what they write, what counting finds, and "
-            "what a private release of word counts promises and costs."
+            "A community of people who do not exist: what they write, what counting finds, who "
+            "stands out to an adversary and why, and what a private release of word counts "
+            "promises and costs."
         ),
         sections=(
             _introduced(folder, parameters),
             _counted(community),
-            release_section(community, command=_demo_command(parameters)),
+            *optional("Who stands out", _assessed),
+            *optional("What a release promises and costs", _released),
         ),
         version=sottovoce.__version__,
     )
     report.save(folder / REPORT_FILE)
-    return folder / REPORT_FILE
+    return Demo(folder / REPORT_FILE, left_out)
 
 
 def _introduced(folder: Path, parameters: SimulationParameters) -> Section:
@@ -63,6 +87,22 @@ def _counted(community: Community) -> Section:
         },
         command=_demo_command(community.parameters),
     )
+
+
+def _assessed(community: Community, command: str) -> Sections:
+    try:
+        from sottovoce.study.demo_assess import assess_sections  # noqa: PLC0415 - may be missing
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of_import(error, "all") from None
+    return assess_sections(community, command=command)
+
+
+def _released(community: Community, command: str) -> Sections:
+    try:
+        from sottovoce.study.demo_release import release_section  # noqa: PLC0415 - may be missing
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of_import(error, "all") from None
+    return (release_section(community, command=command),)
 
 
 def _demo_command(parameters: SimulationParameters) -> str:

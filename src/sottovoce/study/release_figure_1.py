@@ -1,5 +1,6 @@
-"""Figure 1: heatmaps of a part of the complaints, before and after each mechanism.
+"""Heatmaps of a part of the complaints, before and after each mechanism.
 
+Limited-Precision Release, Figure 1:
 (a) true counts; (b) Laplace and (c) geometric noise under plain local privacy at epsilon = 2, for
 which documents are first cut to a public length; (d) Laplace and (e) geometric noise under
 limited-precision privacy at epsilon = 2, N = 2; and, beyond the paper, (f) the same guarantee

@@ -1,5 +1,6 @@
-"""Figure 2: topics and latent semantics of real text, all methods at several privacy levels.
+"""Topics and latent semantics of real text, all methods at several privacy levels.
 
+Limited-Precision Release, Figure 2:
 (a) topic Jaccard, (b) exclusivity, (c) coherence, (d) classification of LSA embeddings, and the
 LSA reconstruction error; means and 95% intervals over seeds. Every level is run at the rate that
 it states (tight) and at the rate that the paper's accounting really uses, M/K times that: within

@@ -4,10 +4,9 @@ Full sizes keep a run within about eight minutes on one core; every row records 
 """
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sottovoce.corpus.reading import ReadOptions
 from sottovoce.corpus.simulate import lda_counts
 from sottovoce.data import DataAbsentError, data_file
 from sottovoce.errors import CorpusError, ParameterError
@@ -20,6 +19,7 @@ from sottovoce.release.exact import Exact
 from sottovoce.release.mechanism import geometric_noise
 from sottovoce.study import release_figure_1, release_figure_2, release_synthetic, release_table_1
 from sottovoce.study.corpora import MOST_WORDS, SIMULATED, CountedCorpus, load_corpus
+from sottovoce.study.options import Options
 from sottovoce.study.release_parts.levels import MIDDLE, STRONG, WEAK, Level
 from sottovoce.study.release_parts.methods import Recipe
 from sottovoce.study.result import StudyResult
@@ -32,28 +32,6 @@ NO_EMBEDDING = (
     f"No public word vectors fit these words ({EMBEDDING_FILE} or --embedding FILE), so the "
     "embedding methods are left out."
 )
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the user asked for; None leaves it to the study.
-
-    ``data`` is complaints, news, simulated, or the path of a file that ``read`` says how to read.
-    ``votes`` are files of judges' votes.
-    """
-
-    seeds: int | None = None
-    documents: int | None = None
-    data: str | None = None
-    read: ReadOptions = field(default_factory=ReadOptions)
-    embedding: Path | None = None
-    quick: bool = False
-    votes: tuple[Path, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name, value in (("seeds", self.seeds), ("documents", self.documents)):
-            if value is not None and value < 1:
-                raise ParameterError(f"{name} must be >= 1, got {value}.")
 
 
 @dataclass(frozen=True)
@@ -151,6 +129,8 @@ def run_table_1(options: Options) -> StudyResult:
 
 
 def _sizes(options: Options, full: Sizes) -> Sizes:
+    if any((options.posts, options.truth, options.topics, options.models)):
+        raise ParameterError("the release studies take documents: give --data, no posts or models.")
     base = QUICK if options.quick else full
     return replace(
         base,

@@ -1,5 +1,6 @@
-"""Table 1: a private topic beside the true one, for the pair with the 10th-highest Jaccard.
+"""A private topic beside the true one, for the pair with the 10th-highest Jaccard.
 
+Limited-Precision Release, Table 1.
 The words are those of the first seed; the pair's Jaccard is also given over all seeds.
 """
 

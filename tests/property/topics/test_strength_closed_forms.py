@@ -127,10 +127,11 @@ def test_both_ways_to_a_posts_length_follow_the_definition(words: int) -> None:
     np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
-@pytest.mark.parametrize("rows", [40, 2])
-def test_a_topics_bits_do_not_depend_on_the_other_topics(rows: int) -> None:
-    model = spaces.random_skip_gram(7, vocabulary=60, dimensions=9)
-    posts = spaces.random_posts(9, rows=rows, vocabulary=60)
+@pytest.mark.parametrize("words", [12, 90])
+def test_a_topics_bits_do_not_depend_on_the_other_topics(words: int) -> None:
+    """Neither for posts of a few words nor for posts of many."""
+    model = spaces.random_skip_gram(7, vocabulary=words, dimensions=9)
+    posts = spaces.random_posts(9, rows=40, vocabulary=words)
     alone = model.scorer(spaces.of_words(("word0", "word1"))).strengths(posts)[:, 0]
     among = model.scorer(spaces.of_words(*[[f"word{n}"] for n in range(9)], ("word0", "word1")))
     np.testing.assert_array_equal(among.strengths(posts)[:, -1], alone)

@@ -1,7 +1,6 @@
 """What parties say to each other."""
 
 import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from sottovoce.errors import ParameterError
 from sottovoce.learn.party.encoding import Value, decoded, encoded
 from sottovoce.learn.party.refusals import DamagedMessageError
+from sottovoce.learn.randomness import random_bytes
 
 MAGIC = b"SVOC\x01"  # the last byte is the version of the encoding
 SESSION_BYTES = 16
@@ -21,7 +21,7 @@ _Kind = TypeVar("_Kind", int, bytes, str, tuple)  # type: ignore[type-arg] # any
 
 def new_session() -> bytes:
     """A name for one run of one protocol that no other run has."""
-    return os.urandom(SESSION_BYTES)
+    return random_bytes(SESSION_BYTES)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ The owner of examples applies them to its own rows and gives away clear rados wi
 clear rows of anybody but an owner). The paper's arrangement is there by its name only.
 """
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NoReturn, TypeAlias
 
@@ -17,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.errors import ParameterError
 from sottovoce.learn.examples import Floats, LeakError, Rows, checked_rows, checked_signs
 from sottovoce.learn.rados.definition import all_signatures, rademacher_observations
+from sottovoce.learn.randomness import random_bytes
 
 if TYPE_CHECKING:  # rados in the clear need no gmpy2
     from sottovoce.learn.paillier import EncryptedArray
@@ -27,7 +27,7 @@ PAPER_MODE: PaperMode = "paper: whoever gets both reconstructs the examples"
 
 def fresh_signatures(number: int, examples: int) -> NDArray[np.int8]:
     """Uniform signatures from the operating system's randomness."""
-    bits = np.unpackbits(np.frombuffer(os.urandom(-(-number * examples // 8)), np.uint8))
+    bits = np.unpackbits(np.frombuffer(random_bytes(-(-number * examples // 8)), np.uint8))
     return (2 * bits[: number * examples].reshape(number, examples).astype(np.int8)) - np.int8(1)
 
 
@@ -88,7 +88,7 @@ class RadoMaker:
         Together they determine the examples' second moments, as `sums` of the examples would.
         """
         rados = rademacher_observations(self._rows, self._signs, all_signatures(len(self._rows)))
-        order = np.frombuffer(os.urandom(8 * len(rados)), np.uint64).argsort()
+        order = np.frombuffer(random_bytes(8 * len(rados)), np.uint64).argsort()
         return rados[order]
 
     def with_signatures(self, number: int, *, mode: PaperMode) -> "PaperRados":

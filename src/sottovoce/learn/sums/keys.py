@@ -1,11 +1,11 @@
 """The keys of a masked sum: identities that sign, and pairs that agree on secrets."""
 
-import os
 from typing import Self
 
 from sottovoce.errors import MissingExtraError
 from sottovoce.learn.party import CorruptShareError, DisagreementError, encoded
 from sottovoce.learn.party.refusals import DamagedMessageError
+from sottovoce.learn.randomness import random_bytes
 from sottovoce.learn.sums.randomness import KEY_BYTES
 
 try:
@@ -52,7 +52,7 @@ class AgreementKey:
     """One X25519 key pair of one session."""
 
     def __init__(self, secret: bytes | None = None) -> None:
-        self._secret = _clamped(os.urandom(KEY_BYTES)) if secret is None else secret
+        self._secret = _clamped(random_bytes(KEY_BYTES)) if secret is None else secret
         self._key = X25519PrivateKey.from_private_bytes(self._secret)
 
     @classmethod

@@ -1,7 +1,6 @@
 """A peer of a masked sum."""
 
 import hashlib
-import os
 from collections.abc import Callable, Mapping
 
 from sottovoce.errors import ParameterError
@@ -15,6 +14,7 @@ from sottovoce.learn.party import (
     encoded,
 )
 from sottovoce.learn.party.refusals import CorruptShareError, DamagedMessageError
+from sottovoce.learn.randomness import random_bytes
 from sottovoce.learn.sums import masking
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import (
@@ -51,7 +51,7 @@ class MaskPeer:
         self._terms, self._identity, self._summand = terms, identity, summand
         self._inbox = Inbox(terms.session, name)
         self._sealing, self._masking = AgreementKey(), AgreementKey()
-        self._seed = os.urandom(KEY_BYTES)
+        self._seed = random_bytes(KEY_BYTES)
         self._sealing_keys: dict[str, bytes] = {}
         self._masking_keys: dict[str, bytes] = {}
         self._held: dict[str, tuple[int, int]] = {}

@@ -1,10 +1,9 @@
 """Uniform vectors of the ring Z_2^64, from the operating system or from a shared key."""
 
-import os
-
 import numpy as np
 
 from sottovoce.errors import MissingExtraError
+from sottovoce.learn.randomness import random_bytes
 from sottovoce.learn.sums.fixed import Ring
 
 try:
@@ -26,4 +25,4 @@ def expanded(key: bytes, size: int) -> Ring:
 
 def uniform(size: int) -> Ring:
     """``size`` uniform words under a key that exists only here."""
-    return expanded(os.urandom(KEY_BYTES), size)
+    return expanded(random_bytes(KEY_BYTES), size)

@@ -4,12 +4,12 @@ Shamir, How to share a secret, CACM 22(11), 1979: a polynomial of degree t - 1 w
 is the secret; any t of its other values give it back, fewer say nothing about it.
 """
 
-import secrets
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn.party import CorruptShareError
+from sottovoce.learn.randomness import random_below
 
 PRIME = (1 << 521) - 1
 
@@ -19,7 +19,7 @@ def shares(secret: bytes, *, threshold: int, places: Iterable[int]) -> dict[int,
     value = int.from_bytes(secret, "little")
     if value >= PRIME:
         raise ParameterError("a shared secret must have at most 65 bytes.")
-    coefficients = [value, *(secrets.randbelow(PRIME) for _ in range(threshold - 1))]
+    coefficients = [value, *(random_below(PRIME) for _ in range(threshold - 1))]
     return {place: _polynomial(coefficients, place) for place in places}
 
 

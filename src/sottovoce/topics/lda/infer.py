@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 # One function on purpose: a helper called for each word would count references to its arrays.
 @summing_kernel
-def fold_in(  # noqa: C901 - see above
+def fold_in(
     pointers: NDArray[np.int64],
     columns: NDArray[np.int32],
     counts: Floats,
@@ -30,47 +30,47 @@ def fold_in(  # noqa: C901 - see above
     alpha: Floats,
     first: Whole,
     last: Whole,
-    shares: Floats,
     out: Floats,
 ) -> None:
     """For each post, alpha plus the expected number of its words in each topic; 0 for no word.
 
-    ``phi`` has a row for each word; ``shares`` has room for the longest post's words.
+    ``phi`` has a row for each word.
     """
     topics = alpha.size
-    weight = np.empty(topics)
+    weight, expected = np.empty(topics), np.empty(topics)
+    shares = np.empty((longest(pointers, first, last), topics))
     for row in range(first, last):
-        begin, end = pointers[row], pointers[row + 1]
-        expected = out[row - first]
+        begin, words = pointers[row], pointers[row + 1] - pointers[row]
         known = False
         for topic in range(topics):
             expected[topic] = alpha[topic]
-        for cell in range(begin, end):
-            word, share = columns[cell], cell - begin
+        # Counted from 0, so that the compiler sees that no place is counted from the end.
+        for place in range(words):
+            word, count = columns[begin + place], counts[begin + place]
             total = 0.0
             for topic in range(topics):
                 weight[topic] = phi[word, topic] * expected[topic]
                 total += weight[topic]
             # A word that no topic has says nothing.
-            factor = counts[cell] / total if total > 0.0 else 0.0
+            factor = count / total if total > 0.0 else 0.0
             known = known or total > 0.0
             for topic in range(topics):
                 part = weight[topic] * factor
-                shares[share, topic] = part
+                shares[place, topic] = part
                 expected[topic] += part
-        for cell in range(end - 1, begin - 1, -1):
-            word, share = columns[cell], cell - begin
-            one, total = 1.0 / counts[cell], 0.0
+        for step in range(words):
+            place = words - 1 - step
+            word, count = columns[begin + place], counts[begin + place]
+            one, total = 1.0 / count, 0.0
             for topic in range(topics):
-                others = expected[topic] - one * shares[share, topic]
+                others = expected[topic] - one * shares[place, topic]
                 weight[topic] = phi[word, topic] * others
                 total += weight[topic]
-            factor = counts[cell] / total if total > 0.0 else 0.0
+            factor = count / total if total > 0.0 else 0.0
             for topic in range(topics):
-                expected[topic] += weight[topic] * factor - shares[share, topic]
-        if not known:
-            for topic in range(topics):
-                expected[topic] = 0.0
+                expected[topic] += weight[topic] * factor - shares[place, topic]
+        for topic in range(topics):
+            out[row - first, topic] = expected[topic] if known else 0.0
 
 
 @summing_kernel
@@ -85,11 +85,10 @@ def topic_shares(
     out: Floats,
 ) -> None:
     """Theta of each post; all zero for a post without a known word."""
-    shares = np.empty((longest(pointers, first, last), alpha.size))
     expected = np.empty((BLOCK, alpha.size))
     for begin in range(first, last, BLOCK):
         end = min(begin + BLOCK, last)
-        fold_in(pointers, columns, counts, phi, alpha, begin, end, shares, expected)
+        fold_in(pointers, columns, counts, phi, alpha, begin, end, expected)
         for row in range(begin, end):
             total = expected[row - begin].sum()
             if total > 0.0:
@@ -111,11 +110,10 @@ def cosines_with_dimensions(
     out: Floats,
 ) -> None:
     """Cosine of each post's theta with the indicator of each set of dimensions."""
-    shares = np.empty((longest(pointers, first, last), alpha.size))
     expected = np.empty((BLOCK, alpha.size))
     for begin in range(first, last, BLOCK):
         end = min(begin + BLOCK, last)
-        fold_in(pointers, columns, counts, phi, alpha, begin, end, shares, expected)
+        fold_in(pointers, columns, counts, phi, alpha, begin, end, expected)
         for row in range(begin, end):
             square = 0.0
             for topic in range(alpha.size):

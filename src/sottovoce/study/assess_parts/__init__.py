@@ -1,0 +1,1 @@
+"""What the studies of the assess tables and figures share."""

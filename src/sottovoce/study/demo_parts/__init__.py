@@ -1,0 +1,1 @@
+"""What the demo's assess part is made of."""

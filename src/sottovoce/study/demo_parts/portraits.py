@@ -1,0 +1,178 @@
+"""Why one person stands first, and why another does not."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.assess.explain import Question, explain, what_if
+from sottovoce.assess.explanation import Explanation, Position
+from sottovoce.assess.her_posts import HerPosts
+from sottovoce.assess.ranking import BANDS, susceptibility, users_at_least_as_exposed
+from sottovoce.assess.scoring import Scoring
+from sottovoce.assess.setting import Setting
+from sottovoce.corpus.reading import open_posts
+from sottovoce.report.figures import ACCENT, COLOURS, new_panels
+from sottovoce.report.page import Plot
+from sottovoce.study.assess_parts.outcomes import ScoredCommunity
+
+REMOVED = 3
+WORDS = 6
+GREY = COLOURS[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class Portrait:
+    """One user as a measure sees her, and what she is in the simulation."""
+
+    user: str
+    persona: str
+    ranks: Mapping[str, int]
+    """By strength alone, and by the measure that is explained."""
+    explanation: Explanation
+    weeks: NDArray[np.float64]
+    """Her strongest post of each of the community's weeks; 0 where she wrote none."""
+    posts: int
+    without: Position
+    """Had she not written the posts that matter most."""
+
+    @property
+    def strength(self) -> float:
+        """How close her closest post comes."""
+        return self._interest[0]
+
+    @property
+    def breadth(self) -> float:
+        """How close she comes to the topic's neighbours."""
+        return self._interest[1]
+
+    @property
+    def persistence(self) -> float:
+        """How close her best weeks come."""
+        return self._interest[2]
+
+    @property
+    def _interest(self) -> tuple[float, float, float]:
+        parts = self.explanation.interest
+        if parts is None:
+            raise TypeError("only a measure of a vector space has portraits.")
+        return parts.strength, parts.breadth, parts.persistence
+
+
+@dataclass(frozen=True, eq=False)
+class Viewer:
+    """One topic of a scored community, seen by strength alone and by a measure that asks more."""
+
+    scored: ScoredCommunity
+    scoring: Scoring
+    topic: int
+    strength: str
+    measure: str
+    setting: Setting
+
+    @property
+    def name(self) -> str:
+        """The topic's name."""
+        return self.scored.community.judged[self.topic].name
+
+    def scores(self, measure: str) -> NDArray[np.float64]:
+        """Of all users, in the order of the judged ones."""
+        return np.asarray(self.scored.scores(measure, self.setting)[self.topic])
+
+    def chosen(self) -> list[int]:
+        """Who stands first, and the first by strength alone whom the measure does not flag."""
+        by_strength, shown = self.scores(self.strength), self.scores(self.measure)
+        widest = BANDS[-1] * by_strength.size
+        flagged = users_at_least_as_exposed(shown) * 100 <= widest
+        tempting = users_at_least_as_exposed(by_strength) * 100 <= widest
+        fallen = np.flatnonzero(tempting & ~flagged)
+        first = int(np.argmax(shown))
+        return [first, *([int(fallen[np.argmax(by_strength[fallen])])] if fallen.size else [])]
+
+    def portraits(self) -> tuple[Portrait, ...]:
+        """Of those chosen, the first first."""
+        return tuple(self._portrait(place) for place in self.chosen())
+
+    def _portrait(self, place: int) -> Portrait:
+        user = self.scored.community.judged[self.topic].users[place].as_py()
+        her = HerPosts(user)
+        for _ in her.passing(open_posts(self.scored.community.posts)):
+            pass
+        question = Question(user, self.name, self.scored.measures[self.measure], self.setting)
+        state = self.scored.state
+        found = explain(state, self.scoring, her, question, most=WORDS)
+        removed = tuple(post.number for post in found.posts[:REMOVED])
+        return Portrait(
+            user=user,
+            persona=str(self.scored.community.personas[self.topic][place]),
+            ranks={
+                measure: int(susceptibility(self.scores(measure))[place])
+                for measure in (self.strength, self.measure)
+            },
+            explanation=found,
+            weeks=self._weeks(her),
+            posts=int(her.numbers.size),
+            without=what_if(state, self.scoring, her, question, removed),
+        )
+
+    def _weeks(self, her: HerPosts) -> NDArray[np.float64]:
+        bucket = self.scoring.header.bucket
+        everybody = bucket.numbers(self.scored.community.posts["time"].combine_chunks())
+        scorer = self.scoring.scorers[str(self.scored.measures[self.measure].space)]
+        counts = self.scoring.counts(scorer, her.table["text"].combine_chunks())
+        strengths = scorer.strengths(counts)[:, scorer.topics.index(self.name)]
+        weeks = np.zeros(int(everybody.max() - everybody.min()) + 1)
+        hers = bucket.numbers(her.table["time"].combine_chunks()) - everybody.min()
+        np.maximum.at(weeks, hers, strengths)
+        return weeks
+
+
+def portrait_table(portraits: Sequence[Portrait]) -> tuple[tuple[str, ...], ...]:
+    """The portraits side by side."""
+    strength, measure = portraits[0].ranks
+    users = f"of {portraits[0].explanation.position.users:,}"
+    rows = {
+        "in truth": [p.persona for p in portraits],
+        f"rank by strength alone ({strength})": [
+            f"{p.ranks[strength]:,} {users}" for p in portraits
+        ],
+        f"rank by {measure}": [f"{p.ranks[measure]:,} {users}" for p in portraits],
+        "posts": [f"{p.posts:,}" for p in portraits],
+        "strength": [f"{p.strength:.2f}" for p in portraits],
+        "breadth": [f"{p.breadth:.2f}" for p in portraits],
+        "persistence": [f"{p.persistence:.2f}" for p in portraits],
+        "words that put her there": [_words(p) for p in portraits],
+        f"rank without the {REMOVED} posts that matter most": [_without(p) for p in portraits],
+    }
+    return (("", *(p.user for p in portraits)), *((name, *cells) for name, cells in rows.items()))
+
+
+def _words(portrait: Portrait) -> str:
+    return ", ".join(share.word for share in portrait.explanation.words) or "none"
+
+
+def _without(portrait: Portrait) -> str:
+    rank = portrait.without.rank
+    return "none: she wrote nothing else" if rank is None else f"{rank:,}"
+
+
+def timeline(portraits: Sequence[Portrait], best: int) -> Plot:
+    """How close each came to the topic, week by week; her ``best`` weeks stand out."""
+    figure, panels = new_panels(1, len(portraits), width=7.0, height=0.5 + 1.5 * len(portraits))
+    for axes, portrait in zip(panels, portraits, strict=True):
+        weeks = portrait.weeks
+        top = set(np.argsort(-weeks, kind="stable")[:best].tolist())
+        colours = [ACCENT if week in top else GREY for week in range(weeks.size)]
+        axes.bar(range(1, weeks.size + 1), weeks, color=colours)
+        axes.set(title=f"{portrait.user} ({portrait.persona})", ylim=(0, 1), ylabel="strength")
+    panels[-1].set_xlabel("week")
+    finding = "; ".join(_weeks_in_words(portrait, best) for portrait in portraits) + "."
+    return Plot(figure, finding, f"Bars: her strongest post of each week. {finding}")
+
+
+def _weeks_in_words(portrait: Portrait, best: int) -> str:
+    return (
+        f"{portrait.user}'s closest post reaches {portrait.strength:.2f} and her {best} best weeks "
+        f"{portrait.persistence:.2f} on average"
+    )

@@ -1,0 +1,146 @@
+"""The assess studies as their users meet them: quick, and on files of their own."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sottovoce.cli import main
+from sottovoce.corpus.simulate import SimulationParameters, write_community
+
+pytest.importorskip("tomotopy", reason="tomotopy is missing: pip install sottovoce[topics]")
+pytest.importorskip("gensim", reason="gensim is missing: pip install sottovoce[topics]")
+
+Run = Callable[..., tuple[int, str, str]]
+PLOTS = {
+    "assess-table-4": 1,
+    "assess-table-5": 3,
+    "assess-table-6": 1,
+    "assess-figure-1": 1,
+    "assess-robustness": 2,
+}
+PAPER_COLUMNS = {
+    "assess-table-4": "paper_aol_map",
+    "assess-table-5": "paper_aol_map",
+    "assess-table-6": "paper_aol_r_precision",
+    "assess-figure-1": "paper_sampled",
+    "assess-robustness": "paper",
+}
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run a study without any data set at hand: exit code, standard output and error."""
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
+
+    def command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["sottovoce", "study", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        shown = capsys.readouterr()
+        return int(stop.value.code or 0), shown.out, shown.err
+
+    return command
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
+    """The options that point at a small community in files."""
+    folder = tmp_path_factory.mktemp("own")
+    write_community(folder, SimulationParameters(users=120, weeks=6, background_documents=1))
+    return [
+        "--posts",
+        folder / "posts.parquet",
+        "--truth",
+        folder / "truth.parquet",
+        "--topics",
+        folder / "topics.toml",
+    ]
+
+
+@pytest.mark.parametrize("name", list(PLOTS))
+def test_a_quick_study_fills_its_folder_with_the_paper_s_figures_beside(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    code, out, err = run(name, "--quick", "--out", tmp_path / "out", "--json")
+    assert code == 0, err
+    rows = json.loads(out)
+    assert rows == json.loads((tmp_path / "out" / "rows.json").read_text())
+    assert any(row[PAPER_COLUMNS[name]] is not None for row in rows)
+    files = sorted(path.name for path in (tmp_path / "out").iterdir())
+    pictures = [f"{name}-{number}.svg" for number in range(1, PLOTS[name] + 1)]
+    assert files == [*pictures, "report.html", "rows.json"]
+    checks = {"assess-table-5": check_table_5, "assess-robustness": check_robustness}
+    checks.get(name, lambda _rows: None)(rows)
+
+
+def check_table_5(rows: list[dict[str, object]]) -> None:
+    """All 14 methods and the baselines; the control finds nothing; chance is exact."""
+    by_key = {(row["community"], row["measure"]): row for row in rows}
+    assert {level for level, _ in by_key} == {"default", "control"}
+    assert len(by_key) == 2 * 16
+    for level in ("default", "control"):
+        assert by_key[level, "random"]["r_precision_micro"] == pytest.approx(45 / 1500)
+        assert by_key[level, "random"]["professional"] == pytest.approx(0.5)
+    found = {level: float(str(by_key[level, "lda-t"]["map"])) for level in ("default", "control")}
+    assert found["default"] > 0.2
+    assert found["control"] < 0.12
+    moved = [float(str(by_key["default", name]["professional"])) for name in ("bow", "bow-d")]
+    assert moved[1] < moved[0] - 0.2
+    assert by_key["default", "lda-dt"]["against"] == "lda"
+
+
+def check_robustness(rows: list[dict[str, object]]) -> None:
+    """Every k and m; the usual ones give what the unchanged run gives."""
+    by_key = {(row["change"], row["value"], row["measure"]): row["ndcg"] for row in rows}
+    assert {value for change, value, _ in by_key if change == "m"} == set(map(str, range(1, 13)))
+    assert len({value for change, value, _ in by_key if change == "k"}) == 10
+    for space in ("bow", "w2v", "lda"):
+        usual = by_key["space", "as it is", f"{space}-dt"]
+        assert by_key["k", "0.3", f"{space}-dt"] == usual
+        assert by_key["m", "3", f"{space}-dt"] == usual
+        assert by_key["m", "1", f"{space}-t"] == by_key["space", "as it is", space]
+    assert ("background", "another draw", "lda") in by_key
+
+
+def test_a_study_runs_on_a_user_s_own_files(run: Run, own: list[object]) -> None:
+    code, out, err = run("assess-table-5", *own, "--json")
+    assert code == 0, err
+    rows = json.loads(out)
+    names = [row["measure"] for row in rows]
+    assert names == ["ent", "diff-priv", "bow", "bow-d", "bow-t", "bow-dt", "random", "posts"]
+    assert {row["community"] for row in rows} == {"posts.parquet"}
+    bow = rows[2]
+    assert bow["map_low"] < bow["map"] < bow["map_high"]
+    assert (bow["seeds"], bow["users"], bow["sensitive"]) == (1, 120, 20)
+
+
+def test_table_6_asks_for_a_latent_model(run: Run, own: list[object]) -> None:
+    code, out, err = run("assess-table-6", *own)
+    assert (code, out) == (2, "")
+    assert "about lda measures: give such a --model" in err
+
+
+def test_other_studies_run_on_own_files_too(run: Run, own: list[object]) -> None:
+    for name in ("assess-table-4", "assess-figure-1", "assess-robustness"):
+        code, out, err = run(name, *own)
+        assert code == 0, err
+        assert "Your own community" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["assess-table-5", "--posts", "p.csv"], "--posts, --truth and --topics together"),
+        (["assess-table-4", "--data", "news"], "take no --data"),
+        (["assess-figure-1", "--seeds", "3"], "shows one draw"),
+    ],
+)
+def test_what_cannot_be_run_ends_with_exit_code_2(
+    run: Run, arguments: list[str], message: str
+) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err

@@ -1,0 +1,44 @@
+"""Every definition, protocol, table and figure of the papers has code that names it."""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).parents[2]
+
+
+def tool() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("paper_map", ROOT / "tools" / "paper_map.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_item_of_the_papers_has_code() -> None:
+    paper_map = tool()
+    assert paper_map.lacking(paper_map.places()) == []
+
+
+def test_the_page_is_what_the_docstrings_say() -> None:
+    paper_map = tool()
+    written = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    assert written == paper_map.page(paper_map.places()), "run: python tools/paper_map.py"
+
+
+def test_an_item_without_code_is_noticed(tmp_path: Path) -> None:
+    paper_map = tool()
+    (tmp_path / "one.py").write_text(
+        'def f():\n    """Both.\n\n    R-Susceptibility, Definitions 7\n    and 9.\n    """\n'
+    )
+    found = paper_map.places(tmp_path)
+    assert [(place.item, place.name) for place in found] == [
+        ("Definition 7", "one.f"),
+        ("Definition 9", "one.f"),
+    ]
+    lacking = paper_map.lacking(found)
+    assert "R-Susceptibility, Definition 8" in lacking
+    assert "R-Susceptibility, Definition 7" not in lacking

@@ -1,0 +1,136 @@
+"""Write docs/papers.md: every definition, protocol, table and figure of the papers, and its code.
+
+A docstring that says "R-Susceptibility, Definition 7." puts its function on the page, and
+"Definitions 7 and 9" puts it there twice. Run it when such a docstring has changed.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "papers.md"
+SOURCE = ROOT / "src"
+
+PAPERS = {
+    "R-Susceptibility": (
+        "Biega et al., *R-Susceptibility: An IR-Centric Approach to Assessing Privacy Risks for "
+        "Users in Online Communities*, SIGIR 2016."
+    ),
+    "Limited-Precision Release": (
+        "Schofield, Yauney and Mimno, *Combatting The Challenges of Local Privacy for "
+        "Distributional Semantics with Compression*, PriML 2019."
+    ),
+    "Private Text Classification": (
+        "Hanlen, Nock, Suominen and Bacon, *Private Text Classification: Using Radomacher "
+        "operators and blind addition to allow multiple peers to learn text without seeing the "
+        "text*."
+    ),
+}
+
+
+def _run(kind: str, last: int) -> list[str]:
+    return [f"{kind} {number}" for number in range(1, last + 1)]
+
+
+ITEMS = {
+    "R-Susceptibility": [*_run("Definition", 9), *_run("Table", 6), "Figure 1"],
+    "Limited-Precision Release": [
+        *_run("Definition", 2),
+        "Theorem 1",
+        *_run("Figure", 2),
+        "Table 1",
+    ],
+    "Private Text Classification": [
+        *_run("Definition", 5),
+        "Lemma 1",
+        "Problem 1",
+        *_run("Protocol", 4),
+        "Table 1",
+    ],
+}
+
+_KINDS = "Definition|Table|Figure|Protocol|Lemma|Problem|Theorem"
+_MENTION = re.compile(rf"({'|'.join(PAPERS)}), ({_KINDS})s? (\d+)((?:(?:,| and) \d+)*)")
+
+
+class Place(NamedTuple):
+    """A function, class or module whose docstring names an item of a paper."""
+
+    paper: str
+    item: str
+    name: str
+    summary: str
+
+
+def places(source: Path = SOURCE) -> list[Place]:
+    """Every mention in every docstring under ``source``."""
+    return [
+        place
+        for path in sorted(source.rglob("*.py"))
+        for name, docstring in _docstrings(path, source)
+        for place in _mentions(name, docstring)
+    ]
+
+
+def lacking(found: list[Place]) -> list[str]:
+    """The items of the papers that no docstring names."""
+    named = {(place.paper, place.item) for place in found}
+    return [
+        f"{paper}, {item}"
+        for paper, items in ITEMS.items()
+        for item in items
+        if (paper, item) not in named
+    ]
+
+
+def page(found: list[Place]) -> str:
+    """The text of docs/papers.md."""
+    lines = [
+        "# The papers, item by item",
+        "",
+        (
+            "Made from the docstrings by `tools/paper_map.py`; a test fails when an item has no "
+            "code, or when this page is behind."
+        ),
+    ]
+    for paper, items in ITEMS.items():
+        lines += ["", f"## {paper}", "", PAPERS[paper], "", "| item | code | what it does |"]
+        lines += ["|---|---|---|"]
+        for item in items:
+            own = [place for place in found if (place.paper, place.item) == (paper, item)]
+            lines += [f"| {item} | `{place.name}` | {place.summary} |" for place in own]
+    return "\n".join([*lines, ""])
+
+
+def _docstrings(path: Path, source: Path) -> Iterator[tuple[str, str]]:
+    module = ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__")
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    yield from _inside(tree, module)
+
+
+def _inside(
+    node: ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef, name: str
+) -> Iterator[tuple[str, str]]:
+    yield name, ast.get_docstring(node) or ""
+    for child in node.body:
+        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from _inside(child, f"{name}.{child.name}")
+
+
+def _mentions(name: str, docstring: str) -> Iterator[Place]:
+    text = " ".join(docstring.split())
+    summary = " ".join(docstring.split("\n\n", maxsplit=1)[0].split()).replace("|", "\\|")
+    seen = set()
+    for paper, kind, first, more in _MENTION.findall(text):
+        for number in (first, *re.findall(r"\d+", more)):
+            if (paper, kind, number) not in seen:
+                seen.add((paper, kind, number))
+                yield Place(paper, f"{kind} {number}", name, summary)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(places()), encoding="utf-8")
+    print(f"Wrote {PAGE.relative_to(ROOT)}; without code: {', '.join(lacking(places())) or 'none'}")
