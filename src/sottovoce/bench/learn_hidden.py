@@ -1,7 +1,7 @@
 """The hidden solves on Ionosphere beside SPU's CHEETAH and Newton with phe.
 
-Same system, same run, processor seconds of both parties together. Keys are made before the clock
-starts, tables within it. All masks have 64 bits of slack.
+Same system, same run, processor seconds of both parties together. Keys are made and the system is
+encrypted before the clock starts; blinding tables count. All masks have 64 bits of slack.
 """
 
 import json
@@ -22,19 +22,20 @@ from numpy.typing import NDArray
 from sottovoce.bench.rows import BenchRow, bench_row
 from sottovoce.data import data_file
 from sottovoce.errors import CheckFailedError
-from sottovoce.learn.paillier import cores, generate_key
+from sottovoce.learn.paillier import cores
 from sottovoce.learn.solve import (
     HiddenSolution,
     IntegerSystem,
     PublicBounds,
-    chebyshev_solution,
-    dealt_solution,
-    masked_solution,
+    ReadySolve,
     opened_integers,
     opened_theta,
     plan_chebyshev,
     plan_dealt,
     plan_solve,
+    ready_chebyshev,
+    ready_dealt,
+    ready_masked,
     scaled_system,
     solved_exactly,
     standardised_bounds,
@@ -105,76 +106,49 @@ def _hidden_costs(
 ) -> dict[str, Cost]:
     bounds = standardised_bounds(len(vector), places, PENALTY, peers=PEERS)
     system = scaled_system(matrix, vector, bounds)
-    works = {
-        "masked solve": _masked(system, bounds, key_bits),
-        "dealer variant": _dealt(system, bounds, key_bits),
-        "Chebyshev on shares": _iterated(system, bounds, key_bits),
+    ways = _ways(system, bounds, key_bits)
+    return {name: min(way.cost(system) for _ in range(runs)) for name, way in ways.items()}
+
+
+class Way(NamedTuple):
+    """A way to solve, and what its outcome must be."""
+
+    ready: Callable[[], ReadySolve]
+    check: Callable[[HiddenSolution, IntegerSystem], None]
+
+    def cost(self, system: IntegerSystem) -> Cost:
+        """Keys and ciphertexts first, then the clock."""
+        with cores(1):
+            ready = self.ready()
+            begin = time.process_time()
+            found = ready.run()
+            seconds = time.process_time() - begin
+        self.check(found, system)
+        return Cost(seconds, found.traffic.bytes)
+
+
+def _ways(system: IntegerSystem, bounds: PublicBounds, key_bits: int) -> dict[str, Way]:
+    score = (system.size * _SCORE_RANGE) << _SCORE_BITS
+    masked = plan_solve(bounds, key_bits=key_bits, score=score)
+    dealt = plan_dealt(bounds, key_bits=key_bits, score=score)
+    iterated = plan_chebyshev(bounds, key_bits=key_bits, penalty=PENALTY)
+    return {
+        "masked solve": Way(partial(ready_masked, system, masked), _check_integers),
+        "dealer variant": Way(partial(ready_dealt, system, dealt), _check_integers),
+        "Chebyshev on shares": Way(partial(ready_chebyshev, system, iterated), _check_theta),
     }
-    return {name: _best([_timed(work) for _ in range(runs)]) for name, work in works.items()}
 
 
-def _best(costs: list[Cost]) -> Cost:
-    return min(costs, key=lambda cost: cost.cpu_s)
-
-
-def _timed(work: Callable[[], Callable[[], HiddenSolution]]) -> Cost:
-    """Keys first, then the clock."""
-    with cores(1):
-        ready = work()
-        begin = time.process_time()
-        found = ready()
-        return Cost(time.process_time() - begin, found.traffic.bytes)
-
-
-def _score(size: int) -> int:
-    return (size * _SCORE_RANGE) << _SCORE_BITS
-
-
-Work = Callable[[], Callable[[], HiddenSolution]]
-
-
-def _masked(system: IntegerSystem, bounds: PublicBounds, key_bits: int) -> Work:
-    plan = plan_solve(bounds, key_bits=key_bits, score=_score(system.size))
-
-    def ready() -> Callable[[], HiddenSolution]:
-        keys = generate_key(key_bits), generate_key(key_bits)
-        return lambda: _checked_integers(masked_solution(system, plan, keys=keys), system)
-
-    return ready
-
-
-def _dealt(system: IntegerSystem, bounds: PublicBounds, key_bits: int) -> Work:
-    plan = plan_dealt(bounds, key_bits=key_bits, score=_score(system.size))
-
-    def ready() -> Callable[[], HiddenSolution]:
-        key = generate_key(key_bits)
-        return lambda: _checked_integers(dealt_solution(system, plan, key=key), system)
-
-    return ready
-
-
-def _iterated(system: IntegerSystem, bounds: PublicBounds, key_bits: int) -> Work:
-    plan = plan_chebyshev(bounds, key_bits=key_bits, penalty=PENALTY)
-
-    def ready() -> Callable[[], HiddenSolution]:
-        keys = generate_key(key_bits), generate_key(key_bits)
-        return lambda: _checked_theta(chebyshev_solution(system, plan, keys=keys), system)
-
-    return ready
-
-
-def _checked_integers(found: HiddenSolution, system: IntegerSystem) -> HiddenSolution:
+def _check_integers(found: HiddenSolution, system: IntegerSystem) -> None:
     if opened_integers(found.coordinator, found.key_holder) != solved_exactly(system).adjugate:
         raise CheckFailedError("a hidden solve gave other integers than the plain one.")
-    return found
 
 
-def _checked_theta(found: HiddenSolution, system: IntegerSystem) -> HiddenSolution:
+def _check_theta(found: HiddenSolution, system: IntegerSystem) -> None:
     theta = opened_theta(found.coordinator, found.key_holder)
     exact = np.array([float(entry) for entry in solved_exactly(system).theta])
     if np.linalg.norm(theta - exact) > 1e-4 * np.linalg.norm(exact):
         raise CheckFailedError("Chebyshev's iteration must come within 1e-4 of the plain solve.")
-    return found
 
 
 def cheetah_cost(matrix: Floats, vector: Floats, runs: int = RUNS) -> Cost | None:
@@ -182,7 +156,7 @@ def cheetah_cost(matrix: Floats, vector: Floats, runs: int = RUNS) -> Cost | Non
     if find_spec("spu") is None or find_spec("jax") is None:
         return None
     given = {"matrix": matrix.tolist(), "vector": vector.tolist(), "steps": STEPS, "runs": runs}
-    ran = subprocess.run(  # noqa: S603 - our own module
+    ran = subprocess.run(
         [sys.executable, "-m", "sottovoce.bench.spu_newton"],
         input=json.dumps(given),
         capture_output=True,

@@ -14,12 +14,12 @@ from sottovoce.learn.solve import (
     IntegerSystem,
     PublicBounds,
     check_system,
-    dealt_solution,
-    masked_solution,
     opened_fractions,
     opened_integers,
     plan_dealt,
     plan_solve,
+    ready_dealt,
+    ready_masked,
     solved_exactly,
 )
 from sottovoce.learn.solve.combs import Combs, _costed, combined
@@ -72,7 +72,7 @@ def test_the_exact_solve_is_that_of_fractions(system: IntegerSystem) -> None:
 @few
 def test_the_masked_solve_equals_the_exact_one(system: IntegerSystem) -> None:
     plan = plan_solve(tight_bounds(system), key_bits=BITS, score=10, determinant=True)
-    found = masked_solution(system, plan, keys=two_keys())
+    found = ready_masked(system, plan, two_keys()).run()
     exact = solved_exactly(system)
     shares = found.coordinator, found.key_holder
     assert opened_integers(*shares) == [*exact.adjugate, exact.determinant]
@@ -83,7 +83,7 @@ def test_the_masked_solve_equals_the_exact_one(system: IntegerSystem) -> None:
 @few
 def test_the_dealt_solve_equals_the_exact_one(system: IntegerSystem) -> None:
     plan = plan_dealt(tight_bounds(system), key_bits=BITS, determinant=True)
-    found = dealt_solution(system, plan, key=two_keys()[1])
+    found = ready_dealt(system, plan, two_keys()[1]).run()
     exact = solved_exactly(system)
     assert opened_integers(found.coordinator, found.key_holder) == [
         *exact.adjugate,

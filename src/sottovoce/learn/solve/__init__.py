@@ -12,10 +12,11 @@ from sottovoce.learn.solve.dealt import DealtCoordinator, DealtKeyHolder
 from sottovoce.learn.solve.exact import ExactSolution, solved_exactly
 from sottovoce.learn.solve.in_process import (
     HiddenSolution,
-    chebyshev_solution,
-    dealt_solution,
+    ReadySolve,
     encrypted_system,
-    masked_solution,
+    ready_chebyshev,
+    ready_dealt,
+    ready_masked,
 )
 from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder
 from sottovoce.learn.solve.masked_terms import SolveTerms
@@ -48,6 +49,7 @@ __all__ = [
     "HiddenSolution",
     "IntegerSystem",
     "PublicBounds",
+    "ReadySolve",
     "Share",
     "SingularSystemError",
     "SolveCoordinator",
@@ -56,17 +58,17 @@ __all__ = [
     "SolvePlan",
     "SolveTerms",
     "UnfitSystemError",
-    "chebyshev_solution",
     "check_system",
-    "dealt_solution",
     "encrypted_system",
-    "masked_solution",
     "opened_fractions",
     "opened_integers",
     "opened_theta",
     "plan_chebyshev",
     "plan_dealt",
     "plan_solve",
+    "ready_chebyshev",
+    "ready_dealt",
+    "ready_masked",
     "scaled_system",
     "solved_exactly",
     "standardised_bounds",

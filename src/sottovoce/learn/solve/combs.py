@@ -65,8 +65,9 @@ class Combs:
     def __init__(self, bases: Sequence[int], n: int, plan: CombPlan) -> None:
         self._n, self._modulus, self._plan = gmpy2.mpz(n), gmpy2.mpz(n) ** 2, plan
         self._sizes = _group_sizes(len(bases), plan.groups)
-        self._units: list[list[int]] = []
-        self._shifts: list[list[int]] = []
+        self._units: list[int] = []
+        self._shifts: list[int] = []
+        self._starts: list[int] = []
         raised = list(bases)
         for column in range(plan.columns):
             if column:
@@ -82,12 +83,13 @@ class Combs:
         begin = 0
         for size in self._sizes:
             table = _subset_products(entries[begin : begin + size], self._n)
-            self._units.append([entry.unit for entry in table])
-            self._shifts.append([entry.shift for entry in table])
+            self._starts.append(len(self._units))
+            self._units += [entry.unit for entry in table]
+            self._shifts += [entry.shift for entry in table]
             begin += size
 
     def _digits(self, rows: Sequence[Sequence[int]]) -> list[list[list[int]]]:
-        """For each row and turn, highest first, the entry of each table."""
+        """For each row and turn, highest first, the entries that it takes of all tables."""
         columns, turns = self._plan.columns, self._plan.turns
         bits = _bits(rows, columns * turns).reshape(len(rows), -1, columns, turns)
         cuts = np.cumsum([0, *self._sizes])
@@ -96,21 +98,22 @@ class Combs:
             for column in range(columns)
             for begin, end in pairwise(cuts)
         ]
-        digits: list[list[list[int]]] = np.stack(by_column, axis=-1)[:, ::-1].tolist()
+        entries = np.stack(by_column, axis=-1)[:, ::-1] + np.array(self._starts)
+        digits: list[list[list[int]]] = entries.tolist()
         return digits
 
     def _combinations(self, rows: Sequence[list[list[int]]]) -> list[int]:
         return [self._combination(row) for row in rows]
 
     def _combination(self, turns: list[list[int]]) -> int:
-        n, modulus = self._n, self._modulus
+        n, modulus, units = self._n, self._modulus, self._units
+        shift = self._shifts.__getitem__
         power, total = ONE.unit, ONE.shift
         for turn in turns:
             power = power * power % modulus
-            total += total
-            for units, shifts, digit in zip(self._units, self._shifts, turn, strict=True):
-                power = power * units[digit] % modulus
-                total += shifts[digit]
+            for entry in turn:
+                power = power * units[entry] % modulus
+            total = 2 * total + sum(map(shift, turn))
         return joined(power, total % n, n)
 
 

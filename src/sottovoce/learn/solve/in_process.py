@@ -1,13 +1,19 @@
 """Whole hidden solves in one process: for studies, benches and to see how they behave."""
 
 from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from sottovoce.learn.paillier import PrivateKey, SlotPlan, encrypt_integers, generate_key
-from sottovoce.learn.paillier.array import EncryptedArray
-from sottovoce.learn.paillier.keys import PublicKey
-from sottovoce.learn.party import Exchange, StalledError, Traffic, new_session
+from sottovoce.learn.paillier import (
+    EncryptedArray,
+    PrivateKey,
+    PublicKey,
+    SlotPlan,
+    encrypt_integers,
+    generate_key,
+)
+from sottovoce.learn.party import Exchange, Party, StalledError, Traffic, new_session
 from sottovoce.learn.solve.chebyshev import (
     ChebyshevCoordinator,
     ChebyshevKeyHolder,
@@ -22,6 +28,14 @@ from sottovoce.learn.solve.plan import SolvePlan
 from sottovoce.learn.solve.shares import Share
 from sottovoce.learn.solve.system import IntegerSystem
 
+Keys: TypeAlias = tuple[PrivateKey, PrivateKey]
+
+
+class ShareHolder(Party, Protocol):
+    """A party that ends with a share."""
+
+    share: Share | None
+
 
 @dataclass(frozen=True)
 class HiddenSolution:
@@ -30,7 +44,23 @@ class HiddenSolution:
     coordinator: Share
     key_holder: Share
     traffic: Traffic
-    retries: int = 0
+
+
+@dataclass(frozen=True)
+class ReadySolve:
+    """Parties that hold their inputs and have said nothing yet."""
+
+    coordinator: ShareHolder
+    key_holder: ShareHolder
+    others: tuple[Party, ...] = ()
+
+    def run(self) -> HiddenSolution:
+        """Run the protocol to its end."""
+        traffic = Exchange([*self.others, self.coordinator, self.key_holder]).run()
+        shares = self.coordinator.share, self.key_holder.share
+        if shares[0] is None or shares[1] is None:
+            raise StalledError("a solve ended without a share.")
+        return HiddenSolution(shares[0], shares[1], traffic)
 
 
 def encrypted_system(
@@ -42,53 +72,30 @@ def encrypted_system(
     return encrypt_integers(matrix, plan, public), encrypt_integers(vector, plan, public)
 
 
-def masked_solution(
-    system: IntegerSystem,
-    plan: SolvePlan,
-    *,
-    keys: tuple[PrivateKey, PrivateKey] | None = None,
-) -> HiddenSolution:
-    """Encrypt a system and run the masked solve; ``keys`` are the coordinator's, the holder's."""
+def ready_masked(system: IntegerSystem, plan: SolvePlan, keys: Keys | None = None) -> ReadySolve:
+    """The masked solve of a system; ``keys`` are the coordinator's and the key holder's."""
     own, held = keys or (generate_key(plan.key_bits), generate_key(plan.key_bits))
     terms = SolveTerms(new_session(), "coordinator", "key holder", plan)
-    coordinator = SolveCoordinator(terms, own, *encrypted_system(system, plan.sent, held.public))
-    holder = SolveKeyHolder(terms, held)
-    traffic = Exchange([coordinator, holder]).run()
-    return HiddenSolution(
-        _known(coordinator.share), _known(holder.share), traffic, coordinator.retries
-    )
+    numbers = encrypted_system(system, plan.sent, held.public)
+    return ReadySolve(SolveCoordinator(terms, own, *numbers), SolveKeyHolder(terms, held))
 
 
-def dealt_solution(
-    system: IntegerSystem, plan: DealtPlan, *, key: PrivateKey | None = None
-) -> HiddenSolution:
-    """Encrypt a system and run the solve with a dealer; ``key`` is the key holder's."""
+def ready_dealt(
+    system: IntegerSystem, plan: DealtPlan, key: PrivateKey | None = None
+) -> ReadySolve:
+    """The solve of a system with a dealer; ``key`` is the key holder's."""
     held = key or generate_key(plan.key_bits)
     terms = DealtTerms(new_session(), "dealer", "coordinator", "key holder", plan)
     numbers = np.array(triangle(system), dtype=object)
     coordinator = DealtCoordinator(terms, encrypt_integers(numbers, plan.sent, held.public))
-    holder = DealtKeyHolder(terms, held)
-    traffic = Exchange([SolveDealer(terms), coordinator, holder]).run()
-    return HiddenSolution(_known(coordinator.share), _known(holder.share), traffic)
+    return ReadySolve(coordinator, DealtKeyHolder(terms, held), (SolveDealer(terms),))
 
 
-def chebyshev_solution(
-    system: IntegerSystem,
-    plan: ChebyshevPlan,
-    *,
-    keys: tuple[PrivateKey, PrivateKey] | None = None,
-) -> HiddenSolution:
-    """Encrypt a system and iterate on shares; ``keys`` are the coordinator's, the holder's."""
+def ready_chebyshev(
+    system: IntegerSystem, plan: ChebyshevPlan, keys: Keys | None = None
+) -> ReadySolve:
+    """The iteration on a system; ``keys`` are the coordinator's and the key holder's."""
     own, held = keys or (generate_key(plan.key_bits), generate_key(plan.key_bits))
     terms = ChebyshevTerms(new_session(), "coordinator", "key holder", plan)
     numbers = encrypted_system(system, plan.slots, held.public)
-    coordinator = ChebyshevCoordinator(terms, own, *numbers)
-    holder = ChebyshevKeyHolder(terms, held)
-    traffic = Exchange([coordinator, holder]).run()
-    return HiddenSolution(_known(coordinator.share), _known(holder.share), traffic)
-
-
-def _known(share: Share | None) -> Share:
-    if share is None:
-        raise StalledError("a solve ended without a share.")
-    return share
+    return ReadySolve(ChebyshevCoordinator(terms, own, *numbers), ChebyshevKeyHolder(terms, held))

@@ -1,0 +1,23 @@
+"""The guide to hidden solves says what the code says, and its example runs."""
+
+from pathlib import Path
+
+import pytest
+
+from sottovoce.learn.party import Leakage
+from sottovoce.learn.solve import chebyshev, dealer, masked
+
+GUIDE = Path(__file__).parents[3] / "docs" / "learn-hidden.md"
+
+
+@pytest.mark.parametrize("module", [masked, dealer, chebyshev])
+def test_the_guide_shows_the_leakage_of_every_hidden_solve(module: object) -> None:
+    leakage = module.LEAKAGE  # type: ignore[attr-defined] # that is what is tested
+    assert isinstance(leakage, Leakage)
+    assert leakage.table() in GUIDE.read_text(encoding="utf-8")
+
+
+def test_the_guides_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    code = GUIDE.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    exec(compile(code, "learn-hidden.md", "exec"), {})  # noqa: S102 - our own guide
+    assert "[" in capsys.readouterr().out
