@@ -2,10 +2,10 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.learn.arithmetic import Outline
 from sottovoce.learn.paillier import EncryptedArray, PrivateKey, encrypt, encrypt_integers
+from support.paillier_keys import insecure_key_for_tests
 
 KEY = insecure_key_for_tests(512)
 WIDE_KEY = insecure_key_for_tests(1024)

@@ -71,7 +71,9 @@ sizes = st.integers(1, 4)
 
 @FEW
 @given(st.data(), sizes, sizes)
-def test_an_elementwise_product_is_the_plain_one(data: st.DataObject, rows: int, width: int) -> None:
+def test_an_elementwise_product_is_the_plain_one(
+    data: st.DataObject, rows: int, width: int
+) -> None:
     left, right = data.draw(arrays(rows, width)), data.draw(arrays(rows, width))
     (x, of_x), (y, of_y) = hidden(left, BOUND), hidden(right, BOUND)
     run = run_together(ask_multiplication(x, y), answer_multiplication(of_x, of_y, KEY))

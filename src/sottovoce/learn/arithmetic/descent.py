@@ -11,8 +11,8 @@ the mean rado. Eq. 11 as printed leaves the sum of the weights out, which change
 Everything is bounded by the public norm R of a rado. The step 1 / (R^2 + 2 c) is one over the
 largest curvature, so that J never rises from J(0) = 0; then c |theta|^2 <= theta' mean(pi) gives
 |theta| <= R / c and |theta' pi| <= R^2 / c. Each step brings J closer to its least value by a
-factor 1 - 2 c / (R^2 + 2 c) at least, so that the number of steps is public. Where R^2 / c is large,
-scale the rados down to a norm of about 1.
+factor 1 - 2 c / (R^2 + 2 c) at least, so that the number of steps is public. Where R^2 / c is
+large, scale the rados down to a norm of about 1.
 """
 
 import math

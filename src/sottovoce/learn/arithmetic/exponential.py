@@ -21,7 +21,6 @@ e^(2^L), which fits a plaintext for ranges of hundreds.
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -65,7 +64,7 @@ class ExponentialPlan:
     def __post_init__(self) -> None:
         if self.range > _WIDEST_RANGE:
             raise ParameterError(
-                f"exponents must lie within +-{_WIDEST_RANGE // 4}, got a bound of "
+                f"exponents must lie within +-{_WIDEST_RANGE // 2}, got a bound of "
                 f"{self.given.magnitude:g}; scale them down."
             )
 
@@ -106,13 +105,13 @@ class ExponentialPlan:
     @property
     def unrounded(self) -> Outline:
         """The outline of the product of the factors."""
-        largest = rounded_exponential(Fraction(self.given.bound), self.given.fraction_bits, 0) + 2
+        largest = rounded_exponential(self.given.bound, self.given.fraction_bits, 0) + 2
         return Outline(self.given.shape, largest << 2 * self.factor_bits, 2 * self.factor_bits)
 
     @property
     def factor_bound(self) -> int:
         """The largest size of either party's factor: e^(2^L) to g places."""
-        return rounded_exponential(Fraction(1 << self.places), self.given.fraction_bits,
+        return rounded_exponential(1 << self.places, self.given.fraction_bits,
                                    self.factor_bits) + 1  # fmt: skip
 
     def factors_plan(self, key_bits: int) -> SlotPlan:
@@ -182,14 +181,14 @@ def _combined(
 
 def _exponentials(exponents: list[int], plan: ExponentialPlan) -> Grid:
     places, bits = plan.given.fraction_bits, plan.factor_bits
-    found = [rounded_exponential(Fraction(each), places, bits) for each in exponents]
+    found = [rounded_exponential(each, places, bits) for each in exponents]
     return as_grid(found, (len(found),))
 
 
-def rounded_exponential(exponent: Fraction, places: int, fraction_bits: int) -> int:
+def rounded_exponential(exponent: int, places: int, fraction_bits: int) -> int:
     """e^(exponent / 2^places), rounded to ``fraction_bits`` binary places, as an integer."""
-    size = abs(float(exponent)) / 2.0**places
+    size = abs(exponent) / (1 << places)
     precision = fraction_bits + math.ceil(size * math.log2(math.e)) + places + _GUARD_BITS
     with gmpy2.context(precision=max(precision, 64)):
-        power = gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(exponent / 2**places)))
+        power = gmpy2.exp(gmpy2.mpfr(gmpy2.mpq(exponent, 1 << places)))
         return int(gmpy2.rint(gmpy2.mul_2exp(power, fraction_bits)))

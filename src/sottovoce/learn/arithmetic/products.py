@@ -86,6 +86,9 @@ class ProductPlan:
     right: Outline
     form: Form
 
+    def __post_init__(self) -> None:
+        self.form.shape(self.left.shape, self.right.shape)
+
     @property
     def result(self) -> Outline:
         """The outline of the product."""

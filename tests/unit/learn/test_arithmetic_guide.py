@@ -1,0 +1,110 @@
+"""The guide to secure arithmetic says what the code does."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.secure_arithmetic import KEY, WIDE_KEY, hidden, hidden_numbers
+
+from sottovoce.learn.arithmetic import (
+    ExponentialPlan,
+    Outline,
+    Run,
+    SharedNumbers,
+    Told,
+    answer_exponential,
+    answer_inner_product,
+    answer_matrix_product,
+    answer_multiplication,
+    answer_outer_product,
+    answer_positive,
+    answer_rescaling,
+    answer_shared_positive,
+    answer_unpacking,
+    ask_exponential,
+    ask_inner_product,
+    ask_matrix_product,
+    ask_multiplication,
+    ask_outer_product,
+    ask_positive,
+    ask_rescaling,
+    ask_shared_positive,
+    ask_unpacking,
+    comparison,
+    descent,
+    exponential,
+    inverse,
+    logarithm,
+    products,
+    rescaling,
+    run_together,
+    sign,
+)
+from sottovoce.learn.paillier import Program, encrypt_integers, plan_slots
+from sottovoce.learn.party import Leakage
+from sottovoce.learn.rados import interactive
+
+GUIDE = (Path(__file__).parents[3] / "docs" / "learn-arithmetic.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        products, rescaling, comparison, sign, exponential, logarithm, inverse, descent,
+        interactive,
+    ],
+)  # fmt: skip
+def test_the_guide_shows_the_leakage_of_every_protocol(module: object) -> None:
+    leakage = module.LEAKAGE  # type: ignore[attr-defined] # that is what is tested
+    assert isinstance(leakage, Leakage)
+    assert leakage.table() in GUIDE
+
+
+def stated_rounds(protocol: str) -> str:
+    row = next(line for line in GUIDE.splitlines() if line.startswith(f"| {protocol} |"))
+    return row.split("|")[3].strip()
+
+
+def runs() -> dict[str, Run[object, object]]:
+    (x, of_x), (y, of_y) = hidden([1, 2], 9), hidden([3, -4], 9)
+    (m, of_m), packed_plan = hidden([[1, 2]], 9), plan_slots(Program.of(9).masked(), key_bits=512)
+    places = Outline((2,), 9, 3)
+    fine = encrypt_integers([1, 2], places.plan(512), KEY)
+    packed = encrypt_integers([1, 2], packed_plan, KEY)
+    exponents, of_exponents = hidden_numbers([0.5], 1.0, 8)
+    plan, shared = ExponentialPlan(of_exponents, 8), SharedNumbers(1, 1 << 80, 9)
+    share = np.array([5], dtype=object)
+    to: Told = "ciphertext holder"
+    return {
+        "S.MULT": run_together(ask_multiplication(x, y), answer_multiplication(of_x, of_y, KEY)),
+        "S.INNERPROD": run_together(ask_inner_product(x, y), answer_inner_product(of_x, of_y, KEY)),
+        "S.OUTERPROD": run_together(ask_outer_product(x, y), answer_outer_product(of_x, of_y, KEY)),
+        "S.MATPROD": run_together(
+            ask_matrix_product(m, x.reshape(2, 1)),
+            answer_matrix_product(of_m, Outline((2, 1), 9), KEY),
+        ),
+        "rescaling": run_together(ask_rescaling(fine, 2), answer_rescaling(places, 2, KEY)),
+        "unpacking": run_together(
+            ask_unpacking(packed, of_x), answer_unpacking(of_x, packed_plan, KEY)
+        ),
+        "sign": run_together(ask_positive(x, told=to), answer_positive(of_x, KEY, told=to)),
+        "sign of shares": run_together(
+            ask_shared_positive(share, shared, KEY.public, told=to),
+            answer_shared_positive(share, shared, KEY, told=to),
+        ),
+        "S.EXP": run_together(ask_exponential(exponents, plan), answer_exponential(plan, WIDE_KEY)),
+    }
+
+
+def test_the_guide_states_the_rounds_that_protocols_take() -> None:
+    """Those of S.LOG and S.INV are tested with their results."""
+    found = {name: str(run.traffic.rounds) for name, run in runs().items()}
+    assert found == {name: stated_rounds(name) for name in found}
+    assert stated_rounds("S.LOG") == "8 a step"
+    assert stated_rounds("S.INV") == "4 a step, and 2"
+
+
+def test_the_guides_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    code = GUIDE.split("```python\n")[1].split("```")[0]
+    exec(compile(code, "learn-arithmetic.md", "exec"), {})  # noqa: S102 - our own guide
+    assert capsys.readouterr().out.startswith("[1 0 0] 4 ")

@@ -1,0 +1,266 @@
+"""What the parties of secure arithmetic refuse, and by what name."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.paillier_keys import insecure_key_for_tests
+from support.secure_arithmetic import KEY, hidden
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.arithmetic import (
+    ComparisonPlan,
+    Outline,
+    Pairing,
+    ScriptedParty,
+    SharedNumbers,
+    answer_matrix_product,
+    answer_multiplication,
+    answer_positive,
+    answer_rescaling,
+    answer_unpacking,
+    ask_less,
+    ask_matrix_product,
+    ask_multiplication,
+    ask_positive,
+    ask_rescaling,
+    ask_unpacking,
+    run_together,
+)
+from sottovoce.learn.paillier import (
+    EncryptedArray,
+    Program,
+    decrypt_integers,
+    encrypt_integers,
+    plan_slots,
+)
+from sottovoce.learn.party import (
+    DamagedMessageError,
+    EarlyMessageError,
+    Exchange,
+    Faults,
+    ForeignMessageError,
+    Message,
+    ReplayedMessageError,
+    UnexpectedMessageError,
+)
+
+OTHER_KEY = insecure_key_for_tests(512, number=1)
+LEFT, RIGHT = np.array([3, -4, 5]), np.array([-7, 8, 9])
+
+
+def pair_of_multipliers(
+    pairing: Pairing | None = None,
+) -> tuple[ScriptedParty[EncryptedArray], ScriptedParty[Outline]]:
+    (x, of_x), (y, of_y) = hidden(LEFT, 10), hidden(RIGHT, 10)
+    pair = pairing or Pairing()
+    answering = pair.answering(answer_multiplication(of_x, of_y, KEY))
+    return pair.asking(ask_multiplication(x, y)), answering
+
+
+def as_other(message: Message, **changes: object) -> Message:
+    return replace(message, **changes)  # type: ignore[arg-type] # fields of their own types
+
+
+def test_one_party_cannot_play_both_parts() -> None:
+    with pytest.raises(ParameterError, match="must be two parties"):
+        Pairing(ciphertext_holder="a", key_holder="a")
+
+
+def test_a_replayed_message_is_refused() -> None:
+    asker, answerer = pair_of_multipliers()
+    first, _second = asker.start()
+    answerer.start()
+    answerer.receive(first)
+    with pytest.raises(ReplayedMessageError):
+        answerer.receive(first)
+
+
+def test_a_message_out_of_order_is_refused_and_taken_when_its_turn_comes() -> None:
+    asker, answerer = pair_of_multipliers()
+    first, second = asker.start()
+    answerer.start()
+    with pytest.raises(EarlyMessageError):
+        answerer.receive(second)
+    answerer.receive(first)
+    (product,) = answerer.receive(second)
+    assert answerer.finished
+    with pytest.raises(ReplayedMessageError):
+        answerer.receive(second)
+    asker.receive(product)
+    assert (decrypt_integers(asker.result, KEY) == LEFT * RIGHT).all()
+
+
+def test_foreign_and_unexpected_messages_are_refused_by_name() -> None:
+    asker, answerer = pair_of_multipliers()
+    first, _ = asker.start()
+    answerer.start()
+    with pytest.raises(ForeignMessageError):
+        answerer.receive(as_other(first, session=bytes(16)))
+    with pytest.raises(ForeignMessageError):
+        answerer.receive(as_other(first, receiver="somebody"))
+    with pytest.raises(UnexpectedMessageError):
+        answerer.receive(as_other(first, sender="somebody"))
+    with pytest.raises(UnexpectedMessageError):
+        answerer.receive(as_other(first, kind="product"))
+    assert answerer.receive(first) == []
+
+
+def test_a_damaged_message_leaves_the_party_waiting_for_the_true_one() -> None:
+    asker, answerer = pair_of_multipliers()
+    first, second = asker.start()
+    answerer.start()
+    data = first.item("array", bytes)
+    foreign = data[: -KEY.public.ciphertext_bytes] + bytes(KEY.public.ciphertext_bytes)
+    with pytest.raises(InputError, match="ciphertext must be between"):
+        answerer.receive(as_other(first, payload={"array": foreign}))
+    with pytest.raises(DamagedMessageError):
+        answerer.receive(as_other(first, payload={"array": 7}))
+    answerer.receive(first)
+    assert len(answerer.receive(second)) == 1
+
+
+def test_a_result_is_not_there_before_the_end() -> None:
+    asker, _ = pair_of_multipliers()
+    with pytest.raises(ValueError, match="has not finished"):
+        _ = asker.result
+    assert asker.time_out() == []
+
+
+def test_messages_that_arrive_twice_or_late_change_nothing() -> None:
+    for seed in range(5):
+        asker, answerer = pair_of_multipliers()
+        faults = Faults(duplicate=0.4, reorder=0.4, seed=seed)
+        Exchange([asker, answerer], faults=faults).run()
+        assert (decrypt_integers(asker.result, KEY) == LEFT * RIGHT).all()
+
+
+def test_a_ciphertext_of_another_key_is_refused() -> None:
+    (x, of_x), (y, of_y) = hidden(LEFT, 10, OTHER_KEY), hidden(RIGHT, 10, OTHER_KEY)
+    with pytest.raises(InputError, match="another key"):
+        run_together(ask_multiplication(x, y), answer_multiplication(of_x, of_y, KEY))
+    mixed, _ = hidden(RIGHT, 10)
+    with pytest.raises(InputError, match="two keys"):
+        next(ask_multiplication(x, mixed))
+
+
+def test_another_shape_or_bound_than_agreed_on_is_refused() -> None:
+    (x, of_x), (y, of_y) = hidden(LEFT, 10), hidden(RIGHT, 10)
+    shorter = Outline((2,), 10)
+    with pytest.raises(InputError, match=r"must have shape \(2,\)"):
+        run_together(ask_multiplication(x, y), answer_multiplication(shorter, shorter, KEY))
+    wider = Outline((3,), 11)
+    with pytest.raises(InputError, match="another plan"):
+        run_together(ask_multiplication(x, y), answer_multiplication(wider, of_y, KEY))
+    assert of_x == Outline.of(x)
+    plan = plan_slots(Program.of(99).masked(), key_bits=512)
+    packed = encrypt_integers(LEFT, plan, KEY)
+    for outline, reason in ((Outline((2,), 99), "shape"), (Outline((3,), 98), "7 bits")):
+        with pytest.raises(InputError, match=reason):
+            next(ask_unpacking(packed, outline))
+
+
+def test_shapes_that_do_not_fit_are_refused() -> None:
+    x, of_x = hidden(LEFT, 10)
+    square, of_square = hidden(np.eye(2, dtype=int), 10)
+    with pytest.raises(ParameterError, match="elementwise"):
+        next(ask_multiplication(x, square))
+    with pytest.raises(ParameterError, match="matrix product"):
+        next(ask_matrix_product(square, x))
+    with pytest.raises(ParameterError, match="matrix product"):
+        next(answer_matrix_product(of_square, of_x, KEY))
+
+
+def test_packed_arrays_must_be_unpacked_first() -> None:
+    packed = encrypt_integers(LEFT, plan_slots(Program.of(9), key_bits=512), KEY)
+    with pytest.raises(ParameterError, match="unpack the array first"):
+        next(ask_multiplication(packed, packed))
+
+
+def test_a_packed_array_without_room_for_masks_is_refused() -> None:
+    packed = encrypt_integers(LEFT, plan_slots(Program.of(9), key_bits=512), KEY)
+    with pytest.raises(ParameterError, match="plan for it"):
+        next(ask_unpacking(packed, Outline.of(packed)))
+
+
+def test_an_overflow_is_refused_when_it_is_planned() -> None:
+    """Both parties refuse before a message is sent."""
+    x, outline = hidden([1, 2], 1 << 200)
+    with pytest.raises(ParameterError, match="longer key"):
+        next(ask_multiplication(x, x))
+    with pytest.raises(ParameterError, match="longer key"):
+        next(answer_multiplication(outline, outline, KEY))
+    with pytest.raises(ParameterError, match="longer key"):
+        next(ask_rescaling(hidden([1], 1 << 450)[0].times(1, fraction_bits=4), 4))
+
+
+@pytest.mark.parametrize("dropped", [0, -1, 4])
+def test_only_binary_places_that_are_there_can_be_dropped(dropped: int) -> None:
+    outline = Outline((3,), 10, 3)
+    with pytest.raises(ParameterError, match="binary places can be dropped"):
+        next(answer_rescaling(outline, dropped, KEY))
+
+
+def test_the_party_to_be_told_must_be_one() -> None:
+    x, outline = hidden(LEFT, 10)
+    with pytest.raises(ParameterError, match="told must be one of"):
+        run_together(
+            ask_positive(x, told="the press"),  # type: ignore[arg-type] # wrong on purpose
+            answer_positive(outline, KEY, told="the press"),  # type: ignore[arg-type] # wrong on purpose
+        )
+
+
+def test_who_is_not_told_hears_nothing_of_the_sign() -> None:
+    x, outline = hidden(LEFT, 10)
+    for told, heard in (
+        ("ciphertext holder", ["masked", "tests"]),
+        ("nobody", ["masked", "tests"]),
+    ):
+        run = run_together(
+            ask_positive(x, told=told),  # type: ignore[arg-type] # a literal
+            answer_positive(outline, KEY, told=told),  # type: ignore[arg-type] # a literal
+        )
+        assert [message.kind for message in run.shown] == heard
+
+
+def test_a_share_that_is_no_bit_is_refused() -> None:
+    x, outline = hidden(LEFT, 10)
+    pair = Pairing()
+    asker = pair.asking(ask_positive(x, told="ciphertext holder"))
+    answerer = pair.answering(answer_positive(outline, KEY, told="ciphertext holder"))
+    (masked,), _ = asker.start(), answerer.start()
+    (bits,) = answerer.receive(masked)
+    (tests,) = asker.receive(bits)
+    (share,) = answerer.receive(tests)
+    for wrong in (np.full(3, 2, np.uint8), np.zeros(2, np.uint8)):
+        with pytest.raises(DamagedMessageError, match="3 bits"):
+            asker.receive(as_other(share, payload={"bits": wrong}))
+    asker.receive(share)
+    assert (asker.result == (LEFT > 0)).all()
+
+
+def test_shares_need_a_modulus_with_slack() -> None:
+    SharedNumbers(1, 1 << 75, 1 << 10)
+    with pytest.raises(ParameterError, match="times the largest number"):
+        SharedNumbers(1, (1 << 75) - 1, 1 << 10)
+    with pytest.raises(ParameterError, match="residues"):
+        SharedNumbers(1, 1 << 75, 1).checked(np.array([1 << 75], dtype=object))
+
+
+def test_comparisons_without_sense_are_refused() -> None:
+    with pytest.raises(ParameterError, match="at least one"):
+        ComparisonPlan(0, 3)
+    for numbers in ([8], [-1], [1, 2]):
+        with pytest.raises(ParameterError, match="1 numbers of 3 bits"):
+            next(ask_less(np.array(numbers, dtype=object), ComparisonPlan(1, 3), KEY.public))
+
+
+def test_a_failed_script_ends_its_party() -> None:
+    outline = Outline((3,), 10)
+    packed_plan = plan_slots(Program.of(10).masked(), key_bits=512)
+    asker = Pairing().asking(ask_unpacking(hidden(LEFT, 10)[0], Outline((3,), 9)))
+    with pytest.raises(InputError):
+        asker.start()
+    assert not asker.finished
+    answering = answer_unpacking(outline, packed_plan, KEY)
+    assert next(answering).kind == "packed"
