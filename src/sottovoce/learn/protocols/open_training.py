@@ -27,7 +27,7 @@ from sottovoce.learn.rados.moments import RadoMoments, symmetric, vector_size
 from sottovoce.learn.sums import Ring
 
 if TYPE_CHECKING:
-    from sottovoce.learn.paillier import PrivateKey
+    from sottovoce.learn.paillier import PrivateKey, PublicKey
 
 STAGES = ("features", "agreed", "support", "moments", "statistics", "model")
 _PARTS = 4  # of a support, per feature
@@ -45,22 +45,23 @@ class TrainingPeer(Staged):
 
     def _script(self) -> Script:
         terms, data = self.terms, self.data
+        known: dict[str, PublicKey] = {}
         yield from agreeing_peer(self.name, terms, data)
         folds = terms.recipe.opened_folds
         stage = support_stage(terms)
         summed = yield Stage(
-            "support", stage.peer(self.name, data.identity, data.support(folds))
+            "support", stage.peer(self.name, data.identity, data.support(folds), known)
         )
         self.kept, peers = kept_features(summed.total, terms), summed.survivors
         standard = None
         if terms.recipe.statistics == "rados":
             stage = moments_stage(terms, self.kept, peers)
-            made = stage.peer(self.name, data.identity, data.moments(self.kept))
+            made = stage.peer(self.name, data.identity, data.moments(self.kept), known)
             summed = yield Stage("moments", made)
             standard = Standard.of(stage.numbers.decode(summed.total), self.kept)
         stage = statistics_stage(terms, self.kept, peers)
         values = local_statistics(data, terms, self.kept, standard)
-        yield Stage("statistics", stage.peer(self.name, data.identity, values))
+        yield Stage("statistics", stage.peer(self.name, data.identity, values, known))
         told = yield Stage("model", lambda s: Listener(self.name, s, "model", [COORDINATOR]))
         self.model, self.penalty = told_model(told.heard[COORDINATOR], len(terms.features))
 
@@ -77,16 +78,17 @@ class TrainingCoordinator(Staged):
 
     def _script(self) -> Script:
         terms = self.terms
+        known: dict[str, PublicKey] = {}
         self.holdings = yield from agreeing_coordinator(terms)
-        summed = yield Stage("support", support_stage(terms).adder())
+        summed = yield Stage("support", support_stage(terms).adder(known))
         kept, peers = kept_features(summed.total, terms), summed.survivors
         standard = None
         if terms.recipe.statistics == "rados":
             stage = moments_stage(terms, kept, peers)
-            summed = yield Stage("moments", stage.adder())
+            summed = yield Stage("moments", stage.adder(known))
             standard = Standard.of(stage.numbers.decode(summed.total), kept)
         stage = statistics_stage(terms, kept, peers)
-        summed = yield Stage("statistics", stage.adder())
+        summed = yield Stage("statistics", stage.adder(known))
         opened = stage.numbers.decode(summed.total)
         solved = solved_statistics(opened, terms, kept, standard)
         self.model, self.penalty = lifted(solved[0], kept), solved[1]

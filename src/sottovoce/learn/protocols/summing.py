@@ -12,7 +12,7 @@ from sottovoce.learn.sums import FixedPoint, Identity, MaskedSum, MaskPeer, Mask
 
 if TYPE_CHECKING:  # masks need no gmpy2
     from sottovoce.learn.paillier import PrivateKey
-    from sottovoce.learn.sums.packed import PackedSum
+    from sottovoce.learn.sums.packed import KnownKeys, PackedSum
 
 Made: TypeAlias = Callable[[bytes], Party]
 
@@ -38,8 +38,14 @@ class SumStage:
     everyone: bool = True
     told: bool = False
 
-    def peer(self, name: str, identity: Identity, values: ArrayLike) -> Made:
-        """The machine of a peer with these values."""
+    def peer(
+        self,
+        name: str,
+        identity: Identity,
+        values: ArrayLike,
+        known: "KnownKeys | None" = None,
+    ) -> Made:
+        """The machine of a peer with these values; ``known`` are keys it has checked before."""
         summand = self.numbers.encode(values).ravel()
         if self.terms.recipe.way == "masks":
             return lambda session: MaskPeer(name, self._masked(session), identity, summand)
@@ -47,11 +53,11 @@ class SumStage:
         def made(session: bytes) -> Party:
             from sottovoce.learn.sums.packed import PackedPeer  # noqa: PLC0415 - masks need it not
 
-            return PackedPeer(name, self._packed(session), summand)
+            return PackedPeer(name, self._packed(session), summand, known=known)
 
         return made
 
-    def adder(self) -> Made:
+    def adder(self, known: "KnownKeys | None" = None) -> Made:
         """The machine of the coordinator."""
         if self.terms.recipe.way == "masks":
             return lambda session: MaskServer(self._masked(session))
@@ -59,7 +65,7 @@ class SumStage:
         def made(session: bytes) -> Party:
             from sottovoce.learn.sums.packed import PackedCoordinator  # noqa: PLC0415 - likewise
 
-            return PackedCoordinator(self._packed(session))
+            return PackedCoordinator(self._packed(session), known=known)
 
         return made
 

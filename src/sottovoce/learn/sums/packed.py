@@ -7,6 +7,7 @@ ciphertexts of single summands does not hold the key.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -49,6 +50,8 @@ LEAKAGE = Leakage(
 )
 
 KEY, SUMMAND, ADDED, SUM = range(1, 5)
+# What a party remembers from one sum to the next: keys that it has checked, with their tables.
+KnownKeys: TypeAlias = dict[str, PublicKey]
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,9 @@ class PackedSum:
 class PackedPeer:
     """Encrypts its summand for the coordinator."""
 
-    def __init__(self, name: str, terms: PackedSum, summand: Ring) -> None:
+    def __init__(
+        self, name: str, terms: PackedSum, summand: Ring, *, known: KnownKeys | None = None
+    ) -> None:
         if name not in terms.peers:
             raise ParameterError(f"{name} must be one of the sum's peers.")
         if summand.shape != (terms.size,):
@@ -114,6 +119,7 @@ class PackedPeer:
         self.total: Ring | None = None
         self.survivors: tuple[str, ...] = ()
         self._terms, self._summand = terms, summand
+        self._known: KnownKeys = {} if known is None else known
         self._inbox = Inbox(terms.session, name)
 
     @property
@@ -134,7 +140,7 @@ class PackedPeer:
             self.total, self.survivors = total, survivors
             self._inbox.close()
             return []
-        public = told_key(message)
+        public = told_key(message, self._known)
         self._inbox.take(message)
         self._inbox.expect(SUM, "sum", [self._terms.key_holder])
         return [self._encrypted(public)]
@@ -154,8 +160,9 @@ class PackedPeer:
 class PackedCoordinator:
     """Adds ciphertexts, and sends nothing but their sum to the key holder."""
 
-    def __init__(self, terms: PackedSum) -> None:
+    def __init__(self, terms: PackedSum, *, known: KnownKeys | None = None) -> None:
         self.name = terms.coordinator
+        self._known: KnownKeys = {} if known is None else known
         self.total: Ring | None = None
         self.survivors: tuple[str, ...] = ()
         self._terms = terms
@@ -189,7 +196,7 @@ class PackedCoordinator:
         return self._sent_on() if self._inbox.step == SUMMAND else []
 
     def _note_key(self, message: Message) -> list[Message]:
-        public = told_key(message)
+        public = told_key(message, self._known)
         self._inbox.take(message)
         self._public = public
         self._inbox.expect(SUMMAND, "summand", self._terms.peers)
@@ -272,9 +279,12 @@ class PackedKeyHolder:
         return Message(self._terms.session, self.name, receiver, step, kind, payload)
 
 
-def told_key(message: Message) -> PublicKey:
-    """The public key of a message, checked as every key from outside is."""
-    return public_key_from_text(message.item("key", str))
+def told_key(message: Message, known: KnownKeys) -> PublicKey:
+    """The public key of a message, checked as every key from outside is, the first time."""
+    text = message.item("key", str)
+    if text not in known:
+        known[text] = public_key_from_text(text)
+    return known[text]
 
 
 def told_sum(
