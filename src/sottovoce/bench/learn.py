@@ -57,7 +57,9 @@ def _ionosphere_rows() -> list[BenchRow]:
     masked, _ = _best(lambda: _trained(rows, signs, way="masks"), RUNS)
     return [
         _row(case, "CPU s", seconds, _PHE, theirs, less_is_better=True),
-        _row("Ionosphere, open, pairwise masks", "CPU s", masked, _PHE, theirs, less_is_better=True),
+        _row(
+            "Ionosphere, open, pairwise masks", "CPU s", masked, _PHE, theirs, less_is_better=True
+        ),
     ]
 
 
@@ -113,7 +115,7 @@ def pooled_ridge(rows: Floats, signs: Floats) -> object:
 
 
 def phe_sum_seconds(numbers: int, *, part: int = 30) -> float | None:
-    """A key, and four peers' numbers encrypted, added and opened one by one, from a part of them."""
+    """A key, and four peers' numbers encrypted, added and opened one by one, from a part."""
     if find_spec("phe") is None:
         return None
     from phe import paillier  # noqa: PLC0415 - an optional peer

@@ -84,6 +84,9 @@ class Paper(NamedTuple):
     seconds: float | None = None
 
 
+NO_FIGURES = Paper()
+
+
 @dataclass(frozen=True)
 class Line:
     """One line of the table: what it is, how it is fitted, and what its twin is.
@@ -105,7 +108,7 @@ class Line:
     rados: str
     theta: str
     fitted: Callable[[Examples], Any]
-    paper: Paper = Paper()
+    paper: Paper = NO_FIGURES
     cross_validated: Callable[[Examples], Any] | None = None
     twin: Callable[[Examples], LinearModel] | None = None
     floating: Callable[[Examples], LinearModel] | None = None
@@ -128,11 +131,12 @@ def run_learn_table_1(options: Options) -> StudyResult:
 
 NOTE = (
     f"Keys of {KEY_BITS} bits, made within the time shown; masks with 64 bits of slack; lambda "
-    f"{PENALTY:g}. 'equal to plain': theta is, to the last bit, that of the plain solve of the same "
-    "rounded integers. 'all, by sums': the sums of the examples, which are the moments of all 2^m "
-    "rados. Errors of hidden rows are counted with theta opened by the study; the rows 'asked' went "
-    "through Protocol 3. The masked solve is cross-validated by its dealer variant, whose integers "
-    "are the same. The paper's times are from another machine, and its figures' rows are not said."
+    f"{PENALTY:g}. 'equal to plain': theta is, to the last bit, that of the plain solve of the "
+    "same rounded integers. 'all, by sums': the sums of the examples, which are the moments of all "
+    "2^m rados. Errors of hidden rows are counted with theta opened by the study; the rows 'asked' "
+    "went through Protocol 3. The masked solve is cross-validated by its dealer variant, whose "
+    "integers are the same. The paper's times are from another machine, and it does not say which "
+    "rows its errors are of."
 )
 
 
@@ -214,7 +218,7 @@ def _text_rows(name: str, sizes: Sizes) -> list[Row]:
     plain = Line("ridge", 4, ALL_RADOS, "plain", _twin_fitted(recipe), floating=_floating(recipe))
     hidden = _hidden_lines(sizes.places)[1]
     label = f"{name}, {few.rows.shape[1]} words"
-    unnamed = replace(hidden, paper=Paper())
+    unnamed = replace(hidden, paper=NO_FIGURES)
     return [*rows, *(_row(label, line, few, sizes) for line in (plain, unnamed))]
 
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.hidden_systems import BITS, small_keys_allowed, two_keys
+from support.trainings import pooled, quick_training, small_peers
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.examples import LeakError
@@ -21,9 +23,7 @@ from sottovoce.learn.protocols.hidden_training import (
 )
 from sottovoce.learn.protocols.local import LocalData
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER
-from sottovoce.learn.solve import opened_integers, opened_theta, solved_exactly
-from support.hidden_systems import BITS, small_keys_allowed, two_keys
-from support.trainings import pooled, quick_training, small_peers
+from sottovoce.learn.solve import IntegerSystem, opened_integers, opened_theta, solved_exactly
 
 PEERS = small_peers(width=3)
 X, Y = pooled(PEERS)
@@ -34,7 +34,7 @@ OPTIONS: dict[str, Any] = {"penalty": 0.1, "fraction_bits": 16}
 class Run:
     """A hidden training with its parties in reach."""
 
-    def __init__(self, **changes: Any) -> None:
+    def __init__(self, **changes: Any) -> None:  # noqa: ANN401 - whatever it is given
         recipe = Recipe(**{**OPTIONS, "key_bits": BITS, **changes})
         data = {f"p{i}": LocalData.of(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
         identities = {name: each.identity.public for name, each in data.items()}
@@ -51,12 +51,13 @@ class Run:
         """The exact solve of the same rounded sums."""
         return np.array([float(each) for each in solved_exactly(self.system()).theta])
 
-    def system(self) -> Any:
+    def system(self) -> IntegerSystem:
         solve, standard = self.coordinator.solve, self.coordinator.standard
         assert solve is not None
         assert standard is not None
         parts = [solve.quantised(standard.applied(x), y, standard.count) for x, y in PEERS]
-        return solve.system(sum(a for a, _ in parts), sum(b for _, b in parts))
+        matrix, vector = (np.sum([part[at] for part in parts], axis=0) for at in (0, 1))
+        return solve.system(matrix, vector)
 
 
 @pytest.fixture(scope="module", params=["masked", "dealer"])
@@ -110,7 +111,9 @@ def test_parts_of_entities_and_mean_offsets_are_classified() -> None:
     columns = [[0], [1], [2], [0, 1, 2]]
     given = [(x[:, at], y) for (x, y), at in zip(PEERS, columns, strict=True)]
     names = [[NAMES[at] for at in own] for own in columns]
-    with quick_training(given, mode="hidden", solver="dealer", features=names, **OPTIONS) as trained:
+    with quick_training(
+        given, mode="hidden", solver="dealer", features=names, **OPTIONS
+    ) as trained:
         whole = trained.predict(X[:5], peer="peer3")
         parts = {f"peer{i}": X[:5, at] for i, at in enumerate(columns[:3])}
         np.testing.assert_array_equal(trained.predict(parts, peer="peer0"), whole)

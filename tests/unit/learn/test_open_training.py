@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.trainings import Peers, pooled, quick_training, small_peers
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.examples import LeakError
@@ -32,7 +33,6 @@ from sottovoce.learn.protocols.open_training import TrainingCoordinator, Trainin
 from sottovoce.learn.protocols.stages import Script, Stage, Staged, stage_session
 from sottovoce.learn.protocols.telling import Listener, Teller
 from sottovoce.learn.sums import ALLOW_TWO, FixedPoint
-from support.trainings import Peers, pooled, quick_training, small_peers
 
 PEERS = small_peers()
 X, Y = pooled(PEERS)
@@ -43,9 +43,7 @@ def summed_integers(peers: Peers, places: int) -> ExampleSums:
     """The sum of the rounded summands, without any protocol."""
     width = peers[0][0].shape[1]
     numbers = FixedPoint(float((1 << (62 - places)) // len(peers)), len(peers), places)
-    total = sum(
-        numbers.encode(local_sums(x, y, all_kept(width)).to_vector()) for x, y in peers
-    )
+    total = sum(numbers.encode(local_sums(x, y, all_kept(width)).to_vector()) for x, y in peers)
     return ExampleSums.from_vector(numbers.decode(np.asarray(total)), width)
 
 
@@ -68,9 +66,7 @@ def test_theta_is_within_a_millionth_of_the_floating_point_solve() -> None:
 def test_the_penalty_is_chosen_as_on_pooled_folds() -> None:
     trained = train(PEERS, folds=3)
     everything = all_kept(4, folds=3)
-    folds = sum(
-        local_fold_sums(x, y, everything, np.arange(len(x)) % 3, 3) for x, y in PEERS
-    )
+    folds = sum(local_fold_sums(x, y, everything, np.arange(len(x)) % 3, 3) for x, y in PEERS)
     assert trained.penalty == penalty_from_sums(folds, 4).penalty
     assert train(PEERS, folds=3, penalties=[7.0]).penalty == 7.0
 
@@ -173,7 +169,7 @@ def test_peers_are_not_told_the_statistics() -> None:
     assert [m.array("vector", "<u8").size for m in heard] == [16]
 
 
-def terms_of(data: dict[str, LocalData], **changes: Any) -> TrainingTerms:
+def terms_of(data: dict[str, LocalData], **changes: Any) -> TrainingTerms:  # noqa: ANN401 - whatever it is given
     identities = {name: each.identity.public for name, each in data.items()}
     return TrainingTerms(new_session(), identities, NAMES, Recipe(penalty=0.1, **changes))
 

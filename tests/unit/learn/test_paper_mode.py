@@ -5,16 +5,17 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.trainings import Peers, pooled, quick_training, small_peers
 
 from sottovoce.learn.learners import ExampleSums, all_kept, local_sums, ridge_from_sums
-from sottovoce.learn.paillier import decrypt, decrypt_integers
+from sottovoce.learn.paillier import array_from_bytes, decrypt, decrypt_integers
 from sottovoce.learn.party import Exchange
 from sottovoce.learn.protocols import PaperModeWarning, QueryBudgetError, open_training, train
-from sottovoce.learn.protocols.engines import HiddenEngine, PaperEngine
 from sottovoce.learn.protocols.hidden_classify import HiddenScorer
+from sottovoce.learn.protocols.hidden_engine import HiddenEngine
+from sottovoce.learn.protocols.paper_engine import PaperEngine
 from sottovoce.learn.protocols.terms import COORDINATOR
 from sottovoce.study.learn_parts.ionosphere import ionosphere
-from support.trainings import Peers, pooled, quick_training, small_peers
 
 PEERS = small_peers()
 X, Y = pooled(PEERS)
@@ -66,7 +67,7 @@ def test_unit_vectors_give_nothing_in_the_hidden_mode(monkeypatch: pytest.Monkey
     opened: list[Floats] = []
     scoring = HiddenScorer._comparing
 
-    def spied(scorer: HiddenScorer, session: bytes, share: Any) -> Any:
+    def spied(scorer: HiddenScorer, session: bytes, share: Any) -> Any:  # noqa: ANN401 - whatever it is given
         modulus = scorer.terms.modulus
         opened.append(np.array([float(each) / modulus for each in share]))
         return scoring(scorer, session, share)
@@ -113,7 +114,7 @@ def test_the_open_mode_opens_no_rare_words_row(monkeypatch: pytest.MonkeyPatch) 
     peers, seen = text_peers(), []
     solving = open_training.solved_statistics
 
-    def spied(total: Floats, *others: Any) -> Any:
+    def spied(total: Floats, *others: Any) -> Any:  # noqa: ANN401 - whatever it is given
         seen.append(total)
         return solving(total, *others)
 
@@ -132,8 +133,6 @@ def test_one_peer_with_the_coordinator_reads_the_peers_before_it() -> None:
         engine = trained._engine
         assert isinstance(engine, PaperEngine)
         handed = [m for m in engine.exchange.views["peer1"] if m.kind == "running total"]
-        from sottovoce.learn.paillier import array_from_bytes
-
         key = engine._key
         array = array_from_bytes(handed[-1].item("array", bytes), key.public)
         opened = decrypt_integers(array, key)
@@ -145,7 +144,7 @@ SPLIT = [list(range(9)), list(range(9, 18)), list(range(18, 26)), list(range(26,
 
 
 @pytest.fixture(scope="module")
-def feature_split(shared_data: object) -> Any:
+def feature_split(shared_data: object) -> Any:  # noqa: ANN401 - whatever it is given
     """Ionosphere, each peer with a part of the features of every entity, in the paper mode."""
     rows, signs = ionosphere()
     given = [(rows[:, at], signs) for at in SPLIT]
@@ -154,7 +153,7 @@ def feature_split(shared_data: object) -> Any:
         yield trained, rows, signs
 
 
-def test_protocol_3_as_printed_calls_everything_positive(feature_split: Any) -> None:
+def test_protocol_3_as_printed_calls_everything_positive(feature_split: Any) -> None:  # noqa: ANN401 - whatever it is given
     trained, rows, _ = feature_split
     for at, own in enumerate(SPLIT):
         called = trained.predict(rows[:, own], peer=f"peer{at}", offset="print")
@@ -163,7 +162,7 @@ def test_protocol_3_as_printed_calls_everything_positive(feature_split: Any) -> 
     assert scores.mean() > 20 * scores.std()  # the offset drowns the local score
 
 
-def test_the_corrected_offset_leaves_the_local_score_its_say(feature_split: Any) -> None:
+def test_the_corrected_offset_leaves_the_local_score_its_say(feature_split: Any) -> None:  # noqa: ANN401 - whatever it is given
     trained, rows, signs = feature_split
     printed = np.mean(signs != 1)
     wrong = [
@@ -174,7 +173,7 @@ def test_the_corrected_offset_leaves_the_local_score_its_say(feature_split: Any)
     assert max(wrong) <= printed + 0.03
 
 
-def test_the_exact_sum_of_local_scores_beats_every_offset(feature_split: Any) -> None:
+def test_the_exact_sum_of_local_scores_beats_every_offset(feature_split: Any) -> None:  # noqa: ANN401 - whatever it is given
     trained, rows, signs = feature_split
     parts = {f"peer{at}": rows[:, own] for at, own in enumerate(SPLIT)}
     wrong = np.mean(trained.predict(parts, peer="peer2") != signs)
@@ -182,7 +181,7 @@ def test_the_exact_sum_of_local_scores_beats_every_offset(feature_split: Any) ->
     assert wrong < np.mean(trained.predict(parts["peer2"], peer="peer2", offset="mean") != signs)
 
 
-def test_a_peer_holds_theta_of_its_own_features_only(feature_split: Any) -> None:
+def test_a_peer_holds_theta_of_its_own_features_only(feature_split: Any) -> None:  # noqa: ANN401 - whatever it is given
     trained, _, _ = feature_split
     engine = trained._engine
     for at, own in enumerate(SPLIT):

@@ -4,17 +4,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.trainings import quick_training, small_peers
 
 from sottovoce.errors import SottovoceError
 from sottovoce.learn.party import Faults, StalledError, TooFewPartiesError
 from sottovoce.learn.protocols import train
-from sottovoce.learn.protocols.engines import HiddenEngine
+from sottovoce.learn.protocols.hidden_engine import HiddenEngine
+from sottovoce.learn.protocols.open_training import TrainingPeer
+from sottovoce.learn.protocols.stages import stage_session
 from sottovoce.learn.solve import opened_integers
-from support.trainings import quick_training, small_peers
 
 PEERS = small_peers(peers=4, width=3)
 PLAIN = train(PEERS, penalty=0.1)
-KINDS: dict[str, dict[str, float]] = {
+KINDS: dict[str, dict[str, Any]] = {
     "dropped": {"drop": 0.02},
     "doubled": {"duplicate": 0.3},
     "shuffled": {"reorder": 0.3},
@@ -23,7 +25,7 @@ KINDS: dict[str, dict[str, float]] = {
 }
 
 
-def ended(faults: Faults, **options: Any) -> Any:
+def ended(faults: Faults, **options: Any) -> Any:  # noqa: ANN401 - whatever it is given
     """The trained classifier, or None where the run was ended by a named error."""
     try:
         with quick_training(PEERS, faults=faults, penalty=0.1, **options) as trained:
@@ -55,7 +57,7 @@ def test_a_hidden_training_that_ends_is_the_plain_one(kind: str) -> None:
     assert finished, "every run ended in an error, so that nothing was compared"
 
 
-def shares_opened(trained: Any) -> list[float]:
+def shares_opened(trained: Any) -> list[float]:  # noqa: ANN401 - whatever it is given
     """The direction of theta: y over its largest number, whatever the prime was."""
     engine = trained._engine
     assert isinstance(engine, HiddenEngine)
@@ -80,12 +82,9 @@ def test_without_a_peer_that_falls_silent_the_training_is_that_of_the_others() -
 def test_nobody_may_drop_out_once_the_features_are_chosen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from sottovoce.learn.protocols.open_training import TrainingPeer
-    from sottovoce.learn.protocols.stages import stage_session
-
     receive = TrainingPeer.receive
 
-    def deaf(peer: TrainingPeer, message: Any) -> Any:
+    def deaf(peer: TrainingPeer, message: Any) -> Any:  # noqa: ANN401 - whatever it is given
         statistics = stage_session(peer.terms.session, "statistics")
         if peer.name == "peer2" and message.session == statistics:
             return []

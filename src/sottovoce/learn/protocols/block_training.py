@@ -2,8 +2,8 @@
 
 Private Text Classification, Protocol 2 with Definition 3. All peers share some features, and each
 has more of its own. Blocks are rows with equal shared features and label; of each block with at
-least five rows (in a fold, where folds are opened) a peer gives the sum of y x over its own features.
-Side by side these are the rados, and eq. 14 follows.
+least five rows (in a fold, where folds are opened) a peer gives the sum of y x over its own
+features. Side by side these are the rados, and eq. 14 follows.
 """
 
 from collections.abc import Mapping

@@ -30,6 +30,6 @@ class QueryBudget:
         if rows > self.left(peer):
             raise QueryBudgetError(
                 f"{peer} may have {self.left(peer)} more rows classified, asked for {rows}: more "
-                "signs would give the classifier away; train again with a larger budget if all agree."
+                "signs would give the classifier away; train again with a larger budget."
             )
         self._left[peer] -= rows

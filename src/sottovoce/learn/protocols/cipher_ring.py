@@ -11,7 +11,7 @@ from sottovoce.learn.party import Inbox, Message, Value
 
 
 class CipherRingPeer:
-    """Adds its encrypted summand to what it is handed, and hands it on; the last to the receiver."""
+    """Adds its encrypted summand to what it is handed, and hands it on."""
 
     def __init__(
         self,

@@ -48,7 +48,9 @@ def two_classes(labels: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
     try:
         classes = np.unique(np.concatenate(list(labels.values())))
     except (TypeError, ValueError) as error:
-        raise InputError("labels must be of one kind at all peers: all text or all numbers.") from error
+        raise InputError(
+            "labels must be of one kind at all peers: all text or all numbers."
+        ) from error
     if len(classes) != _CLASSES:
         raise InputError(
             f"labels must have exactly two values over all peers, got {len(classes)}; "

@@ -85,9 +85,7 @@ class HiddenContributor(Staged):
         yield Stage("scores", lambda s: Teller(self.name, s, "scores", self._pieces))
         if self.name != self.terms.asker:
             return
-        first = yield Stage(
-            STAGES[2], lambda s: Listener(self.name, s, "bits", [COORDINATOR])
-        )
+        first = yield Stage(STAGES[2], lambda s: Listener(self.name, s, "bits", [COORDINATOR]))
         second = yield Stage(STAGES[3], lambda s: Listener(self.name, s, "bits", [KEY_HOLDER]))
         bits = told_bits(first.heard[COORDINATOR], self.terms)
         bits = bits ^ told_bits(second.heard[KEY_HOLDER], self.terms)
@@ -95,7 +93,7 @@ class HiddenContributor(Staged):
 
 
 class HiddenScorer(Staged):
-    """Coordinator or key holder: opens masked scores, compares, and tells the asker one bit each."""
+    """Coordinator or key holder: opens masked scores, compares, and tells the asker a bit."""
 
     def __init__(self, name: str, terms: QueryTerms, key: PrivateKey, other: PublicKey,
                  budget: QueryBudget) -> None:  # fmt: skip
@@ -139,9 +137,7 @@ def query_integers(weights: Floats, places: int) -> Grid:
     return np.asarray(encode(weights, places)).astype(object)
 
 
-def masked_scores(
-    classifier: HiddenClassifier, weights: Grid
-) -> dict[str, Mapping[str, Value]]:
+def masked_scores(classifier: HiddenClassifier, weights: Grid) -> dict[str, Mapping[str, Value]]:
     """A peer's part of each score under both keys, plus r for the one and -r for the other.
 
     Private Text Classification, Protocol 3: S.LOCALINNERPROD.

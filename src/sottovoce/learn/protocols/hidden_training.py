@@ -108,9 +108,7 @@ class HiddenPeer(Staged):
         (modulus, first), (other, second) = parts
         if modulus != other or second.public != public or first.public == public:
             raise InputError("the two shares of a classifier must be of one solve, under two keys.")
-        self.classifier = HiddenClassifier(
-            standard, modulus, solve.query_bits, first, second
-        )
+        self.classifier = HiddenClassifier(standard, modulus, solve.query_bits, first, second)
 
     def _listening(self, sender: str) -> Made:
         return lambda s: Listener(self.name, s, "share", [sender])
@@ -293,9 +291,7 @@ def share_pieces(
     }
 
 
-def told_share(
-    message: Message, width: int, terms: TrainingTerms
-) -> tuple[int, EncryptedArray]:
+def told_share(message: Message, width: int, terms: TrainingTerms) -> tuple[int, EncryptedArray]:
     """The modulus, and a share under its holder's key."""
     public, modulus = told_key(message, terms), message.item("modulus", int)
     plan = share_slots(modulus, public.bits, message.item("peers", int))

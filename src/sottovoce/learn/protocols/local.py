@@ -63,7 +63,7 @@ class LocalData:
 
     @cached_property
     def rows_count(self) -> int:
-        """m."""
+        """M."""
         return len(self.rows)
 
     def folds(self, number: int) -> NDArray[np.int64]:

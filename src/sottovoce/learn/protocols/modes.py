@@ -60,7 +60,8 @@ def _hidden(recipe: Recipe) -> Leakage:
         Learns(
             "key holder",
             "how many features are kept; uniform numbers and a uniform share of theta; who asks, "
-            "and for how many rows" + (f"; {_SUPPORT}; {marginals}" if recipe.way == "packed" else ""),
+            "and for how many rows"
+            + (f"; {_SUPPORT}; {marginals}" if recipe.way == "packed" else ""),
         ),
         Learns(
             "every peer",
@@ -114,13 +115,16 @@ def _blocks(recipe: Recipe) -> Leakage:
             "theta, with which it classifies by itself",
         ),
     )
-    collusion = "nobody needs help to learn a peer's sums of at least five rows: the coordinator sees them"
+    collusion = "the coordinator sees a peer's sums of at least five rows without anybody's help"
     return Leakage("open mode, basic block rados", learns, collusion, _ASSUMES)
 
 
 def _told(recipe: Recipe) -> str:
     if recipe.statistics == "rados":
-        return "how many documents use each feature; how many there are, each feature's mean and variance"
+        return (
+            "how many documents use each feature; how many there are, each feature's mean and "
+            "variance"
+        )
     return "how many documents use each feature"
 
 

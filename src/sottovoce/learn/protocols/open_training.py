@@ -113,9 +113,7 @@ class TrainingKeyHolder(Staged):
         yield Stage("statistics", statistics_stage(terms, kept, peers).opener(key))
 
 
-def agreeing_peer(
-    name: str, terms: TrainingTerms, data: LocalData
-) -> Generator[Stage, Any, None]:
+def agreeing_peer(name: str, terms: TrainingTerms, data: LocalData) -> Generator[Stage, Any, None]:
     """Send f_p and what the peer means by its features; go on when everybody means the same.
 
     Private Text Classification, Protocol 2: f_p to the coordinator.
@@ -130,9 +128,7 @@ def agreeing_coordinator(
     terms: TrainingTerms,
 ) -> Generator[Stage, Any, dict[str, Floats]]:
     """Hear every peer's f_p; refuse peers that mean different features."""
-    heard = yield Stage(
-        "features", lambda s: Listener(COORDINATOR, s, "features", terms.peers)
-    )
+    heard = yield Stage("features", lambda s: Listener(COORDINATOR, s, "features", terms.peers))
     for message in heard.heard.values():
         _check_digest(message, terms)
     holdings = {

@@ -15,7 +15,6 @@ from sottovoce.learn.paillier import (
     EncryptedArray,
     PrivateKey,
     array_from_bytes,
-    array_to_bytes,
     decrypt,
 )
 from sottovoce.learn.party import DamagedMessageError, Value
@@ -54,10 +53,11 @@ class PaperQuery:
 class PaperContributor(Staged):
     """A peer that adds its part of the scores; the first of the order ends with the signs."""
 
+    signs: NDArray[np.int64] | None = None
+
     def __init__(
         self, name: str, query: PaperQuery, classifier: PaperClassifier, weights: Floats
     ) -> None:
-        self.signs: NDArray[np.int64] | None = None
         self.query = query
         self._scores = encrypted_scores(classifier, weights)
         super().__init__(name, query.session, STAGES, self._script())

@@ -92,7 +92,7 @@ class PaperPeer(Staged):
         values = local_statistics(data, terms, kept, _if_rados(terms, standard))
         yield Step("statistics", self._adding(values.ravel(), public))
         told = yield Step("classifier", self._listening("classifier"))
-        has = np.append(data.has, True)  # noqa: FBT003 - the intercept is everybody's
+        has = np.append(data.has, True)
         theta = told_theta(told.heard[COORDINATOR], public, int(has.sum()))
         rado, rows = extra_rado(standard.applied(data.rows)[:, has], data.signs)
         self.classifier = PaperClassifier(standard, has, theta, rado, rows)
@@ -161,7 +161,7 @@ class PaperCoordinator(Staged):
         plan = theta_slots(self._key.public.bits, len(self.terms.peers), theta.size)
         pieces: dict[str, dict[str, Value]] = {}
         for peer, has in self.holdings.items():
-            own = theta[np.append(has.astype(bool), True)]  # noqa: FBT003 - the intercept
+            own = theta[np.append(has.astype(bool), True)]
             pieces[peer] = {
                 "theta": array_to_bytes(encrypt(own, plan, self._key)),
                 "width": theta.size,

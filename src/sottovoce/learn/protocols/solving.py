@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sottovoce.errors import ParameterError
 from sottovoce.learn.examples import Floats
 from sottovoce.learn.paillier import (
+    SLACK_BITS,
     EncryptedArray,
     PrivateKey,
     Program,
     PublicKey,
-    SLACK_BITS,
     SlotPlan,
     Stage,
     encrypt_integers,

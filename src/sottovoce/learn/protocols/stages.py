@@ -1,4 +1,4 @@
-"""Protocols one after the other: each stage in a session of its own, so that none can be mixed up."""
+"""Protocols one after the other: each stage in a session of its own, so that none is mixed up."""
 
 import hashlib
 from collections.abc import Callable, Generator, Sequence
@@ -46,7 +46,7 @@ class Staged:
         self.name = name
         self.finished = False
         self._sessions = {stage_session(session, stage): at for at, stage in enumerate(plan)}
-        self._plan, self._session, self._script = tuple(plan), session, script
+        self._plan, self._session, self._running = tuple(plan), session, script
         self._at = -1
         self._party: Party | None = None
         self._aborted = False
@@ -88,7 +88,7 @@ class Staged:
 
     def _entered(self, done: Party | None) -> list[Message]:
         try:
-            stage = next(self._script) if done is None else self._script.send(done)
+            stage = next(self._running) if done is None else self._running.send(done)
         except StopIteration:
             self._party, self.finished = None, True
             return []

@@ -43,7 +43,7 @@ class Standard:
 
     @property
     def width(self) -> int:
-        """d + 1: the kept features and the intercept's column."""
+        """D + 1: the kept features and the intercept's column."""
         return self.kept.width + 1
 
     def applied(self, rows: Rows) -> Floats:

@@ -10,14 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.examples import Floats, LeakError, Rows, checked_rows
 from sottovoce.learn.learners.evaluation import Evaluation, evaluation_from_sums, local_counts
+from sottovoce.learn.learners.ridge import LinearModel
 from sottovoce.learn.party import Faults, Leakage, Said, Traffic, new_session
 from sottovoce.learn.protocols.engines import (
     BlockEngine,
     Engine,
-    HiddenEngine,
     Offset,
     OpenEngine,
-    PaperEngine,
     Query,
 )
 from sottovoce.learn.protocols.given import Given, Training, checked_training, signs_of
@@ -151,7 +150,9 @@ class TrainedClassifier:
         asker = self.terms.peers[0] if peer is None else peer
         parts = X if isinstance(X, Mapping) else {asker: X}
         if asker not in parts or not set(parts) <= set(self.terms.peers):
-            raise InputError("rows must come from peers of the training, the asking one among them.")
+            raise InputError(
+                "rows must come from peers of the training, the asking one among them."
+            )
         lifted = {name: self._lifted(name, rows) for name, rows in parts.items()}
         if len({len(rows) for rows in lifted.values()}) != 1:
             raise InputError("peers must give as many rows each: row i of each is one entity.")
@@ -180,7 +181,7 @@ class TrainedClassifier:
         whole[:, feature_places(names, self.terms.features)] = own
         return whole
 
-    def _model(self):  # type: ignore[no-untyped-def] # noqa: ANN202 - LinearModel
+    def _model(self) -> LinearModel:
         if self.mode == "hidden" or self._engine.model is None:
             raise LeakError("nobody has theta in the hidden mode; ask with predict.")
         return self._engine.model
@@ -219,7 +220,11 @@ def _engine(
     faults: Faults | None,
 ) -> Engine:
     if mode == "hidden":
+        from sottovoce.learn.protocols.hidden_engine import HiddenEngine  # noqa: PLC0415 - gmpy2
+
         return HiddenEngine(terms, training, keys=keys, faults=faults)
     if mode == "paper":
+        from sottovoce.learn.protocols.paper_engine import PaperEngine  # noqa: PLC0415 - gmpy2
+
         return PaperEngine(terms, training, key=keys[0] if keys else None, faults=faults)
     return OpenEngine(terms, training, key=keys[1] if keys else None, faults=faults)

@@ -18,7 +18,7 @@ TEXTS = ("SMS spam", "complaints")
 
 
 def text_examples(name: str, *, words: int, documents: int | None = None) -> Examples:
-    """Texts by words; spam is 1 of SMS, the commoner of the two commonest products of complaints."""
+    """Texts by words; 1 is spam of SMS, the commonest product of complaints, -1 the next one."""
     if name not in TEXTS:
         raise ParameterError(f"texts must be one of {', '.join(TEXTS)}, got {name!r}.")
     corpus = counted(_opened(name), name, words).shuffled()

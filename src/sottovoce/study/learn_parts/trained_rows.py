@@ -16,8 +16,9 @@ from sottovoce.learn.learners.classifier import own_rados
 from sottovoce.learn.learners.ridge import LinearModel
 from sottovoce.learn.learners.support import KeptFeatures
 from sottovoce.learn.party import Traffic, new_session
-from sottovoce.learn.protocols.engines import HiddenEngine, OpenEngine, Query
+from sottovoce.learn.protocols.engines import OpenEngine, Query
 from sottovoce.learn.protocols.given import Training
+from sottovoce.learn.protocols.hidden_engine import HiddenEngine
 from sottovoce.learn.protocols.local import LocalData
 from sottovoce.learn.protocols.open_training import (
     kept_features,
@@ -30,7 +31,7 @@ from sottovoce.learn.protocols.solving import HiddenSolve
 from sottovoce.learn.protocols.standard import Standard, lifted
 from sottovoce.learn.protocols.terms import Recipe, TrainingTerms
 from sottovoce.learn.rados.moments import RadoMoments
-from sottovoce.learn.solve import opened_integers, opened_theta, solved_exactly
+from sottovoce.learn.solve import IntegerSystem, opened_integers, opened_theta, solved_exactly
 from sottovoce.study.learn_parts.ionosphere import Examples
 
 Signs = NDArray[np.float64]
@@ -169,7 +170,7 @@ def hidden_trained(given: PeerTraining) -> HiddenTrained:
     return HiddenTrained(model, engine.exchange.traffic, exact, engine=engine)
 
 
-def hidden_twin(given: PeerTraining, standard: Standard):  # type: ignore[no-untyped-def] # noqa: ANN201 - IntegerSystem
+def hidden_twin(given: PeerTraining, standard: Standard) -> IntegerSystem:
     """The integers that the hidden mode solves, added up in clear."""
     recipe = replace(given.recipe, penalty=given.recipe.penalty)
     solve = HiddenSolve(recipe, recipe.penalty or 0.0, standard.width, given.terms.peers)
