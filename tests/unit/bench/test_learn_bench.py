@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.trainings import pooled, small_peers
 
 from sottovoce.bench import learn
 from sottovoce.errors import CheckFailedError
 from sottovoce.learn.protocols import train
-from support.trainings import pooled, small_peers
 
 
 def test_the_check_refuses_another_theta() -> None:

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.hidden_systems import BITS, small_keys_allowed, two_keys
+from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.arithmetic import Outline, run_together
@@ -23,8 +25,6 @@ from sottovoce.learn.solve import (
     plan_solve,
     ready_masked,
 )
-from support.hidden_systems import BITS, small_keys_allowed, two_keys
-from support.paillier_keys import insecure_key_for_tests
 
 Floats = NDArray[np.float64]
 OWN = [["a0", "a1"], ["b0"], ["c0", "c1", "c2"]]
@@ -38,7 +38,9 @@ def split_peers(rows: int = 240) -> list[tuple[Floats, Floats]]:
     for own in OWN:
         shared = chance.integers(0, 3, (rows, 1)).astype(float)
         signs = np.where(chance.random(rows) < 0.5, 1.0, -1.0)
-        features = chance.normal(0, 1, (rows, len(own))) + signs[:, None] * np.linspace(1, 0, len(own))
+        features = chance.normal(0, 1, (rows, len(own))) + signs[:, None] * np.linspace(
+            1, 0, len(own)
+        )
         given.append((np.hstack([shared, features]), signs))
     return given
 
@@ -78,7 +80,7 @@ def test_a_block_that_a_peer_has_too_few_rows_of_is_left_out() -> None:
     rare[few, 0] = 1  # of the value 2 four rows are left here
     trained = trained_on(peers, penalty=50.0)
     blocks = [peer_blocks(x[:, :1], x[:, 1:], y) for x, y in peers]
-    assert all((2.0,) != name[0] for name in blocks[1].sums)
+    assert all(name[0] != (2.0,) for name in blocks[1].sums)
     theta = block_minimiser(RadoMoments.of(block_rados(blocks)), np.full(7, 50.0))
     np.testing.assert_allclose(trained.coef_[0], theta, atol=1e-6)
 
