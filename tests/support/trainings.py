@@ -22,7 +22,7 @@ def small_peers(*, peers: int = 4, rows: int = 30, width: int = 4, seed: int = 0
     for _ in range(peers):
         x = chance.normal(1.0, 2.0, (rows, width)).round(3)
         noise = chance.normal(0, 1.0, rows)
-        given.append((x, np.where(x @ theta + noise > 0.5, 1.0, -1.0)))
+        given.append((x, np.where(x @ theta + noise > 2.5, 1.0, -1.0)))
     return given
 
 

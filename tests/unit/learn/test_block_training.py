@@ -8,9 +8,16 @@ from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.arithmetic import Outline, run_together
-from sottovoce.learn.learners import block_minimiser
+from sottovoce.learn.learners import block_minimiser, block_trials
 from sottovoce.learn.paillier import decrypt, encrypt
 from sottovoce.learn.protocols import TrainedClassifier, train
+from sottovoce.learn.protocols.block_training import (
+    BlockData,
+    BlockLayout,
+    OpenedBlocks,
+    common_blocks,
+    lifted_blocks,
+)
 from sottovoce.learn.protocols.rado_solver import (
     RadoSolverPlan,
     answer_rado_solution,
@@ -83,6 +90,26 @@ def test_a_block_that_a_peer_has_too_few_rows_of_is_left_out() -> None:
     assert all(name[0] != (2.0,) for name in blocks[1].sums)
     theta = block_minimiser(RadoMoments.of(block_rados(blocks)), np.full(7, 50.0))
     np.testing.assert_allclose(trained.coef_[0], theta, atol=1e-6)
+
+
+def test_a_block_that_a_peer_gave_in_one_fold_only_is_not_used_without_that_fold() -> None:
+    chance = np.random.default_rng(8)
+    layout, folds = BlockLayout(1, {"a": 1, "b": 2}), 3
+    given = {}
+    for name, width in layout.own.items():
+        shared = chance.integers(0, 2, (180, 1)).astype(float)
+        shared[(np.arange(180) % folds != 1) & (shared[:, 0] == 1), 0] = 0 if name == "a" else 1
+        signs = np.where(chance.random(180) < 0.5, 1.0, -1.0)
+        given[name] = BlockData(shared, chance.normal(size=(180, width)), signs).blocks(folds)
+    names = {name: [frozenset(part.sums) for part in parts] for name, parts in given.items()}
+    common = common_blocks(names)
+    assert {value for value, _ in common} == {(0.0,), (1.0,)}  # "a" has the value 1 in one fold
+    sums = sum(lifted_blocks(parts, common, layout, name) for name, parts in given.items())
+    found = OpenedBlocks(common, names, np.asarray(sums), layout).trials(folds)
+    plain = block_trials(list(given.values()))
+    assert list(found) == list(plain)
+    for key, theta in plain.items():
+        np.testing.assert_allclose(found[key], theta, rtol=1e-6)
 
 
 def test_blocks_need_common_values_and_shared_features() -> None:
