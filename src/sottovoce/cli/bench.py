@@ -54,6 +54,12 @@ def _paillier(values: float) -> "list[BenchRow]":
     return bench_paillier(int(values))
 
 
+def _learn(words: float) -> "list[BenchRow]":
+    from sottovoce.bench.learn import bench_learn  # noqa: PLC0415 - keeps --help fast
+
+    return bench_learn(int(words))
+
+
 class _Bench(NamedTuple):
     """A bench: what runs it, and what its size means."""
 
@@ -71,6 +77,7 @@ BENCHES = {
     "infer": _Bench(_infer, "posts", 5000, 50, "topics"),
     "assess": _Bench(_assess, "posts", 100_000, 1000, "topics"),
     "paillier": _Bench(_paillier, "values", 4371, 64, "learn"),
+    "learn": _Bench(_learn, "words", 1000, 20, "learn"),
 }
 _SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
 

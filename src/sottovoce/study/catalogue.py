@@ -15,6 +15,7 @@ from sottovoce.study.assess_robustness import run_robustness
 from sottovoce.study.assess_table_4 import run_table_4
 from sottovoce.study.assess_table_5 import run_table_5
 from sottovoce.study.assess_table_6 import run_table_6
+from sottovoce.study.learn_table_1 import run_learn_table_1
 from sottovoce.study.options import Options
 from sottovoce.study.release_runs import (
     run_figure_1,
@@ -78,6 +79,10 @@ STUDIES: dict[str, Study] = {
     ),
     "release-table-1": Study(
         "A private topic beside the true one: the pair with the 10th-highest Jaccard", run_table_1
+    ),
+    "learn-table-1": Study(
+        "Misclassification and time, in clear, with rados encrypted and with theta encrypted",
+        run_learn_table_1,
     ),
 }
 

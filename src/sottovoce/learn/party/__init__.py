@@ -2,7 +2,7 @@
 
 from sottovoce.learn.party.contract import Party
 from sottovoce.learn.party.encoding import Value, decoded, encoded
-from sottovoce.learn.party.exchange import Exchange, Traffic
+from sottovoce.learn.party.exchange import Exchange, Said, Traffic
 from sottovoce.learn.party.faults import Faults
 from sottovoce.learn.party.inbox import Inbox
 from sottovoce.learn.party.leakage import Leakage, Learns
@@ -37,6 +37,7 @@ __all__ = [
     "OutOfOrderError",
     "Party",
     "ReplayedMessageError",
+    "Said",
     "StalledError",
     "TooFewPartiesError",
     "Traffic",

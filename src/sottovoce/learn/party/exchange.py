@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn.party.contract import Party
@@ -33,11 +34,22 @@ class Traffic:
         return sum(self.sent_bytes.values())
 
 
+class Said(NamedTuple):
+    """One message that was sent, without what it says."""
+
+    sender: str
+    receiver: str
+    step: int
+    kind: str
+    bytes: int
+
+
 class Exchange:
     """Delivers messages in waves until every party has finished; a wave is a round.
 
     Like a real transport it drops what is damaged, late or already there, and delivers again what
-    came too early. Every other refusal ends the run. ``views`` holds what each party received.
+    came too early. Every other refusal ends the run. ``views`` holds what each party received, and
+    ``transcript`` lists every message sent.
     """
 
     def __init__(
@@ -52,6 +64,7 @@ class Exchange:
         if len(self.parties) != len(listed):
             raise ParameterError("every party of an exchange must have a name of its own.")
         self.traffic = Traffic()
+        self.transcript: list[Said] = []
         self.refused: Counter[str] = Counter()
         self.views: dict[str, list[Message]] = {name: [] for name in self.parties}
         self._patience = patience
@@ -104,6 +117,8 @@ class Exchange:
             data = message.to_bytes()
             self.traffic.messages += 1
             self.traffic.sent_bytes[message.sender] += len(data)
+            said = Said(message.sender, message.receiver, message.step, message.kind, len(data))
+            self.transcript.append(said)
             self._next += self._wire.copies(message, data)
 
     def _receiver(self, message: Message) -> Party:

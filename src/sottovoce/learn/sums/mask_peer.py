@@ -62,6 +62,11 @@ class MaskPeer:
         """Whether the sum is known."""
         return self.total is not None
 
+    @property
+    def survivors(self) -> tuple[str, ...]:
+        """Over whom the sum runs, as they agreed."""
+        return self._survivors
+
     def start(self) -> list[Message]:
         """Advertise this session's keys, signed."""
         keys = (self._sealing.public, self._masking.public)

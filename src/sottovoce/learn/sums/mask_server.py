@@ -10,7 +10,7 @@ from sottovoce.learn.sums import masking
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import AgreementKey
 from sottovoce.learn.sums.mask_peer import commitment
-from sottovoce.learn.sums.masking import MaskedSum, pair_mask, self_mask, summed
+from sottovoce.learn.sums.masking import MaskedSum, pair_mask, self_mask, summed, told_part
 from sottovoce.learn.sums.randomness import KEY_BYTES
 from sottovoce.learn.sums.shamir import opened
 
@@ -105,7 +105,8 @@ class MaskServer:
         left_over = summed(self._orphaned_masks(heard), size)
         self.total = masked - own - left_over
         self._inbox.close()
-        return self._to_all(heard, masking.SUM, "sum", {"vector": self.total})
+        vector = told_part(self.total, told=self._terms.told)
+        return self._to_all(heard, masking.SUM, "sum", {"vector": vector})
 
     def _self_mask(self, name: str, heard: dict[str, Message]) -> Ring:
         seed = self._opened("seeds", name, heard)

@@ -43,6 +43,7 @@ class MaskedSum:
         threshold: t, how many peers must stay to the end; two thirds of them by default, and
             never fewer than three unless ``allow_two`` says so.
         allow_two: the name of what two peers accept.
+        told: whether the peers are told the sum; if not, only that it is there.
     """
 
     session: bytes
@@ -51,6 +52,7 @@ class MaskedSum:
     size: int
     threshold: int = 0
     allow_two: AllowTwo | None = None
+    told: bool = True
 
     def __post_init__(self) -> None:
         peers = checked_parties(list(self.identities), allow_two=self.allow_two)
@@ -110,6 +112,11 @@ def summed(vectors: Iterable[Ring], size: int) -> Ring:
     for vector in vectors:
         total += vector
     return total
+
+
+def told_part(total: Ring, *, told: bool) -> Ring:
+    """What the peers hear of a sum: all of it, or nothing but that it is there."""
+    return total if told else total[:0]
 
 
 def names_text(names: Sequence[str]) -> str:

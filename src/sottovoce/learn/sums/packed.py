@@ -7,6 +7,7 @@ ciphertexts of single summands does not hold the key.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -35,6 +36,7 @@ from sottovoce.learn.party import (
 )
 from sottovoce.learn.party.refusals import DamagedMessageError
 from sottovoce.learn.sums.fixed import FixedPoint, Ring
+from sottovoce.learn.sums.masking import told_part
 from sottovoce.learn.sums.rules import AllowTwo, checked_parties, fewest
 
 LEAKAGE = Leakage(
@@ -48,6 +50,8 @@ LEAKAGE = Leakage(
 )
 
 KEY, SUMMAND, ADDED, SUM = range(1, 5)
+# What a party remembers from one sum to the next: keys that it has checked, with their tables.
+KnownKeys: TypeAlias = dict[str, PublicKey]
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class PackedSum:
         size: how many values a summand has.
         numbers: how large they are; the slots are planned from it.
         allow_two: the name of what two peers accept.
+        threshold: how many peers must stay; three by default, two where ``allow_two`` says so.
+        told: whether the peers are told the sum; if not, only that it is there.
     """
 
     session: bytes
@@ -71,6 +77,8 @@ class PackedSum:
     size: int
     numbers: FixedPoint
     allow_two: AllowTwo | None = None
+    threshold: int = 0
+    told: bool = True
 
     def __post_init__(self) -> None:
         peers = checked_parties(self.peers, allow_two=self.allow_two)
@@ -83,7 +91,13 @@ class PackedSum:
             raise ParameterError(
                 f"the numbers are planned for {self.numbers.parties} summands, got {len(peers)}."
             )
+        least = fewest(self.allow_two)
+        if self.threshold and not least <= self.threshold <= len(peers):
+            raise ParameterError(
+                f"threshold must be {least} to {len(peers)}, got {self.threshold}."
+            )
         object.__setattr__(self, "peers", peers)
+        object.__setattr__(self, "threshold", self.threshold or least)
 
     def plan(self, key_bits: int) -> SlotPlan:
         """Slots that no sum of this many summands can overflow."""
@@ -94,7 +108,9 @@ class PackedSum:
 class PackedPeer:
     """Encrypts its summand for the coordinator."""
 
-    def __init__(self, name: str, terms: PackedSum, summand: Ring) -> None:
+    def __init__(
+        self, name: str, terms: PackedSum, summand: Ring, *, known: KnownKeys | None = None
+    ) -> None:
         if name not in terms.peers:
             raise ParameterError(f"{name} must be one of the sum's peers.")
         if summand.shape != (terms.size,):
@@ -103,6 +119,7 @@ class PackedPeer:
         self.total: Ring | None = None
         self.survivors: tuple[str, ...] = ()
         self._terms, self._summand = terms, summand
+        self._known: KnownKeys = {} if known is None else known
         self._inbox = Inbox(terms.session, name)
 
     @property
@@ -118,12 +135,12 @@ class PackedPeer:
     def receive(self, message: Message) -> list[Message]:
         """Encrypt under the key, or note the sum."""
         if message.kind == "sum":
-            total, survivors = told_sum(message, self._terms)
+            total, survivors = told_sum(message, self._terms, told=self._terms.told)
             self._inbox.take(message)
             self.total, self.survivors = total, survivors
             self._inbox.close()
             return []
-        public = told_key(message)
+        public = told_key(message, self._known)
         self._inbox.take(message)
         self._inbox.expect(SUM, "sum", [self._terms.key_holder])
         return [self._encrypted(public)]
@@ -143,8 +160,9 @@ class PackedPeer:
 class PackedCoordinator:
     """Adds ciphertexts, and sends nothing but their sum to the key holder."""
 
-    def __init__(self, terms: PackedSum) -> None:
+    def __init__(self, terms: PackedSum, *, known: KnownKeys | None = None) -> None:
         self.name = terms.coordinator
+        self._known: KnownKeys = {} if known is None else known
         self.total: Ring | None = None
         self.survivors: tuple[str, ...] = ()
         self._terms = terms
@@ -178,7 +196,7 @@ class PackedCoordinator:
         return self._sent_on() if self._inbox.step == SUMMAND else []
 
     def _note_key(self, message: Message) -> list[Message]:
-        public = told_key(message)
+        public = told_key(message, self._known)
         self._inbox.take(message)
         self._public = public
         self._inbox.expect(SUMMAND, "summand", self._terms.peers)
@@ -197,7 +215,7 @@ class PackedCoordinator:
         return received_array(message, self._public, self._terms)
 
     def _sent_on(self) -> list[Message]:
-        heard, needed = tuple(self._inbox.taken), fewest(self._terms.allow_two)
+        heard, needed = tuple(self._inbox.taken), self._terms.threshold
         if len(heard) < needed or self._added is None:
             raise TooFewPartiesError(
                 f"{len(heard)} peers are left, at least {needed} must be; run the sum again."
@@ -242,28 +260,41 @@ class PackedKeyHolder:
         # Planned numbers have slots of at most 64 bits, so that machine integers come out.
         self.total, self.survivors = decrypt_integers(array, self._key).view(np.uint64), names
         self._inbox.close()
-        payload: dict[str, Value] = {"vector": self.total, "names": names}
-        return self._to_everybody(SUM, "sum", payload)
+        everything: dict[str, Value] = {"vector": self.total, "names": names}
+        vector = told_part(self.total, told=self._terms.told)
+        to_peers: dict[str, Value] = {"vector": vector, "names": names}
+        return [
+            self._said(self._terms.coordinator, SUM, "sum", everything),
+            *(self._said(peer, SUM, "sum", to_peers) for peer in self._terms.peers),
+        ]
 
     def time_out(self) -> list[Message]:
         """Only the coordinator goes on without others."""
         return []
 
     def _to_everybody(self, step: int, kind: str, payload: dict[str, Value]) -> list[Message]:
-        session = self._terms.session
-        return [Message(session, self.name, one, step, kind, payload) for one in self._everybody]
+        return [self._said(one, step, kind, payload) for one in self._everybody]
+
+    def _said(self, receiver: str, step: int, kind: str, payload: dict[str, Value]) -> Message:
+        return Message(self._terms.session, self.name, receiver, step, kind, payload)
 
 
-def told_key(message: Message) -> PublicKey:
-    """The public key of a message, checked as every key from outside is."""
-    return public_key_from_text(message.item("key", str))
+def told_key(message: Message, known: KnownKeys) -> PublicKey:
+    """The public key of a message, checked as every key from outside is, the first time."""
+    text = message.item("key", str)
+    if text not in known:
+        known[text] = public_key_from_text(text)
+    return known[text]
 
 
-def told_sum(message: Message, terms: PackedSum) -> tuple[Ring, tuple[str, ...]]:
+def told_sum(
+    message: Message, terms: PackedSum, *, told: bool = True
+) -> tuple[Ring, tuple[str, ...]]:
     """The sum of a message, and over whom it runs."""
     vector: Ring = message.array("vector", "<u8")
-    if vector.size != terms.size:
-        raise DamagedMessageError(f"a sum must have {terms.size} values, got {vector.size}.")
+    size = terms.size if told else 0
+    if vector.size != size:
+        raise DamagedMessageError(f"a sum must have {size} values, got {vector.size}.")
     return vector, _names(message, terms)
 
 
@@ -277,8 +308,6 @@ def received_array(message: Message, public: PublicKey, terms: PackedSum) -> Enc
 
 def _names(message: Message, terms: PackedSum) -> tuple[str, ...]:
     names = tuple(str(name) for name in message.item("names", tuple))
-    if not set(names) <= set(terms.peers) or len(set(names)) < fewest(terms.allow_two):
-        raise TooFewPartiesError(
-            f"a sum must be over at least {fewest(terms.allow_two)} of its peers."
-        )
+    if not set(names) <= set(terms.peers) or len(set(names)) < terms.threshold:
+        raise TooFewPartiesError(f"a sum must be over at least {terms.threshold} of its peers.")
     return names

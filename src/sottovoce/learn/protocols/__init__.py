@@ -1,0 +1,20 @@
+"""Training and classification across peers, in named trust modes."""
+
+from sottovoce.learn.protocols.budget import QueryBudget, QueryBudgetError
+from sottovoce.learn.protocols.modes import PaperModeWarning, mode_leakage
+from sottovoce.learn.protocols.stages import AbortedError
+from sottovoce.learn.protocols.terms import Mode, Recipe, TrainingTerms
+from sottovoce.learn.protocols.training import TrainedClassifier, train
+
+__all__ = [
+    "AbortedError",
+    "Mode",
+    "PaperModeWarning",
+    "QueryBudget",
+    "QueryBudgetError",
+    "Recipe",
+    "TrainedClassifier",
+    "TrainingTerms",
+    "mode_leakage",
+    "train",
+]

@@ -1,0 +1,135 @@
+"""The trust modes by name, and who learns what in each."""
+
+from sottovoce.learn.party import Leakage, Learns
+from sottovoce.learn.protocols.terms import Mode, Recipe
+
+_ASSUMES = (
+    "honest but curious parties, authenticated private channels; the features' names and the "
+    "recipe are public"
+)
+_SUPPORT = "which peers have which features, how many documents use each feature"
+
+
+class PaperModeWarning(UserWarning):
+    """The paper's arrangement: whoever coordinates can read everything."""
+
+
+PAPER_WARNING = (
+    "mode='paper' is for reproducing the paper: its coordinator holds the key, so that it can read "
+    "every peer's sums, theta and every score; use mode='open' or mode='hidden' on private text."
+)
+
+
+def mode_leakage(mode: Mode, recipe: Recipe, *, blocks: bool = False) -> Leakage:
+    """Who learns what from a training in this mode, and from classifying afterwards."""
+    if blocks:
+        return _blocks(recipe)
+    if mode == "paper":
+        return _paper(recipe)
+    return _open(recipe) if mode == "open" else _hidden(recipe)
+
+
+def _open(recipe: Recipe) -> Leakage:
+    aggregate = _aggregate(recipe)
+    learns = [
+        Learns("coordinator", f"{_SUPPORT}; {aggregate}; theta; no peer's own sums"),
+        Learns("every peer", f"{_told(recipe)}; theta, with which it classifies by itself"),
+    ]
+    if recipe.way == "packed":
+        learns.insert(1, Learns("key holder", f"{_told(recipe)}; {aggregate}; no peer's own sums"))
+        collusion = (
+            "the coordinator and the key holder together learn every peer's sums; all peers but "
+            "one, with either, learn the last one's"
+        )
+    else:
+        collusion = (
+            "the coordinator and two thirds of the peers together learn every peer's sums; all "
+            "peers but one, with the coordinator, learn the last one's"
+        )
+    return Leakage(f"open mode, {recipe.statistics} statistics", tuple(learns), collusion, _ASSUMES)
+
+
+def _hidden(recipe: Recipe) -> Leakage:
+    marginals = "how many documents there are, each feature's mean and variance"
+    learns = [
+        Learns(
+            "coordinator",
+            f"{_SUPPORT}; {marginals}; ciphertexts and a uniform share of theta; who asks, and "
+            "for how many rows",
+        ),
+        Learns(
+            "key holder",
+            "how many features are kept; uniform numbers and a uniform share of theta; who asks, "
+            "and for how many rows"
+            + (f"; {_SUPPORT}; {marginals}" if recipe.way == "packed" else ""),
+        ),
+        Learns(
+            "every peer",
+            f"how many documents use each feature; {marginals}; ciphertexts of theta; the signs of "
+            f"at most {recipe.queries} rows that it asks for",
+        ),
+    ]
+    collusion = "the coordinator and the key holder together learn A, b and theta: keep them apart"
+    if recipe.solver == "dealer":
+        learns.append(Learns("dealer (the first peer)", "nothing more"))
+        collusion = (
+            "any two of coordinator, key holder and dealer together learn A, b and theta: keep "
+            "the three apart"
+        )
+    return Leakage(f"hidden mode, {recipe.solver} solve", tuple(learns), collusion, _ASSUMES)
+
+
+def _paper(recipe: Recipe) -> Leakage:
+    learns = (
+        Learns(
+            "coordinator",
+            f"which peers have which features; {_aggregate(recipe)}, rare features included; "
+            "theta; every score of every row that is classified; each peer's own sums, if it sees "
+            "a message between two peers",
+        ),
+        Learns(
+            "every peer",
+            "how many documents there are, each feature's mean and variance; ciphertexts of theta; "
+            "the signs of the rows that it asks for",
+        ),
+    )
+    collusion = (
+        "the coordinator and any one peer together read the sums of the peers before it: the "
+        "encryption protects peers from each other only"
+    )
+    return Leakage("paper mode", learns, collusion, _ASSUMES)
+
+
+def _blocks(recipe: Recipe) -> Leakage:
+    folds = "" if recipe.penalty is not None else f" and each of {recipe.folds} folds"
+    learns = (
+        Learns(
+            "coordinator",
+            "which values of the shared features each peer has in at least five rows; for each of "
+            f"these and each label{folds}, each peer's sum of its rows, since their features are "
+            "different ones; theta",
+        ),
+        Learns(
+            "every peer",
+            "the values of the shared features that all peers have; the candidates' thetas and "
+            "theta, with which it classifies by itself",
+        ),
+    )
+    collusion = "the coordinator sees a peer's sums of at least five rows without anybody's help"
+    return Leakage("open mode, basic block rados", learns, collusion, _ASSUMES)
+
+
+def _told(recipe: Recipe) -> str:
+    if recipe.statistics == "rados":
+        return (
+            "how many documents use each feature; how many there are, each feature's mean and "
+            "variance"
+        )
+    return "how many documents use each feature"
+
+
+def _aggregate(recipe: Recipe) -> str:
+    if recipe.statistics == "rados":
+        return "the sum over all peers of their rados and of the rados' outer products"
+    folds = "" if recipe.penalty is not None else f", for each of {recipe.folds} folds"
+    return f"the sum over all peers of x, y, xy and xx'{folds}"

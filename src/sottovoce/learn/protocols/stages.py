@@ -1,0 +1,106 @@
+"""Protocols one after the other: each stage in a session of its own, so that none is mixed up."""
+
+import hashlib
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from sottovoce.errors import ProtocolError
+from sottovoce.learn.party import (
+    EarlyMessageError,
+    ForeignMessageError,
+    LateMessageError,
+    Message,
+    Party,
+)
+from sottovoce.learn.party.message import SESSION_BYTES
+
+
+class AbortedError(ProtocolError):
+    """This party has ended its run with an error, and takes nothing more."""
+
+
+class Stage(NamedTuple):
+    """One protocol of a run: its name, and what makes this party's state machine for a session."""
+
+    name: str
+    made: Callable[[bytes], Party]
+
+
+# A script yields its next stage and is sent that stage's party when it has finished.
+Script: TypeAlias = Generator[Stage, Any, None]
+
+
+def stage_session(session: bytes, name: str) -> bytes:
+    """The session of one stage: everybody derives the same, and no two stages share one."""
+    return hashlib.sha256(session + name.encode()).digest()[:SESSION_BYTES]
+
+
+class Staged:
+    """A party that runs a script of stages; the plan of all stages is public.
+
+    A message of a stage that is yet to come is early, one of a stage that is over is late. An
+    error inside a stage ends the run of this party for good.
+    """
+
+    def __init__(self, name: str, session: bytes, plan: Sequence[str], script: Script) -> None:
+        self.name = name
+        self.finished = False
+        self._sessions = {stage_session(session, stage): at for at, stage in enumerate(plan)}
+        self._plan, self._session, self._running = tuple(plan), session, script
+        self._at = -1
+        self._party: Party | None = None
+        self._aborted = False
+
+    def start(self) -> list[Message]:
+        """Enter the first stage."""
+        return self._guarded(lambda: self._entered(None))
+
+    def receive(self, message: Message) -> list[Message]:
+        """Hand a message to the current stage; go on when that has finished."""
+        party = self._addressed(message)
+        replies = party.receive(message)
+        return [*replies, *self._guarded(self._advanced)]
+
+    def time_out(self) -> list[Message]:
+        """As the current stage does."""
+        if self._party is None:
+            return []
+        said = self._party.time_out()
+        return [*said, *self._guarded(self._advanced)]
+
+    def _addressed(self, message: Message) -> Party:
+        if self._aborted:
+            raise AbortedError(f"{self.name} has ended this run with an error; start another.")
+        at = self._sessions.get(message.session)
+        if at is None:
+            raise ForeignMessageError(f"{self.name} got a message of another run.")
+        if self._party is None or at < self._at:
+            raise LateMessageError(f"{self.name} is beyond the stage {self._plan[at]}.")
+        if at > self._at:
+            raise EarlyMessageError(f"{self.name} is not yet at the stage {self._plan[at]}.")
+        return self._party
+
+    def _advanced(self) -> list[Message]:
+        said: list[Message] = []
+        while self._party is not None and self._party.finished:
+            said += self._entered(self._party)
+        return said
+
+    def _entered(self, done: Party | None) -> list[Message]:
+        try:
+            stage = next(self._running) if done is None else self._running.send(done)
+        except StopIteration:
+            self._party, self.finished = None, True
+            return []
+        self._at = self._plan.index(stage.name)
+        self._party = stage.made(stage_session(self._session, stage.name))
+        said = self._party.start()
+        # Who only has something to say has finished at once.
+        return said if not self._party.finished else [*said, *self._entered(self._party)]
+
+    def _guarded(self, work: Callable[[], list[Message]]) -> list[Message]:
+        try:
+            return work()
+        except BaseException:
+            self._aborted, self._party = True, None
+            raise

@@ -1,0 +1,126 @@
+"""What everybody who trains together has agreed on before the first message."""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.learners.choosing import PENALTIES
+from sottovoce.learn.learners.support import FEWEST_DOCUMENTS, FEWEST_PEERS
+from sottovoce.learn.party import encoded
+from sottovoce.learn.sums import AllowTwo, FixedPoint
+from sottovoce.learn.sums.rules import checked_parties
+
+Mode: TypeAlias = Literal["open", "hidden", "paper"]
+Statistics: TypeAlias = Literal["exact", "rados"]
+SumWay: TypeAlias = Literal["masks", "packed"]
+Solver: TypeAlias = Literal["masked", "dealer", "chebyshev"]
+COORDINATOR, KEY_HOLDER = "coordinator", "key holder"
+_ROOM_BITS = 62  # of a signed word, one bit left so that no rounding of a bound reaches the sign
+_MOST_ROWS = 1 << 40
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a classifier is trained; public, and the same at every party.
+
+    Attributes:
+        statistics: ``exact`` adds up sums of the examples; ``rados`` those of sampled rados.
+        way: how aggregates are added up: pairwise masks, or packed Paillier with a key holder.
+        penalty: ridge's lambda; None chooses it by cross-validation, which opens each fold's sums.
+        penalties: the candidates.
+        folds: how many folds; row i of a peer is in its fold i modulo folds.
+        fraction_bits: binary places of the statistics.
+        rados: how many rados each peer makes.
+        fewest_documents: a feature that fewer documents use is not opened.
+        fewest_peers: nor one that fewer peers use.
+        allow_two: the name of what two peers accept.
+        key_bits: of Paillier keys, where there are any.
+        solver: of the hidden mode: exact under masks, exact with randomness that the first peer
+            deals, or Chebyshev on shares for many features.
+        queries: how many rows each peer may have classified in the hidden and paper modes.
+    """
+
+    statistics: Statistics = "exact"
+    way: SumWay = "masks"
+    penalty: float | None = None
+    penalties: Sequence[float] = PENALTIES
+    folds: int = 5
+    fraction_bits: int = 30
+    rados: int = 1000
+    fewest_documents: int = FEWEST_DOCUMENTS
+    fewest_peers: int = FEWEST_PEERS
+    allow_two: AllowTwo | None = None
+    key_bits: int = 3072
+    solver: Solver = "masked"
+    queries: int = 100
+
+    def __post_init__(self) -> None:
+        _check_word("statistics", self.statistics, ("exact", "rados"))
+        _check_word("way", self.way, ("masks", "packed"))
+        _check_word("solver", self.solver, ("masked", "dealer", "chebyshev"))
+        if self.penalty is not None and not (math.isfinite(self.penalty) and self.penalty > 0):
+            raise ParameterError(f"penalty must be finite and > 0, got {self.penalty}.")
+        if self.folds < 2:  # noqa: PLR2004 - one fold leaves nothing to learn from
+            raise ParameterError(f"folds must be >= 2, got {self.folds}.")
+        if self.rados < 1 or self.queries < 1:
+            raise ParameterError("rados and queries must be >= 1.")
+
+    @property
+    def opened_folds(self) -> int:
+        """How many folds' sums are opened: one, all rows, where the penalty is given."""
+        return self.folds if self.penalty is None else 1
+
+
+@dataclass(frozen=True)
+class TrainingTerms:
+    """One training.
+
+    Attributes:
+        session: the run's name.
+        identities: every peer's name with its public identity.
+        features: the common dictionary: the names of all features, in the order of theta.
+        recipe: how it is trained.
+    """
+
+    session: bytes
+    identities: Mapping[str, bytes]
+    features: tuple[str, ...]
+    recipe: Recipe = field(default_factory=Recipe)
+
+    def __post_init__(self) -> None:
+        peers = checked_parties(list(self.identities), allow_two=self.recipe.allow_two)
+        if {COORDINATOR, KEY_HOLDER} & set(peers):
+            raise ParameterError(f"no peer may be called {COORDINATOR} or {KEY_HOLDER}.")
+        if not self.features or len(set(self.features)) != len(self.features):
+            raise InputError("features must have names, each its own, and at least one.")
+
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """All peers, in the order of their names."""
+        return tuple(sorted(self.identities))
+
+    @property
+    def digest(self) -> bytes:
+        """What peers compare to know that they mean the same features and the same recipe."""
+        recipe = "\0".join(f"{name}={value!r}" for name, value in sorted(vars(self.recipe).items()))
+        return hashlib.sha256(encoded((recipe, *self.features))).digest()
+
+    def counts(self) -> FixedPoint:
+        """Numbers for sums of whole numbers."""
+        return FixedPoint(float(_MOST_ROWS), len(self.identities), 0)
+
+    def numbers(self, fraction_bits: int | None = None) -> FixedPoint:
+        """Numbers for sums of statistics: as large as a word has room for."""
+        places = self.recipe.fraction_bits if fraction_bits is None else fraction_bits
+        room = (1 << (_ROOM_BITS - places)) // len(self.identities)
+        if room < 1:
+            raise ParameterError(f"fraction_bits must be lower, got {places}: no sum has room.")
+        return FixedPoint(float(room), len(self.identities), places)
+
+
+def _check_word(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")

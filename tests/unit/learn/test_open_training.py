@@ -1,0 +1,292 @@
+"""The open mode: what is opened is the plain sum, and what is solved is the plain solve."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.trainings import Peers, pooled, quick_training, small_peers
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.examples import LeakError
+from sottovoce.learn.learners import (
+    ExampleSums,
+    all_kept,
+    local_fold_sums,
+    local_sums,
+    penalty_from_sums,
+    ridge_from_sums,
+)
+from sottovoce.learn.party import (
+    DisagreementError,
+    EarlyMessageError,
+    Exchange,
+    LateMessageError,
+    Message,
+    TooFewPartiesError,
+    new_session,
+)
+from sottovoce.learn.party.refusals import ForeignMessageError
+from sottovoce.learn.protocols import AbortedError, Recipe, TrainingTerms, train
+from sottovoce.learn.protocols.local import LocalData
+from sottovoce.learn.protocols.open_training import TrainingCoordinator, TrainingPeer
+from sottovoce.learn.protocols.stages import Script, Stage, Staged, stage_session
+from sottovoce.learn.protocols.telling import Listener, Teller
+from sottovoce.learn.sums import ALLOW_TWO, FixedPoint
+
+PEERS = small_peers()
+X, Y = pooled(PEERS)
+NAMES = ("a", "b", "c", "d")
+
+
+def summed_integers(peers: Peers, places: int) -> ExampleSums:
+    """The sum of the rounded summands, without any protocol."""
+    width = peers[0][0].shape[1]
+    numbers = FixedPoint(float((1 << (62 - places)) // len(peers)), len(peers), places)
+    total = sum(numbers.encode(local_sums(x, y, all_kept(width)).to_vector()) for x, y in peers)
+    return ExampleSums.from_vector(numbers.decode(np.asarray(total)), width)
+
+
+@pytest.mark.parametrize("way", ["masks", "packed"])
+def test_theta_is_that_of_the_same_rounded_sums_to_the_last_bit(way: str) -> None:
+    with quick_training(PEERS, penalty=0.1, way=way) as trained:
+        plain = ridge_from_sums(summed_integers(PEERS, 30), 0.1)
+        np.testing.assert_array_equal(trained.coef_[0], plain.coefficients)
+        assert trained.intercept_[0] == plain.intercept
+
+
+def test_theta_is_within_a_millionth_of_the_floating_point_solve() -> None:
+    trained = train(PEERS, penalty=0.1)
+    plain = ridge_from_sums(local_sums(X, Y, all_kept(4)), 0.1)
+    np.testing.assert_allclose(trained.coef_[0], plain.coefficients, atol=1e-6)
+    coarse = train(PEERS, penalty=0.1, fraction_bits=4)
+    assert np.abs(coarse.coef_[0] - plain.coefficients).max() > 1e-6
+
+
+def test_the_penalty_is_chosen_as_on_pooled_folds() -> None:
+    trained = train(PEERS, folds=3)
+    everything = all_kept(4, folds=3)
+    folds = sum(local_fold_sums(x, y, everything, np.arange(len(x)) % 3, 3) for x, y in PEERS)
+    assert trained.penalty == penalty_from_sums(folds, 4).penalty
+    assert train(PEERS, folds=3, penalties=[7.0]).penalty == 7.0
+
+
+def test_many_rados_come_close_to_ridge() -> None:
+    for penalty in (0.1, 1.0):
+        trained = train(PEERS, statistics="rados", penalty=penalty, rados=20_000)
+        plain = ridge_from_sums(local_sums(X, Y, all_kept(4)), penalty)
+        np.testing.assert_allclose(trained.coef_[0], plain.coefficients, atol=0.02)
+        assert abs(trained.intercept_[0] - plain.intercept) < 0.05
+    few = train(PEERS, statistics="rados", penalty=1.0, rados=8)
+    assert np.abs(few.coef_[0] - plain.coefficients).max() > 0.005
+
+
+def test_labels_of_any_two_kinds_come_back() -> None:
+    named = [(x, np.where(y > 0, "spam", "ham")) for x, y in PEERS]
+    trained = train(named, penalty=0.1)
+    assert trained.classes_.tolist() == ["ham", "spam"]
+    plain = train(PEERS, penalty=0.1).predict(X)
+    np.testing.assert_array_equal(trained.predict(X) == "spam", plain > 0)
+    assert np.mean(plain == Y) > 0.8
+
+
+def test_a_feature_that_a_peer_lacks_counts_as_zero() -> None:
+    own = [NAMES, NAMES, NAMES, NAMES[:2]]
+    given = [*PEERS[:3], (PEERS[3][0][:, :2], PEERS[3][1])]
+    trained = train(given, features=own, penalty=0.1)
+    lifted = [*PEERS[:3], (np.hstack([PEERS[3][0][:, :2], np.zeros((30, 2))]), PEERS[3][1])]
+    np.testing.assert_array_equal(trained.coef_, train(lifted, penalty=0.1).coef_)
+    rows = PEERS[3][0][:, :2]
+    np.testing.assert_array_equal(
+        trained.predict(rows, peer="peer3"), trained.predict(lifted[3][0], peer="peer0")
+    )
+
+
+def test_peers_name_their_columns_in_any_order() -> None:
+    turned = [*PEERS[:3], (PEERS[3][0][:, ::-1], PEERS[3][1])]
+    trained = train(turned, features=[NAMES, NAMES, NAMES, NAMES[::-1]], penalty=0.1)
+    np.testing.assert_array_equal(trained.coef_, train(PEERS, penalty=0.1).coef_)
+
+
+def test_parts_of_the_same_entities_add_up_to_the_whole_score() -> None:
+    own = [NAMES[:2], NAMES[1:3], NAMES[2:], NAMES]
+    columns = [[0, 1], [1, 2], [2, 3], [0, 1, 2, 3]]
+    given = [(x[:, at], y) for (x, y), at in zip(PEERS, columns, strict=True)]
+    trained = train(given, features=own, penalty=0.1)
+    rows = X
+    parts = {f"peer{i}": rows[:, at] for i, at in enumerate(columns[:3])}
+    whole = trained.predict(rows, peer="peer3")
+    np.testing.assert_array_equal(trained.predict(parts, peer="peer1"), whole)
+    assert trained.query_traffic.bytes > 0
+    with pytest.raises(InputError, match="as many rows"):
+        trained.predict({**parts, "peer2": parts["peer2"][:3]}, peer="peer1")
+
+
+def test_evaluation_adds_up_counts() -> None:
+    trained = train(PEERS, penalty=0.1)
+    held = {f"peer{i}": given for i, given in enumerate(PEERS)}
+    wrong = trained.evaluate(held)
+    assert wrong.count == len(Y)
+    assert wrong.misclassification == np.mean(trained.predict(X) != Y)
+    with pytest.raises(TooFewPartiesError):
+        trained.evaluate({"peer0": PEERS[0]})
+
+
+def rare_word_peers() -> Peers:
+    chance = np.random.default_rng(5)
+    given = []
+    for _ in range(4):
+        x = (chance.random((30, 5)) < 0.5).astype(float)
+        x[:, 4] = 0
+        given.append((x, np.where(x[:, 0] > x[:, 1], 1.0, -1.0)))
+    given[2][0][7, 4] = 1  # one document uses the word
+    return given
+
+
+def test_a_rare_word_is_not_opened_and_has_no_weight() -> None:
+    trained = train(rare_word_peers(), penalty=0.1)
+    assert trained.coef_[0, 4] == 0
+    assert np.all(trained.coef_[0, :4] != 0)
+    opened = train(rare_word_peers(), penalty=0.1, fewest_documents=1, fewest_peers=1)
+    assert opened.coef_[0, 4] != 0
+
+
+def test_nothing_is_trained_where_nothing_may_be_opened() -> None:
+    lonely = [(np.eye(3) * (i + 1), np.array([1.0, -1.0, 1.0])) for i in range(4)]
+    with pytest.raises(LeakError, match="nothing may be opened"):
+        train(lonely, penalty=0.1)
+
+
+def test_peers_are_not_told_the_statistics() -> None:
+    data = {f"p{i}": LocalData.of(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
+    terms = terms_of(data)
+    peers = [TrainingPeer(name, terms, each) for name, each in data.items()]
+    exchange = Exchange([TrainingCoordinator(terms), *peers])
+    exchange.run()
+    session = stage_session(terms.session, "statistics")
+    heard = [m for m in exchange.views["p0"] if m.session == session and m.kind == "sum"]
+    assert [m.array("vector", "<u8").size for m in heard] == [0]
+    support = stage_session(terms.session, "support")
+    heard = [m for m in exchange.views["p0"] if m.session == support and m.kind == "sum"]
+    assert [m.array("vector", "<u8").size for m in heard] == [16]
+
+
+def terms_of(data: dict[str, LocalData], **changes: Any) -> TrainingTerms:  # noqa: ANN401 - whatever it is given
+    identities = {name: each.identity.public for name, each in data.items()}
+    return TrainingTerms(new_session(), identities, NAMES, Recipe(penalty=0.1, **changes))
+
+
+@pytest.mark.parametrize("which", ["features", "recipe"])
+def test_peers_that_mean_different_things_are_refused(which: str) -> None:
+    data = {f"p{i}": LocalData.of(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
+    terms = terms_of(data)
+    other = (
+        replace(terms, features=NAMES[::-1])
+        if which == "features"
+        else replace(terms, recipe=Recipe(penalty=0.2))
+    )
+    peers = [TrainingPeer(n, other if n == "p2" else terms, each) for n, each in data.items()]
+    with pytest.raises(DisagreementError, match="p2 and coordinator must agree on the features"):
+        Exchange([TrainingCoordinator(terms), *peers]).run()
+
+
+BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"peers": PEERS[:2]}, TooFewPartiesError, "at least 3"),
+    ({"mode": "secret"}, ParameterError, "mode must be one of"),
+    ({"nonsense": 1}, ParameterError, "options must be among"),
+    ({"way": "ring"}, ParameterError, "way must be one of"),
+    ({"statistics": "means"}, ParameterError, "statistics must be one of"),
+    ({"penalty": 0.0}, ParameterError, "penalty must be finite and > 0"),
+    ({"penalty": float("nan")}, ParameterError, "penalty must be finite and > 0"),
+    ({"folds": 1}, ParameterError, "folds must be >= 2"),
+    ({"peers": {"coordinator": PEERS[0], "b": PEERS[1], "c": PEERS[2]}}, ParameterError, "called"),
+    ({"peers": [(x[:, : 4 - (i == 1)], y) for i, (x, y) in enumerate(PEERS)]}, InputError,
+     "agree on the features"),
+    ({"features": ["a", "b"]}, InputError, "agree on the features"),
+    ({"features": [NAMES, NAMES]}, InputError, "each of 4 peers"),
+    ({"features": [NAMES, NAMES, NAMES, ("a", "b", "b", "c")]}, InputError, "named twice"),
+    ({"peers": [(np.where(x > 3, np.nan, x), y) for x, y in PEERS]}, InputError, "finite"),
+    ({"peers": [(x, np.where(x[:, 0] > 2, 3, y)) for x, y in PEERS]}, InputError, "two values"),
+    ({"peers": [(x, np.ones(len(x))) for x, _ in PEERS]}, InputError, "two values"),
+    ({"peers": [(x, y[:-1]) for x, y in PEERS]}, InputError, "one label per row"),
+    ({"peers": [(x, np.where(y > 0, np.nan, y)) for x, y in PEERS]}, InputError, "labels must be"),
+    ({"peers": [(x * 1e6, y) for x, y in PEERS], "penalty": 0.1}, ParameterError, "larger bound"),
+    ({"peers": PEERS, "fraction_bits": 62, "penalty": 0.1}, ParameterError, "fraction_bits"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "error", "text"), BAD, ids=lambda case: None)
+def test_bad_input_is_refused_by_its_name(
+    given: dict[str, Any], error: type[Exception], text: str
+) -> None:
+    options = {"peers": PEERS, **given}
+    with pytest.raises(error, match=text):
+        train(options.pop("peers"), **options)
+
+
+def test_two_peers_train_if_they_accept_what_that_means() -> None:
+    trained = train(PEERS[:2], penalty=0.1, allow_two=ALLOW_TWO)
+    plain = ridge_from_sums(summed_integers(PEERS[:2], 30), 0.1)
+    np.testing.assert_array_equal(trained.coef_[0], plain.coefficients)
+
+
+def test_predict_refuses_rows_that_are_not_the_peers() -> None:
+    trained = train(PEERS, penalty=0.1)
+    with pytest.raises(InputError, match="4 features"):
+        trained.predict(X[:, :3])
+    with pytest.raises(InputError, match="peers of the training"):
+        trained.predict(X, peer="stranger")
+    with pytest.raises(ParameterError, match="offset is for"):
+        trained.predict(X, offset="mean")
+
+
+def test_the_transcript_adds_up_to_the_traffic() -> None:
+    trained = train(PEERS, penalty=0.1)
+    assert sum(said.bytes for said in trained.transcript) == trained.bytes
+    assert len(trained.transcript) == trained.traffic.messages
+    assert {said.sender for said in trained.transcript} == {"coordinator", *trained.terms.peers}
+    assert trained.rounds == 22
+
+
+class Talker(Staged):
+    """Says one word in each of two stages and hears the other's."""
+
+    def __init__(self, name: str, other: str, session: bytes, *, fails: bool = False) -> None:
+        self.other, self.fails = other, fails
+        super().__init__(name, session, ("one", "two"), self._script())
+
+    def _script(self) -> Script:
+        yield Stage("one", lambda s: Teller(self.name, s, "word", {self.other: {"word": 1}}))
+        yield Stage("two", lambda s: Listener(self.name, s, "word", [self.other]))
+        if self.fails:
+            raise InputError("this script breaks here.")
+
+
+def test_stages_refuse_what_is_early_late_foreign_or_after_an_abort() -> None:
+    session = new_session()
+    party = Talker("a", "b", session, fails=True)
+    party.start()
+
+    def word(stage: str, run: bytes = session) -> Message:
+        return Message(stage_session(run, stage), "b", "a", 1, "word", {"word": 2})
+
+    with pytest.raises(LateMessageError):
+        party.receive(word("one"))
+    with pytest.raises(ForeignMessageError):
+        party.receive(word("two", new_session()))
+    assert not party.finished
+    with pytest.raises(InputError, match="breaks here"):
+        party.receive(word("two"))
+    with pytest.raises(AbortedError):
+        party.receive(word("two"))
+    assert not party.finished
+    waiting = Staged("a", session, ("one", "two"), waiting_script())
+    waiting.start()
+    with pytest.raises(EarlyMessageError):
+        waiting.receive(word("two"))
+    assert not waiting.receive(word("one"))
+    assert waiting.finished
+
+
+def waiting_script() -> Script:
+    yield Stage("one", lambda s: Listener("a", s, "word", ["b"]))

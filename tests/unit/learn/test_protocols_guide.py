@@ -1,0 +1,43 @@
+"""The guide to training together says what the code says, and its example runs."""
+
+from pathlib import Path
+
+import pytest
+
+from sottovoce import learn
+from sottovoce.learn.protocols import Recipe, mode_leakage
+from sottovoce.learn.protocols.terms import Mode
+
+GUIDE = Path(__file__).parents[3] / "docs" / "learn-protocols.md"
+CASES: list[tuple[Mode, Recipe, bool]] = [
+    ("open", Recipe(), False),
+    ("open", Recipe(way="packed"), False),
+    ("open", Recipe(statistics="rados", penalty=0.1), False),
+    ("open", Recipe(), True),
+    ("hidden", Recipe(penalty=0.1), False),
+    ("hidden", Recipe(penalty=0.1, solver="dealer"), False),
+    ("paper", Recipe(statistics="rados", penalty=0.1), False),
+]
+
+
+@pytest.mark.parametrize(("mode", "recipe", "blocks"), CASES, ids=lambda _: None)
+def test_the_guide_shows_every_modes_leakage(mode: Mode, recipe: Recipe, blocks: bool) -> None:
+    table = mode_leakage(mode, recipe, blocks=blocks).table()
+    assert table in GUIDE.read_text(encoding="utf-8")
+
+
+def test_no_two_modes_leak_alike() -> None:
+    tables = {mode_leakage(mode, recipe, blocks=blocks).table() for mode, recipe, blocks in CASES}
+    assert len(tables) == len(CASES)
+
+
+def test_the_guides_example_runs(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = GUIDE.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    exec(compile(code, "learn-protocols.md", "exec"), {})  # noqa: S102 - our own guide
+    assert "| coordinator |" in capsys.readouterr().out
+
+
+def test_the_package_offers_train_and_nothing_that_is_not_there() -> None:
+    assert learn.train.__module__ == "sottovoce.learn.protocols.training"
+    with pytest.raises(AttributeError):
+        _ = learn.nothing  # type: ignore[attr-defined] # that is the point

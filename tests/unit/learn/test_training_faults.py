@@ -1,0 +1,95 @@
+"""Whatever goes wrong between the parties, a training that ends is the plain one."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.trainings import quick_training, small_peers
+
+from sottovoce.errors import SottovoceError
+from sottovoce.learn.party import Faults, StalledError, TooFewPartiesError
+from sottovoce.learn.protocols import train
+from sottovoce.learn.protocols.hidden_engine import HiddenEngine
+from sottovoce.learn.protocols.open_training import TrainingPeer
+from sottovoce.learn.protocols.stages import stage_session
+from sottovoce.learn.solve import opened_integers
+
+PEERS = small_peers(peers=4, width=3)
+PLAIN = train(PEERS, penalty=0.1)
+KINDS: dict[str, dict[str, Any]] = {
+    "dropped": {"drop": 0.02},
+    "doubled": {"duplicate": 0.3},
+    "shuffled": {"reorder": 0.3},
+    "flipped": {"flip": 0.02},
+    "all of it": {"drop": 0.005, "duplicate": 0.2, "reorder": 0.2, "flip": 0.005},
+}
+
+
+def ended(faults: Faults, **options: Any) -> Any:  # noqa: ANN401 - whatever it is given
+    """The trained classifier, or None where the run was ended by a named error."""
+    try:
+        with quick_training(PEERS, faults=faults, penalty=0.1, **options) as trained:
+            return trained
+    except SottovoceError:
+        return None
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_an_open_training_that_ends_is_the_plain_one(kind: str) -> None:
+    runs = [ended(Faults(seed=seed, **KINDS[kind])) for seed in range(12)]
+    finished = [trained for trained in runs if trained is not None]
+    for trained in finished:
+        np.testing.assert_array_equal(trained.coef_, PLAIN.coef_)
+        assert trained.intercept_ == PLAIN.intercept_
+    assert finished, "every run ended in an error, so that nothing was compared"
+    if kind in {"doubled", "shuffled"}:
+        assert len(finished) == len(runs)  # these two cost nothing but patience
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_a_hidden_training_that_ends_is_the_plain_one(kind: str) -> None:
+    options: dict[str, Any] = {"mode": "hidden", "solver": "dealer", "fraction_bits": 16}
+    plain = shares_opened(ended(Faults(), **options))
+    runs = [ended(Faults(seed=seed, **KINDS[kind]), **options) for seed in range(6)]
+    finished = [trained for trained in runs if trained is not None]
+    for trained in finished:
+        assert shares_opened(trained) == plain
+    assert finished, "every run ended in an error, so that nothing was compared"
+
+
+def shares_opened(trained: Any) -> list[float]:  # noqa: ANN401 - whatever it is given
+    """The direction of theta: y over its largest number, whatever the prime was."""
+    engine = trained._engine
+    assert isinstance(engine, HiddenEngine)
+    own, held = engine._coordinator.share, engine._holder.share
+    assert own is not None
+    assert held is not None
+    return [float(each) for each in opened_integers(own, held)]
+
+
+def test_without_a_peer_that_falls_silent_the_training_is_that_of_the_others() -> None:
+    faults = Faults(silent_from={"peer2": 1})
+    data = {f"peer{i}": given for i, given in enumerate(PEERS)}
+    others = {name: given for name, given in data.items() if name != "peer2"}
+    # It never says which features it has, so that nobody goes on without it.
+    with pytest.raises(StalledError):
+        train(data, penalty=0.1, faults=faults)
+    late = Faults(silent_from={"peer2": 3})  # from its shares of the first sum's masks on
+    trained = train(data, penalty=0.1, faults=late)
+    np.testing.assert_array_equal(trained.coef_, train(others, penalty=0.1).coef_)
+
+
+def test_nobody_may_drop_out_once_the_features_are_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    receive = TrainingPeer.receive
+
+    def deaf(peer: TrainingPeer, message: Any) -> Any:  # noqa: ANN401 - whatever it is given
+        statistics = stage_session(peer.terms.session, "statistics")
+        if peer.name == "peer2" and message.session == statistics:
+            return []
+        return receive(peer, message)
+
+    monkeypatch.setattr(TrainingPeer, "receive", deaf)
+    with pytest.raises(TooFewPartiesError):
+        train(PEERS, penalty=0.1)
