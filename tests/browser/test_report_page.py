@@ -105,7 +105,9 @@ def test_facts_and_intervals_keep_room_on_a_narrow_screen(browser: Browser, repo
         box = fact.bounding_box()
         assert box is not None
         assert box["width"] > 150
-    for cell in page.locator(f'section[aria-labelledby="{ASSESSED[2]}"] tbody td').all():
+    table = page.locator(f'section[aria-labelledby="{ASSESSED[2]}"] .table')
+    assert table.evaluate("table => table.scrollWidth <= table.clientWidth")
+    for cell in table.locator("tbody td").all():
         box = cell.bounding_box()
         assert box is not None
         assert box["height"] < 60
