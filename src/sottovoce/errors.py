@@ -57,10 +57,11 @@ class MissingExtraError(SottovoceError):
     @classmethod
     def of_import(cls, error: ModuleNotFoundError, extra: str) -> Self:
         """What to install after a failed import of somebody else's module."""
+        package = str(error.name).partition(".")[0]
         # A module of ours that is missing is a defect, which no extra mends.
-        if str(error.name).startswith("sottovoce"):
+        if package == "sottovoce":
             raise error
-        return cls(str(error.name), extra)
+        return cls(package, extra)
 
 
 class CheckFailedError(SottovoceError):

@@ -1,6 +1,7 @@
 """The report in a real browser."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.corpus.simulate import SimulationParameters
 from sottovoce.study.demo import run_demo
 
@@ -28,7 +30,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return run_demo(tmp_path_factory.mktemp("demo"), SimulationParameters(users=80, weeks=4))
+    folder = tmp_path_factory.mktemp("demo")
+    return run_demo(folder, SimulationParameters(users=80, weeks=4)).report
 
 
 def opened(browser: Browser, report: Path, width: int) -> tuple[Page, list[str]]:
@@ -47,7 +50,7 @@ def test_the_report_opens_offline_and_fits_the_screen(
     page, asked = opened(browser, report, width)
     assert asked == [report.as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("figure svg").count() == 5
+    assert page.locator("figure svg").count() == 9
     for figure in page.locator("figure svg").all():
         box = figure.bounding_box()
         assert box is not None
@@ -60,6 +63,47 @@ def test_the_contents_lead_to_the_sections(browser: Browser, report: Path) -> No
         target = link.get_attribute("href")
         assert target is not None
         assert page.locator(f'[id="{target[1:]}"]').count() == 1
+
+
+ASSESSED = ["who-stands-out", "why-one-person-stands-out", "how-well-each-measure-finds-them"]
+
+
+@pytest.mark.parametrize("anchor", ASSESSED)
+def test_a_part_of_assess_has_figures_with_findings_and_a_table(
+    browser: Browser, report: Path, anchor: str
+) -> None:
+    page, _ = opened(browser, report, 1200)
+    part = page.locator(f'section[aria-labelledby="{anchor}"]')
+    figures = part.locator("figure").all()
+    assert figures
+    for figure in figures:
+        assert re.search(r"\d", figure.locator("figcaption").inner_text())
+        assert figure.locator("[role=img]").get_attribute("aria-label")
+    assert part.locator("tbody tr").count() >= 5
+
+
+def test_the_assess_part_shows_all_measures_and_what_they_must_beat(
+    browser: Browser, report: Path
+) -> None:
+    page, _ = opened(browser, report, 1200)
+    rows = page.locator(f'section[aria-labelledby="{ASSESSED[2]}"] tbody tr').all()
+    cells = [row.locator("td").all_inner_texts() for row in rows]
+    assert [name for name, *_ in cells] == [*PAPER_METHODS, "random", "posts"]
+    for _, *values in cells:
+        assert len(values) == 3
+        assert all(re.fullmatch(r"[01]\.\d{3} \([01]\.\d\d.[01]\.\d\d\)", v) for v in values)
+
+
+def test_facts_and_intervals_keep_room_on_a_narrow_screen(browser: Browser, report: Path) -> None:
+    page, _ = opened(browser, report, 360)
+    for fact in page.locator("dd").all():
+        box = fact.bounding_box()
+        assert box is not None
+        assert box["width"] > 150
+    for cell in page.locator(f'section[aria-labelledby="{ASSESSED[2]}"] tbody td').all():
+        box = cell.bounding_box()
+        assert box is not None
+        assert box["height"] < 60
 
 
 def test_the_report_is_readable_in_the_dark(browser: Browser, report: Path) -> None:

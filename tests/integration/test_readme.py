@@ -44,7 +44,12 @@ def write_what_the_guides_read(folder: Path) -> None:
 
 
 MADE = {
-    "README.md": ["demo/report.html", "community/posts.parquet", "counts/counts.npz"],
+    "README.md": [
+        "demo/report.html",
+        "community/posts.parquet",
+        "counts/counts.npz",
+        "ranks.parquet",
+    ],
     "docs/assess.md": ["ranks.parquet", "community.state.alerts", "alerts.parquet"],
     "docs/topics.md": ["model/card.json", "model/phi.npy"],
     "docs/release.md": ["released/card.json", "community/posts.parquet.ledger"],

@@ -15,7 +15,7 @@ def demo(
     ),
     users: Annotated[int, typer.Option(help="People in the community.")] = 1000,
     weeks: Annotated[int, typer.Option(help="Weeks of history.")] = 26,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same report.")] = 0,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same community.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Run everything on a simulated community and write a report that opens offline.

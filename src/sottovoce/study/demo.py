@@ -19,6 +19,8 @@ from sottovoce.report.page import Report, Section
 
 REPORT_FILE = "report.html"
 COMMUNITY_FOLDER = "community"
+# As in the assess part, so that a persona has one colour on the whole page.
+PERSONA_ORDER = ("afflicted", "supporter", "curious", "professional", "bystander")
 
 Sections = tuple[Section, ...]
 
@@ -114,5 +116,4 @@ def salient_words_by_persona(community: Community) -> dict[str, list[float]]:
     # The truth has a row for each user and topic, the counts a column for each user.
     counts = salient_words_by_user(community).T.ravel()
     personas = np.asarray(community.truth["persona"])
-    order = ("afflicted", "supporter", "professional", "curious", "bystander")
-    return {name: counts[personas == name].tolist() for name in order}
+    return {name: counts[personas == name].tolist() for name in PERSONA_ORDER}

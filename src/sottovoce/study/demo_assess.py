@@ -36,6 +36,8 @@ STRENGTH, SHOWN = "lda", "lda-dt"
 SETTING = Setting()
 METRICS = {"r_precision_micro": "R-precision", "map": "MAP", "ndcg": "NDCG"}
 BASELINES = (ENT, POSTS, RANDOM)
+# A hyphen at which no line breaks, so that an interval stays whole on a narrow screen.
+_DASH = "\u2011"
 
 _ADVERSARY = (
     "Suppose an adversary wants the people whom a sensitive topic concerns. He need not read "
@@ -59,14 +61,14 @@ _PARTS = (
 )
 _METRICS = (
     "The simulation knows whom a topic afflicts, so every ranking can be judged. R-precision: if "
-    "as many people are picked from the top as are afflicted, the share who are. MAP: the share "
-    "of afflicted people down to each one's place, averaged. NDCG: how far the order follows how "
-    "gravely they are afflicted, 1 at best. In brackets 95% intervals over users drawn anew."
+    "as many people are picked from the top as are afflicted, the share who are. MAP: down to "
+    "each afflicted person's place, the share who are, averaged. NDCG: how far the order follows "
+    "how gravely they are afflicted, 1 at best. In brackets 95% intervals over users drawn anew."
 )
 _MEASURES = (
     "ent and diff-priv look for rare words; bow, w2v and lda for closeness to the topic in a bag "
     "of words, in word vectors and in latent topics; -d takes off breadth, -t asks for "
-    "persistence, -dt does both. At the end what each must beat: the number of posts, and chance."
+    "persistence, -dt does both. What all must beat: ent, the number of posts, and chance."
 )
 _LITTLE = (
     "One community and models trained in seconds: for several communities, larger models and a "
@@ -77,7 +79,7 @@ _ROLES = {
     "supporter": "she supports others",
     "professional": "she works in the field",
     "curious": "she was curious for a week",
-    "bystander": "it is none of her topics",
+    "bystander": "she is a bystander to it",
 }
 
 
@@ -139,7 +141,7 @@ def _ranked(demo: AssessDemo, command: str) -> Section:
         title="Who stands out",
         paragraphs=(_ADVERSARY, _NO_DIAGNOSIS, _NAMES, *(missed if demo.unknown else ())),
         facts={
-            "He learns from": f"{demo.texts:,} public texts",
+            "He learns from": f"{demo.texts:,} texts of the same simulated world",
             "He learns": (
                 f"{TRAINING.topics} latent topics, word vectors of {TRAINING.dimensions} dimensions"
             ),
@@ -153,7 +155,7 @@ def _ranked(demo: AssessDemo, command: str) -> Section:
 
 def _explained(demo: AssessDemo, command: str) -> Section:
     return Section(
-        title="Why her",
+        title="Why one person stands out",
         paragraphs=(_first(demo), _PARTS, *_fallen(demo.portraits)),
         plots=(timeline(demo.portraits, SETTING.m),),
         table=portrait_table(demo.portraits),
@@ -183,9 +185,9 @@ def _fallen(portraits: Sequence[Portrait]) -> tuple[str, ...]:
         else f"her persistence, {other.persistence:.2f} against {first.persistence:.2f}"
     )
     told = (
-        f"{other.user} stands at {other.ranks[STRENGTH]:,} by strength alone and at "
-        f"{other.ranks[SHOWN]:,} by {SHOWN}. Most of the difference to {first.user} is {why}. In "
-        f"truth {_ROLES[other.persona]}."
+        f"{other.user} is number {other.ranks[STRENGTH]:,} by strength alone, but number "
+        f"{other.ranks[SHOWN]:,} by {SHOWN}. What sets her apart from {first.user} is above all "
+        f"{why}. In truth {_ROLES[other.persona]}."
     )
     return (told,)
 
@@ -218,7 +220,7 @@ def gain(judged: Outcome, baseline: str) -> Difference:
 
 
 def _in_words(found: Difference) -> str:
-    return f"{found.value:+.3f} (95% interval {found.low:+.3f} to {found.high:+.3f})"
+    return f"{found.value:+.3f} (95%: {found.low:+.2f} to {found.high:+.2f})"
 
 
 def measure_table(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
@@ -229,7 +231,7 @@ def measure_table(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
 
 def _cells(row: Row) -> list[str]:
     return [
-        f"{number(row, name):.3f} ({number(row, f'{name}_low'):.2f} to "
+        f"{number(row, name):.3f} ({number(row, f'{name}_low'):.2f}{_DASH}"
         f"{number(row, f'{name}_high'):.2f})"
         for name in METRICS
     ]

@@ -138,8 +138,8 @@ def coordinators_view(draws: int) -> Seen:
     weights = [3] * (SIZE + 1)
     values = [
         int(value)
-        for _ in range(-(-draws // SIZE))
-        for value in decrypt_integers(holder._answer(columns, weights, mask.prime), own)
+        for _ in range(-(-draws // (2 * SIZE)))
+        for value in decrypt_integers(holder._answer(columns, weights, mask.prime), own).ravel()
     ]
     return parts(values, [mask.prime] * len(values), PLAN.answer_quotient)
 

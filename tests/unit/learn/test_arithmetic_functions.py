@@ -15,16 +15,21 @@ from sottovoce.learn.arithmetic import (
     InversePlan,
     LogarithmPlan,
     Outline,
+    PackedInversePlan,
+    PackedProductPlan,
     Pairing,
     answer_descent,
     answer_inverse,
     answer_log_loss,
     answer_logarithm,
+    answer_packed_inverse,
     answer_solution,
     ask_descent,
     ask_inverse,
     ask_log_loss,
     ask_logarithm,
+    ask_packed_inverse,
+    ask_packed_product,
     ask_solution,
     plain_descent,
     run_together,
@@ -32,7 +37,7 @@ from sottovoce.learn.arithmetic import (
 from sottovoce.learn.arithmetic.exponential import rounded_exponential
 from sottovoce.learn.examples import Floats, LeakError
 from sottovoce.learn.learners.descent import descended
-from sottovoce.learn.paillier import decrypt, encrypt
+from sottovoce.learn.paillier import Program, decrypt, encrypt, plan_slots
 from sottovoce.learn.party import Exchange
 from sottovoce.learn.rados import SealedSignatures
 from sottovoce.learn.rados.interactive import (
@@ -65,6 +70,32 @@ def test_newton_gives_the_inverse_in_two_round_trips_a_step(size: int) -> None:
     np.testing.assert_allclose(decrypt(run.asked, KEY), exact, rtol=0, atol=allowed)
     assert Outline.of(run.asked) == run.answered
     assert run.traffic.rounds == 4 * plan.steps + 2
+
+
+def test_newton_on_packed_matrices_gives_the_same_inverse() -> None:
+    matrix = ridge_matrix(5)
+    plan = InversePlan(Outline.of_numbers((5, 5), 4.0, 30), trace_bound=20.0, smallest=0.1)
+    packed = PackedInversePlan(plan)
+    rows = encrypt(matrix, packed.plan(plan.matrix, KEY.public.bits), KEY)
+    assert rows.packed
+    run = run_together(ask_packed_inverse(rows, packed), answer_packed_inverse(packed, KEY))
+    exact = np.linalg.inv(np.rint(matrix * 2**30) / 2**30)
+    allowed = plan.tolerance * np.abs(exact).max() + 64 * 2.0**-plan.fraction_bits
+    np.testing.assert_allclose(decrypt(run.asked, KEY), exact, rtol=0, atol=allowed)
+    assert Outline.of(run.asked) == run.answered
+    assert run.traffic.rounds == 4 * plan.steps + 2
+
+
+def test_packed_products_in_other_slots_are_refused() -> None:
+    plan = PackedProductPlan(Outline((2, 2), 9), Outline((2, 2), 9))
+    narrow = plan_slots(Program.of(9).masked(), key_bits=1024)
+    x = encrypt(np.eye(2, dtype=int), narrow, KEY)
+    with pytest.raises(ParameterError, match="the plan's own slots"):
+        next(ask_packed_product(x, x, plan))
+    with pytest.raises(ParameterError, match="needs slots of"):
+        PackedProductPlan(Outline((2, 2), 9), Outline((2, 2), 9), slot_bits=60)
+    with pytest.raises(ParameterError, match="matrix product"):
+        PackedProductPlan(Outline((2, 2), 9), Outline((3, 2), 9))
 
 
 def test_too_few_steps_do_not_reach_the_inverse() -> None:

@@ -101,7 +101,7 @@ def test_the_guide_states_the_rounds_that_protocols_take() -> None:
     found = {name: str(run.traffic.rounds) for name, run in runs().items()}
     assert found == {name: stated_rounds(name) for name in found}
     assert stated_rounds("S.LOG") == "8 a step"
-    assert stated_rounds("S.INV") == "4 a step, and 2"
+    assert stated_rounds("S.INV") == stated_rounds("S.INV, packed") == "4 a step, and 2"
 
 
 def test_the_guides_example_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,8 +72,9 @@ def test_a_replayed_message_is_refused() -> None:
     first, _second = asker.start()
     answerer.start()
     answerer.receive(first)
-    with pytest.raises(ReplayedMessageError):
-        answerer.receive(first)
+    for again in (first, as_other(first, payload={"array": 7})):
+        with pytest.raises(ReplayedMessageError):
+            answerer.receive(again)
 
 
 def test_a_message_out_of_order_is_refused_and_taken_when_its_turn_comes() -> None:

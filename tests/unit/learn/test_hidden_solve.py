@@ -175,6 +175,13 @@ def test_a_singular_system_is_refused_by_name_without_its_numbers() -> None:
     assert "1234567" not in str(refused.value)
 
 
+def test_redraws_come_to_an_end() -> None:
+    plan = replace(PLAN, primes=3)
+    masked_module.check_retries(masked_module.MOST_RETRIES - 1, 1, plan)
+    with pytest.raises(SingularSystemError, match="1 of 3 random primes after 4 redraws"):
+        masked_module.check_retries(masked_module.MOST_RETRIES, 1, plan)
+
+
 def test_a_singular_dealt_system_is_refused_by_name() -> None:
     singular = IntegerSystem([[5, 0], [0, 0]], [1, 1], 0)
     plan = plan_dealt(tight_bounds(singular), key_bits=BITS)
@@ -392,7 +399,7 @@ def test_the_plan_holds_every_score_and_every_slot(places: int, key_bits: int) -
     # M + p rho, with rho of 64 bits more than the quotient it hides.
     largest = (34 * bounds.entry + bounds.right) * (1 << plan.prime_bits)
     assert plan.sent.capacity >= largest << 64
-    assert plan.returned.capacity >= (35 << (2 * plan.prime_bits)) << 64
+    assert plan.returned.capacity >= (35 << (3 * plan.prime_bits // 2)) << 64
     others = [
         SolvePlan(bounds, key_bits, primes, -(-needed // primes) + 1) for primes in (1, 2, 6, 10)
     ]

@@ -28,6 +28,16 @@ from sottovoce.learn.arithmetic.inverse import (
 )
 from sottovoce.learn.arithmetic.logarithm import LogarithmPlan, answer_logarithm, ask_logarithm
 from sottovoce.learn.arithmetic.outline import Outline
+from sottovoce.learn.arithmetic.packed import (
+    PackedProductPlan,
+    answer_packed_product,
+    ask_packed_product,
+)
+from sottovoce.learn.arithmetic.packed_inverse import (
+    PackedInversePlan,
+    answer_packed_inverse,
+    ask_packed_inverse,
+)
 from sottovoce.learn.arithmetic.pairing import Pairing, Run, run_together
 from sottovoce.learn.arithmetic.products import (
     answer_inner_product,
@@ -64,6 +74,8 @@ __all__ = [
     "InversePlan",
     "LogarithmPlan",
     "Outline",
+    "PackedInversePlan",
+    "PackedProductPlan",
     "Pairing",
     "Run",
     "Say",
@@ -81,6 +93,8 @@ __all__ = [
     "answer_matrix_product",
     "answer_multiplication",
     "answer_outer_product",
+    "answer_packed_inverse",
+    "answer_packed_product",
     "answer_positive",
     "answer_positive_encrypted",
     "answer_rescaling",
@@ -97,6 +111,8 @@ __all__ = [
     "ask_matrix_product",
     "ask_multiplication",
     "ask_outer_product",
+    "ask_packed_inverse",
+    "ask_packed_product",
     "ask_positive",
     "ask_positive_encrypted",
     "ask_rescaling",

@@ -68,7 +68,7 @@ class InversePlan:
     tolerance: float = 1e-9
 
     def __post_init__(self) -> None:
-        if len(self.matrix.shape) != 2 or len(set(self.matrix.shape)) != 1:  # noqa: PLR2004
+        if len(self.matrix.shape) != 2 or len(set(self.matrix.shape)) != 1:  # noqa: PLR2004 - a square matrix
             raise ParameterError(f"only square matrices have inverses, got {self.matrix.shape}.")
         if not 0 < self.smallest <= self.trace_bound < math.inf:
             raise ParameterError("the smallest eigenvalue must be > 0 and at most the trace.")

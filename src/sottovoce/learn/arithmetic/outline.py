@@ -72,20 +72,16 @@ def roomy(array: EncryptedArray) -> EncryptedArray:
         raise ParameterError(
             "secure products need a ciphertext for each number; unpack the array first."
         )
-    return settled(array, Outline.of(array))
+    return replace(array, plan=Outline.of(array).plan(array.public.bits))
 
 
 def settled(array: EncryptedArray, outline: Outline) -> EncryptedArray:
-    """``array`` under an outline that a protocol has proven of its numbers.
+    """``array`` under an outline that a protocol has proven of its numbers, its slots as they are.
 
     The homomorphic steps before it only know how large the masked numbers could be.
     """
-    return replace(
-        array,
-        plan=outline.plan(array.public.bits),
-        bound=outline.bound,
-        fraction_bits=outline.fraction_bits,
-    )
+    plan = replace(array.plan, program=Program((Stage(outline.bound, outline.fraction_bits),)))
+    return replace(array, plan=plan, bound=outline.bound, fraction_bits=outline.fraction_bits)
 
 
 def check_outline(array: EncryptedArray, outline: Outline) -> None:

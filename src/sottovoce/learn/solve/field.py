@@ -59,11 +59,6 @@ def product(left: Sequence[Vector], right: Sequence[Vector], prime: int) -> Matr
     return [[_dot(row, column) % prime for column in columns] for row in left]
 
 
-def times_vector(matrix: Sequence[Vector], vector: Vector, prime: int) -> Vector:
-    """A matrix times a column."""
-    return [_dot(row, vector) % prime for row in matrix]
-
-
 def added(left: Sequence[Vector], right: Sequence[Vector], prime: int) -> Matrix:
     """The sum of two matrices."""
     return [

@@ -52,7 +52,7 @@ from sottovoce.learn.solve.masking import (
     mixed_rows,
     multiple_masks,
 )
-from sottovoce.learn.solve.plan import SolvePlan
+from sottovoce.learn.solve.plan import WEIGHT_PARTS, SolvePlan
 from sottovoce.learn.solve.refusals import SingularSystemError
 from sottovoce.learn.solve.shares import Share, joined
 
@@ -159,7 +159,7 @@ class SolveCoordinator:
 
     def _note(self, masks: list[_Mask], answers: Objects) -> None:
         for mask, answer in zip(masks, answers, strict=True):
-            self._residues[mask.prime] = [int(each) % mask.prime for each in answer]
+            self._residues[mask.prime] = joined_parts(answer, self._terms.plan, mask.prime)
             self._masks.append(mask)
 
     def _again(self, missing: int) -> list[Message]:
@@ -264,15 +264,13 @@ class SolveKeyHolder:
         ]
 
     def _answer(self, columns: EncryptedArray, weights: Vector, prime: int) -> EncryptedArray:
-        """Enc_C of y plus a uniform residue and a uniform multiple of the prime."""
-        plan = self._terms.plan
-        mixed = mixed_rows(columns, [weights], plan.prime_bits)[0]
+        """Enc_C of y's parts, each plus a uniform residue and a uniform multiple of the prime."""
+        plan, shape = self._terms.plan, (WEIGHT_PARTS, self._terms.plan.outputs)
+        mixed = mixed_rows(columns, weight_parts(weights, plan), plan.part_bits)
         product = computed(columns, mixed, plan.returned, plan.answer_quotient << plan.prime_bits)
-        residues = random_vector(plan.outputs, prime)
-        self._residues[prime] = [-int(residue) % prime for residue in residues]
-        masks = multiple_masks((plan.outputs,), prime, plan.answer_quotient) + as_grid(
-            residues, (plan.outputs,)
-        )
+        residues = as_grid(random_vector(shape[0] * shape[1], prime), shape)
+        self._residues[prime] = [-each % prime for each in joined_parts(residues, plan, prime)]
+        masks = multiple_masks(shape, prime, plan.answer_quotient) + residues
         bound = _mask_bound(plan, plan.answer_quotient) + (1 << plan.prime_bits)
         return product.plus_integers(masks, bound=bound)
 
@@ -305,6 +303,23 @@ def weights_of(system: Objects, prime: int) -> Vector | None:
     if determinant == 0:
         return None
     return [determinant * entry % prime for entry in solution] + [determinant]
+
+
+def weight_parts(weights: Vector, plan: SolvePlan) -> Matrix:
+    """Each weight cut into parts of ``plan.part_bits`` bits, lowest first."""
+    low = (1 << plan.part_bits) - 1
+    return [
+        [int(weight) >> (part * plan.part_bits) & low for weight in weights]
+        for part in range(WEIGHT_PARTS)
+    ]
+
+
+def joined_parts(parts: Objects, plan: SolvePlan, prime: int) -> list[int]:
+    """What products with `weight_parts` come to together, modulo the prime."""
+    return [
+        sum(int(each) << (at * plan.part_bits) for at, each in enumerate(column)) % prime
+        for column in zip(*parts.tolist(), strict=True)
+    ]
 
 
 def share_of(residues: Mapping[int, Sequence[int]], *, determinant: bool) -> Share:

@@ -12,7 +12,7 @@ from sottovoce.learn.paillier import (
 )
 from sottovoce.learn.party import DamagedMessageError, Message
 from sottovoce.learn.solve.field import is_public_prime
-from sottovoce.learn.solve.plan import SolvePlan
+from sottovoce.learn.solve.plan import WEIGHT_PARTS, SolvePlan
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,6 @@ def read_answer(
     if not fine.any():
         return fine.tolist(), None
     array = array_from_bytes(message.item("answers", bytes), own, plan=plan.returned)
-    if array.shape != (int(fine.sum()), plan.outputs):
+    if array.shape != (int(fine.sum()), WEIGHT_PARTS, plan.outputs):
         raise InputError("an answer must have the shape of its plan.")
     return fine.tolist(), array

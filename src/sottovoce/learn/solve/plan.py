@@ -12,6 +12,9 @@ from sottovoce.learn.solve.masking import fits_key, masked_slots
 from sottovoce.learn.solve.system import PublicBounds
 
 FEWEST_PRIME_BITS = 16
+# K's weights are cut in two, so that a slot of the answer holds a product of 3/2 instead of 2
+# residues: fewer ciphertexts to C, which cost more than a few more back.
+WEIGHT_PARTS = 2
 # Per ciphertext of 2048 bits, in products by a unit (see `combs`), measured; a power's length, and
 # so the factor, grows with the key.
 _DECRYPT, _BLIND, _OWN_ENCRYPT, _MEASURED_BITS = 800, 120, 110, 2048
@@ -59,10 +62,15 @@ class SolvePlan:
         """
         return self.size * self.bounds.entry + self.bounds.right + 1
 
+    @property
+    def part_bits(self) -> int:
+        """The length of a part of a weight."""
+        return -(-self.prime_bits // WEIGHT_PARTS)
+
     @cached_property
     def answer_quotient(self) -> int:
-        """The largest quotient by a prime of a sum of d+1 products of residues."""
-        return (self.size + 1) << self.prime_bits
+        """The largest quotient by a prime of a sum of d+1 residues, each times part of another."""
+        return (self.size + 1) << self.part_bits
 
     @cached_property
     def sent(self) -> SlotPlan:
@@ -81,9 +89,9 @@ class SolvePlan:
         """Both parties' work, in products by a unit of half a ciphertext's length."""
         rows, key = self.size + 1, self.key_bits / _MEASURED_BITS
         across, back = blocks(self.size, self.sent), blocks(self.outputs, self.returned)
-        opened = self.primes * (rows * across + back)
+        opened = self.primes * (rows * across + WEIGHT_PARTS * back)
         mixed = across * plan_combs(self.size, self.primes * rows, self.prime_bits).cost
-        answered = self.primes * back * plan_combs(rows, 1, self.prime_bits).cost
+        answered = self.primes * back * plan_combs(rows, WEIGHT_PARTS, self.part_bits).cost
         owned = self.primes * rows * back * _OWN_ENCRYPT * key
         return opened * (_DECRYPT + _BLIND) * key + mixed + answered + owned
 

@@ -2,7 +2,6 @@
 
 from sottovoce.release.evaluation.coherence import topic_coherence
 from sottovoce.release.evaluation.exclusivity import topic_exclusivity
-from sottovoce.release.evaluation.intervals import Interval, mean_interval
 from sottovoce.release.evaluation.jaccard import (
     TopicMatch,
     chance_jaccard,
@@ -13,6 +12,7 @@ from sottovoce.release.evaluation.jaccard import (
 from sottovoce.release.evaluation.lda import fit_topics
 from sottovoce.release.evaluation.semantics import LatentSemantics, latent_semantics
 from sottovoce.release.evaluation.shape import CorpusShape, corpus_shape
+from sottovoce.release.intervals import Interval, mean_interval
 
 __all__ = [
     "CorpusShape",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sottovoce.assess.evaluation.baselines import RANDOM
-from sottovoce.release.evaluation.intervals import Interval, mean_interval
+from sottovoce.release.intervals import Interval, mean_interval
 from sottovoce.study.assess_parts.outcomes import Outcome
 from sottovoce.study.assess_parts.rows import VARIANTS
 from sottovoce.study.assess_parts.summaries import differences

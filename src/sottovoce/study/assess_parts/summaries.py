@@ -10,7 +10,7 @@ from sottovoce.assess.evaluation import (
     paired_test,
     percentile_interval,
 )
-from sottovoce.release.evaluation.intervals import mean_interval
+from sottovoce.release.intervals import mean_interval
 from sottovoce.study.assess_parts.outcomes import Outcome, share_above
 from sottovoce.study.result import Row
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from sottovoce.assess.explain import Question, explain, what_if
@@ -165,7 +166,9 @@ def timeline(portraits: Sequence[Portrait], best: int) -> Plot:
         top = set(np.argsort(-weeks, kind="stable")[:best].tolist())
         colours = [ACCENT if week in top else GREY for week in range(weeks.size)]
         axes.bar(range(1, weeks.size + 1), weeks, color=colours)
-        axes.set(title=f"{portrait.user} ({portrait.persona})", ylim=(0, 1), ylabel="strength")
+        axes.set(ylim=(0, 1), xlim=(0.4, weeks.size + 0.6), ylabel="strength")
+        axes.set_title(f"{portrait.user} ({portrait.persona})", loc="left")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     panels[-1].set_xlabel("week")
     finding = "; ".join(_weeks_in_words(portrait, best) for portrait in portraits) + "."
     return Plot(figure, finding, f"Bars: her strongest post of each week. {finding}")
@@ -173,6 +176,6 @@ def timeline(portraits: Sequence[Portrait], best: int) -> Plot:
 
 def _weeks_in_words(portrait: Portrait, best: int) -> str:
     return (
-        f"{portrait.user}'s closest post reaches {portrait.strength:.2f} and her {best} best weeks "
-        f"{portrait.persistence:.2f} on average"
+        f"{portrait.user}'s {best} best weeks come to {portrait.persistence:.2f} on average, her "
+        f"breadth is {portrait.breadth:.2f}"
     )

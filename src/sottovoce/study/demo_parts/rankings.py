@@ -74,13 +74,14 @@ def chance(rankings: Sequence[TopicRanking]) -> float:
 
 def ranking_table(rankings: Sequence[TopicRanking]) -> tuple[tuple[str, ...], ...]:
     """A row for each topic: how many are in each band, and who stands first."""
-    head = ("topic", *(f"top {percent}%" for percent in BANDS), "first, and who they are in truth")
+    bands = (f"afflicted in the top {percent}%" for percent in BANDS)
+    head = ("topic", *bands, f"the first {FIRST}, and who they are in truth")
     return (head, *(_row(ranking) for ranking in rankings))
 
 
 def _row(ranking: TopicRanking) -> tuple[str, ...]:
     bands = (
-        f"{len(ranking.within(percent))}, {ranking.afflicted_within(percent)} afflicted"
+        f"{ranking.afflicted_within(percent)} of {len(ranking.within(percent))}"
         for percent in BANDS
     )
     first = zip(ranking.users[:FIRST], ranking.personas[:FIRST], strict=True)
