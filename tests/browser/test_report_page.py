@@ -11,9 +11,11 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.corpus.simulate import SimulationParameters
+from sottovoce.study.assess_parts.knowledge import Training
 from sottovoce.study.demo import run_demo
 
 FLAGS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
+QUICK = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +33,10 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    return run_demo(folder, SimulationParameters(users=80, weeks=4)).report
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sottovoce.study.demo_assess.TRAINING", QUICK)
+        patch.setattr("sottovoce.study.demo_release.ITERATIONS", 5)
+        return run_demo(folder, SimulationParameters(users=80, weeks=4)).report
 
 
 def opened(browser: Browser, report: Path, width: int) -> tuple[Page, list[str]]:

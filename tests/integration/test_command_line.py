@@ -141,6 +141,7 @@ def test_demo_writes_a_report_and_says_where(
 ) -> None:
     quick = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
     monkeypatch.setattr("sottovoce.study.demo_assess.TRAINING", quick)
+    monkeypatch.setattr("sottovoce.study.demo_release.ITERATIONS", 5)
     arguments = ("demo", "--out", tmp_path / "d", "--users", 60, "--weeks", 3)
     code, out, _ = run(*arguments)
     assert code == 0
@@ -178,8 +179,8 @@ def test_demo_without_what_draws_says_what_to_install(tmp_path: Path, package: s
     ("package", "left_out", "kept"),
     [
         ("tomotopy", ["Who stands out", "What a release promises and costs"], 3),
-        ("gensim", ["Who stands out"], 5),
-        ("sklearn", ["What a release promises and costs"], 7),
+        pytest.param("gensim", ["Who stands out"], 5, marks=pytest.mark.long),
+        pytest.param("sklearn", ["What a release promises and costs"], 7, marks=pytest.mark.long),
     ],
 )
 def test_demo_without_an_extra_of_one_part_goes_on_with_the_others(

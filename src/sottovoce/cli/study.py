@@ -40,6 +40,12 @@ def study(
     model: Annotated[
         list[Path] | None, typer.Option(help="Assess studies: a model of `topics train`.")
     ] = None,
+    half: Annotated[
+        str | None, typer.Option(help="assess-blogs: development (default), test or all users.")
+    ] = None,
+    labels_column: Annotated[
+        str | None, typer.Option(help="assess-blogs: the posts' column of topics, a;b;c.")
+    ] = None,
     votes: Annotated[
         list[Path] | None, typer.Option(help="Judges' votes, for assess-table-1; may be repeated.")
     ] = None,
@@ -67,6 +73,8 @@ def study(
     read = read_options(file_format, fields, header, "UTC", "utf-8", 16 * MIB)
     if votes and not chosen.takes_votes:
         raise ParameterError(f"{name} takes no votes; leave --votes out.")
+    if (half or labels_column) and not chosen.takes_half:
+        raise ParameterError(f"{name} takes no --half or --labels-column; leave them out.")
     options = Options(
         seeds,
         documents,
@@ -79,6 +87,8 @@ def study(
         truth=truth,
         topics=topics,
         models=tuple(model or ()),
+        half=half,
+        labels_column=labels_column,
     )
     with progress(f"Running study {name}"):
         result = chosen.runner(options)

@@ -14,11 +14,12 @@ from sottovoce.cli.reading import (
     read_options,
     warn_about_rows,
 )
-from sottovoce.cli.shown import AsJson, counted_progress, show_facts, show_json
+from sottovoce.cli.shown import AsJson, counted_progress, progress, show_facts, show_json
 from sottovoce.corpus.reading.options import MIB
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
+    from sottovoce.corpus.reading import Corpus
     from sottovoce.topics.background import WordChoice
     from sottovoce.topics.load import Model
 
@@ -28,7 +29,9 @@ _LDA_EVERY, _W2V_EVERY = 50, 5
 def train(
     background: Annotated[Path, typer.Argument(help="Public texts that an adversary knows too.")],
     out: Annotated[Path, typer.Option(help="Folder for the model.")],
-    space: Annotated[str, typer.Option(help="lda (latent topics) or w2v (word vectors).")] = "lda",
+    space: Annotated[
+        str, typer.Option(help="lda (latent topics), w2v (word vectors), voice (see below).")
+    ] = "lda",
     topics: Annotated[int, typer.Option(help="lda: latent dimensions, up to 500.")] = 200,
     dimensions: Annotated[int, typer.Option(help="w2v: dimensions of a word's vector.")] = 500,
     iterations: Annotated[
@@ -68,7 +71,10 @@ def train(
     max_line_bytes: LineLimitOption = 16 * MIB,
     as_json: AsJson = False,
 ) -> None:
-    """Train background knowledge on texts: a topic model, or word vectors.
+    """Train background knowledge on texts: a topic model, word vectors, or first-person mentions.
+
+    voice learns which words surround a topic when people speak of themselves; it keeps function
+    words and needs no passes, seed or checkpoint.
 
     After Ctrl-C or a crash the same command with --resume goes on from the last checkpoint.
 
@@ -78,18 +84,24 @@ def train(
     from sottovoce.files import check_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.checkpoint import Checkpoint  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.lda import LdaParameters, train_lda  # noqa: PLC0415 - fast --help
+    from sottovoce.topics.load import load_model  # noqa: PLC0415 - fast --help
     from sottovoce.topics.w2v import SkipGramParameters, train_skip_gram  # noqa: PLC0415 - fast --help
 
-    if space not in {"lda", "w2v"}:
-        raise ParameterError(f"--space must be lda or w2v, got {space!r}.")
+    if space not in {"lda", "w2v", "voice"}:
+        raise ParameterError(f"--space must be lda, w2v or voice, got {space!r}.")
     check_folder(out)
     options = read_options(file_format, fields, header, "UTC", encoding, max_line_bytes)
     texts = open_documents(background, options=options)
+    if space == "voice":
+        _train_voice(texts, out, _voice_words(vocabulary, min_texts, max_terms, stem), private)
+        warn_about_rows(texts)
+        show_model(load_model(out), out, as_json)
+        return
     words = _words(vocabulary, min_texts, max_terms, shortest, stop_words, stem, bigrams)
     usual = _LDA_EVERY if space == "lda" else _W2V_EVERY
     every = usual if checkpoint_every is None else checkpoint_every
     kept = Checkpoint(checkpoint or out.with_name(f"{out.name}.checkpoint"), every, resume)
-    with counted_progress("Training") as progress:
+    with counted_progress("Training") as shown:
         model: Model
         if space == "lda":
             model = train_lda(
@@ -103,7 +115,7 @@ def train(
                 words=words,
                 public=not private,
                 checkpoint=kept,
-                progress=progress,
+                progress=shown,
             )
         else:
             model = train_skip_gram(
@@ -117,7 +129,7 @@ def train(
                 words=words,
                 public=not private,
                 checkpoint=kept,
-                progress=progress,
+                progress=shown,
             )
     model.save(out)
     kept.clear()
@@ -139,6 +151,22 @@ def show_model(model: "Model", folder: Path, as_json: bool) -> None:
         show_json(facts)
     else:
         show_facts("Model", facts)
+
+
+def _train_voice(texts: "Corpus", out: Path, words: "WordChoice", private: bool) -> None:
+    from sottovoce.topics.voice import train_voice  # noqa: PLC0415 - keeps --help fast
+
+    with progress("Training"):
+        train_voice(texts, words=words, public=not private).save(out)
+
+
+def _voice_words(
+    vocabulary: Path | None, min_texts: int | None, max_terms: int | None, stem: str | None
+) -> "WordChoice":
+    from sottovoce.topics.voice.train import MIN_TEXTS  # noqa: PLC0415 - keeps --help fast
+
+    usual = MIN_TEXTS if min_texts is None and vocabulary is None else min_texts
+    return _words(vocabulary, usual, max_terms, 1, "none", stem, bigrams=False)
 
 
 def _words(

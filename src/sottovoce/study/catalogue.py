@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sottovoce.errors import ParameterError
+from sottovoce.study.assess_blogs import run_assess_blogs
 from sottovoce.study.assess_figure_1 import run_figure_1 as run_assess_figure_1
 from sottovoce.study.assess_judgement_runs import (
     run_assess_table_1,
@@ -32,6 +33,7 @@ class Study:
     title: str
     runner: Callable[[Options], StudyResult]
     takes_votes: bool = False
+    takes_half: bool = False
 
 
 STUDIES: dict[str, Study] = {
@@ -59,6 +61,11 @@ STUDIES: dict[str, Study] = {
     ),
     "assess-robustness": Study(
         "Other parameters, another space, another background corpus", run_robustness
+    ),
+    "assess-blogs": Study(
+        "All measures on real timelines, against post count, keywords and ENT",
+        run_assess_blogs,
+        takes_half=True,
     ),
     "release-figure-1": Study(
         "Heatmaps of word counts before and after each mechanism, at one true epsilon",

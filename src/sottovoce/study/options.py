@@ -13,7 +13,8 @@ class Options:
 
     The release studies take ``data`` (complaints, news, simulated, or a file that ``read`` says how
     to read), ``documents`` and ``embedding``; the assess studies ``posts``, ``truth``, ``topics``
-    and ``models``; ``votes`` are files of judges' votes.
+    and ``models``, assess-blogs also ``half`` (of the users) and ``labels_column`` (of the posts);
+    ``votes`` are files of judges' votes.
     """
 
     seeds: int | None = None
@@ -27,6 +28,8 @@ class Options:
     truth: Path | None = None
     topics: Path | None = None
     models: tuple[Path, ...] = ()
+    half: str | None = None
+    labels_column: str | None = None
 
     def __post_init__(self) -> None:
         for name, value in (("seeds", self.seeds), ("documents", self.documents)):

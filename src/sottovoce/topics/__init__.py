@@ -10,6 +10,7 @@ from sottovoce.topics.match import Matching
 from sottovoce.topics.model_matching import catalogue_of, match_model
 from sottovoce.topics.salient import salient_words
 from sottovoce.topics.space import Mode, PostScorer, Space
+from sottovoce.topics.voice import VoiceModel, VoiceParameters, train_voice
 from sottovoce.topics.w2v import SkipGramModel, SkipGramParameters, train_skip_gram
 
 __all__ = [
@@ -25,6 +26,8 @@ __all__ = [
     "SkipGramParameters",
     "Space",
     "Topic",
+    "VoiceModel",
+    "VoiceParameters",
     "WordChoice",
     "catalogue_of",
     "load_model",
@@ -32,4 +35,5 @@ __all__ = [
     "salient_words",
     "train_lda",
     "train_skip_gram",
+    "train_voice",
 ]

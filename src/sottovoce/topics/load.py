@@ -7,13 +7,15 @@ from typing import TypeAlias
 from sottovoce.topics.card import Card, ModelFileError
 from sottovoce.topics.folder import open_folder
 from sottovoce.topics.lda.model import LdaModel
+from sottovoce.topics.voice.model import VoiceModel
 from sottovoce.topics.w2v.model import SkipGramModel
 
-Model: TypeAlias = LdaModel | SkipGramModel
+Model: TypeAlias = LdaModel | SkipGramModel | VoiceModel
 
 _KINDS: dict[str, Callable[[Path, Card], Model]] = {
     "lda": LdaModel.from_folder,
     "w2v": SkipGramModel.from_folder,
+    "voice": VoiceModel.from_folder,
 }
 
 

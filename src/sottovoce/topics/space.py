@@ -51,7 +51,7 @@ class PostScorer(Protocol):
 
 
 class Space(Protocol):
-    """A vector space: ``bow``, ``lda`` or ``w2v``."""
+    """A vector space: ``bow``, ``lda``, ``w2v`` or ``voice``."""
 
     @property
     def name(self) -> str:

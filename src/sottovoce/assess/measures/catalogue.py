@@ -92,6 +92,10 @@ MEASURES: Mapping[str, Measure] = {
     "lda-d": Measure(partial(_domain, "lda"), "lda"),
     "lda-t": Measure(partial(_time, "lda"), "lda", buckets=True),
     "lda-dt": Measure(partial(_domain_time, "lda"), "lda", buckets=True),
+    "voice": Measure(partial(_strength, "voice"), "voice"),
+    "voice-d": Measure(partial(_domain, "voice"), "voice"),
+    "voice-t": Measure(partial(_time, "voice"), "voice", buckets=True),
+    "voice-dt": Measure(partial(_domain_time, "voice"), "voice", buckets=True),
     "ent-present": _words(entropy.entropy_risk_of_presence),
     "diff-priv-present": _words(differential_privacy.differential_privacy_risk_of_presence),
 }
