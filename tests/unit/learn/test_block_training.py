@@ -1,5 +1,7 @@
 """Training on block rados across peers, and the secure rado solver."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -52,7 +54,7 @@ def split_peers(rows: int = 240) -> list[tuple[Floats, Floats]]:
     return given
 
 
-def trained_on(peers: list[tuple[Floats, Floats]], **options: object) -> TrainedClassifier:
+def trained_on(peers: list[tuple[Floats, Floats]], **options: Any) -> TrainedClassifier:  # noqa: ANN401 - as `train` takes them
     return train(peers, features=NAMES, shared=["s"], **options)
 
 
