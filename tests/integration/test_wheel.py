@@ -34,7 +34,7 @@ def test_the_wheel_holds_the_package_and_its_data(wheel: Path) -> None:
     assert "sottovoce/py.typed" in names
     assert "sottovoce/report/templates/report.html" in names
     assert any(name.startswith("sottovoce/corpus/simulate/words/") for name in names)
-    assert not any("test" in name for name in names)
+    assert not any("tests/" in name or "/test_" in name for name in names)
 
 
 def test_the_installed_wheel_works_without_what_extras_bring(wheel: Path, tmp_path: Path) -> None:

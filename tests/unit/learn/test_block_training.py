@@ -54,7 +54,7 @@ def split_peers(rows: int = 240) -> list[tuple[Floats, Floats]]:
     return given
 
 
-def trained_on(peers: list[tuple[Floats, Floats]], **options: Any) -> TrainedClassifier:  # noqa: ANN401 - as `train` takes them
+def trained_on(peers: list[tuple[Floats, Floats]], **options: Any) -> TrainedClassifier:  # noqa: ANN401 - any option of train
     return train(peers, features=NAMES, shared=["s"], **options)
 
 

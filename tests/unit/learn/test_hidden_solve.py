@@ -206,7 +206,7 @@ def test_the_dealer_hears_nothing() -> None:
     exchange = Exchange(parties)
     exchange.run()
     assert exchange.views["D"] == []
-    said = Message(parties[0]._terms.session, "C", "D", 1, "masked", {})  # type: ignore[attr-defined]
+    said = Message(parties[0]._terms.session, "C", "D", 1, "masked", {})  # type: ignore[attr-defined] # a private part
     with pytest.raises(OutOfOrderError):
         parties[0].receive(said)
 
@@ -446,7 +446,7 @@ def test_inputs_of_another_shape_key_or_plan_are_refused() -> None:
 
 
 def changed(message: Message, **payload: object) -> Message:
-    return replace(message, payload={**message.payload, **payload})  # type: ignore[dict-item]
+    return replace(message, payload={**message.payload, **payload})  # type: ignore[dict-item] # any value
 
 
 def test_a_masked_system_that_breaks_its_plan_is_refused_and_the_true_one_taken() -> None:
@@ -476,7 +476,7 @@ def test_messages_out_of_turn_are_refused_by_name() -> None:
     _, coordinator, holder = dealt_parties()
     dealer = dealt_parties()[0]
     coordinator.start()
-    session = coordinator._terms.session  # type: ignore[attr-defined]
+    session = coordinator._terms.session  # type: ignore[attr-defined] # a private part
     early = Message(session, "K", "C", 3, "reduced", {"data": b""})
     with pytest.raises(OutOfOrderError):
         coordinator.receive(early)

@@ -69,7 +69,8 @@ def test_all_rados_come_in_an_order_that_does_not_tell_their_signatures() -> Non
 def test_sealed_signatures_show_only_their_number() -> None:
     sealed = SealedSignatures(7, 9)
     assert repr(sealed) == "<7 sealed signatures of 9 examples>"
-    assert [name for name in dir(sealed) if not name.startswith("_")] == ["combined", "shape"]
+    shown = [name for name in dir(sealed) if not name.startswith("_")]
+    assert shown == ["added", "combined", "shape"]
 
 
 @pytest.mark.parametrize("secret", [SealedSignatures(2, 3), RadoMaker(ROWS, SIGNS)])
