@@ -177,7 +177,7 @@ def test_a_mallet_state_is_imported(run: Run, tmp_path: Path) -> None:
     [
         (("--topics", 1), "topics must be from 2 to 500, got 1"),
         (("--iterations", 0), "iterations must be > 0, got 0"),
-        (("--space", "bow"), "--space must be lda or w2v, got 'bow'"),
+        (("--space", "bow"), "--space must be lda, w2v or voice, got 'bow'"),
         (("--space", "w2v", "--bigrams"), "single words"),
         (("--min-texts", 401), "no term occurs in 401 texts"),
         (("--vocabulary", "x.txt", "--min-texts", 2), "--vocabulary gives them"),
