@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.paillier_keys import insecure_key_for_tests
 
-from sottovoce.errors import InputError, SottovoceError
+from sottovoce.errors import InputError, ParameterError, SottovoceError
 from sottovoce.learn.paillier import (
     EncryptedArray,
     PrivateKey,
@@ -248,6 +248,16 @@ def test_a_header_that_cannot_be_is_refused(
     assert array_from_bytes(changed(data), KEY.public).shape == (2, 15)
     with pytest.raises(SottovoceError):
         array_from_bytes(changed(data, **fields), KEY.public)
+
+
+def test_a_bound_that_is_no_step_of_the_agreed_plan_is_refused(array: EncryptedArray) -> None:
+    data = array_to_bytes(array)
+    for stage in PLAN.program.stages:
+        told = changed(data, bound=f"{stage.bound:x}")
+        assert array_from_bytes(told, KEY.public, plan=PLAN).bound == stage.bound
+    for bound in (0, PLAN.value_bound + 1, PLAN.program.bound - 1, PLAN.program.bound + 1):
+        with pytest.raises(ParameterError, match="step of the plan"):
+            array_from_bytes(changed(data, bound=f"{bound:x}"), KEY.public, plan=PLAN)
 
 
 def test_other_versions_formats_and_lengths_are_refused(array: EncryptedArray) -> None:

@@ -57,7 +57,7 @@ def array_from_bytes(
     fraction_bits = field(fields, "fraction_bits", int)
     check_fraction_bits(fraction_bits)
     grid = as_grid(numbers, grid_shape)
-    bound = _bound(fields, stated)
+    bound = _bound(fields, stated, agreed=plan is not None)
     return EncryptedArray(public, stated, grid, length, bound, fraction_bits)
 
 
@@ -117,10 +117,12 @@ def _shape(fields: Fields) -> tuple[int, ...]:
     return tuple(int(axis) for axis in shape)
 
 
-def _bound(fields: Fields, plan: SlotPlan) -> int:
+def _bound(fields: Fields, plan: SlotPlan, *, agreed: bool) -> int:
     bound = from_hexadecimal(fields.get("bound"), "bound")
     if bound > plan.capacity:
         raise ParameterError("an array's bound must fit its slots.")
+    if agreed and plan.public_bound(bound) != bound:
+        raise ParameterError("an array's bound must be a step of the plan that was agreed on.")
     return bound
 
 
