@@ -161,6 +161,13 @@ def test_what_leaves_is_blinded_and_what_stays_is_not(array: EncryptedArray) -> 
     assert array_to_bytes(computed, outgoing=False) == array_to_bytes(computed, outgoing=False)
 
 
+def test_fully_blinded_arrays_are_accepted_back() -> None:
+    many = encrypt(np.arange(320.0).reshape(40, 8) / 64, PLAN, KEY)
+    sent = array_to_bytes((many + 0).blind(full=True))
+    back = array_from_bytes(sent, KEY.public, plan=PLAN)
+    np.testing.assert_array_equal(decrypt(back, KEY), decrypt(many, KEY))
+
+
 def test_the_bound_that_leaves_tells_nothing_of_a_private_scalar(array: EncryptedArray) -> None:
     for scalar in (2, 3):
         sent = array_from_bytes(array_to_bytes(array * scalar), KEY.public)

@@ -226,7 +226,8 @@ class EncryptedArray:
         """Multiply every ciphertext by a fresh blinding factor: same numbers, other ciphertexts.
 
         ``full`` takes n-th powers of uniform numbers instead of short powers of one base: it hides
-        perfectly, even from an owner who can take discrete logarithms, at some 25 times the cost.
+        perfectly among the ciphertexts of Jacobi symbol +1, the only ones that are accepted, even
+        from an owner who can take discrete logarithms, at some 25 times the cost.
         """
         factors = self.public.blinding.full_factors if full else self.public.blinding.factors
         flat = self._flat()
