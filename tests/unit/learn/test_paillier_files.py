@@ -227,6 +227,7 @@ def changed(data: bytes, **fields: object) -> bytes:
         {"shape": [2, 16 * 7]},
         {"shape": [1 << 40, 1 << 40]},
         {"shape": [-1, 15]},
+        {"shape": [True, 2, 15]},
         {"shape": [2.0, 15]},
         {"shape": "no"},
         {"shape": [1] * 9},
@@ -237,6 +238,7 @@ def changed(data: bytes, **fields: object) -> bytes:
         {"slots": 8},
         {"program": []},
         {"program": [["ff", -1]]},
+        {"program": [["fff", True]]},
         {"program": [["ff"]]},
         {"program": [["f" * 100, 0]]},
         {"program": [["1", 0]] * 65},
@@ -255,6 +257,14 @@ def test_a_header_that_cannot_be_is_refused(
     assert array_from_bytes(changed(data), KEY.public).shape == (2, 15)
     with pytest.raises(SottovoceError):
         array_from_bytes(changed(data, **fields), KEY.public)
+
+
+def test_an_empty_array_of_endless_axes_is_refused(array: EncryptedArray) -> None:
+    no_body = array_to_bytes(array)[: -6 * KEY.public.ciphertext_bytes]
+    assert array_from_bytes(changed(no_body, shape=[0, 3, 5]), KEY.public).shape == (0, 3, 5)
+    endless = [0, 2147483647, 2147483647, 2147483647, 5]
+    with pytest.raises(InputError, match="fewer than 2147483648 numbers"):
+        array_from_bytes(changed(no_body, shape=endless), KEY.public)
 
 
 def test_a_bound_that_is_no_step_of_the_agreed_plan_is_refused(array: EncryptedArray) -> None:
