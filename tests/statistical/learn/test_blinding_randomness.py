@@ -7,8 +7,9 @@ from scipy import stats
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.learn.paillier import blinding, keys
+from sottovoce.learn.paillier.numbers import gmpy2
 from sottovoce.learn.paillier.tables import Comb, CombShape, comb_shape
-from sottovoce.learn.randomness import random_words
+from sottovoce.learn.randomness import random_below, random_words
 
 SIGNIFICANCE = 1e-6
 DRAWS = 4000
@@ -86,7 +87,10 @@ def _p_value(exponent_bits: int) -> float:
     n = P * Q
     base = pow(keys.blinding_root(n), n, n * n)
     shape = comb_shape(exponent_bits, 4, 8)
-    found = Comb(base, n, shape).powers(shape.random_digits(20 * ORDER))
+    return _evenness(Comb(base, n, shape).powers(shape.random_digits(20 * ORDER)))
+
+
+def _evenness(found: list[int]) -> float:
     _, counts = np.unique([int(each) for each in found], return_counts=True)
     counts = np.pad(counts, (0, ORDER - counts.size))
     return float(stats.chisquare(counts).pvalue)
@@ -98,3 +102,22 @@ def test_long_exponents_reach_all_blinding_factors_evenly() -> None:
 
 def test_the_check_sees_short_exponents() -> None:
     assert _p_value(8) < SIGNIFICANCE
+
+
+def test_full_factors_reach_all_of_jacobi_symbol_one_evenly() -> None:
+    n = P * Q
+    found = blinding.PublicBlinding(pow(keys.blinding_root(n), n, n * n), n).full_factors(
+        20 * ORDER
+    )
+    assert {int(gmpy2.jacobi(each % n, n)) for each in found} == {1}
+    assert _evenness(found) > SIGNIFICANCE
+
+
+def test_the_check_sees_full_factors_of_few_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "sottovoce.learn.paillier.blinding.random_below"
+    monkeypatch.setattr(source, lambda limit: random_below(limit // 2))
+    n = P * Q
+    found = blinding.PublicBlinding(pow(keys.blinding_root(n), n, n * n), n).full_factors(
+        20 * ORDER
+    )
+    assert _evenness(found) < SIGNIFICANCE

@@ -1,6 +1,8 @@
 """Sums and rados under Paillier."""
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from sottovoce.learn.paillier import (
     decrypt,
     generate_key,
 )
+from sottovoce.learn.paillier.wire import _PREFIX, MAGIC, VERSION
 from sottovoce.learn.party import (
     DamagedMessageError,
     Exchange,
@@ -172,6 +175,64 @@ def test_a_ciphertext_of_another_key_or_plan_is_refused(key: PrivateKey) -> None
         with pytest.raises(InputError, match=reason):
             coordinator.receive(from_peer0(other, its_key))
     assert not coordinator._inbox.taken
+
+
+def with_header(message: Message, **fields: object) -> Message:
+    """A summand whose header says something else."""
+    data = message.item("array", bytes)
+    body = _PREFIX.size + _PREFIX.unpack_from(data)[2]
+    header = json.dumps(json.loads(data[_PREFIX.size : body]) | fields).encode()
+    forged = _PREFIX.pack(MAGIC, VERSION, len(header)) + header + data[body:]
+    return replace(message, payload={"array": forged})
+
+
+@pytest.mark.parametrize("lie", ["capacity", "sum", "scale"])
+def test_a_summand_that_leaves_others_no_room_is_refused_and_not_counted(
+    key: PrivateKey, lie: str
+) -> None:
+    terms = sum_terms(4)
+    coordinator, holder, peers = sum_parties(key, terms)
+    plan = terms.plan(2048)
+    fields: dict[str, dict[str, object]] = {
+        "capacity": {"bound": f"{plan.capacity:x}"},
+        "sum": {"bound": f"{plan.program.last.bound:x}"},
+        "scale": {"fraction_bits": 3},
+    }
+    coordinator.start()
+    for peer in peers:
+        peer.start()
+    keys = {m.receiver: m for m in holder.start()}
+    coordinator.receive(keys["coordinator"])
+    said = [peer.receive(keys[peer.name])[0] for peer in peers]
+    with pytest.raises(SottovoceError):
+        coordinator.receive(with_header(said[0], **fields[lie]))
+    for message in said[1:]:
+        assert coordinator.receive(message) == []
+    (added,) = coordinator.time_out()
+    holder.receive(added)
+    assert holder.survivors == tuple(NAMES[1:4])
+    np.testing.assert_array_equal(holder.total, plain([1, 2, 3]))
+
+
+def test_a_summand_that_cannot_be_added_does_not_count_as_heard(
+    key: PrivateKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the reason: three are needed, and one that was not added is none of them."""
+    terms = sum_terms(3)
+    coordinator, holder, peers = sum_parties(key, terms)
+    coordinator.start()
+    for peer in peers:
+        peer.start()
+    keys = {m.receiver: m for m in holder.start()}
+    coordinator.receive(keys["coordinator"])
+    said = [peer.receive(keys[peer.name])[0] for peer in peers]
+    monkeypatch.setattr("sottovoce.learn.sums.packed.check_summand", lambda array: None)
+    coordinator.receive(with_header(said[0], bound=f"{terms.plan(2048).capacity:x}"))
+    for message in said[1:]:
+        with pytest.raises(ParameterError):
+            coordinator.receive(message)
+    with pytest.raises(TooFewPartiesError, match="1 peers are left"):
+        coordinator.time_out()
 
 
 def test_words_of_the_wrong_shape_or_order_are_refused(key: PrivateKey) -> None:

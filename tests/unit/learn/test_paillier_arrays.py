@@ -52,6 +52,28 @@ def test_what_was_encrypted_is_decrypted(packed: EncryptedArray, free: Encrypted
     assert (opened(free) == VALUES).all()
 
 
+def test_adding_never_stretches_the_packed_axis(free: EncryptedArray) -> None:
+    for values, added in (
+        (np.ones(1), np.array([1, 2, 3])),
+        (np.ones((2, 1)), np.arange(200) / 100),
+        (np.ones(1), np.zeros(0)),
+    ):
+        with pytest.raises(ParameterError, match="last axis must stay 1 long"):
+            encrypt(values, PACKED, KEY) + added
+        with pytest.raises(ParameterError, match="last axis must stay 1 long"):
+            encrypt(values, PACKED, KEY) - added
+        stretched = encrypt(values, UNPACKED, KEY) + added
+        assert stretched.shape == (values + added).shape
+    with pytest.raises(ParameterError, match="cannot be added"):
+        free + np.ones(7)
+
+
+def test_adding_stretches_the_axes_before_the_packed_one() -> None:
+    row, added = encrypt(VALUES[0], PACKED, KEY), np.arange(30.0).reshape(2, 15) / 16
+    assert (opened(row + added) == VALUES[0] + added).all()
+    assert (opened(encrypt(VALUES, PACKED, KEY) + np.ones((3, 1))) == VALUES + 1).all()
+
+
 def test_packed_arrays_are_sliced_and_shaped_before_their_last_axis(
     packed: EncryptedArray,
 ) -> None:

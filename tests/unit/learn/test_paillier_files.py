@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.paillier_keys import insecure_key_for_tests
 
-from sottovoce.errors import InputError, SottovoceError
+from sottovoce.errors import InputError, ParameterError, SottovoceError
 from sottovoce.learn.paillier import (
     EncryptedArray,
     PrivateKey,
@@ -161,6 +161,13 @@ def test_what_leaves_is_blinded_and_what_stays_is_not(array: EncryptedArray) -> 
     assert array_to_bytes(computed, outgoing=False) == array_to_bytes(computed, outgoing=False)
 
 
+def test_fully_blinded_arrays_are_accepted_back() -> None:
+    many = encrypt(np.arange(320.0).reshape(40, 8) / 64, PLAN, KEY)
+    sent = array_to_bytes((many + 0).blind(full=True))
+    back = array_from_bytes(sent, KEY.public, plan=PLAN)
+    np.testing.assert_array_equal(decrypt(back, KEY), decrypt(many, KEY))
+
+
 def test_the_bound_that_leaves_tells_nothing_of_a_private_scalar(array: EncryptedArray) -> None:
     for scalar in (2, 3):
         sent = array_from_bytes(array_to_bytes(array * scalar), KEY.public)
@@ -220,6 +227,7 @@ def changed(data: bytes, **fields: object) -> bytes:
         {"shape": [2, 16 * 7]},
         {"shape": [1 << 40, 1 << 40]},
         {"shape": [-1, 15]},
+        {"shape": [True, 2, 15]},
         {"shape": [2.0, 15]},
         {"shape": "no"},
         {"shape": [1] * 9},
@@ -230,6 +238,7 @@ def changed(data: bytes, **fields: object) -> bytes:
         {"slots": 8},
         {"program": []},
         {"program": [["ff", -1]]},
+        {"program": [["fff", True]]},
         {"program": [["ff"]]},
         {"program": [["f" * 100, 0]]},
         {"program": [["1", 0]] * 65},
@@ -248,6 +257,24 @@ def test_a_header_that_cannot_be_is_refused(
     assert array_from_bytes(changed(data), KEY.public).shape == (2, 15)
     with pytest.raises(SottovoceError):
         array_from_bytes(changed(data, **fields), KEY.public)
+
+
+def test_an_empty_array_of_endless_axes_is_refused(array: EncryptedArray) -> None:
+    no_body = array_to_bytes(array)[: -6 * KEY.public.ciphertext_bytes]
+    assert array_from_bytes(changed(no_body, shape=[0, 3, 5]), KEY.public).shape == (0, 3, 5)
+    endless = [0, 2147483647, 2147483647, 2147483647, 5]
+    with pytest.raises(InputError, match="fewer than 2147483648 numbers"):
+        array_from_bytes(changed(no_body, shape=endless), KEY.public)
+
+
+def test_a_bound_that_is_no_step_of_the_agreed_plan_is_refused(array: EncryptedArray) -> None:
+    data = array_to_bytes(array)
+    for stage in PLAN.program.stages:
+        told = changed(data, bound=f"{stage.bound:x}")
+        assert array_from_bytes(told, KEY.public, plan=PLAN).bound == stage.bound
+    for bound in (0, PLAN.value_bound + 1, PLAN.program.bound - 1, PLAN.program.bound + 1):
+        with pytest.raises(ParameterError, match="step of the plan"):
+            array_from_bytes(changed(data, bound=f"{bound:x}"), KEY.public, plan=PLAN)
 
 
 def test_other_versions_formats_and_lengths_are_refused(array: EncryptedArray) -> None:

@@ -148,9 +148,7 @@ class EncryptedArray:
         """
         added = as_integers(integers)
         grown = self._fitting(self.bound + _declared(largest(added), bound))
-        plain = pack(
-            np.broadcast_to(added, np.broadcast_shapes(added.shape, self.shape)), self.plan
-        )
+        plain = pack(np.broadcast_to(added, self._shape_with(added.shape)), self.plan)
         pairs, shape = paired(self.ciphertexts, plain)
         n, n_squared = self.public.n, self.public.n_squared
         sums = spread(partial(plus_plain, n, n_squared), pairs, fewest=_FEWEST_PRODUCTS)
@@ -226,7 +224,8 @@ class EncryptedArray:
         """Multiply every ciphertext by a fresh blinding factor: same numbers, other ciphertexts.
 
         ``full`` takes n-th powers of uniform numbers instead of short powers of one base: it hides
-        perfectly, even from an owner who can take discrete logarithms, at some 25 times the cost.
+        perfectly among the ciphertexts of Jacobi symbol +1, the only ones that are accepted, even
+        from an owner who can take discrete logarithms, at some 25 times the cost.
         """
         factors = self.public.blinding.full_factors if full else self.public.blinding.factors
         flat = self._flat()
@@ -281,6 +280,19 @@ class EncryptedArray:
         if self.ndim < 1 + self.packed:
             raise ParameterError("a matrix product needs an axis that is not packed.")
         return self.ciphertexts if axis == 0 else self.ciphertexts.T
+
+    def _shape_with(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """What numpy makes of both shapes, unless that stretches the packed axis."""
+        try:
+            common = np.broadcast_shapes(shape, self.shape)
+        except ValueError:
+            raise ParameterError(f"shapes {self.shape} and {shape} cannot be added.") from None
+        if self.packed and common[-1] != self.length:
+            raise ParameterError(
+                f"a packed array's last axis must stay {self.length} long, got {common[-1]}; "
+                "encrypt unpacked to stretch it."
+            )
+        return common
 
     def _check_scalars(self, shape: tuple[int, ...]) -> None:
         if self.packed and shape[-1] != 1:

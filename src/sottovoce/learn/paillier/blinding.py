@@ -32,11 +32,15 @@ class PublicBlinding:
         return combs[0].powers(combs[0].shape.random_digits(count))
 
     def full_factors(self, count: int) -> list[int]:
-        """``count`` n-th powers of uniform numbers: every n-th power is equally likely."""
+        """``count`` uniform n-th powers among those of Jacobi symbol +1, as ciphertexts are."""
         return powers([self._unit() for _ in range(count)], self._n, self._n_squared)
 
     def _unit(self) -> int:
-        while gmpy2.gcd(unit := random_below(int(self._n)), self._n) != 1:
+        """A uniform number of Jacobi symbol +1: its n-th power, n odd, has the same symbol.
+
+        Others would make ciphertexts that every receiver refuses (see `check_ciphertexts`).
+        """
+        while gmpy2.jacobi(unit := random_below(int(self._n)), self._n) != 1:
             pass
         return unit
 

@@ -27,7 +27,7 @@ VERSION = 1
 _PREFIX = struct.Struct(">4sBI")
 _LARGEST_HEADER = 1 << 16
 _MOST_AXES = 8
-_LONGEST_AXIS = 1 << 31
+_MOST_NUMBERS = 1 << 31
 _MOST_STAGES = 64
 
 
@@ -57,7 +57,7 @@ def array_from_bytes(
     fraction_bits = field(fields, "fraction_bits", int)
     check_fraction_bits(fraction_bits)
     grid = as_grid(numbers, grid_shape)
-    bound = _bound(fields, stated)
+    bound = _bound(fields, stated, agreed=plan is not None)
     return EncryptedArray(public, stated, grid, length, bound, fraction_bits)
 
 
@@ -102,7 +102,7 @@ def _plan(fields: Fields, public: PublicKey) -> SlotPlan:
 
 def _stage(written: object) -> Stage:
     match written:
-        case [str(bound), int(fraction_bits)]:
+        case [str(bound), int(fraction_bits)] if not isinstance(fraction_bits, bool):
             check_fraction_bits(fraction_bits)
             return Stage(from_hexadecimal(bound, "program"), int(fraction_bits))
         case _:
@@ -111,16 +111,21 @@ def _stage(written: object) -> Stage:
 
 def _shape(fields: Fields) -> tuple[int, ...]:
     shape = field(fields, "shape", list)
-    whole = all(isinstance(axis, int) and 0 <= axis < _LONGEST_AXIS for axis in shape)
+    whole = all(type(axis) is int and axis >= 0 for axis in shape)  # True is no axis
     if not whole or len(shape) > _MOST_AXES:
         raise InputError(f"an array's shape must be at most {_MOST_AXES} whole numbers.")
-    return tuple(int(axis) for axis in shape)
+    # An empty axis makes no array small enough for numpy if the others are endless.
+    if math.prod(max(axis, 1) for axis in shape) >= _MOST_NUMBERS:
+        raise InputError(f"an array must have fewer than {_MOST_NUMBERS} numbers.")
+    return tuple(shape)
 
 
-def _bound(fields: Fields, plan: SlotPlan) -> int:
+def _bound(fields: Fields, plan: SlotPlan, *, agreed: bool) -> int:
     bound = from_hexadecimal(fields.get("bound"), "bound")
     if bound > plan.capacity:
         raise ParameterError("an array's bound must fit its slots.")
+    if agreed and plan.public_bound(bound) != bound:
+        raise ParameterError("an array's bound must be a step of the plan that was agreed on.")
     return bound
 
 

@@ -187,8 +187,10 @@ class PackedCoordinator:
         if message.kind == "sum":
             return self._note_sum(message)
         array = self._summand(message)
+        # Who cannot be added must not count as heard.
+        added = array if self._added is None else self._added + array
         complete = self._inbox.take(message)
-        self._added = array if self._added is None else self._added + array
+        self._added = added
         return self._sent_on() if complete else []
 
     def time_out(self) -> list[Message]:
@@ -212,7 +214,9 @@ class PackedCoordinator:
     def _summand(self, message: Message) -> EncryptedArray:
         if self._public is None:
             raise DamagedMessageError("a summand must come after the key.")
-        return received_array(message, self._public, self._terms)
+        array = received_array(message, self._public, self._terms)
+        check_summand(array)
+        return array
 
     def _sent_on(self) -> list[Message]:
         heard, needed = tuple(self._inbox.taken), self._terms.threshold
@@ -304,6 +308,13 @@ def received_array(message: Message, public: PublicKey, terms: PackedSum) -> Enc
     if array.shape != (terms.size,):
         raise InputError(f"encrypted summands must have {terms.size} values, got {array.shape}.")
     return array
+
+
+def check_summand(array: EncryptedArray) -> None:
+    """Refuse one whose stated size or scale would keep the others from being added."""
+    plan = array.plan
+    if array.bound > plan.value_bound or array.fraction_bits != plan.fraction_bits:
+        raise InputError("a summand must have the size and the scale of the plan's first step.")
 
 
 def _names(message: Message, terms: PackedSum) -> tuple[str, ...]:

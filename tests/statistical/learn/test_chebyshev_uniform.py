@@ -1,0 +1,138 @@
+"""What each party of Chebyshev's iteration opens is uniform, and each mask cut short shows."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from support.evenness import evenness
+from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_bounds, two_keys
+
+from sottovoce.learn.paillier import array_from_bytes, decrypt_integers, mask_bound
+from sottovoce.learn.party import new_session
+from sottovoce.learn.randomness import random_below
+from sottovoce.learn.solve import (
+    ChebyshevCoordinator,
+    ChebyshevKeyHolder,
+    ChebyshevPlan,
+    ChebyshevTerms,
+    chebyshev,
+    encrypted_system,
+    masking,
+)
+from sottovoce.learn.solve.masking import mask_half_range
+
+SIZE = 5
+ROWS = [[1, 2, 0, 0, 3], [0, 1, 0, 2, 0], [5, 0, 0, 0, 1]]
+SYSTEM = gram_system(ROWS, [4, 1, 0, -2, 3], 2)
+BOUNDS = tight_bounds(SYSTEM)
+PLAN = ChebyshevPlan(BOUNDS, BITS, 2.0, BOUNDS.trace, 1e-2)
+HALF = mask_bound(PLAN.slots.value_bound) // 2
+HONEST, CAUGHT = 1e-6, 1e-12
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small_keys() -> Iterator[None]:
+    with small_keys_allowed():
+        yield
+
+
+def parties() -> tuple[ChebyshevCoordinator, ChebyshevKeyHolder]:
+    own, held = two_keys()
+    terms = ChebyshevTerms(new_session(), "C", "K", PLAN)
+    numbers = encrypted_system(SYSTEM, PLAN.slots, held.public)
+    return ChebyshevCoordinator(terms, own, *numbers), ChebyshevKeyHolder(terms, held)
+
+
+def opened_systems(runs: int) -> list[int]:
+    """All of A + S and b + s that the key holder opens, raised by half the masks' range."""
+    held = two_keys()[1]
+    found: list[int] = []
+    for _ in range(runs):
+        system, _ = parties()[0].start()
+        for name in ("matrix", "vector"):
+            data = system.item(name, bytes)
+            array = array_from_bytes(data, held.public, plan=PLAN.slots)
+            found += [int(value) + HALF for value in decrypt_integers(array, held).ravel()]
+    return found
+
+
+def system_evenness(runs: int) -> float:
+    values = opened_systems(runs)
+    return evenness(values, [2 * HALF] * len(values))
+
+
+def opened_products(sender: str, step: list[int], draws: int) -> list[int]:
+    """What the other opens of A times the sender's share, over and over, for one share."""
+    coordinator, holder = parties()
+    holder.start()
+    system, _ = coordinator.start()
+    holder.receive(system)
+    party, key = (coordinator, two_keys()[1]) if sender == "C" else (holder, two_keys()[0])
+    party._step = step
+    found: list[int] = []
+    while len(found) < draws:
+        party._done += 1  # an inbox's steps only go up
+        data = party._product().item("product", bytes)
+        array = array_from_bytes(data, key.public, plan=PLAN.slots)
+        found += [int(value) for value in decrypt_integers(array, key)]
+    return found
+
+
+def product_evenness(sender: str, step: list[int], draws: int) -> float:
+    """Of residues, and of quotients raised by half the masks' range and the largest quotient."""
+    values = opened_products(sender, step, draws)
+    half = mask_half_range(PLAN.quotient)
+    residues = evenness([value % PLAN.modulus for value in values], [PLAN.modulus] * len(values))
+    over = [value // PLAN.modulus + half for value in values]
+    # Quotients beyond the masks' range are as rare as 2^-64.
+    return min(residues, evenness(over, [2 * half] * len(over)))
+
+
+SHARES = {
+    "nothing": [0] * SIZE,
+    "ones": [1] * SIZE,
+    "large": [PLAN.modulus - 1 - at for at in range(SIZE)],
+}
+
+
+def test_the_key_holder_opens_a_uniform_system() -> None:
+    assert system_evenness(120) > HONEST
+
+
+@pytest.mark.parametrize("sender", ["C", "K"])
+@pytest.mark.parametrize("share", SHARES)
+def test_a_product_is_uniform_whatever_share_it_is_of(sender: str, share: str) -> None:
+    assert product_evenness(sender, SHARES[share], 3_000) > HONEST
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        lambda limit: limit // 2,
+        lambda limit: limit // 2 + random_below(512),
+        lambda limit: random_below(limit // 256) * 256,
+    ],
+    ids=["none", "9 bits", "coarse"],
+)
+def test_a_systems_mask_cut_short_is_caught(
+    cut: Callable[[int], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chebyshev, "random_below", cut)
+    assert system_evenness(20) < CAUGHT
+
+
+@pytest.mark.parametrize("sender", ["C", "K"])
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("bits", [0, 9, 60])
+def test_a_product_without_its_residue_is_caught(
+    sender: str, share: str, bits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chebyshev, "random_below", lambda limit: random_below(1 << bits))
+    assert product_evenness(sender, SHARES[share], 500) < CAUGHT
+
+
+@pytest.mark.parametrize("sender", ["C", "K"])
+def test_a_product_without_its_multiple_is_caught(
+    sender: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(masking, "mask_half_range", lambda quotient: 128)
+    assert product_evenness(sender, SHARES["large"], 500) < CAUGHT
