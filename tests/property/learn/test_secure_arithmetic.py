@@ -79,7 +79,7 @@ def test_an_elementwise_product_is_the_plain_one(
 ) -> None:
     left, right = data.draw(arrays(rows, width)), data.draw(arrays(rows, width))
     (x, of_x), (y, of_y) = hidden(left, BOUND), hidden(right, BOUND)
-    run = run_together(ask_multiplication(x, y), answer_multiplication(of_x, of_y, KEY))
+    run = run_together(ask_multiplication(x, y, of_x, of_y), answer_multiplication(of_x, of_y, KEY))
     assert (decrypt_integers(run.asked, KEY) == left * right).all()
     assert Outline.of(run.asked) == run.answered
     assert run.traffic.rounds == 2
@@ -90,7 +90,7 @@ def test_an_elementwise_product_is_the_plain_one(
 def test_a_matrix_product_is_the_plain_one(data: st.DataObject, k: int, m: int, n: int) -> None:
     left, right = data.draw(arrays(k, m)), data.draw(arrays(m, n, bound=999))
     (x, of_x), (y, of_y) = hidden(left, BOUND), hidden(right, 999)
-    run = run_together(ask_matrix_product(x, y), answer_matrix_product(of_x, of_y, KEY))
+    run = run_together(ask_matrix_product(x, y, of_x, of_y), answer_matrix_product(of_x, of_y, KEY))
     assert (decrypt_integers(run.asked, KEY) == left.dot(right)).all()
     assert Outline.of(run.asked) == run.answered
 
@@ -119,8 +119,8 @@ def test_a_packed_matrix_product_is_the_plain_one(
 def test_inner_and_outer_products_are_the_plain_ones(data: st.DataObject, m: int, n: int) -> None:
     left, like, right = data.draw(arrays(m)), data.draw(arrays(m)), data.draw(arrays(n))
     (x, of_x), (z, of_z), (y, of_y) = (hidden(each, BOUND) for each in (left, like, right))
-    inner = run_together(ask_inner_product(x, z), answer_inner_product(of_x, of_z, KEY))
-    outer = run_together(ask_outer_product(x, y), answer_outer_product(of_x, of_y, KEY))
+    inner = run_together(ask_inner_product(x, z, of_x, of_z), answer_inner_product(of_x, of_z, KEY))
+    outer = run_together(ask_outer_product(x, y, of_x, of_y), answer_outer_product(of_x, of_y, KEY))
     assert inner.asked.shape == () == inner.answered.shape
     assert decrypt_integers(inner.asked, KEY) == left.dot(like)
     assert (decrypt_integers(outer.asked, KEY) == np.outer(left, right)).all()
@@ -134,7 +134,7 @@ def test_a_rescaled_number_is_within_a_unit_of_its_last_place(
     numbers = data.draw(arrays(count))
     outline = Outline((count,), BOUND, 30)
     x = encrypt_integers(numbers, outline.plan(512), KEY)
-    run = run_together(ask_rescaling(x, dropped), answer_rescaling(outline, dropped, KEY))
+    run = run_together(ask_rescaling(x, outline, dropped), answer_rescaling(outline, dropped, KEY))
     found = decrypt_integers(run.asked, KEY)
     assert run.asked.fraction_bits == 30 - dropped
     assert all(
@@ -175,16 +175,19 @@ def test_signs_are_right_at_every_boundary(bound: int) -> None:
     numbers = objects(edges * 4, len(edges) * 4)
     x, outline = hidden(numbers, bound)
     told_asker = run_together(
-        ask_positive(x, told="ciphertext holder"),
+        ask_positive(x, outline, told="ciphertext holder"),
         answer_positive(outline, KEY, told="ciphertext holder"),
     )
     told_holder = run_together(
-        ask_positive(x, told="key holder"), answer_positive(outline, KEY, told="key holder")
+        ask_positive(x, outline, told="key holder"),
+        answer_positive(outline, KEY, told="key holder"),
     )
     told_nobody = run_together(
-        ask_positive(x, told="nobody"), answer_positive(outline, KEY, told="nobody")
+        ask_positive(x, outline, told="nobody"), answer_positive(outline, KEY, told="nobody")
     )
-    encrypted = run_together(ask_positive_encrypted(x), answer_positive_encrypted(outline, KEY))
+    encrypted = run_together(
+        ask_positive_encrypted(x, outline), answer_positive_encrypted(outline, KEY)
+    )
     expected = numbers > 0
     assert (told_asker.asked == expected).all()
     assert (told_holder.answered == expected).all()
@@ -199,7 +202,7 @@ def test_signs_of_random_numbers_are_the_plain_ones(data: st.DataObject, count: 
     numbers = data.draw(arrays(count))
     x, outline = hidden(numbers, BOUND)
     run = run_together(
-        ask_positive(x, told="ciphertext holder"),
+        ask_positive(x, outline, told="ciphertext holder"),
         answer_positive(outline, KEY, told="ciphertext holder"),
     )
     assert (run.asked == (numbers > 0)).all()

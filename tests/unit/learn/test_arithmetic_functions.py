@@ -113,7 +113,7 @@ def test_a_system_is_solved_by_the_inverse() -> None:
     matrix, column = ridge_matrix(3), CHANCE.normal(size=3)
     (a, of_a), (b, of_b) = hidden_numbers(matrix, 4.0, 30), hidden_numbers(column, 4.0, 30)
     plan = InversePlan(of_a, trace_bound=12.0, smallest=0.1)
-    run = run_together(ask_solution(a, b, plan), answer_solution(of_b, plan, KEY))
+    run = run_together(ask_solution(a, b, of_b, plan), answer_solution(of_b, plan, KEY))
     exact = np.linalg.solve(matrix, column)
     np.testing.assert_allclose(decrypt(run.asked, KEY), exact, rtol=0, atol=1e-7)
     assert run.asked.shape == run.answered.shape == (3,)

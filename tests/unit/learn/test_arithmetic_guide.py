@@ -76,18 +76,24 @@ def runs() -> dict[str, Run[object, object]]:
     share = np.array([5], dtype=object)
     to: Told = "ciphertext holder"
     return {
-        "S.MULT": run_together(ask_multiplication(x, y), answer_multiplication(of_x, of_y, KEY)),
-        "S.INNERPROD": run_together(ask_inner_product(x, y), answer_inner_product(of_x, of_y, KEY)),
-        "S.OUTERPROD": run_together(ask_outer_product(x, y), answer_outer_product(of_x, of_y, KEY)),
+        "S.MULT": run_together(
+            ask_multiplication(x, y, of_x, of_y), answer_multiplication(of_x, of_y, KEY)
+        ),
+        "S.INNERPROD": run_together(
+            ask_inner_product(x, y, of_x, of_y), answer_inner_product(of_x, of_y, KEY)
+        ),
+        "S.OUTERPROD": run_together(
+            ask_outer_product(x, y, of_x, of_y), answer_outer_product(of_x, of_y, KEY)
+        ),
         "S.MATPROD": run_together(
-            ask_matrix_product(m, x.reshape(2, 1)),
+            ask_matrix_product(m, x.reshape(2, 1), of_m, Outline((2, 1), 9)),
             answer_matrix_product(of_m, Outline((2, 1), 9), KEY),
         ),
-        "rescaling": run_together(ask_rescaling(fine, 2), answer_rescaling(places, 2, KEY)),
+        "rescaling": run_together(ask_rescaling(fine, places, 2), answer_rescaling(places, 2, KEY)),
         "unpacking": run_together(
             ask_unpacking(packed, of_x), answer_unpacking(of_x, packed_plan, KEY)
         ),
-        "sign": run_together(ask_positive(x, told=to), answer_positive(of_x, KEY, told=to)),
+        "sign": run_together(ask_positive(x, of_x, told=to), answer_positive(of_x, KEY, told=to)),
         "sign of shares": run_together(
             ask_shared_positive(share, shared, KEY.public, told=to),
             answer_shared_positive(share, shared, KEY, told=to),

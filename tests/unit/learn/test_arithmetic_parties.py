@@ -1,6 +1,8 @@
 """What the parties of secure arithmetic refuse, and by what name."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,7 +57,7 @@ def pair_of_multipliers(
     (x, of_x), (y, of_y) = hidden(LEFT, 10), hidden(RIGHT, 10)
     pair = pairing or Pairing()
     answering = pair.answering(answer_multiplication(of_x, of_y, KEY))
-    return pair.asking(ask_multiplication(x, y)), answering
+    return pair.asking(ask_multiplication(x, y, of_x, of_y)), answering
 
 
 def as_other(message: Message, **changes: object) -> Message:
@@ -139,20 +141,22 @@ def test_messages_that_arrive_twice_or_late_change_nothing() -> None:
 def test_a_ciphertext_of_another_key_is_refused() -> None:
     (x, of_x), (y, of_y) = hidden(LEFT, 10, OTHER_KEY), hidden(RIGHT, 10, OTHER_KEY)
     with pytest.raises(InputError, match="another key"):
-        run_together(ask_multiplication(x, y), answer_multiplication(of_x, of_y, KEY))
+        run_together(ask_multiplication(x, y, of_x, of_y), answer_multiplication(of_x, of_y, KEY))
     mixed, _ = hidden(RIGHT, 10)
     with pytest.raises(InputError, match="two keys"):
-        next(ask_multiplication(x, mixed))
+        next(ask_multiplication(x, mixed, of_x, of_y))
 
 
 def test_another_shape_or_bound_than_agreed_on_is_refused() -> None:
     (x, of_x), (y, of_y) = hidden(LEFT, 10), hidden(RIGHT, 10)
     shorter = Outline((2,), 10)
     with pytest.raises(InputError, match=r"must have shape \(2,\)"):
-        run_together(ask_multiplication(x, y), answer_multiplication(shorter, shorter, KEY))
+        run_together(
+            ask_multiplication(x, y, of_x, of_y), answer_multiplication(shorter, shorter, KEY)
+        )
     wider = Outline((3,), 11)
     with pytest.raises(InputError, match="another plan"):
-        run_together(ask_multiplication(x, y), answer_multiplication(wider, of_y, KEY))
+        run_together(ask_multiplication(x, y, of_x, of_y), answer_multiplication(wider, of_y, KEY))
     assert of_x == Outline.of(x)
     plan = plan_slots(Program.of(99).masked(), key_bits=512)
     packed = encrypt_integers(LEFT, plan, KEY)
@@ -165,9 +169,9 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
     x, of_x = hidden(LEFT, 10)
     square, of_square = hidden(np.eye(2, dtype=int), 10)
     with pytest.raises(ParameterError, match="elementwise"):
-        next(ask_multiplication(x, square))
+        next(ask_multiplication(x, square, of_x, of_square))
     with pytest.raises(ParameterError, match="matrix product"):
-        next(ask_matrix_product(square, x))
+        next(ask_matrix_product(square, x, of_square, of_x))
     with pytest.raises(ParameterError, match="matrix product"):
         next(answer_matrix_product(of_square, of_x, KEY))
 
@@ -175,7 +179,7 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
 def test_packed_arrays_must_be_unpacked_first() -> None:
     packed = encrypt_integers(LEFT, plan_slots(Program.of(9), key_bits=512), KEY)
     with pytest.raises(ParameterError, match="unpack the array first"):
-        next(ask_multiplication(packed, packed))
+        next(ask_multiplication(packed, packed, Outline.of(packed), Outline.of(packed)))
 
 
 def test_a_packed_array_without_room_for_masks_is_refused() -> None:
@@ -187,12 +191,13 @@ def test_a_packed_array_without_room_for_masks_is_refused() -> None:
 def test_an_overflow_is_refused_when_it_is_planned() -> None:
     """Both parties refuse before a message is sent."""
     x, outline = hidden([1, 2], 1 << 200)
+    fine = hidden([1], 1 << 450)[0].times(1, fraction_bits=4)
     with pytest.raises(ParameterError, match="longer key"):
-        next(ask_multiplication(x, x))
+        next(ask_multiplication(x, x, outline, outline))
     with pytest.raises(ParameterError, match="longer key"):
         next(answer_multiplication(outline, outline, KEY))
     with pytest.raises(ParameterError, match="longer key"):
-        next(ask_rescaling(hidden([1], 1 << 450)[0].times(1, fraction_bits=4), 4))
+        next(ask_rescaling(fine, Outline.of(fine), 4))
 
 
 @pytest.mark.parametrize("dropped", [0, -1, 4])
@@ -206,7 +211,7 @@ def test_the_party_to_be_told_must_be_one() -> None:
     x, outline = hidden(LEFT, 10)
     with pytest.raises(ParameterError, match="told must be one of"):
         run_together(
-            ask_positive(x, told="the press"),  # type: ignore[arg-type] # wrong on purpose
+            ask_positive(x, outline, told="the press"),  # type: ignore[arg-type] # wrong on purpose
             answer_positive(outline, KEY, told="the press"),  # type: ignore[arg-type] # wrong on purpose
         )
 
@@ -218,7 +223,7 @@ def test_who_is_not_told_hears_nothing_of_the_sign() -> None:
         ("nobody", ["masked", "tests"]),
     ):
         run = run_together(
-            ask_positive(x, told=told),  # type: ignore[arg-type] # a literal
+            ask_positive(x, outline, told=told),  # type: ignore[arg-type] # a literal
             answer_positive(outline, KEY, told=told),  # type: ignore[arg-type] # a literal
         )
         assert [message.kind for message in run.shown] == heard
@@ -227,7 +232,7 @@ def test_who_is_not_told_hears_nothing_of_the_sign() -> None:
 def test_a_share_that_is_no_bit_is_refused() -> None:
     x, outline = hidden(LEFT, 10)
     pair = Pairing()
-    asker = pair.asking(ask_positive(x, told="ciphertext holder"))
+    asker = pair.asking(ask_positive(x, outline, told="ciphertext holder"))
     answerer = pair.answering(answer_positive(outline, KEY, told="ciphertext holder"))
     (masked,), _ = asker.start(), answerer.start()
     (bits,) = answerer.receive(masked)
@@ -265,3 +270,46 @@ def test_a_failed_script_ends_its_party() -> None:
     assert not asker.finished
     answering = answer_unpacking(outline, packed_plan, KEY)
     assert next(answering).kind == "packed"
+
+
+def header(weights: list[int], make: Callable[[EncryptedArray], Any]) -> bytes:
+    """The bytes before the ciphertexts of what is sent of privately weighted numbers."""
+    plan = Outline((2,), 100).plan(512)
+    array = encrypt_integers([7, -9], plan, KEY).combined([weights])
+    said = next(make(array))
+    data: bytes = said.payload["array"]
+    size = 2 * KEY.public.bits // 8  # of a ciphertext
+    return data[:-size]
+
+
+AGREED = Outline((1,), 1 << 40)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda array: ask_positive(array, AGREED, told="nobody"),
+        lambda array: ask_multiplication(array, array, AGREED, AGREED),
+        lambda array: ask_rescaling(
+            replace(array, fraction_bits=4), replace(AGREED, fraction_bits=4), 2
+        ),
+    ],
+    ids=["sign", "product", "rescaling"],
+)
+def test_what_is_sent_does_not_depend_on_the_size_of_private_weights(
+    make: Callable[[EncryptedArray], Any],
+) -> None:
+    assert header([3, -1234567], make) == header([1, 0], make)
+
+
+def test_the_header_under_an_arrays_own_outline_would_tell_the_weights() -> None:
+    sent = [
+        header(weights, lambda array: ask_positive(array, Outline.of(array), told="nobody"))
+        for weights in ([3, -1234567], [1, 0])
+    ]
+    assert sent[0] != sent[1]
+
+
+def test_weights_beyond_what_was_agreed_on_are_refused_before_anything_is_sent() -> None:
+    with pytest.raises(InputError, match="41 bits were agreed on"):
+        header([1 << 40, 1], lambda array: ask_positive(array, AGREED, told="nobody"))

@@ -133,7 +133,9 @@ def test_nobody_hands_out_theta() -> None:
 def query(run: Run, rows: int, budget: QueryBudget) -> tuple[HiddenContributor, Exchange]:
     classifier = run.peers["p0"].classifier
     assert classifier is not None
-    terms = QueryTerms(new_session(), "p0", ("p0",), rows, classifier.modulus, 4)
+    terms = QueryTerms(
+        new_session(), "p0", ("p0",), rows, classifier.modulus, classifier.score_bound, 4
+    )
     asker = HiddenContributor("p0", terms, classifier, classifier.standard.applied(X[:rows]))
     own, held = run.keys
     other = QueryBudget(["p0"], 1000)
@@ -175,7 +177,9 @@ def test_either_helper_refuses_beyond_the_budget(exact: Run) -> None:
 def test_a_row_far_out_of_range_is_refused_and_not_wrapped(exact: Run) -> None:
     classifier = exact.peers["p0"].classifier
     assert classifier is not None
-    terms = QueryTerms(new_session(), "p0", ("p0",), 1, classifier.modulus, 4)
+    terms = QueryTerms(
+        new_session(), "p0", ("p0",), 1, classifier.modulus, classifier.score_bound, 4
+    )
     with pytest.raises(InputError, match="nothing like those"):
         HiddenContributor("p0", terms, classifier, np.full((1, 4), 1e4))
     with pytest.raises(InputError, match="finite"):

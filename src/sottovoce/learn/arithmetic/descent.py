@@ -27,6 +27,7 @@ from sottovoce.learn.arithmetic.logarithm import LogarithmPlan, answer_logarithm
 from sottovoce.learn.arithmetic.outline import Outline, settled
 from sottovoce.learn.arithmetic.products import (
     MATRIX,
+    ProductPlan,
     answer_product,
     ask_product,
     multiplied,
@@ -201,7 +202,9 @@ def answer_descent(plan: DescentPlan, key: PrivateKey) -> Script[Outline]:
 def _ask_weights(rados: Shown, theta: Shown, plan: DescentPlan) -> Script[Shown]:
     """w_j = exp(-theta' pi_j)."""
     product = yield from multiplied(rados, theta, MATRIX)
-    scores = yield from rescaled(settled(product, plan.unrounded_scores), plan.fraction_bits)
+    scores = yield from rescaled(
+        settled(product, plan.unrounded_scores), plan.unrounded_scores, plan.fraction_bits
+    )
     return (yield from exponentiated(-scores.array, plan.exponential))
 
 
@@ -216,9 +219,10 @@ def _ask_mean(rados: Shown, weights: Shown, plan: DescentPlan) -> Script[Encrypt
     weighted = yield from multiplied(rados.T, weights, MATRIX)
     total = settled(weights.array.sum(axis=0).reshape(1, 1), plan.sum_of_weights)
     inverse = yield from ask_inverse(total, plan.inverse)
-    mean = yield from ask_product(weighted, inverse, MATRIX)
+    product = ProductPlan(Outline.of(weighted), plan.inverse.result, MATRIX)  # both are the plan's
+    mean = yield from ask_product(weighted, inverse, product)
     unrounded = settled(mean, plan.mean_rado)
-    return (yield from rescaled(unrounded, _dropped_of_mean(plan))).array
+    return (yield from rescaled(unrounded, plan.mean_rado, _dropped_of_mean(plan))).array
 
 
 def _answer_mean(rados: Seen, weights: Seen, plan: DescentPlan, key: PrivateKey) -> Script[None]:
@@ -238,7 +242,9 @@ def _ask_update(theta: Shown, mean: EncryptedArray, plan: DescentPlan) -> Script
     moved = theta.array.times(kept, fraction_bits=_RATE_BITS) + mean.times(
         plan.rate, fraction_bits=_RATE_BITS
     )
-    return (yield from rescaled(settled(moved, plan.stepped), _RATE_BITS)).settled(plan.theta)
+    return (yield from rescaled(settled(moved, plan.stepped), plan.stepped, _RATE_BITS)).settled(
+        plan.theta
+    )
 
 
 def ask_log_loss(

@@ -138,7 +138,7 @@ def exponentiated(array: EncryptedArray, plan: ExponentialPlan) -> Script[Shown]
     powers = yield hear_reply("powers", public, factors_plan, masks.shape)
     chosen = yield hear_reply("chosen powers", public, factors_plan, masks.shape)
     product = _combined(powers, chosen, flips, masks, plan).reshape(*array.shape)
-    return (yield from rescaled(settled(product, plan.unrounded), plan.dropped))
+    return (yield from rescaled(settled(product, plan.unrounded), plan.unrounded, plan.dropped))
 
 
 def exponentiate(plan: ExponentialPlan, key: PrivateKey) -> Script[Seen]:

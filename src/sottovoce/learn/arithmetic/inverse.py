@@ -22,6 +22,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.learn.arithmetic.outline import Outline, settled
 from sottovoce.learn.arithmetic.products import (
     MATRIX,
+    ProductPlan,
     answer_product,
     ask_product,
     multiplied,
@@ -126,11 +127,15 @@ def ask_inverse(matrix: EncryptedArray, plan: InversePlan) -> Script[EncryptedAr
     inverse = yield from show(first, plan.result)
     for _ in range(plan.steps):
         product = yield from multiplied(shown, inverse, MATRIX)
-        near_one = yield from rescaled(settled(product, plan.near_one), plan.matrix.fraction_bits)
+        near_one = yield from rescaled(
+            settled(product, plan.near_one), plan.near_one, plan.matrix.fraction_bits
+        )
         residual = near_one.less_than(plan.doubled).settled(plan.residual)
         following = yield from multiplied(inverse, residual, MATRIX)
         inverse = (
-            yield from rescaled(settled(following, plan.unrounded), plan.fraction_bits)
+            yield from rescaled(
+                settled(following, plan.unrounded), plan.unrounded, plan.fraction_bits
+            )
         ).settled(plan.result)
     return inverse.array
 
@@ -149,11 +154,13 @@ def answer_inverse(plan: InversePlan, key: PrivateKey) -> Script[Outline]:
 
 
 def ask_solution(
-    matrix: EncryptedArray, column: EncryptedArray, plan: InversePlan
+    matrix: EncryptedArray, column: EncryptedArray, of_column: Outline, plan: InversePlan
 ) -> Script[EncryptedArray]:
     """The ciphertext holder's part of the solution of A z = b, as the inverse times b."""
     inverse = yield from ask_inverse(matrix, plan)
-    product = yield from ask_product(inverse, column.reshape(-1, 1), MATRIX)
+    upright = replace(of_column, shape=(of_column.size, 1))
+    product_plan = ProductPlan(plan.result, upright, MATRIX)
+    product = yield from ask_product(inverse, column.reshape(-1, 1), product_plan)
     return product.reshape(-1)
 
 

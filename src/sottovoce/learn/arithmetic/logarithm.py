@@ -128,7 +128,7 @@ def ask_logarithm(array: EncryptedArray, plan: LogarithmPlan) -> Script[Encrypte
         factor = yield from exponentiated(-offset, plan.exponential)
         product = yield from multiplied(shown, factor, ELEMENTWISE)
         ratio = settled(product.times(plan.scale), plan.ratio)
-        near_one = yield from ask_rescaling(ratio, plan.dropped)
+        near_one = yield from ask_rescaling(ratio, plan.ratio, plan.dropped)
         offset = settled(offset + near_one - 1, plan.offset)
     return settled(offset + plan.middle, plan.result)
 

@@ -144,14 +144,18 @@ def multiply(left: Seen, right: Seen, form: Form, key: PrivateKey) -> Script[Out
     return plan.result
 
 
-def ask_product(left: EncryptedArray, right: EncryptedArray, form: Form) -> Script[EncryptedArray]:
-    """The ciphertext holder's part of one product."""
-    plan = ProductPlan(Outline.of(left), Outline.of(right), form)
+def ask_product(
+    left: EncryptedArray, right: EncryptedArray, plan: ProductPlan
+) -> Script[EncryptedArray]:
+    """The ciphertext holder's part of one product, under the outlines that both know.
+
+    Those of the arrays themselves would not do: a bound may follow from private weights.
+    """
     check_one_key(left, right)
     plan.reply_plan(left.public.bits)  # refused here if the key is too short for it
     shown = yield from show(left, plan.left)
     other = yield from show(right, plan.right)
-    return (yield from multiplied(shown, other, form))
+    return (yield from multiplied(shown, other, plan.form))
 
 
 def answer_product(left: Outline, right: Outline, form: Form, key: PrivateKey) -> Script[Outline]:
@@ -162,9 +166,11 @@ def answer_product(left: Outline, right: Outline, form: Form, key: PrivateKey) -
     return (yield from multiply(seen, other, form, key))
 
 
-def ask_multiplication(left: EncryptedArray, right: EncryptedArray) -> Script[EncryptedArray]:
+def ask_multiplication(
+    left: EncryptedArray, right: EncryptedArray, of_left: Outline, of_right: Outline
+) -> Script[EncryptedArray]:
     """Elementwise: S.MULT, the ciphertext holder's part."""
-    return ask_product(left, right, ELEMENTWISE)
+    return ask_product(left, right, ProductPlan(of_left, of_right, ELEMENTWISE))
 
 
 def answer_multiplication(left: Outline, right: Outline, key: PrivateKey) -> Script[Outline]:
@@ -172,9 +178,11 @@ def answer_multiplication(left: Outline, right: Outline, key: PrivateKey) -> Scr
     return answer_product(left, right, ELEMENTWISE, key)
 
 
-def ask_matrix_product(left: EncryptedArray, right: EncryptedArray) -> Script[EncryptedArray]:
+def ask_matrix_product(
+    left: EncryptedArray, right: EncryptedArray, of_left: Outline, of_right: Outline
+) -> Script[EncryptedArray]:
     """S.MATPROD, the ciphertext holder's part."""
-    return ask_product(left, right, MATRIX)
+    return ask_product(left, right, ProductPlan(of_left, of_right, MATRIX))
 
 
 def answer_matrix_product(left: Outline, right: Outline, key: PrivateKey) -> Script[Outline]:
@@ -182,27 +190,43 @@ def answer_matrix_product(left: Outline, right: Outline, key: PrivateKey) -> Scr
     return answer_product(left, right, MATRIX, key)
 
 
-def ask_inner_product(left: EncryptedArray, right: EncryptedArray) -> Script[EncryptedArray]:
+def ask_inner_product(
+    left: EncryptedArray, right: EncryptedArray, of_left: Outline, of_right: Outline
+) -> Script[EncryptedArray]:
     """S.INNERPROD, the ciphertext holder's part: a row times a column."""
-    product = yield from ask_product(left.reshape(1, -1), right.reshape(-1, 1), MATRIX)
+    plan = _inner(of_left, of_right)
+    product = yield from ask_product(left.reshape(1, -1), right.reshape(-1, 1), plan)
     return product.reshape()
 
 
 def answer_inner_product(left: Outline, right: Outline, key: PrivateKey) -> Script[Outline]:
     """S.INNERPROD, the key holder's part."""
-    row, column = replace(left, shape=(1, left.size)), replace(right, shape=(right.size, 1))
-    return replace((yield from answer_product(row, column, MATRIX, key)), shape=())
+    plan = _inner(left, right)
+    return replace((yield from answer_product(plan.left, plan.right, MATRIX, key)), shape=())
 
 
-def ask_outer_product(left: EncryptedArray, right: EncryptedArray) -> Script[EncryptedArray]:
+def ask_outer_product(
+    left: EncryptedArray, right: EncryptedArray, of_left: Outline, of_right: Outline
+) -> Script[EncryptedArray]:
     """S.OUTERPROD, the ciphertext holder's part: a column times a row."""
-    return ask_product(left.reshape(-1, 1), right.reshape(1, -1), MATRIX)
+    plan = _outer(of_left, of_right)
+    return ask_product(left.reshape(-1, 1), right.reshape(1, -1), plan)
 
 
 def answer_outer_product(left: Outline, right: Outline, key: PrivateKey) -> Script[Outline]:
     """S.OUTERPROD, the key holder's part."""
+    plan = _outer(left, right)
+    return answer_product(plan.left, plan.right, MATRIX, key)
+
+
+def _inner(left: Outline, right: Outline) -> ProductPlan:
+    row, column = replace(left, shape=(1, left.size)), replace(right, shape=(right.size, 1))
+    return ProductPlan(row, column, MATRIX)
+
+
+def _outer(left: Outline, right: Outline) -> ProductPlan:
     column, row = replace(left, shape=(left.size, 1)), replace(right, shape=(1, right.size))
-    return answer_product(column, row, MATRIX, key)
+    return ProductPlan(column, row, MATRIX)
 
 
 def check_one_key(*arrays: EncryptedArray) -> None:

@@ -86,13 +86,13 @@ class RescalingPlan:
         return self.given.fraction_bits - self.dropped
 
 
-def rescaled(array: EncryptedArray, dropped: int) -> Script[Shown]:
+def rescaled(array: EncryptedArray, given: Outline, dropped: int) -> Script[Shown]:
     """The ciphertext holder's part: ``array`` with fewer binary places.
 
     The key holder has then seen the result under what is left of the masks, so that products can
     follow without showing it again.
     """
-    plan = RescalingPlan(Outline.of(array), dropped)
+    plan = RescalingPlan(given, dropped)
     reply_plan = plan.reply_plan(array.public.bits)
     shown = yield from show(array, plan.given)
     answer = yield hear_reply("rescaled", array.public, reply_plan, array.shape)
@@ -109,9 +109,9 @@ def rescale(given: Outline, dropped: int, key: PrivateKey) -> Script[Seen]:
     return Seen(rounded, plan.result)
 
 
-def ask_rescaling(array: EncryptedArray, dropped: int) -> Script[EncryptedArray]:
+def ask_rescaling(array: EncryptedArray, given: Outline, dropped: int) -> Script[EncryptedArray]:
     """The ciphertext holder's part, for who needs the result only."""
-    return (yield from rescaled(array, dropped)).array
+    return (yield from rescaled(array, given, dropped)).array
 
 
 def answer_rescaling(given: Outline, dropped: int, key: PrivateKey) -> Script[Outline]:

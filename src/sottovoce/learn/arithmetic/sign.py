@@ -46,9 +46,11 @@ LEAKAGE = Leakage(
 )  # fmt: skip
 
 
-def ask_positive_shares(array: EncryptedArray) -> Script[Bits]:
-    """The ciphertext holder's share of [x > 0] for each number, in the order of its flat array."""
-    outline = Outline.of(array)
+def ask_positive_shares(array: EncryptedArray, outline: Outline) -> Script[Bits]:
+    """The ciphertext holder's share of [x > 0] for each number, in the order of its flat array.
+
+    ``outline`` is the agreed one: an array's own bound may follow from private weights.
+    """
     plan, places = _sign_plan(outline)
     shown = yield from show(array, outline)
     masks = shown.masks.ravel()
@@ -65,9 +67,9 @@ def answer_positive_shares(outline: Outline, key: PrivateKey) -> Script[Bits]:
     return share ^ _parity(raised >> places)
 
 
-def ask_positive(array: EncryptedArray, *, told: Told) -> Script[Bits]:
+def ask_positive(array: EncryptedArray, outline: Outline, *, told: Told) -> Script[Bits]:
     """The ciphertext holder's part of the sign: 1 where x > 0, if it is the one told."""
-    share = yield from ask_positive_shares(array)
+    share = yield from ask_positive_shares(array, outline)
     return (yield from ask_bits(share, told))
 
 
@@ -77,9 +79,9 @@ def answer_positive(outline: Outline, key: PrivateKey, *, told: Told) -> Script[
     return (yield from answer_bits(share, told))
 
 
-def ask_positive_encrypted(array: EncryptedArray) -> Script[EncryptedArray]:
+def ask_positive_encrypted(array: EncryptedArray, outline: Outline) -> Script[EncryptedArray]:
     """The ciphertext holder's part of the sign as encrypted bits."""
-    share = yield from ask_positive_shares(array)
+    share = yield from ask_positive_shares(array, outline)
     bits = yield from ask_encrypted_bits(share, array.public)
     return bits.reshape(*array.shape)
 

@@ -17,7 +17,6 @@ from sottovoce.learn.arithmetic.script import ScriptedParty
 from sottovoce.learn.arithmetic.sign import SharedNumbers
 from sottovoce.learn.examples import Floats
 from sottovoce.learn.paillier import (
-    SLACK_BITS,
     EncryptedArray,
     PrivateKey,
     PublicKey,
@@ -50,6 +49,7 @@ class QueryTerms:
         contributors: whose features are used, the asker among them.
         rows: how many rows are classified.
         modulus: of the shares of theta.
+        bound: the largest size of a score, as the solve was planned for.
         peers: how many peers trained, which the slots were planned for.
     """
 
@@ -58,6 +58,7 @@ class QueryTerms:
     contributors: tuple[str, ...]
     rows: int
     modulus: int
+    bound: int
     peers: int
 
     def __post_init__(self) -> None:
@@ -66,8 +67,8 @@ class QueryTerms:
 
     @property
     def numbers(self) -> SharedNumbers:
-        """What is known of the scores: so small that their sign can be told from shares."""
-        return SharedNumbers(self.rows, self.modulus, self.modulus >> (SLACK_BITS + 1))
+        """What is known of the scores; refused where shares would not tell their sign."""
+        return SharedNumbers(self.rows, self.modulus, self.bound)
 
 
 class HiddenContributor(Staged):
@@ -78,7 +79,9 @@ class HiddenContributor(Staged):
     ) -> None:
         self.signs: NDArray[np.int64] | None = None
         self.terms = terms
-        self._pieces = masked_scores(classifier, query_integers(weights, classifier.query_bits))
+        self._pieces = masked_scores(
+            classifier, query_integers(weights, classifier.query_bits, len(terms.contributors))
+        )
         super().__init__(name, terms.session, STAGES, self._script())
 
     def _script(self) -> Script:
@@ -124,14 +127,18 @@ class HiddenScorer(Staged):
         return ScriptedParty(self.name, COORDINATOR, session, script)
 
 
-def query_integers(weights: Floats, places: int) -> Grid:
-    """Standardised rows as integers, none of them too far out for the planned scores."""
+def query_integers(weights: Floats, places: int, contributors: int) -> Grid:
+    """Standardised rows as integers, none of them too far out for the planned scores.
+
+    Contributors' numbers add up, so that each may use its part of the planned sum.
+    """
     if not np.isfinite(weights).all():
         raise InputError("rows to classify must be finite, got NaN or infinity.")
     sizes = np.abs(weights).sum(axis=1)
-    if sizes.size and sizes.max() > QUERY_SUM - 1:
+    most = QUERY_SUM / contributors - 1  # rounding adds less than 1
+    if sizes.size and sizes.max() > most:
         raise InputError(
-            f"a standardised row's numbers must add up to less than {QUERY_SUM} in size, got "
+            f"a standardised row's numbers must add up to less than {most:g} in size, got "
             f"{sizes.max():g}; this row is nothing like those that were trained on."
         )
     return np.asarray(encode(weights, places)).astype(object)

@@ -63,6 +63,7 @@ class HiddenEngine:
             tuple(weights),
             query.rows,
             classifier.modulus,
+            classifier.score_bound,
             len(self._terms.peers),
         )
         contributors = {

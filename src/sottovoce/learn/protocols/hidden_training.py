@@ -31,13 +31,14 @@ from sottovoce.learn.protocols.open_training import (
     kept_features,
     moments_stage,
     support_stage,
+    told_standard,
 )
-from sottovoce.learn.protocols.solving import SCORE, HiddenSolve, Made
+from sottovoce.learn.protocols.solving import SCORE, HiddenSolve, Made, modulus_bits
 from sottovoce.learn.protocols.stages import Script, Stage, Staged
 from sottovoce.learn.protocols.standard import Standard
 from sottovoce.learn.protocols.telling import Listener, Teller
-from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, TrainingTerms
-from sottovoce.learn.solve import ChebyshevPlan, DealtPlan, Share, SolvePlan
+from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
+from sottovoce.learn.solve import ChebyshevPlan, Share
 from sottovoce.learn.solve.masking import masked_bound
 
 STAGES = (
@@ -63,6 +64,7 @@ class HiddenClassifier:
     Attributes:
         standard: how to standardise a row.
         modulus: the shares add up to theta (or det(A) theta) modulo this.
+        score_bound: the largest size of a score, as the solve was planned for.
         query_bits: the binary places of a standardised row to classify.
         coordinator: the coordinator's share, under its own key.
         key_holder: the key holder's, under its own.
@@ -70,6 +72,7 @@ class HiddenClassifier:
 
     standard: Standard
     modulus: int
+    score_bound: int
     query_bits: int
     coordinator: EncryptedArray
     key_holder: EncryptedArray
@@ -92,10 +95,10 @@ class HiddenPeer(Staged):
         stage = moments_stage(terms, kept, peers)
         made = stage.peer(self.name, data.identity, data.moments(kept))
         summed = yield Stage("moments", made)
-        standard = Standard.of(stage.numbers.decode(summed.total), kept)
+        standard = told_standard(stage, summed.total, kept)
         solve = hidden_solve(terms, standard, peers)
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
-        public = told_key(told.heard[KEY_HOLDER], terms)
+        public = told_key(told.heard[KEY_HOLDER], terms.recipe)
         piece = self._summand(solve, standard, public)
         yield Stage("summands", lambda s: Teller(self.name, s, "summand", {COORDINATOR: piece}))
         dealing = solve.dealing()
@@ -104,11 +107,13 @@ class HiddenPeer(Staged):
         parts = []
         for stage_name, sender in SHARERS:
             told = yield Stage(stage_name, self._listening(sender))
-            parts.append(told_share(told.heard[sender], standard.width, terms))
+            parts.append(told_share(told.heard[sender], solve))
         (modulus, first), (other, second) = parts
         if modulus != other or second.public != public or first.public == public:
             raise InputError("the two shares of a classifier must be of one solve, under two keys.")
-        self.classifier = HiddenClassifier(standard, modulus, solve.query_bits, first, second)
+        self.classifier = HiddenClassifier(
+            standard, modulus, solve.score_bound, solve.query_bits, first, second
+        )
 
     def _listening(self, sender: str) -> Made:
         return lambda s: Listener(self.name, s, "share", [sender])
@@ -140,12 +145,12 @@ class HiddenCoordinator(Staged):
         kept, peers = kept_features(summed.total, terms), summed.survivors
         stage = moments_stage(terms, kept, peers)
         summed = yield Stage("moments", stage.adder())
-        self.standard = Standard.of(stage.numbers.decode(summed.total), kept)
+        self.standard = told_standard(stage, summed.total, kept)
         self.solve = solve = hidden_solve(terms, self.standard, peers)
         shape: dict[str, Value] = {"width": solve.width, "peers": peers}
         yield Stage("shape", lambda s: Teller(self.name, s, "shape", {KEY_HOLDER: shape}))
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
-        public = told_key(told.heard[KEY_HOLDER], terms)
+        public = told_key(told.heard[KEY_HOLDER], terms.recipe)
         if public == self._key.public:
             raise InputError("the key holder must have a key of its own.")
         heard = yield Stage("summands", lambda s: Listener(self.name, s, "summand", peers))
@@ -207,11 +212,6 @@ def check_room(solve: HiddenSolve) -> None:
         ) from error
 
 
-def modulus_bits(plan: SolvePlan | DealtPlan) -> int:
-    """The length of the modulus of an exact solve's shares."""
-    return plan.prime_bits * (plan.primes if isinstance(plan, SolvePlan) else 1)
-
-
 def checked_penalty(terms: TrainingTerms) -> float:
     """Lambda, which the hidden mode takes as agreed: to choose it would open every fold."""
     if terms.recipe.penalty is None or terms.recipe.statistics != "exact":
@@ -229,11 +229,11 @@ def check_keys(terms: TrainingTerms, key: PrivateKey) -> None:
         raise InputError(f"keys of {terms.recipe.key_bits} bits were agreed on.")
 
 
-def told_key(message: Message, terms: TrainingTerms) -> PublicKey:
+def told_key(message: Message, recipe: Recipe) -> PublicKey:
     """A public key from outside, of the length that was agreed on."""
     public = public_key_from_text(message.item("key", str))
-    if public.bits != terms.recipe.key_bits:
-        raise InputError(f"keys of {terms.recipe.key_bits} bits were agreed on.")
+    if public.bits != recipe.key_bits:
+        raise InputError(f"keys of {recipe.key_bits} bits were agreed on.")
     return public
 
 
@@ -284,18 +284,18 @@ def share_pieces(
         peer: {
             "key": key_text,
             "modulus": share.modulus,
-            "peers": len(peers),
             "array": array_to_bytes(array.blind()),
         }
         for peer in peers
     }
 
 
-def told_share(message: Message, width: int, terms: TrainingTerms) -> tuple[int, EncryptedArray]:
-    """The modulus, and a share under its holder's key."""
-    public, modulus = told_key(message, terms), message.item("modulus", int)
-    plan = share_slots(modulus, public.bits, message.item("peers", int))
+def told_share(message: Message, solve: HiddenSolve) -> tuple[int, EncryptedArray]:
+    """The modulus, which must be the plan's, and a share under its holder's key."""
+    public, modulus = told_key(message, solve.recipe), message.item("modulus", int)
+    solve.check_modulus(modulus)
+    plan = share_slots(modulus, public.bits, len(solve.peers))
     array = array_from_bytes(message.item("array", bytes), public, plan=plan)
-    if array.shape != (width,):
-        raise InputError(f"a share of theta must have {width} numbers, got {array.shape}.")
+    if array.shape != (solve.width,):
+        raise InputError(f"a share of theta must have {solve.width} numbers, got {array.shape}.")
     return modulus, array

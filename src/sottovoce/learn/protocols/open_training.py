@@ -58,7 +58,7 @@ class TrainingPeer(Staged):
             stage = moments_stage(terms, self.kept, peers)
             made = stage.peer(self.name, data.identity, data.moments(self.kept), known)
             summed = yield Stage("moments", made)
-            standard = Standard.of(stage.numbers.decode(summed.total), self.kept)
+            standard = told_standard(stage, summed.total, self.kept)
         stage = statistics_stage(terms, self.kept, peers)
         values = local_statistics(data, terms, self.kept, standard)
         yield Stage("statistics", stage.peer(self.name, data.identity, values, known))
@@ -86,7 +86,7 @@ class TrainingCoordinator(Staged):
         if terms.recipe.statistics == "rados":
             stage = moments_stage(terms, kept, peers)
             summed = yield Stage("moments", stage.adder(known))
-            standard = Standard.of(stage.numbers.decode(summed.total), kept)
+            standard = told_standard(stage, summed.total, kept)
         stage = statistics_stage(terms, kept, peers)
         summed = yield Stage("statistics", stage.adder(known))
         opened = stage.numbers.decode(summed.total)
@@ -147,7 +147,15 @@ def support_stage(terms: TrainingTerms) -> SumStage:
 
 def moments_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]) -> SumStage:
     """Means and scales, which every peer needs to standardise its rows."""
-    return SumStage(terms, 1 + 2 * kept.width, terms.numbers(), peers, told=True)
+    return SumStage(
+        terms, 1 + 2 * kept.width, terms.numbers(terms.recipe.moment_bits), peers, told=True
+    )
+
+
+def told_standard(stage: SumStage, total: Ring, kept: KeptFeatures) -> Standard:
+    """How to standardise, from summed moments that every peer has rounded once."""
+    rounding = len(stage.peers) * stage.numbers.step / 2
+    return Standard.of(stage.numbers.decode(total), kept, rounding=rounding)
 
 
 def statistics_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]) -> SumStage:

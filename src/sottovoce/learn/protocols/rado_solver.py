@@ -6,7 +6,7 @@ V (B 1) is. It is the reference for small systems; the exact masked solve is wha
 runs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -77,6 +77,11 @@ class RadoSolverPlan:
         return Outline((d,), n * self.rados.bound, self.rados.fraction_bits)
 
     @property
+    def transposed(self) -> Outline:
+        """Of the rados' transpose."""
+        return replace(self.rados, shape=self.rados.shape[::-1])
+
+    @property
     def inverse(self) -> InversePlan:
         """Of T: its trace from the rados' bound, its smallest eigenvalue from Gamma."""
         d, n = self.rados.shape
@@ -87,15 +92,13 @@ class RadoSolverPlan:
 
 def ask_rado_solution(rados: EncryptedArray, plan: RadoSolverPlan) -> Script[EncryptedArray]:
     """The coordinator's part: theta under the key holder's key."""
-    products = yield from ask_matrix_product(rados, rados.T)
+    products = yield from ask_matrix_product(rados, rados.T, plan.rados, plan.transposed)
     matrix = settled(products.plus(plan.ridge), plan.products)
     total = settled(rados.sum(axis=1), plan.total)
-    return (yield from ask_solution(matrix, total, plan.inverse))
+    return (yield from ask_solution(matrix, total, plan.total, plan.inverse))
 
 
 def answer_rado_solution(plan: RadoSolverPlan, key: PrivateKey) -> Script[Outline]:
     """The key holder's part."""
-    d, n = plan.rados.shape
-    transposed = Outline((n, d), plan.rados.bound, plan.rados.fraction_bits)
-    yield from answer_matrix_product(plan.rados, transposed, key)
+    yield from answer_matrix_product(plan.rados, plan.transposed, key)
     return (yield from answer_solution(plan.total, plan.inverse, key))

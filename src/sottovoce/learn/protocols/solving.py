@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.examples import Floats
 from sottovoce.learn.paillier import (
     SLACK_BITS,
@@ -101,12 +101,29 @@ class HiddenSolve:
         plan = self.plan
         if not isinstance(plan, ChebyshevPlan):
             return QUERY_BITS
-        largest = math.ceil(plan.right_norm / plan.lowest) << plan.fraction_bits
-        room = (plan.modulus >> (SLACK_BITS + 1)) // (largest * QUERY_SUM)
+        room = (plan.modulus >> (SLACK_BITS + 1)) // (_largest_theta(plan) * QUERY_SUM)
         places = min(QUERY_BITS, room.bit_length() - 1)
         if places < _FEWEST_QUERY_BITS:
             raise ParameterError("shares of theta leave no room for a score; lower the tolerance.")
         return places
+
+    @cached_property
+    def score_bound(self) -> int:
+        """The largest size of a score of ``QUERY_SUM`` at ``query_bits``, as it was planned."""
+        plan = self.plan
+        if isinstance(plan, ChebyshevPlan):
+            return _largest_theta(plan) * QUERY_SUM << self.query_bits
+        return self.bounds.largest_solution * (QUERY_SUM << self.query_bits)
+
+    def check_modulus(self, modulus: int) -> None:
+        """Refuse shares of another modulus than the plan has."""
+        plan = self.plan
+        if isinstance(plan, ChebyshevPlan):
+            planned = modulus == plan.modulus
+        else:
+            planned = self.score_bound << (SLACK_BITS + 1) <= modulus < 1 << modulus_bits(plan)
+        if not planned:
+            raise InputError("shares of theta must be modulo a number that the plan has room for.")
 
     @property
     def slots(self) -> SlotPlan:
@@ -216,3 +233,12 @@ class HiddenSolve:
 
     def _dealt(self, session: bytes, plan: DealtPlan) -> DealtTerms:
         return DealtTerms(session, self.dealer, COORDINATOR, KEY_HOLDER, plan)
+
+
+def modulus_bits(plan: SolvePlan | DealtPlan) -> int:
+    """The length of the modulus of an exact solve's shares."""
+    return plan.prime_bits * (plan.primes if isinstance(plan, SolvePlan) else 1)
+
+
+def _largest_theta(plan: ChebyshevPlan) -> int:
+    return math.ceil(plan.right_norm / plan.lowest) << plan.fraction_bits

@@ -33,6 +33,7 @@ class Recipe:
         penalties: the candidates.
         folds: how many folds; row i of a peer is in its fold i modulo folds.
         fraction_bits: binary places of the statistics.
+        moment_bits: binary places of the moments that features are standardised by.
         rados: how many rados each peer makes.
         fewest_documents: a feature that fewer documents use is not opened.
         fewest_peers: nor one that fewer peers use.
@@ -49,6 +50,7 @@ class Recipe:
     penalties: Sequence[float] = PENALTIES
     folds: int = 5
     fraction_bits: int = 30
+    moment_bits: int = 30
     rados: int = 1000
     fewest_documents: int = FEWEST_DOCUMENTS
     fewest_peers: int = FEWEST_PEERS

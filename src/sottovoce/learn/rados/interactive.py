@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.arithmetic.outline import Outline, check_outline, settled
-from sottovoce.learn.arithmetic.products import MATRIX, answer_product, ask_product
+from sottovoce.learn.arithmetic.products import MATRIX, ProductPlan, answer_product, ask_product
 from sottovoce.learn.arithmetic.script import Hear, Say, Script
 from sottovoce.learn.examples import LeakError, Rows, checked_rows, checked_signs
 from sottovoce.learn.paillier import (
@@ -115,7 +115,7 @@ def ask_rados_of(
     check_outline(rows, terms.rows)
     check_outline(labels, terms.labels)
     phi = settled(signatures.added(labels), terms.phi)
-    doubled = yield from ask_product(phi, rows, MATRIX)
+    doubled = yield from ask_product(phi, rows, ProductPlan(terms.phi, terms.rows, MATRIX))
     return settled(doubled, terms.result)
 
 

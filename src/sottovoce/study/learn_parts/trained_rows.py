@@ -26,6 +26,7 @@ from sottovoce.learn.protocols.open_training import (
     moments_stage,
     solved_statistics,
     statistics_stage,
+    told_standard,
 )
 from sottovoce.learn.protocols.solving import HiddenSolve
 from sottovoce.learn.protocols.standard import Standard, lifted
@@ -92,9 +93,9 @@ class PeerTraining:
 
     def standard(self, kept: KeptFeatures) -> Standard:
         """From plain moments, rounded as the protocol rounds them."""
-        numbers = moments_stage(self.terms, kept, self.terms.peers).numbers
-        total = sum(numbers.encode(each.moments(kept)) for each in self.data)
-        return Standard.of(numbers.decode(np.asarray(total)), kept)
+        stage = moments_stage(self.terms, kept, self.terms.peers)
+        total = sum(stage.numbers.encode(each.moments(kept)) for each in self.data)
+        return told_standard(stage, np.asarray(total), kept)
 
 
 def plain_twin(given: PeerTraining) -> LinearModel:
