@@ -63,3 +63,30 @@ def test_an_output_is_never_written_over_what_is_read(
     assert (code, out) == (2, "")
     assert "which is the same file; give another name." in err
     assert files(folder) == before
+
+
+def test_whose_last_post_is_deleted_is_in_no_alerts(run: Run, folder: Path) -> None:
+    made(run, "--keep-posts")
+    run("alerts", "s", "--top", "50")
+    user = pq.read_table("s.alerts")["user"][0].as_py()
+    hers = [row for row in pq.read_table("posts.parquet").to_pylist() if row["user"] == user]
+    times = sorted({row["time"].isoformat() for row in hers})
+    given = [part for time in times for part in ("--post", time)]
+    assert run("forget", "s", "--user", user, *given[:2])[0] == 0
+    assert user in pq.read_table("s.alerts")["user"].to_pylist()
+    assert run("forget", "s", "--user", user, *given[2:])[0] == 0
+    for name in ("s", "s.alerts"):
+        assert user not in pq.read_table(folder / name)["user"].to_pylist()
+
+
+def test_who_is_in_the_alerts_only_can_be_erased_once(run: Run, folder: Path) -> None:
+    made(run)
+    run("alerts", "s", "--top", "50")
+    alerts = (folder / "s.alerts").read_bytes()
+    user = pq.read_table("s.alerts")["user"][0].as_py()
+    assert run("forget", "s", "--user", user)[0] == 0
+    (folder / "s.alerts").write_bytes(alerts)
+    assert run("forget", "s", "--user", user)[0] == 0
+    assert user not in pq.read_table("s.alerts")["user"].to_pylist()
+    code, _, err = run("forget", "s", "--user", user)
+    assert (code, err) == (2, "the user is not in this state, nor in its alerts.\n")
