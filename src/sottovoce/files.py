@@ -6,7 +6,7 @@ to its final name, so a crash, an error or Ctrl-C never leaves half a file under
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,6 +37,21 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def refuse_overlap(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
+    """Refuse to write over a file that is read, or two outputs into one file."""
+    taken = [path for path in inputs if path is not None]
+    for out in outputs:
+        if out is None:
+            continue
+        for path in taken:
+            if _same_file(out, path):
+                raise InputError(
+                    f"cannot write {out}: the command needs {path}, which is the same file; "
+                    "give another name."
+                )
+        taken.append(out)
+
+
 def output_folder(path: Path) -> Path:
     """Create ``path`` as a folder, or say why it cannot be one."""
     try:
@@ -60,6 +75,14 @@ def nearest_folder(path: Path) -> Path:
     while not os.path.lexists(nearest):
         nearest = nearest.parent
     return nearest
+
+
+def _same_file(first: Path, second: Path) -> bool:
+    try:
+        return first.samefile(second)
+    except OSError:
+        # One of them is not there yet.
+        return os.path.realpath(first) == os.path.realpath(second)
 
 
 def _system_words(error: OSError) -> str:

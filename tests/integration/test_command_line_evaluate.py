@@ -213,3 +213,13 @@ def test_other_files_and_options_are_refused(run: Run, community: Path) -> None:
     assert "named like a baseline" in run("evaluate", community / "named.parquet", own)[2]
     pq.write_table(pq.read_table(ranks).slice(0, 0), community / "empty.parquet")
     assert "at least 1 row" in run("evaluate", community / "empty.parquet", truth)[2]
+
+
+def test_an_output_is_not_written_over_the_ranks(run: Run, community: Path) -> None:
+    ranks, truth = community / "ranks.parquet", community / "truth.parquet"
+    before = ranks.read_bytes()
+    for option in ("--qrels-out", "--run-out"):
+        code, _, err = run("evaluate", ranks, truth, option, ranks)
+        assert code == 2
+        assert "which is the same file; give another name." in err
+    assert ranks.read_bytes() == before

@@ -325,3 +325,19 @@ def test_a_folder_that_holds_no_model_is_refused(run: Run, folder: Path) -> None
     code, _, err = run("topics", "match", folder, "topics.toml")
     assert code == 2
     assert "Traceback" not in err
+
+
+def test_no_sheet_takes_the_place_of_a_key_or_of_the_posts(run: Run, folder: Path) -> None:
+    pairs = pq.read_table("truth.parquet").select(["user", "topic"]).slice(0, 6)
+    pq.write_table(pairs, "who.parquet")
+    asked = ("topics", "judge", "export-profiles", "posts.parquet", "who.parquet", "--with-texts")
+    for out, key in (("p.csv", "p.csv"), ("posts.parquet", "p.key"), ("p.csv", "who.parquet")):
+        code, _, err = run(*asked, "--out", out, "--key", key)
+        assert code == 2
+        assert "which is the same file; give another name." in err
+    (folder / "p.key").write_text("an earlier key")
+    code, _, err = run(*asked, "--out", "p.csv", "--key", "p.key")
+    assert code == 2
+    assert "the key p.key is there already" in err
+    assert (folder / "p.key").read_text() == "an earlier key"
+    assert not (folder / "p.csv").exists()

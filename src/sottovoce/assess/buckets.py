@@ -11,9 +11,11 @@ from datetime import date
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sottovoce.errors import ParameterError
+from sottovoce.corpus.schema import POSTS
+from sottovoce.errors import InputError, ParameterError
 
 _WRITTEN = re.compile(r"([1-9]\d{0,3})(d|w|mo)", re.ASCII)
 _DAYS_OF_A_WEEK = 7
@@ -44,8 +46,8 @@ class Bucket:
         return f"{self.count}{self.unit}"
 
     def numbers(self, times: pa.Array) -> NDArray[np.int32]:
-        """The number of the bucket that holds each time (``timestamp[us, UTC]``)."""
-        days = times.cast(pa.int64()).to_numpy() // _MICROSECONDS_OF_A_DAY
+        """The number of the bucket that holds each time, a timestamp of any unit and zone."""
+        days = microseconds(times) // _MICROSECONDS_OF_A_DAY
         return self._of_days(days).astype(np.int32)
 
     def first_day(self, number: int) -> date:
@@ -66,3 +68,21 @@ class Bucket:
         if self.unit == "w":
             return (days + _DAYS_FROM_MONDAY) // (_DAYS_OF_A_WEEK * self.count)
         return days // self.count
+
+
+def microseconds(times: pa.Array) -> NDArray[np.int64]:
+    """Since 1970 in UTC; a time without a zone is in UTC, and one that is missing is refused."""
+    if not pa.types.is_timestamp(times.type):
+        raise InputError(f"the times of posts must be timestamps, got {times.type}.")
+    if times.null_count:
+        raise InputError(f"every post must have a time, got {times.null_count} without one.")
+    wanted = POSTS.field("time").type
+    if times.type.unit == "ns":
+        # Down, also before 1970, so that no post leaves its bucket.
+        in_utc = times.cast(pa.timestamp("ns", "UTC"))
+        times = pc.floor_temporal(in_utc, unit="microsecond").cast(wanted)
+    try:
+        found: NDArray[np.int64] = times.cast(wanted).cast(pa.int64()).to_numpy()
+    except pa.ArrowInvalid:
+        raise InputError("the times of posts must be within the years that there are.") from None
+    return found

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.assess.buckets import Bucket
+from sottovoce.assess.buckets import Bucket, microseconds
 from sottovoce.assess.header import M_KEPT, Header, fingerprint_of
 from sottovoce.assess.measures.catalogue import Measure
 from sottovoce.assess.post_log import PostValues
@@ -55,6 +55,7 @@ class Scoring:
         self.header.check_same(state.header)
         counter = _BatchCounter(self._all_scorers(), threads)
         for batch in batches:
+            _check_posts(batch)
             counts = counter.count(batch["text"])
             rows = state.rows(batch["user"])
             buckets = self.header.bucket.numbers(batch["time"])
@@ -68,7 +69,7 @@ class Scoring:
             for name, space in state.spaces.items():
                 space.add_posts(rows, buckets, strengths[name])
             if state.log is not None:
-                times = batch["time"].cast(pa.int64()).to_numpy()
+                times = microseconds(batch["time"])
                 state.log.append(PostValues(rows, times, self._bits(counts, rows.size), strengths))
 
     def state_of(self, batches: Iterable[pa.RecordBatch], *, threads: int | None = None) -> State:
@@ -153,6 +154,19 @@ def _salient(catalogue: Catalogue, words: PostScorer) -> dict[str, tuple[int, ..
                 "rules by which words are counted; mend its words in the catalogue."
             )
     return found
+
+
+def _check_posts(batch: pa.RecordBatch) -> None:
+    """Refuse a batch that was not read by ``open_posts`` and lacks what that assures."""
+    for name in ("user", "time", "text"):
+        if name not in batch.schema.names:
+            raise InputError(f"posts must have the columns user, time and text, got no {name}.")
+        if missing := batch[name].null_count:
+            raise InputError(f"every post must have a {name}, got {missing} without one.")
+    for name in ("user", "text"):
+        kind = batch.schema.field(name).type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            raise InputError(f"the {name} of a post must be a string, got {kind}.")
 
 
 def _check_spaces(spaces: Sequence[Space]) -> None:

@@ -7,6 +7,7 @@ import typer
 
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
 from sottovoce.errors import ParameterError
+from sottovoce.files import refuse_overlap
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,6 +51,7 @@ def alerts(
     from sottovoce.assess.setting import Setting  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.state_file import load_ranked, load_state  # noqa: PLC0415 - fast --help
 
+    refuse_overlap((out,), (state, alerts_file(state)))
     held, ranked = load_state(state), load_ranked(state)
     names = ranked.get("measures", ["all"]) if measure is None else measure.split(",")
     with progress("Ranking users"):

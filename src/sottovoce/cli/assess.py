@@ -31,6 +31,7 @@ from sottovoce.cli.reading import (
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
 from sottovoce.corpus.reading.options import MIB
 from sottovoce.errors import ParameterError
+from sottovoce.files import refuse_overlap
 
 if TYPE_CHECKING:
     from sottovoce.assess.job import Assessment
@@ -86,8 +87,11 @@ def assess(
 
     Example: sottovoce assess posts.csv --topics topics.toml --measure bow-dt --out ranks.parquet
     """
+    from sottovoce.assess.alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
 
+    beside = None if state is None else alerts_file(state)
+    refuse_overlap((out, state), (posts, topics, beside, *(merge or ()), *(model or ())))
     request = Request(
         measures=tuple(name.strip() for name in measure.split(",")),
         setting=the_setting(k, m, mode),

@@ -7,6 +7,7 @@ import typer
 
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
 from sottovoce.errors import ParameterError
+from sottovoce.files import refuse_overlap
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,6 +63,7 @@ def evaluate(
 
     if qrels_levels not in LEVELS:
         raise ParameterError(f"--qrels-levels must be grades or sensitive, got {qrels_levels!r}.")
+    refuse_overlap((qrels_out, run_out), (ranks, truth, posts, topics))
     with progress("Reading ranks and truth"):
         ranked, known = read_ranks(ranks), read_judgements(truth, level)
         judged = evaluation.judged_topics(known)

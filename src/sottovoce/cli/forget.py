@@ -20,8 +20,8 @@ def forget(
 ) -> None:
     """Erase users from a state and from its alerts, as if they had never posted.
 
-    With --post only posts of hers are erased. Files of posts and of ranks are not touched: remove
-    her there yourself.
+    With --post only posts of hers are erased. Files of posts, of ranks and of alerts --out are not
+    touched: remove her there yourself.
 
     Example: sottovoce forget community.state --user ada
     """

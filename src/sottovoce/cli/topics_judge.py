@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sottovoce.cli.shown import AsJson, progress, show_facts, show_json, show_rows
+from sottovoce.files import refuse_overlap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,6 +68,7 @@ def export_topics(
         topic_sheet,
     )
 
+    refuse_overlap((out,), (catalogue,))
     loaded = Catalogue.load(catalogue)
     rows = topic_sheet(loaded, judges=judges, seed=seed, checks=checks)
     columns = SHEET_COLUMNS if judges else PLATFORM_COLUMNS
@@ -99,6 +101,7 @@ def import_topics(
         topic_votes,
     )
 
+    refuse_overlap((out,), votes)
     loaded = Catalogue.load(catalogue)
     real = _real_votes(votes, allow_missing=allow_missing, drop_failed=drop_failed)
     judged = judged_topics(
@@ -178,6 +181,8 @@ def export_profiles(
     from sottovoce.topics.judgements import profiles as study  # noqa: PLC0415 - keeps --help fast
 
     require_consent(with_texts)
+    refuse_overlap((out, key), (posts, profiles))
+    _refuse_existing(key)
     coded = study.coded_profiles(read_profiles(profiles, sample=sample, base=base, seed=seed))
     with progress("Reading posts"):
         texts = study.posts_in_order(open_posts(posts), (profile.user for profile in coded))
@@ -214,6 +219,7 @@ def import_profiles(
         sensitive_users,
     )
 
+    refuse_overlap((out,), (*votes, key))
     real = _real_votes(votes, allow_missing=allow_missing, drop_failed=False)
     truth = judged_truth(real, load_key(key), threshold=threshold)
     with whole_file(out, private=True) as temporary:
@@ -224,6 +230,17 @@ def import_profiles(
         return
     show_facts("Agreement", facts)
     show_rows("sensitive users", rows)
+
+
+def _refuse_existing(key: Path) -> None:
+    """Codes are random: without their key, votes on earlier sheets would be lost."""
+    from sottovoce.errors import InputError  # noqa: PLC0415 - keeps --help fast
+
+    if key.exists():
+        raise InputError(
+            f"the key {key} is there already, and votes on its sheets need it; give another name, "
+            "or remove it."
+        )
 
 
 def _real_votes(paths: "Sequence[Path]", *, allow_missing: bool, drop_failed: bool) -> "list[Vote]":
