@@ -7,7 +7,7 @@ from sottovoce.assess.buckets import Bucket
 from sottovoce.assess.header import M_KEPT
 from sottovoce.assess.measures.catalogue import Measure, chosen_measures
 from sottovoce.assess.ranking import Ranking, rank
-from sottovoce.assess.scoring import Scoring, needed_spaces, needs_words
+from sottovoce.assess.scoring import Scoring, named_spaces, needed_spaces, needs_words
 from sottovoce.assess.setting import Setting
 from sottovoce.corpus.reading import open_posts
 from sottovoce.topics.bow import BagOfWords
@@ -55,7 +55,7 @@ def plan_scoring(
 ) -> tuple[dict[str, Measure], Scoring]:
     """The measures called ``measures``, and how to score posts for them and no more."""
     bow = BagOfWords()
-    given = {bow.name: bow, **{each.name: each for each in spaces}}
+    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
     chosen = chosen_measures(measures, tuple(given))
     needed = needed_spaces(chosen)
     return chosen, Scoring(

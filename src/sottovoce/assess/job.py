@@ -1,6 +1,6 @@
 """Assessing files: posts in, ranks and state out, all or nothing."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,7 @@ from sottovoce.assess.buckets import Bucket
 from sottovoce.assess.header import M_KEPT, Header
 from sottovoce.assess.measures.catalogue import Measure, chosen_measures
 from sottovoce.assess.ranking import rank_batches, write_ranks
-from sottovoce.assess.scoring import Scoring
+from sottovoce.assess.scoring import Scoring, named_spaces
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state import State
 from sottovoce.assess.state_file import input_fingerprint, load_state, write_state
@@ -115,7 +115,7 @@ class Assessment:
 def scoring_for(header: Header, spaces: Sequence[Space]) -> Scoring:
     """How to score more posts for a state with this header; it must fit exactly."""
     bow = BagOfWords()
-    given: Mapping[str, Space] = {bow.name: bow, **{space.name: space for space in spaces}}
+    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
     if missing := sorted(set(header.spaces) - set(given)):
         raise InputError(
             f"the state holds strengths in {', '.join(missing)}: new posts need that model too; "

@@ -33,7 +33,7 @@ class Scoring:
         mode: Mode = "corrected",
         posts: bool = False,
     ) -> None:
-        _check_spaces(spaces)
+        named_spaces(spaces)
         self.scorers = {space.name: space.scorer(catalogue, mode=mode) for space in spaces}
         self._words = words
         self.header = Header(
@@ -169,7 +169,9 @@ def _check_posts(batch: pa.RecordBatch) -> None:
             raise InputError(f"the {name} of a post must be a string, got {kind}.")
 
 
-def _check_spaces(spaces: Sequence[Space]) -> None:
-    names = [space.name for space in spaces]
-    if len(set(names)) < len(names):
+def named_spaces(spaces: Sequence[Space]) -> dict[str, Space]:
+    """Spaces by name; two of one name are refused, as one would hide the other."""
+    named = {space.name: space for space in spaces}
+    if len(named) < len(spaces):
         raise ParameterError("give at most one model of each space, got several of one.")
+    return named

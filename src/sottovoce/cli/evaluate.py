@@ -42,7 +42,7 @@ def evaluate(
         typer.Option(help="Write the ranks as a TREC run; several measures, into a folder."),
     ] = None,
     replicates: Annotated[int, typer.Option(help="Bootstrap draws behind an interval.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Of bootstrap and permutations.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of bootstrap and permutations.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Judge rankings: R-precision, Prec@5, MAP and NDCG with 95% intervals, beside baselines.

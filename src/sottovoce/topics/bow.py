@@ -124,5 +124,6 @@ def _cosines(
                 squares[members[place]] += count * count
         for topic in range(sizes.size):
             if squares[topic] > 0.0:
-                norm = np.sqrt(sizes[topic] * squares[topic])
-                out[row, topic] = min(1.0, out[row, topic] / norm)
+                # Both sides are whole numbers, so equal cosines have equal bits.
+                share = out[row, topic] * out[row, topic] / (sizes[topic] * squares[topic])
+                out[row, topic] = min(1.0, np.sqrt(share))

@@ -73,10 +73,12 @@ def test_strength_breadth_and_persistence_make_the_score() -> None:
     for seed in range(5):
         found = explained(random_posts(seed), "lda-dt")[0]
         assert found.interest is not None
-        assert found.position.score == found.interest.persistence - found.interest.breadth
+        whole = found.interest.persistence - found.interest.breadth
+        assert found.position.score == pytest.approx(whole, rel=0, abs=2.0**-40)
         found = explained(random_posts(seed), "lda-d")[0]
         assert found.interest is not None
-        assert found.position.score == found.interest.strength - found.interest.breadth
+        whole = found.interest.strength - found.interest.breadth
+        assert found.position.score == pytest.approx(whole, rel=0, abs=2.0**-40)
 
 
 def test_words_are_those_of_the_posts_that_hold_the_score_up() -> None:

@@ -9,6 +9,7 @@ from sottovoce.assess.evaluation import (
     averaged,
     bootstrap_metrics,
     metrics_by_topic,
+    paired_difference,
     paired_test,
     percentile_interval,
     stratified_test,
@@ -66,6 +67,42 @@ def test_paired_tests_find_a_better_measure_and_no_difference_where_there_is_non
     # Twelve of a hundred would be a test at 5% with probability below 0.002.
     assert false_alarms <= 12
     assert better_found >= 90
+
+
+def same_people(name: str, sensitive: Flags, prefix: str) -> JudgedTopic:
+    users = pa.array([f"{prefix}{place}" for place in range(len(sensitive))])
+    return JudgedTopic(name, users, sensitive, np.where(sensitive, 0.8, 0.0))
+
+
+def rejections(prefixes: list[str], runs: int) -> tuple[int, int, int, int]:
+    """How often two equally good measures, the same in all topics, seem to differ at 5%.
+
+    Bootstrap, t-test, permutations; and how often a measure of nothing passes the shuffles.
+    """
+    drawn = student = swapped = shuffled = 0
+    sensitive = np.arange(100) < 30
+    judged = [same_people(f"t{place}", sensitive, each) for place, each in enumerate(prefixes)]
+    strata = [np.zeros(100, dtype=np.int64)] * len(judged)
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        one, two = ([scores] * len(judged) for scores in rng.normal(size=(2, 100)) + sensitive)
+        draws = bootstrap_metrics(judged, {"1": one, "2": two}, replicates=200, seed=seed)
+        drawn += paired_difference(0.0, draws["1"]["map"], draws["2"]["map"]).p_value < 0.05
+        test = paired_test(user_hits(judged, one), user_hits(judged, two))
+        student += test.p_t < 0.05
+        swapped += test.p_permutation < 0.05
+        nothing = [rng.normal(size=100)] * len(judged)
+        found = stratified_test(judged, nothing, strata, permutations=199, seed=seed)
+        shuffled += found.p_value < 0.05
+    return drawn, student, swapped, shuffled
+
+
+def test_the_same_people_in_five_topics_are_not_five_times_as_many() -> None:
+    """Planted: when every topic's people have names of their own, all four see finds in nothing."""
+    runs = 60
+    # Nine of sixty would be a test at 5% with probability 0.003.
+    assert max(rejections(["u"] * 5, runs)) <= 8
+    assert min(rejections(["a", "b", "c", "d", "e"], runs)) >= 10
 
 
 def test_shuffling_within_volume_unmasks_a_measure_that_only_sees_volume() -> None:

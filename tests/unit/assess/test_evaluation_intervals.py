@@ -56,7 +56,42 @@ def test_all_measures_see_the_same_draws() -> None:
     assert len(set(found["one"]["map"].tolist())) > 5
 
 
-def test_topics_are_drawn_apart_and_pieces_do_not_change_how_many(
+def test_a_user_is_drawn_for_all_her_topics_or_for_none() -> None:
+    """The same people in another order: both topics have the same metrics in every draw."""
+    sensitive = np.array([True, False, True, False, False, False])
+    users = pa.array([f"u{place}" for place in range(6)])
+    turned = np.array([3, 1, 0, 5, 4, 2])
+    grades = np.where(sensitive, 0.8, 0.1)
+    one = JudgedTopic("one", users, sensitive, grades)
+    two = JudgedTopic("two", users.take(pa.array(turned)), sensitive[turned], grades[turned])
+    scores = np.array([4.0, 5, 1, 2, 6, 3])
+    both = bootstrap_metrics([one, two], {"m": [scores, scores[turned]]}, replicates=40)["m"]
+    single = bootstrap_metrics([one], {"m": [scores]}, replicates=40)["m"]
+    for name, values in both.items():
+        assert values == pytest.approx(single[name])
+    assert len(set(single["map"].tolist())) > 5
+
+
+def test_every_topic_keeps_its_size_and_a_lone_user_is_not_always_drawn() -> None:
+    """Users 0 to 29 for both topics, 30 to 59 for the second, 60 for the first only."""
+    people = [np.r_[np.arange(30), 60], np.arange(60)]
+    strata = bootstrapping.judging_strata(people)
+    assert [len(set(strata[part].tolist())) for part in (slice(30), slice(30, 60))] == [1, 1]
+    assert len(set(strata.tolist())) == 3
+    few = bootstrapping.judging_strata([np.arange(3), np.arange(1, 5)])
+    assert len(set(few.tolist())) == 1
+
+
+def test_a_topic_is_never_without_a_sensitive_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    topic = judged_topic([True, False, False])
+    monkeypatch.setattr(
+        bootstrapping, "_draws", lambda rows, users, rng: np.tile([0.0, 2.0, 1.0], (rows, 1))
+    )
+    found = bootstrap_metrics([topic], {"m": [np.array([1.0, 2.0, 3.0])]}, replicates=2)["m"]
+    assert found["map"] == pytest.approx([0.25, 0.25])
+
+
+def test_topics_of_different_users_and_pieces_do_not_change_how_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     judged = [judged_topic([True] + [False] * 9), judged_topic([True] * 3 + [False] * 4)]
@@ -129,8 +164,19 @@ def test_holm_s_correction_is_that_of_statsmodels() -> None:
 
 
 def test_hits_of_a_random_ranking_are_the_share_of_sensitive_users() -> None:
+    judged = [judged_topic([True, False, False, False])]
+    assert user_hits(judged, constant_scores(judged)) == pytest.approx([0.25])
+
+
+def test_a_user_is_one_sample_whatever_her_topics_and_the_mean_is_micro_r_precision() -> None:
+    """Three pairs of two people: u0 hits with 1/4 and 1/2, u1 with 1/2."""
     judged = [judged_topic([True, False, False, False]), judged_topic([True, True, False, False])]
-    assert user_hits(judged, constant_scores(judged)) == pytest.approx([0.25, 0.5, 0.5])
+    scores = constant_scores(judged)
+    hits = user_hits(judged, scores)
+    assert hits == pytest.approx(np.array([0.75, 0.5]) * 2 / 3)
+    assert hits.mean() == pytest.approx(
+        averaged(metrics_by_topic(judged, scores))["r_precision_micro"]
+    )
 
 
 def test_micro_counts_users_and_macro_counts_topics() -> None:

@@ -134,3 +134,12 @@ def test_a_file_that_is_absent_too_large_or_no_csv_is_refused(
     monkeypatch.setattr("sottovoce.topics.judgements.cells.MOST_BYTES", 10)
     with pytest.raises(InputError, match="at most 10 bytes"):
         list(read_rows(path))
+
+
+def test_a_column_named_twice_is_refused_and_blank_names_may_repeat(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("topic,answer, topic \nhiv,yes,debts\n")
+    with pytest.raises(InputError, match="name of column 1 comes again"):
+        list(read_rows(path))
+    path.write_text("topic,,answer,\nhiv,,yes,\n")
+    assert [row["answer"] for _, row in read_rows(path)] == ["yes"]

@@ -14,7 +14,6 @@ from sottovoce.assess.evaluation.judged import (
     constant_scores,
     user_rows,
 )
-from sottovoce.assess.evaluation.ties import Floats
 from sottovoce.assess.setting import Setting
 from sottovoce.corpus.reading import Corpus
 from sottovoce.topics.catalogue import Catalogue
@@ -55,16 +54,14 @@ def count_volumes(posts: Corpus) -> Volumes:
 
 
 def _words(texts: pa.Array) -> pa.Array:
-    return pc.add(pc.count_substring_regex(texts, r"\S\s+\S"), 1)
+    return pc.count_substring_regex(texts, r"\S+")
 
 
 def volume_scores(judged: Sequence[JudgedTopic], volumes: Mapping[str, int]) -> Scores:
-    """Rank by volume; who wrote nothing has 0."""
-    return tuple(_by_user(topic, volumes) for topic in judged)
-
-
-def _by_user(topic: JudgedTopic, volumes: Mapping[str, int]) -> Floats:
-    return np.array([volumes.get(user, 0) for user in topic.users.to_pylist()], dtype=np.float64)
+    """Rank by volume; a judged user without a post is refused."""
+    names = pa.array(volumes.keys(), pa.string())
+    amounts = np.array(list(volumes.values()), dtype=np.float64)
+    return tuple(amounts[user_rows(topic, names)] for topic in judged)
 
 
 def entropy_scores(judged: Sequence[JudgedTopic], posts: Corpus, catalogue: Catalogue) -> Scores:

@@ -1,8 +1,9 @@
-"""Bootstrap over users, stratified by topic; all measures see the same draws.
+"""Bootstrap over users; all topics and all measures see the same draws.
 
 B. Efron and R. Tibshirani, An Introduction to the Bootstrap (1993): percentile intervals. A user
+who is judged for several topics is one person: she is drawn for all of them or for none. A user
 who is drawn twice stands twice in the ranking, tied with herself. A draw without any sensitive
-user has no metrics and is drawn anew.
+user of a topic has no metrics there, so one of them joins it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,15 +11,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce.assess.evaluation.judged import JudgedTopic, Scores
+from sottovoce.assess.evaluation.judged import JudgedTopic, Scores, places_of_users
 from sottovoce.assess.evaluation.metrics import TopicMetrics, averaged, topic_metrics
-from sottovoce.assess.evaluation.ties import Flags, Floats, TiedRanking, TieOrder, tie_order
+from sottovoce.assess.evaluation.ties import Floats, Integers, TiedRanking, TieOrder, tie_order
 from sottovoce.errors import ParameterError
 
 REPLICATES = 1000
 CONFIDENCE = 0.95
 # Replicates times users held at once: a few megabytes, whatever the community's size.
 CELLS_AT_ONCE = 250_000
+# A stratum of n draws has (n - 1) / n of the variance that it should have.
+LEAST_IN_STRATUM = 20
 
 
 @dataclass(frozen=True)
@@ -67,29 +70,29 @@ def bootstrap_metrics(
     """For each measure and metric, its values on ``replicates`` draws of users."""
     if replicates < 1:
         raise ParameterError(f"replicates must be >= 1, got {replicates}.")
-    streams = np.random.SeedSequence(seed).spawn(len(judged))
-    by_topic = [
-        _topic_replicates(
-            topic,
-            {measure: tie_order(scores[place]) for measure, scores in runs.items()},
-            replicates,
-            np.random.default_rng(streams[place]),
-        )
-        for place, topic in enumerate(judged)
+    orders = [
+        {measure: tie_order(scores[place]) for measure, scores in runs.items()}
+        for place in range(len(judged))
     ]
-    return {measure: averaged([topics[measure] for topics in by_topic]) for measure in runs}
+    parts: list[dict[str, list[TopicMetrics]]] = [{name: [] for name in runs} for _ in judged]
+    people = places_of_users(judged)
+    rng = np.random.default_rng(seed)
+    for drawn in _drawn_weights(judged, people, replicates, rng):
+        for topic, places, own, found in zip(judged, people, orders, parts, strict=True):
+            _add_metrics(topic, own, drawn[:, places], found)
+    return {name: averaged([TopicMetrics.joined(found[name]) for found in parts]) for name in runs}
 
 
-def _topic_replicates(
-    topic: JudgedTopic, orders: Mapping[str, TieOrder], replicates: int, rng: np.random.Generator
-) -> dict[str, TopicMetrics]:
-    parts: dict[str, list[TopicMetrics]] = {measure: [] for measure in orders}
-    ideal_order = tie_order(topic.grades)
-    for weights in _drawn_weights(topic.sensitive, replicates, rng):
-        ideal = _weighted(ideal_order, topic, weights)
-        for measure, order in orders.items():
-            parts[measure].append(topic_metrics(_weighted(order, topic, weights), ideal))
-    return {measure: TopicMetrics.joined(own) for measure, own in parts.items()}
+def _add_metrics(
+    topic: JudgedTopic,
+    orders: Mapping[str, TieOrder],
+    weights: Floats,
+    found: Mapping[str, list[TopicMetrics]],
+) -> None:
+    """Every measure's metrics on some draws."""
+    ideal = _weighted(tie_order(topic.grades), topic, weights)
+    for measure, order in orders.items():
+        found[measure].append(topic_metrics(_weighted(order, topic, weights), ideal))
 
 
 def _weighted(order: TieOrder, topic: JudgedTopic, weights: Floats) -> TiedRanking:
@@ -100,14 +103,43 @@ def _weighted(order: TieOrder, topic: JudgedTopic, weights: Floats) -> TiedRanki
     )
 
 
-def _drawn_weights(sensitive: Flags, replicates: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """How often each user is drawn, some replicates (rows) at a time."""
-    at_once = max(1, CELLS_AT_ONCE // len(sensitive))
+def _drawn_weights(
+    judged: Sequence[JudgedTopic],
+    people: Sequence[Integers],
+    replicates: int,
+    rng: np.random.Generator,
+) -> Iterator[Floats]:
+    """How often each person is drawn, some replicates (rows) at a time."""
+    strata = judging_strata(people)
+    at_once = max(1, CELLS_AT_ONCE // len(strata))
     for start in range(0, replicates, at_once):
-        weights = _draws(min(at_once, replicates - start), len(sensitive), rng)
-        while (without := ~weights[:, sensitive].any(axis=1)).any():
-            weights[without] = _draws(int(without.sum()), len(sensitive), rng)
+        weights = np.zeros((min(at_once, replicates - start), len(strata)))
+        for stratum in np.unique(strata):
+            inside = np.flatnonzero(strata == stratum)
+            weights[:, inside] = _draws(len(weights), len(inside), rng)
+        for topic, places in zip(judged, people, strict=True):
+            _add_sensitive(weights, places[topic.sensitive], rng)
         yield weights
+
+
+def judging_strata(people: Sequence[Integers]) -> Integers:
+    """People who were judged for the same topics, so that every topic keeps its size in a draw.
+
+    Those who share their topics with few others are drawn together: a stratum of one would be
+    drawn always, as if she were known to be in every community.
+    """
+    population = 1 + max(int(places.max()) for places in people)
+    topics = np.zeros((population, len(people)), dtype=np.bool_)
+    for topic, places in enumerate(people):
+        topics[places, topic] = True
+    _, strata = np.unique(topics, axis=0, return_inverse=True)
+    few = np.bincount(strata.ravel()) < LEAST_IN_STRATUM
+    return np.where(few[strata.ravel()], -1, strata.ravel()).astype(np.int64)
+
+
+def _add_sensitive(weights: Floats, sensitive: Integers, rng: np.random.Generator) -> None:
+    without = np.flatnonzero(~weights[:, sensitive].any(axis=1))
+    weights[without, rng.choice(sensitive, len(without))] += 1.0
 
 
 def _draws(rows: int, users: int, rng: np.random.Generator) -> Floats:

@@ -80,7 +80,7 @@ def evaluate(
     drawn = bootstrap_metrics(judged, everything, replicates=replicates, seed=seed)
     strata = _strata(everything)
     measures = tuple(
-        _evaluated(judged, measure, scores, drawn[measure], strata)
+        _evaluated(judged, measure, scores, drawn[measure], strata, seed)
         for measure, scores in everything.items()
     )
     return Evaluation(
@@ -115,6 +115,7 @@ def _evaluated(
     scores: Scores,
     drawn: Mapping[str, Floats],
     strata: Sequence[Integers] | None,
+    seed: int,
 ) -> Evaluated:
     by_topic = metrics_by_topic(judged, scores)
     return Evaluated(
@@ -127,7 +128,7 @@ def _evaluated(
         r_precision_by_topic={
             topic.name: float(own.r_precision) for topic, own in zip(judged, by_topic, strict=True)
         },
-        volume=None if strata is None else stratified_test(judged, scores, strata),
+        volume=None if strata is None else stratified_test(judged, scores, strata, seed=seed),
     )
 
 

@@ -114,6 +114,16 @@ def user_rows(topic: JudgedTopic, names: pa.Array) -> Integers:
     return rows
 
 
+def places_of_users(judged: Sequence[JudgedTopic]) -> list[Integers]:
+    """For each topic the number of each of its users: one for a person, whatever the topics."""
+    everyone = pa.chunked_array([topic.users.cast(pa.string()) for topic in judged])
+    names = pc.unique(everyone)
+    return [
+        pc.index_in(topic.users.cast(pa.string()), value_set=names).to_numpy().astype(np.int64)
+        for topic in judged
+    ]
+
+
 def constant_scores(judged: Sequence[JudgedTopic]) -> Scores:
     """The random baseline: all users tie, so that every metric is its mean over all rankings."""
     return tuple(np.zeros(len(topic.users)) for topic in judged)

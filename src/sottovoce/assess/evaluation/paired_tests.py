@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from sottovoce.assess.evaluation.judged import JudgedTopic, Scores
+from sottovoce.assess.evaluation.judged import JudgedTopic, Scores, places_of_users
 from sottovoce.assess.evaluation.r_precision import hits_of_sensitive_users
 from sottovoce.assess.evaluation.ties import Floats, tie_order
 from sottovoce.errors import InputError
@@ -29,15 +29,21 @@ class PairedTest:
 
 
 def user_hits(judged: Sequence[JudgedTopic], scores: Scores) -> Floats:
-    """The hit of every sensitive user of every topic: expected over ties, from 0 to 1.
+    """The hits of every sensitive user, expected over ties; their mean is R-precision (micro).
 
-    R-Susceptibility, Section 5.1.6: its "individual test samples". Users who are not sensitive
+    R-Susceptibility, Section 5.1.6: its "individual test samples". A user who is sensitive in
+    several topics is one sample, as her hits depend on one another. Users who are not sensitive
     never hit, whatever the measure, so they are left out.
     """
     pairs = zip(judged, scores, strict=True)
-    return np.concatenate(
+    hits = np.concatenate(
         [hits_of_sensitive_users(tie_order(own), topic.sensitive) for topic, own in pairs]
     )
+    places = zip(places_of_users(judged), judged, strict=True)
+    person = np.concatenate([own[topic.sensitive] for own, topic in places])
+    samples, sample = np.unique(person, return_inverse=True)
+    totals = np.bincount(sample, hits) * (len(samples) / len(hits))
+    return totals.astype(np.float64)
 
 
 def paired_test(ours: Floats, theirs: Floats, *, seed: int = 0) -> PairedTest:

@@ -52,17 +52,29 @@ def stratified_test(
     if permutations < 1:
         raise ParameterError(f"permutations must be >= 1, got {permutations}.")
     streams = np.random.SeedSequence(seed).spawn(len(judged))
+    pools = _pools(judged)
     parts = [
         _shuffled_metrics(
-            topic, tie_order(own), stratum, permutations, np.random.default_rng(stream)
+            topic, tie_order(own), stratum, permutations, np.random.default_rng(streams[pool])
         )
-        for topic, own, stratum, stream in zip(judged, scores, strata, streams, strict=True)
+        for topic, own, stratum, pool in zip(judged, scores, strata, pools, strict=True)
     ]
     # The first repetition keeps the true labels.
     values = averaged(parts)[metric]
     true, shuffled = float(values[0]), values[1:]
     extreme = int((shuffled >= true * (1.0 - 1e-12)).sum())
     return StratifiedTest(true, float(shuffled.mean()), (extreme + 1) / (permutations + 1))
+
+
+def _pools(judged: Sequence[JudgedTopic]) -> list[int]:
+    """The first topic with the same users: they are shuffled alike, all labels of a user at once.
+
+    Else labels that agree over topics would look like as many finds as there are topics.
+    """
+    return [
+        next(place for place, other in enumerate(judged) if other.users.equals(topic.users))
+        for topic in judged
+    ]
 
 
 def _shuffled_metrics(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sottovoce.assess.measures import differential_privacy, entropy
 from sottovoce.assess.measures.domain import domain_aware_risk, domain_columns
 from sottovoce.assess.measures.domain_time import domain_time_aware_risk
+from sottovoce.assess.measures.grid import on_grid
 from sottovoce.assess.measures.strength import strength_risk
 from sottovoce.assess.measures.time import time_aware_risk
 from sottovoce.assess.setting import Setting
@@ -64,17 +65,17 @@ def _strength(space: str, state: "State", topic: str, _setting: Setting) -> Scor
 def _domain(space: str, state: "State", topic: str, setting: Setting) -> Scores:
     strongest, column = state.strongest(space), state.column(topic)
     inside = domain_columns(state.domains, column, with_itself=setting.mode == "paper")
-    return domain_aware_risk(strongest[:, column], strongest[:, inside], k=setting.k)
+    return on_grid(domain_aware_risk(strongest[:, column], strongest[:, inside], k=setting.k))
 
 
 def _time(space: str, state: "State", topic: str, setting: Setting) -> Scores:
-    return time_aware_risk(state.best(space, topic, setting.m))
+    return on_grid(time_aware_risk(state.best(space, topic, setting.m)))
 
 
 def _domain_time(space: str, state: "State", topic: str, setting: Setting) -> Scores:
     others = domain_columns(state.domains, state.column(topic), with_itself=False)
     best, strongest = state.best(space, topic, setting.m), state.strongest(space)
-    return domain_time_aware_risk(best, strongest[:, others], k=setting.k)
+    return on_grid(domain_time_aware_risk(best, strongest[:, others], k=setting.k))
 
 
 MEASURES: Mapping[str, Measure] = {

@@ -80,6 +80,7 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     delimiter = max(_DELIMITERS, key=header.count)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, restval="")
     try:
+        _check_header(path, reader.fieldnames or ())
         for number, row in enumerate(reader, start=1):
             if None in row:
                 raise InputError(f"{path}: row {number} has more cells than the header.")
@@ -87,6 +88,17 @@ def read_rows(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
                 yield number, {name.strip(): plain_cell(cell) for name, cell in row.items()}
     except csv.Error:
         raise InputError(f"{path} cannot be read as CSV.") from None
+
+
+def _check_header(path: Path, names: Sequence[str]) -> None:
+    """Refuse a column named twice, of which only the last would be read; blank names may repeat."""
+    named = [name.strip() for name in names if name.strip()]
+    for place, name in enumerate(named):
+        if name in named[:place]:
+            raise InputError(
+                f"{path}: the header must name each column once, got one twice: the name of column "
+                f"{1 + [each.strip() for each in names].index(name)} comes again."
+            )
 
 
 def _read(path: Path) -> str:
