@@ -1,6 +1,6 @@
 """Who gets what in a hidden solve, and what is refused on the way."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -36,6 +36,7 @@ from sottovoce.learn.solve import (
     ChebyshevTerms,
     DealtCoordinator,
     DealtKeyHolder,
+    DealtPlan,
     DealtTerms,
     IntegerSystem,
     PublicBounds,
@@ -401,9 +402,44 @@ def test_the_plan_holds_every_score_and_every_slot(places: int, key_bits: int) -
     assert plan.sent.capacity >= largest << 64
     assert plan.returned.capacity >= (35 << (3 * plan.prime_bits // 2)) << 64
     others = [
-        SolvePlan(bounds, key_bits, primes, -(-needed // primes) + 1) for primes in (1, 2, 6, 10)
+        SolvePlan(bounds, key_bits, primes, max(-(-needed // primes) + 1, 90))
+        for primes in (1, 2, 6, 10)
     ]
     assert all(plan.cost <= other.cost for other in others if 2 * other.prime_bits + 80 < key_bits)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 12])
+@pytest.mark.parametrize("key_bits", [2048, 3072])
+def test_primes_are_too_long_to_divide_a_determinant_by_chance(size: int, key_bits: int) -> None:
+    for places in (8, 14, 30):
+        bounds = standardised_bounds(size, places, 0.5)
+        for score in (1, 1 << 22):
+            plan = plan_solve(bounds, key_bits=key_bits, score=score)
+            assert plan.prime_bits >= 90
+            needed = needed_bits(bounds, score=score, slack_bits=64, determinant=False)
+            assert (15 << (plan.prime_bits - 4)) ** plan.primes >= 1 << needed
+            assert plan_dealt(bounds, key_bits=key_bits, score=score).prime_bits >= 90
+    with pytest.raises(ParameterError, match="at least 90 bits, got 89"):
+        SolvePlan(BOUNDS, key_bits, 4, 89)
+    with pytest.raises(ParameterError, match="at least 90 bits, got 89"):
+        DealtPlan(BOUNDS, key_bits, 89)
+    with pytest.raises(ParameterError, match="at least 1 prime"):
+        SolvePlan(BOUNDS, key_bits, 0, 90)
+
+
+@pytest.mark.parametrize("made", [plan_solve, plan_dealt])
+@pytest.mark.parametrize("slack", [0, 63])
+def test_a_plan_with_less_slack_than_its_masks_is_refused(
+    made: Callable[..., object], slack: int
+) -> None:
+    with pytest.raises(ParameterError, match=f"slack_bits must be >= 64, got {slack}"):
+        made(BOUNDS, key_bits=BITS, slack_bits=slack)
+
+
+def test_a_systems_numbers_are_not_printed() -> None:
+    system = IntegerSystem([[424242, 1], [1, 424242]], [535353, 2], 0)
+    assert "424242" not in repr(system)
+    assert "535353" not in repr(system)
 
 
 def test_plan_chebyshev_takes_the_penalty_less_its_rounding() -> None:

@@ -15,7 +15,7 @@ from sottovoce.learn.paillier import (
     mask_bound,
     plan_slots,
 )
-from sottovoce.learn.paillier.plan import Stage
+from sottovoce.learn.paillier.plan import SLACK_BITS, Stage
 from sottovoce.learn.party import (
     Inbox,
     Leakage,
@@ -32,7 +32,7 @@ from sottovoce.learn.solve.field import (
     random_vector,
     subtracted,
 )
-from sottovoce.learn.solve.plan import needed_bits
+from sottovoce.learn.solve.plan import check_prime_bits, fewest_prime_bits, needed_bits
 from sottovoce.learn.solve.shares import residues_to_bytes
 from sottovoce.learn.solve.system import IntegerSystem, PublicBounds
 
@@ -75,6 +75,9 @@ class DealtPlan:
     prime_bits: int
     determinant: bool = False
 
+    def __post_init__(self) -> None:
+        check_prime_bits(self.prime_bits, self.key_bits)
+
     @property
     def size(self) -> int:
         """The number of unknowns, d."""
@@ -108,12 +111,13 @@ def plan_dealt(
     *,
     key_bits: int,
     score: int = 1 << 22,
-    slack_bits: int = 64,
+    slack_bits: int = SLACK_BITS,
     determinant: bool = False,
 ) -> DealtPlan:
     """A prime that holds y'x for all ||x||_1 <= ``score``, with room to cut shares."""
     bits = needed_bits(bounds, score=score, slack_bits=slack_bits, determinant=determinant)
-    return DealtPlan(bounds, key_bits, bits + 1, determinant)
+    prime_bits = max(bits + 1, fewest_prime_bits(key_bits))
+    return DealtPlan(bounds, key_bits, prime_bits, determinant)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,9 @@ from sottovoce.learn.solve.masking import fits_key, masked_slots
 from sottovoce.learn.solve.system import PublicBounds
 
 FEWEST_PRIME_BITS = 16
+# A random prime of b bits divides det(A) with a chance of at most 2^(4-b) log2 det(A): see
+# `fewest_prime_bits`. Keys shorter than this serve tests only.
+SAFE_PRIME_BITS, SAFE_KEY_BITS = 90, 2048
 # K's weights are cut in two, so that a slot of the answer holds a product of 3/2 instead of 2
 # residues: fewer ciphertexts to C, which cost more than a few more back.
 WEIGHT_PARTS = 2
@@ -39,10 +42,9 @@ class SolvePlan:
     determinant: bool = False
 
     def __post_init__(self) -> None:
-        if self.prime_bits < FEWEST_PRIME_BITS or self.primes < 1:
-            raise ParameterError(
-                f"a solve needs primes of at least {FEWEST_PRIME_BITS} bits, got {self.prime_bits}."
-            )
+        check_prime_bits(self.prime_bits, self.key_bits)
+        if self.primes < 1:
+            raise ParameterError(f"a solve needs at least 1 prime, got {self.primes}.")
 
     @property
     def size(self) -> int:
@@ -96,12 +98,31 @@ class SolvePlan:
         return opened * (_DECRYPT + _BLIND) * key + mixed + answered + owned
 
 
+def fewest_prime_bits(key_bits: int) -> int:
+    """How short a prime may be: of 90 bits, unless keys are too short to be safe anyway.
+
+    det(A) has at most log2 det(A) / b prime factors of b bits, and the primes that begin with
+    four ones are some 2^(b-4) / (b ln 2). A random one divides det(A), and so shows something of
+    it, with a chance below 2^(4-b) log2 det(A): 2^-70 at 90 bits for det(A) < 2^65536.
+    """
+    return SAFE_PRIME_BITS if key_bits >= SAFE_KEY_BITS else FEWEST_PRIME_BITS
+
+
+def check_prime_bits(prime_bits: int, key_bits: int) -> None:
+    """Refuse primes that divide det(A) too often."""
+    fewest = fewest_prime_bits(key_bits)
+    if prime_bits < fewest:
+        raise ParameterError(f"a solve needs primes of at least {fewest} bits, got {prime_bits}.")
+
+
 def needed_bits(bounds: PublicBounds, *, score: int, slack_bits: int, determinant: bool) -> int:
     """The bits of P, the product of the primes, that hold every score's sign.
 
     |y'x| <= max|y_i| ||x||_1 with ||x||_1 <= ``score`` in x's own integers; one bit is the sign,
     and ``slack_bits`` are left so that shares modulo P can be cut locally.
     """
+    if slack_bits < SLACK_BITS:
+        raise ParameterError(f"slack_bits must be >= {SLACK_BITS}, got {slack_bits}.")
     largest = bounds.largest_solution * score
     if determinant:
         largest = max(largest, bounds.largest_determinant)
@@ -123,8 +144,9 @@ def plan_solve(
     """
     bits = needed_bits(bounds, score=score, slack_bits=slack_bits, determinant=determinant)
     plans = []
-    for primes in range(1, bits // FEWEST_PRIME_BITS + 1):
-        plan = SolvePlan(bounds, key_bits, primes, _prime_bits(bits, primes), determinant)
+    fewest = fewest_prime_bits(key_bits)
+    for primes in range(1, max(bits // fewest, 1) + 1):
+        plan = SolvePlan(bounds, key_bits, primes, _prime_bits(bits, primes, fewest), determinant)
         quotients = (plan.quotient, plan.answer_quotient)
         if all(fits_key(each, plan.prime_bits, key_bits) for each in quotients):
             plans.append(plan)
@@ -136,9 +158,9 @@ def plan_solve(
     return min(plans, key=lambda plan: plan.cost)
 
 
-def _prime_bits(bits: int, primes: int) -> int:
+def _prime_bits(bits: int, primes: int, fewest: int) -> int:
     """The least length for which the product of so many primes surely exceeds 2^bits."""
-    each = max(-(-bits // primes), FEWEST_PRIME_BITS)
+    each = max(-(-bits // primes), fewest)
     while smallest_public_prime(each) ** primes < 1 << bits:
         each += 1
     return each

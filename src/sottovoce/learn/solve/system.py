@@ -1,7 +1,7 @@
 """The system A theta = b as scaled integers, and what of it is public."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -109,10 +109,10 @@ def standardised_bounds(
 
 @dataclass(frozen=True)
 class IntegerSystem:
-    """A and b as integers: what the protocols solve, to the last bit."""
+    """A and b as integers: what the protocols solve, to the last bit; never printed."""
 
-    matrix: list[list[int]]
-    vector: list[int]
+    matrix: list[list[int]] = field(repr=False)
+    vector: list[int] = field(repr=False)
     fraction_bits: int
 
     @property
