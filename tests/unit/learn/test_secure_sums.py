@@ -479,3 +479,9 @@ def test_a_sum_that_could_wrap_is_refused_when_planned(
 def test_values_beyond_the_plan_are_refused(value: float) -> None:
     with pytest.raises(ParameterError):
         FixedPoint(1.0, 3).encode([0.0, value])
+
+
+def test_a_signed_list_of_names_cannot_be_read_as_another() -> None:
+    lists = [["a", "b", "c"], ["a\0b", "c"], ["a", "b\0c"], ["a\0b\0c"], ["abc"], []]
+    assert len({masking.names_signed(each) for each in lists}) == len(lists)
+    assert masking.names_signed(["b", "a"]) == masking.names_signed(["a", "b"])

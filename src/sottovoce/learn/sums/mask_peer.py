@@ -25,7 +25,7 @@ from sottovoce.learn.sums.keys import (
     sealed,
     unsealed,
 )
-from sottovoce.learn.sums.masking import MaskedSum, names_text, pair_mask, self_mask, summed
+from sottovoce.learn.sums.masking import MaskedSum, names_signed, pair_mask, self_mask, summed
 from sottovoce.learn.sums.randomness import KEY_BYTES
 from sottovoce.learn.sums.shamir import shares
 
@@ -182,8 +182,8 @@ class MaskPeer:
                 f"got {len(names)}."
             )
 
-    def _agreed_text(self) -> tuple[bytes, str]:
-        return self._terms.session, names_text(self._survivors)
+    def _agreed_text(self) -> tuple[bytes, bytes]:
+        return self._terms.session, names_signed(self._survivors)
 
     def _commitment(self) -> bytes:
         return commitment(self._terms, self.name, self._seed)

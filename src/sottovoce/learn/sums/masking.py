@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.party import Leakage, Learns
+from sottovoce.learn.party import Leakage, Learns, encoded
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import AgreementKey, derived
 from sottovoce.learn.sums.randomness import expanded
@@ -119,6 +119,6 @@ def told_part(total: Ring, *, told: bool) -> Ring:
     return total if told else total[:0]
 
 
-def names_text(names: Sequence[str]) -> str:
+def names_signed(names: Sequence[str]) -> bytes:
     """A list of names that cannot be read in two ways, for signing."""
-    return "\0".join(sorted(names))
+    return encoded(tuple(sorted(names)))
