@@ -36,6 +36,7 @@ from sottovoce.learn.rados.encrypted import (
 )
 from sottovoce.learn.sums import ALLOW_TWO, FixedPoint
 from sottovoce.learn.sums.packed import (
+    LEAKAGE,
     PackedCoordinator,
     PackedKeyHolder,
     PackedPeer,
@@ -79,6 +80,23 @@ def test_everybody_learns_the_plain_sum(key: PrivateKey) -> None:
     for total in (coordinator.total, holder.total, *(peer.total for peer in peers)):
         np.testing.assert_array_equal(total, plain([0, 1, 2, 3, 4, 5]))
     assert traffic.rounds == 4
+
+
+def test_peers_that_are_not_told_learn_who_took_part_and_nothing_of_the_sum(
+    key: PrivateKey,
+) -> None:
+    coordinator, holder, peers = sum_parties(key, sum_terms(told=False))
+    exchange = Exchange([coordinator, holder, *peers])
+    exchange.run()
+    for total in (coordinator.total, holder.total):
+        np.testing.assert_array_equal(total, plain([0, 1, 2, 3, 4, 5]))
+    for peer in peers:
+        assert peer.survivors == tuple(NAMES)
+        told = exchange.views[peer.name][-1]
+        assert (told.kind, told.array("vector", "<u8").size) == ("sum", 0)
+    learnt = {each.who: each.what for each in LEAKAGE.learns}
+    assert "with told=False nothing of the sum" in learnt["every peer"]
+    assert "the sum" in learnt["coordinator"]
 
 
 def test_the_key_holder_sees_one_ciphertext_which_is_the_sum(key: PrivateKey) -> None:

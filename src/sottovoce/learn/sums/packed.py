@@ -42,9 +42,9 @@ from sottovoce.learn.sums.rules import AllowTwo, checked_parties, fewest
 LEAKAGE = Leakage(
     "secure sum by packed Paillier",
     (
-        Learns("coordinator", "who took part, ciphertexts, and the sum when it is told"),
+        Learns("coordinator", "who took part, ciphertexts, and the sum"),
         Learns("key holder", "who took part, and the sum"),
-        Learns("every peer", "the sum"),
+        Learns("every peer", "who took part, and the sum; with told=False nothing of the sum"),
     ),
     collusion="the coordinator and the key holder together learn every summand: keep them apart",
 )
