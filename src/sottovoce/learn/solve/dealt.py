@@ -20,6 +20,7 @@ from sottovoce.learn.party import (
     Inbox,
     Message,
     UnexpectedMessageError,
+    Value,
 )
 from sottovoce.learn.randomness import random_below
 from sottovoce.learn.solve.dealer import (
@@ -46,22 +47,15 @@ from sottovoce.learn.solve.refusals import SingularSystemError
 from sottovoce.learn.solve.shares import Share, residues_from_bytes
 
 
-class DealtCoordinator:
-    """C: holds the encrypted triangle of A and b, and ends with a share of y."""
+class _DealtTo:
+    """What both parties have in common: the dealer speaks first, then they answer each other."""
 
-    def __init__(self, terms: DealtTerms, numbers: EncryptedArray) -> None:
-        plan = terms.plan
-        if numbers.shape != (plan.numbers,) or numbers.plan != plan.sent:
-            raise InputError(
-                f"a solve of {plan.size} unknowns needs {plan.numbers} numbers, encrypted in the "
-                "slots of its plan."
-            )
-        self.name = terms.coordinator
+    def __init__(self, terms: DealtTerms, name: str, other: str) -> None:
+        self.name = name
         self.share: Share | None = None
-        self._terms, self._numbers = terms, numbers
+        self._terms, self._other = terms, other
         self._dealt: _Dealt | None = None
-        self._masks: list[int] = []
-        self._inbox = Inbox(terms.session, self.name)
+        self._inbox = Inbox(terms.session, name)
 
     @property
     def finished(self) -> bool:
@@ -73,6 +67,29 @@ class DealtCoordinator:
         self._inbox.expect(DEALT, "dealt", [self._terms.dealer])
         return []
 
+    def time_out(self) -> list[Message]:
+        """Nobody can be done without."""
+        return []
+
+    def _said(self, step: int, kind: str, data: bytes) -> Message:
+        payload: dict[str, Value] = {"data": data}
+        return Message(self._terms.session, self.name, self._other, step, kind, payload)
+
+
+class DealtCoordinator(_DealtTo):
+    """C: holds the encrypted triangle of A and b, and ends with a share of y."""
+
+    def __init__(self, terms: DealtTerms, numbers: EncryptedArray) -> None:
+        plan = terms.plan
+        if numbers.shape != (plan.numbers,) or numbers.plan != plan.sent:
+            raise InputError(
+                f"a solve of {plan.size} unknowns needs {plan.numbers} numbers, encrypted in the "
+                "slots of its plan."
+            )
+        super().__init__(terms, terms.coordinator, terms.key_holder)
+        self._numbers = numbers
+        self._masks: list[int] = []
+
     def receive(self, message: Message) -> list[Message]:
         """Mask, mix, or note the share."""
         if message.kind == "dealt":
@@ -81,10 +98,6 @@ class DealtCoordinator:
         if message.kind == "reduced":
             return self._mix(message, own)
         return self._end(message, own)
-
-    def time_out(self) -> list[Message]:
-        """Nobody can be done without."""
-        return []
 
     def _note_dealt(self, message: Message) -> list[Message]:
         plan = self._terms.plan
@@ -131,33 +144,16 @@ class DealtCoordinator:
         self._dealt, self._masks = None, []
         return []
 
-    def _said(self, step: int, kind: str, data: bytes) -> Message:
-        receiver = self._terms.key_holder
-        return Message(self._terms.session, self.name, receiver, step, kind, {"data": data})
 
-
-class DealtKeyHolder:
+class DealtKeyHolder(_DealtTo):
     """K: opens masked numbers, solves a uniform system, and ends with a share of y."""
 
     def __init__(self, terms: DealtTerms, key: PrivateKey) -> None:
         if key.public.bits != terms.plan.key_bits:
             raise InputError(f"the solve is planned for a key of {terms.plan.key_bits} bits.")
-        self.name = terms.key_holder
-        self.share: Share | None = None
-        self._terms, self._key = terms, key
-        self._dealt: _Dealt | None = None
+        super().__init__(terms, terms.key_holder, terms.coordinator)
+        self._key = key
         self._right: Vector = []
-        self._inbox = Inbox(terms.session, self.name)
-
-    @property
-    def finished(self) -> bool:
-        """Whether the share is known."""
-        return self.share is not None
-
-    def start(self) -> list[Message]:
-        """Wait for the dealer."""
-        self._inbox.expect(DEALT, "dealt", [self._terms.dealer])
-        return []
 
     def receive(self, message: Message) -> list[Message]:
         """Open, then solve."""
@@ -167,10 +163,6 @@ class DealtKeyHolder:
         if message.kind == "masked":
             return self._reduce(message, own)
         return self._solve(message, own)
-
-    def time_out(self) -> list[Message]:
-        """Nobody can be done without."""
-        return []
 
     def _note_dealt(self, message: Message) -> list[Message]:
         plan = self._terms.plan
@@ -215,10 +207,6 @@ class DealtKeyHolder:
         said = subtracted(weights, own.parts["vector"], prime)
         self._dealt, self._right = None, []
         return [self._said(SOLUTION, "solution", flat_residues(said, prime))]
-
-    def _said(self, step: int, kind: str, data: bytes) -> Message:
-        receiver = self._terms.coordinator
-        return Message(self._terms.session, self.name, receiver, step, kind, {"data": data})
 
 
 @dataclass(frozen=True)
