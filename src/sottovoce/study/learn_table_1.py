@@ -145,7 +145,7 @@ NOTE = (
 
 def lines(sizes: Sizes) -> list[Line]:
     """The paper's six rows, and ours."""
-    return [*_single_lines(sizes), *_peer_lines(sizes), *_hidden_lines(sizes.places)]
+    return [*_single_lines(sizes), *_peer_lines(sizes), *_hidden_lines(sizes)]
 
 
 def text_lines(sizes: Sizes) -> list[Line]:
@@ -203,8 +203,11 @@ def _peer_lines(sizes: Sizes) -> list[Line]:
     ]  # fmt: skip
 
 
-def _hidden_lines(places: int) -> list[Line]:
-    dealer = Recipe(penalty=PENALTY, key_bits=KEY_BITS, fraction_bits=places, solver="dealer")
+def _hidden_lines(sizes: Sizes) -> list[Line]:
+    dealer = Recipe(
+        penalty=PENALTY, key_bits=KEY_BITS, fraction_bits=sizes.places, solver="dealer",
+        queries=sizes.asked,
+    )  # fmt: skip
     masked, plain = replace(dealer, solver="masked"), Recipe(penalty=PENALTY)
     both = {"twin": _twin(plain), "floating": _floating(plain)}
     encrypted = f"{ALL_RADOS}, encrypted"
@@ -228,7 +231,7 @@ def _text_rows(name: str, sizes: Sizes) -> list[Row]:
     few = Examples(examples.rows[:, : sizes.hidden_words], examples.signs)
     recipe = Recipe(penalty=PENALTY)
     plain = Line("ridge", 4, ALL_RADOS, "plain", _twin_fitted(recipe), floating=_floating(recipe))
-    hidden = _hidden_lines(sizes.places)[1]
+    hidden = _hidden_lines(sizes)[1]
     label = f"{name}, {few.rows.shape[1]} words"
     unnamed = replace(hidden, paper=NO_FIGURES)
     return [*rows, *(_row(label, line, few, sizes) for line in (plain, unnamed))]

@@ -28,7 +28,7 @@ from sottovoce.learn.solve import IntegerSystem, opened_integers, opened_theta, 
 PEERS = small_peers(width=3)
 X, Y = pooled(PEERS)
 NAMES = ("a", "b", "c")
-OPTIONS: dict[str, Any] = {"penalty": 0.1, "fraction_bits": 16}
+OPTIONS: dict[str, Any] = {"penalty": 0.1, "fraction_bits": 16, "queries": 100}
 
 
 class Run:

@@ -94,8 +94,9 @@ def test_hidden_labels_of_rows_far_from_zero_are_right() -> None:
     given = far_peers()
     opened = train([(x - 1e5, y) for x, y in given], penalty=0.1)
     x = given[0][0][:6]
+    places = {"fraction_bits": 14, "moment_bits": 14}
     with quick_training(
-        given, mode="hidden", solver="dealer", penalty=0.1, fraction_bits=14, moment_bits=14
+        given, mode="hidden", solver="dealer", penalty=0.1, queries=10, **places
     ) as trained:
         np.testing.assert_array_equal(trained.predict(x), opened.predict(x - 1e5))
 

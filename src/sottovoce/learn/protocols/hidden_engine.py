@@ -7,7 +7,7 @@ from sottovoce.learn.examples import Floats
 from sottovoce.learn.learners.ridge import LinearModel
 from sottovoce.learn.paillier import PrivateKey, generate_key
 from sottovoce.learn.party import Exchange, Faults, StalledError, Traffic, new_session
-from sottovoce.learn.protocols.budget import QueryBudget
+from sottovoce.learn.protocols.budget import planned_budget
 from sottovoce.learn.protocols.engines import Query, Signs, claims
 from sottovoce.learn.protocols.given import Training
 from sottovoce.learn.protocols.hidden_classify import HiddenContributor, HiddenScorer, QueryTerms
@@ -47,8 +47,10 @@ class HiddenEngine:
         )
         self.exchange.run()
         self.penalty = checked_penalty(terms)
-        rows = terms.recipe.queries
-        self.budgets = {name: QueryBudget(terms.peers, rows) for name in (COORDINATOR, KEY_HOLDER)}
+        self.budgets = {
+            party.name: planned_budget(terms.recipe, party.features, terms.peers)
+            for party in (self._coordinator, self._holder)
+        }
         self._rados: dict[str, Floats] = {}
 
     def signs(self, query: Query) -> tuple[Signs, Traffic]:

@@ -135,6 +135,7 @@ class HiddenCoordinator(Staged):
         super().__init__(COORDINATOR, terms.session, STAGES, self._script())
         self.terms, self._key = terms, key
         self.share: Share | None = None
+        self.features = 0
         self.standard: Standard | None = None
         self.solve: HiddenSolve | None = None
 
@@ -147,6 +148,7 @@ class HiddenCoordinator(Staged):
         summed = yield Stage("moments", stage.adder())
         self.standard = told_standard(stage, summed.total, kept)
         self.solve = solve = hidden_solve(terms, self.standard, peers)
+        self.features = kept.width
         shape: dict[str, Value] = {"width": solve.width, "peers": peers}
         yield Stage("shape", lambda s: Teller(self.name, s, "shape", {KEY_HOLDER: shape}))
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
@@ -169,6 +171,7 @@ class HiddenKeyHolder(Staged):
         super().__init__(KEY_HOLDER, terms.session, STAGES, self._script())
         self.terms, self._key = terms, key
         self.share: Share | None = None
+        self.features = 0
 
     def _script(self) -> Script:
         terms, key = self.terms, self._key
@@ -178,6 +181,7 @@ class HiddenKeyHolder(Staged):
             yield Stage("moments", moments_stage(terms, kept, peers).opener(key))
         told = yield Stage("shape", lambda s: Listener(self.name, s, "shape", [COORDINATOR]))
         width, peers = told_shape(told.heard[COORDINATOR], terms)
+        self.features = width - 1
         solve = HiddenSolve(terms.recipe, checked_penalty(terms), width, peers)
         piece: dict[str, Value] = {"key": public_key_to_text(key.public)}
         pieces = dict.fromkeys((COORDINATOR, *peers), piece)

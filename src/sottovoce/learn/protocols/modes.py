@@ -66,7 +66,8 @@ def _hidden(recipe: Recipe) -> Leakage:
         Learns(
             "every peer",
             f"how many documents use each feature; {marginals}; ciphertexts of theta; the signs of "
-            f"at most {recipe.queries} rows that it asks for",
+            f"{_asked(recipe)}; each sign is a half-space that theta lies in, and as many "
+            "well-chosen signs as features give its direction to a cosine of about 0.8",
         ),
     ]
     collusion = "the coordinator and the key holder together learn A, b and theta: keep them apart"
@@ -77,6 +78,14 @@ def _hidden(recipe: Recipe) -> Leakage:
             "the three apart"
         )
     return Leakage(f"hidden mode, {recipe.solver} solve", tuple(learns), collusion, _ASSUMES)
+
+
+def _asked(recipe: Recipe) -> str:
+    together = recipe.queries_together or recipe.queries
+    joint = "half as many as there are features" if together is None else str(together)
+    if recipe.queries is None:
+        return f"its part of the rows that all peers may ask for together, {joint}"
+    return f"at most {recipe.queries} rows that it asks for, {joint} over all peers together"
 
 
 def _paper(recipe: Recipe) -> Leakage:

@@ -41,7 +41,10 @@ class Recipe:
         key_bits: of Paillier keys, where there are any.
         solver: of the hidden mode: exact under masks, exact with randomness that the first peer
             deals, or Chebyshev on shares for many features.
-        queries: how many rows each peer may have classified in the hidden and paper modes.
+        queries: how many rows each peer may have classified in the hidden mode; None: its part of
+            ``queries_together``. The paper mode has no budget.
+        queries_together: how many rows all peers may have classified together; None: as many as
+            ``queries``, or half as many as there are features if that is None too.
     """
 
     statistics: Statistics = "exact"
@@ -57,7 +60,8 @@ class Recipe:
     allow_two: AllowTwo | None = None
     key_bits: int = 3072
     solver: Solver = "masked"
-    queries: int = 100
+    queries: int | None = None
+    queries_together: int | None = None
 
     def __post_init__(self) -> None:
         _check_word("statistics", self.statistics, ("exact", "rados"))
@@ -67,8 +71,11 @@ class Recipe:
             raise ParameterError(f"penalty must be finite and > 0, got {self.penalty}.")
         if self.folds < 2:  # noqa: PLR2004 - one fold leaves nothing to learn from
             raise ParameterError(f"folds must be >= 2, got {self.folds}.")
-        if self.rados < 1 or self.queries < 1:
-            raise ParameterError("rados and queries must be >= 1.")
+        if min(self.rados, self.queries or 1, self.queries_together or 1) < 1 or 0 in (
+            self.queries,
+            self.queries_together,
+        ):
+            raise ParameterError("rados, queries and queries_together must be >= 1.")
 
     @property
     def opened_folds(self) -> int:
