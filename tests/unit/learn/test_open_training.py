@@ -27,7 +27,14 @@ from sottovoce.learn.party import (
     new_session,
 )
 from sottovoce.learn.party.refusals import ForeignMessageError
-from sottovoce.learn.protocols import AbortedError, Recipe, TrainingTerms, train
+from sottovoce.learn.protocols import (
+    ALLOW_RARE,
+    AbortedError,
+    Recipe,
+    TrainingTerms,
+    mode_leakage,
+    train,
+)
 from sottovoce.learn.protocols.local import LocalData
 from sottovoce.learn.protocols.open_training import TrainingCoordinator, TrainingPeer
 from sottovoce.learn.protocols.stages import Script, Stage, Staged, stage_session
@@ -147,14 +154,47 @@ def test_a_rare_word_is_not_opened_and_has_no_weight() -> None:
     trained = train(rare_word_peers(), penalty=0.1)
     assert trained.coef_[0, 4] == 0
     assert np.all(trained.coef_[0, :4] != 0)
-    opened = train(rare_word_peers(), penalty=0.1, fewest_documents=1, fewest_peers=1)
+    fewest: dict[str, Any] = {"fewest_documents": 1, "fewest_peers": 1}
+    opened = train(rare_word_peers(), penalty=0.1, allow_rare=ALLOW_RARE, **fewest)
     assert opened.coef_[0, 4] != 0
+
+
+@pytest.mark.parametrize("fewest", [{"fewest_documents": 4}, {"fewest_peers": 1}])
+def test_fewer_documents_or_peers_are_accepted_by_their_name_only(fewest: dict[str, Any]) -> None:
+    for allowed in (None, "yes"):
+        with pytest.raises(LeakError, match="a word of one document"):
+            train(rare_word_peers(), penalty=0.1, allow_rare=allowed, **fewest)
+    train(rare_word_peers(), penalty=0.1, allow_rare=ALLOW_RARE, **fewest)
+    train(rare_word_peers(), penalty=0.1, fewest_documents=9, fewest_peers=3)
 
 
 def test_nothing_is_trained_where_nothing_may_be_opened() -> None:
     lonely = [(np.eye(3) * (i + 1), np.array([1.0, -1.0, 1.0])) for i in range(4)]
     with pytest.raises(LeakError, match="nothing may be opened"):
         train(lonely, penalty=0.1)
+
+
+@pytest.mark.parametrize("recipe", [Recipe(penalty=0.1), Recipe(folds=3)])
+def test_the_table_states_all_that_a_peer_is_told_of_supports(recipe: Recipe) -> None:
+    data = {f"p{i}": LocalData.of(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
+    terms = replace(terms_of(data), recipe=recipe)
+    peers = [TrainingPeer(name, terms, each) for name, each in data.items()]
+    exchange = Exchange([TrainingCoordinator(terms), *peers])
+    exchange.run()
+    told = {
+        stage: [m.array("vector", "<u8").size for m in exchange.views["p0"] if m.kind == "sum"
+                and m.session == stage_session(terms.session, stage)]
+        for stage in ("support", "moments", "statistics")
+    }  # fmt: skip
+    folds = recipe.opened_folds
+    assert told == {"support": [4 * len(NAMES) * folds], "moments": [], "statistics": [0]}
+    (stated,) = (
+        each.what for each in mode_leakage("open", recipe).learns if each.who == "every peer"
+    )
+    four = ["how many documents use it", "how many documents there are", "how many peers use it",
+            "at how many it is not only 0 and 1"]  # fmt: skip
+    assert all(number in stated for number in four)
+    assert ("for each of 3 folds" in stated) == (folds == 3)
 
 
 def test_peers_are_not_told_the_statistics() -> None:

@@ -10,7 +10,13 @@ from support.trainings import Peers, pooled, quick_training, small_peers
 from sottovoce.learn.learners import ExampleSums, all_kept, local_sums, ridge_from_sums
 from sottovoce.learn.paillier import array_from_bytes, decrypt, decrypt_integers
 from sottovoce.learn.party import Exchange
-from sottovoce.learn.protocols import PaperModeWarning, QueryBudgetError, open_training, train
+from sottovoce.learn.protocols import (
+    ALLOW_RARE,
+    PaperModeWarning,
+    QueryBudgetError,
+    open_training,
+    train,
+)
 from sottovoce.learn.protocols.hidden_classify import HiddenScorer
 from sottovoce.learn.protocols.hidden_engine import HiddenEngine
 from sottovoce.learn.protocols.paper_engine import PaperEngine
@@ -123,7 +129,8 @@ def test_the_open_mode_opens_no_rare_words_row(monkeypatch: pytest.MonkeyPatch) 
     sums = ExampleSums.from_vector(seen[0], 7)
     documents = {tuple(row[:7]) for x, _ in peers for row in x}
     assert not documents & {tuple(row) for row in sums.products}
-    train(peers, penalty=0.1, fewest_documents=1, fewest_peers=1)  # the attack has power
+    rare: dict[str, Any] = {"fewest_documents": 1, "fewest_peers": 1, "allow_rare": ALLOW_RARE}
+    train(peers, penalty=0.1, **rare)  # the attack has power
     opened = ExampleSums.from_vector(seen[1], 8)
     assert tuple(opened.products[7]) == tuple(peers[1][0][17])
 

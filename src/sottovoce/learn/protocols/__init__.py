@@ -3,10 +3,11 @@
 from sottovoce.learn.protocols.budget import QueryBudget, QueryBudgetError
 from sottovoce.learn.protocols.modes import PaperModeWarning, mode_leakage
 from sottovoce.learn.protocols.stages import AbortedError
-from sottovoce.learn.protocols.terms import Mode, Recipe, TrainingTerms
+from sottovoce.learn.protocols.terms import ALLOW_RARE, Mode, Recipe, TrainingTerms
 from sottovoce.learn.protocols.training import TrainedClassifier, train
 
 __all__ = [
+    "ALLOW_RARE",
     "AbortedError",
     "Mode",
     "PaperModeWarning",

@@ -7,7 +7,6 @@ _ASSUMES = (
     "honest but curious parties, authenticated private channels; the features' names and the "
     "recipe are public"
 )
-_SUPPORT = "which peers have which features, how many documents use each feature"
 
 
 class PaperModeWarning(UserWarning):
@@ -32,8 +31,16 @@ def mode_leakage(mode: Mode, recipe: Recipe, *, blocks: bool = False) -> Leakage
 def _open(recipe: Recipe) -> Leakage:
     aggregate = _aggregate(recipe)
     learns = [
-        Learns("coordinator", f"{_SUPPORT}; {aggregate}; theta; no peer's own sums"),
-        Learns("every peer", f"{_told(recipe)}; theta, with which it classifies by itself"),
+        Learns(
+            "coordinator",
+            f"which peers have which features; {_told(recipe)}; {aggregate}; theta; no peer's own "
+            "sums; of rows whose parts several peers hold, each row's score",
+        ),
+        Learns(
+            "every peer",
+            f"{_told(recipe)}; theta, with which it classifies by itself; of rows whose parts it "
+            "and other peers hold, each row's score",
+        ),
     ]
     if recipe.way == "packed":
         learns.insert(1, Learns("key holder", f"{_told(recipe)}; {aggregate}; no peer's own sums"))
@@ -50,22 +57,22 @@ def _open(recipe: Recipe) -> Leakage:
 
 
 def _hidden(recipe: Recipe) -> Leakage:
-    marginals = "how many documents there are, each feature's mean and variance"
+    marginals = "each feature's mean and variance"
     learns = [
         Learns(
             "coordinator",
-            f"{_SUPPORT}; {marginals}; ciphertexts and a uniform share of theta; who asks, and "
-            "for how many rows",
+            f"which peers have which features; {_support(recipe)}; {marginals}; ciphertexts and a "
+            "uniform share of theta; who asks, and for how many rows",
         ),
         Learns(
             "key holder",
             "how many features are kept; uniform numbers and a uniform share of theta; who asks, "
             "and for how many rows"
-            + (f"; {_SUPPORT}; {marginals}" if recipe.way == "packed" else ""),
+            + (f"; {_support(recipe)}; {marginals}" if recipe.way == "packed" else ""),
         ),
         Learns(
             "every peer",
-            f"how many documents use each feature; {marginals}; ciphertexts of theta; the signs of "
+            f"{_support(recipe)}; {marginals}; ciphertexts of theta; the signs of "
             f"{_asked(recipe)}; each sign is a half-space that theta lies in, and as many "
             "well-chosen signs as features give its direction to a cosine of about 0.8",
         ),
@@ -116,12 +123,14 @@ def _blocks(recipe: Recipe) -> Leakage:
             "coordinator",
             "which values of the shared features each peer has in at least five rows; for each of "
             f"these and each label{folds}, each peer's sum of its rows, since their features are "
-            "different ones; theta",
+            "different ones, and no support is asked for: a word that one row of a block uses "
+            "stands in its sum; theta; of rows whose parts several peers hold, each row's score",
         ),
         Learns(
             "every peer",
             "the values of the shared features that all peers have; the candidates' thetas and "
-            "theta, with which it classifies by itself",
+            "theta, with which it classifies by itself; of rows whose parts it and other peers "
+            "hold, each row's score",
         ),
     )
     collusion = "the coordinator sees a peer's sums of at least five rows without anybody's help"
@@ -130,11 +139,17 @@ def _blocks(recipe: Recipe) -> Leakage:
 
 def _told(recipe: Recipe) -> str:
     if recipe.statistics == "rados":
-        return (
-            "how many documents use each feature; how many there are, each feature's mean and "
-            "variance"
-        )
-    return "how many documents use each feature"
+        return f"{_support(recipe)}; each feature's mean and variance"
+    return _support(recipe)
+
+
+def _support(recipe: Recipe) -> str:
+    """What the sum of the peers' `local_support` says, which everybody decides from."""
+    folds = "" if recipe.opened_folds == 1 else f", for each of {recipe.opened_folds} folds"
+    return (
+        "of each feature how many documents use it, how many documents there are, how many peers "
+        f"use it and at how many it is not only 0 and 1{folds}"
+    )
 
 
 def _aggregate(recipe: Recipe) -> str:

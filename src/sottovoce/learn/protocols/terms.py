@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn.examples import LeakError
 from sottovoce.learn.learners.choosing import PENALTIES
 from sottovoce.learn.learners.support import FEWEST_DOCUMENTS, FEWEST_PEERS
 from sottovoce.learn.party import encoded
@@ -17,6 +18,8 @@ Mode: TypeAlias = Literal["open", "hidden", "paper"]
 Statistics: TypeAlias = Literal["exact", "rados"]
 SumWay: TypeAlias = Literal["masks", "packed"]
 Solver: TypeAlias = Literal["masked", "dealer", "chebyshev"]
+AllowRare: TypeAlias = Literal["a word of one document is that document"]
+ALLOW_RARE: AllowRare = "a word of one document is that document"
 COORDINATOR, KEY_HOLDER = "coordinator", "key holder"
 _ROOM_BITS = 62  # of a signed word, one bit left so that no rounding of a bound reaches the sign
 _MOST_ROWS = 1 << 40
@@ -37,6 +40,7 @@ class Recipe:
         rados: how many rados each peer makes.
         fewest_documents: a feature that fewer documents use is not opened.
         fewest_peers: nor one that fewer peers use.
+        allow_rare: the name of what peers accept who go below five documents or two peers.
         allow_two: the name of what two peers accept.
         key_bits: of Paillier keys, where there are any.
         solver: of the hidden mode: exact under masks, exact with randomness that the first peer
@@ -57,6 +61,7 @@ class Recipe:
     rados: int = 1000
     fewest_documents: int = FEWEST_DOCUMENTS
     fewest_peers: int = FEWEST_PEERS
+    allow_rare: AllowRare | None = None
     allow_two: AllowTwo | None = None
     key_bits: int = 3072
     solver: Solver = "masked"
@@ -69,6 +74,7 @@ class Recipe:
         _check_word("solver", self.solver, ("masked", "dealer", "chebyshev"))
         if self.penalty is not None and not (math.isfinite(self.penalty) and self.penalty > 0):
             raise ParameterError(f"penalty must be finite and > 0, got {self.penalty}.")
+        self._check_support()
         if self.folds < 2:  # noqa: PLR2004 - one fold leaves nothing to learn from
             raise ParameterError(f"folds must be >= 2, got {self.folds}.")
         if min(self.rados, self.queries or 1, self.queries_together or 1) < 1 or 0 in (
@@ -76,6 +82,17 @@ class Recipe:
             self.queries_together,
         ):
             raise ParameterError("rados, queries and queries_together must be >= 1.")
+
+    def _check_support(self) -> None:
+        if min(self.fewest_documents, self.fewest_peers) < 1:
+            raise ParameterError("fewest_documents and fewest_peers must be >= 1.")
+        rare = self.fewest_documents < FEWEST_DOCUMENTS or self.fewest_peers < FEWEST_PEERS
+        if rare and self.allow_rare != ALLOW_RARE:
+            raise LeakError(
+                f"features must be used by at least {FEWEST_DOCUMENTS} documents and "
+                f"{FEWEST_PEERS} peers to be opened, got {self.fewest_documents} and "
+                f'{self.fewest_peers}; pass allow_rare="{ALLOW_RARE}" to accept that.'
+            )
 
     @property
     def opened_folds(self) -> int:
