@@ -30,15 +30,18 @@ from sottovoce.learn.party.refusals import ForeignMessageError
 from sottovoce.learn.protocols import (
     ALLOW_RARE,
     AbortedError,
+    DroppedFeaturesWarning,
     Recipe,
     TrainingTerms,
     mode_leakage,
     train,
 )
+from sottovoce.learn.protocols.engines import Query
 from sottovoce.learn.protocols.local import LocalData
 from sottovoce.learn.protocols.open_training import TrainingCoordinator, TrainingPeer
 from sottovoce.learn.protocols.stages import Script, Stage, Staged, stage_session
 from sottovoce.learn.protocols.telling import Listener, Teller
+from sottovoce.learn.rados import peer_blocks
 from sottovoce.learn.sums import ALLOW_TWO, FixedPoint
 
 PEERS = small_peers()
@@ -330,3 +333,69 @@ def test_stages_refuse_what_is_early_late_foreign_or_after_an_abort() -> None:
 
 def waiting_script() -> Script:
     yield Stage("one", lambda s: Listener("a", s, "word", ["b"]))
+
+
+class Broken:
+    """A stage that takes no message, and no silence either."""
+
+    name, finished = "a", False
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def start(self) -> list[Message]:
+        return []
+
+    def receive(self, message: Message) -> list[Message]:
+        raise self.error
+
+    def time_out(self) -> list[Message]:
+        raise self.error
+
+
+def staged_with(error: Exception) -> tuple[Staged, Message]:
+    session = new_session()
+
+    def script() -> Script:
+        yield Stage("one", lambda _: Broken(error))
+
+    staged = Staged("a", session, ("one",), script())
+    staged.start()
+    return staged, Message(stage_session(session, "one"), "b", "a", 1, "word", {})
+
+
+def test_an_error_inside_a_stage_ends_the_run() -> None:
+    staged, message = staged_with(ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        staged.receive(message)
+    with pytest.raises(AbortedError):
+        staged.receive(message)
+    silent, message = staged_with(TooFewPartiesError())
+    with pytest.raises(TooFewPartiesError):
+        silent.time_out()
+    with pytest.raises(AbortedError):
+        silent.receive(message)
+
+
+def test_a_refused_message_does_not_end_the_run() -> None:
+    staged, message = staged_with(LateMessageError())
+    for _ in range(2):
+        with pytest.raises(LateMessageError):
+            staged.receive(message)
+
+
+def test_features_of_one_peer_alone_are_dropped_aloud() -> None:
+    names = [["a", "b", "c", f"own{i}"] for i in range(4)]
+    with pytest.warns(DroppedFeaturesWarning, match="4 of 7 features"):
+        trained = train(PEERS, features=names, penalty=0.1)
+    assert trained.kept_ == ("a", "b", "c")
+    assert train(PEERS, penalty=0.1).kept_ == train(PEERS, penalty=0.1).features_
+
+
+def test_what_holds_private_rows_does_not_print_them() -> None:
+    rows = np.full((6, 2), 12345.0)
+    sums = local_sums(rows, np.ones(6), all_kept(2))
+    blocks = peer_blocks(np.ones((6, 1)), rows, np.ones(6))
+    for held in (Query("ada", {"ada": rows}), sums, blocks):
+        assert "12345" not in repr(held)
+        assert str(6 * 12345) not in repr(held)

@@ -12,7 +12,7 @@ from sottovoce.learn.learners.support import KeptFeatures
 from sottovoce.learn.rados.moments import symmetric
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ExampleSums:
     """Sums over examples: their number, y, x, x y and x x'.
 

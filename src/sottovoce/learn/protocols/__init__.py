@@ -1,7 +1,7 @@
 """Training and classification across peers, in named trust modes."""
 
 from sottovoce.learn.protocols.budget import QueryBudget, QueryBudgetError
-from sottovoce.learn.protocols.modes import PaperModeWarning, mode_leakage
+from sottovoce.learn.protocols.modes import DroppedFeaturesWarning, PaperModeWarning, mode_leakage
 from sottovoce.learn.protocols.stages import AbortedError
 from sottovoce.learn.protocols.terms import ALLOW_RARE, Mode, Recipe, TrainingTerms
 from sottovoce.learn.protocols.training import TrainedClassifier, train
@@ -9,6 +9,7 @@ from sottovoce.learn.protocols.training import TrainedClassifier, train
 __all__ = [
     "ALLOW_RARE",
     "AbortedError",
+    "DroppedFeaturesWarning",
     "Mode",
     "PaperModeWarning",
     "QueryBudget",

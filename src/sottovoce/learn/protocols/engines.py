@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.examples import Floats
 from sottovoce.learn.learners.ridge import LinearModel
+from sottovoce.learn.learners.support import KeptFeatures
 from sottovoce.learn.party import Exchange, Faults, Party, StalledError, Traffic
 from sottovoce.learn.protocols.block_training import (
     BlockCoordinator,
@@ -35,7 +36,7 @@ Offset: TypeAlias = Literal["print", "mean"]
 Signs: TypeAlias = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Query:
     """Rows to classify.
 
@@ -62,6 +63,7 @@ class Engine(Protocol):
     exchange: Exchange
     penalty: float
     model: LinearModel | None
+    kept: KeptFeatures | None
 
     def signs(self, query: Query) -> tuple[Signs, Traffic]:
         """Classify rows by the mode's protocol."""
@@ -111,7 +113,7 @@ class OpenEngine:
             raise StalledError("nobody who is left knows the classifier.")
         self.model: LinearModel | None = told[0].model
         self.penalty = told[0].penalty
-        self.kept = told[0].kept
+        self.kept: KeptFeatures | None = told[0].kept
 
     def signs(self, query: Query) -> tuple[Signs, Traffic]:
         """Local scores, summed over the peers that hold parts of the same entities.
@@ -168,6 +170,7 @@ class BlockEngine(OpenEngine):
             raise StalledError("nobody who is left knows the classifier.")
         self.model = in_dictionary(peers[0].model, training, shared)
         self.penalty = peers[0].penalty
+        self.kept = None
 
 
 def block_parts(

@@ -47,6 +47,8 @@ class HiddenEngine:
         )
         self.exchange.run()
         self.penalty = checked_penalty(terms)
+        standard = self._coordinator.standard
+        self.kept = None if standard is None else standard.kept
         self.budgets = {
             party.name: planned_budget(terms.recipe, party.features, terms.peers)
             for party in (self._coordinator, self._holder)

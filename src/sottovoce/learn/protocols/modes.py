@@ -13,6 +13,15 @@ class PaperModeWarning(UserWarning):
     """The paper's arrangement: whoever coordinates can read everything."""
 
 
+class DroppedFeaturesWarning(UserWarning):
+    """Features that one peer alone has are not trained on."""
+
+
+DROPPED_WARNING = (
+    "{} of {} features belong to one peer alone and were dropped, since their sums would be that "
+    "peer's own: see kept_ for those that are left; use shared=[...] to train on block rados, or "
+    "have peers agree on the features."
+)
 PAPER_WARNING = (
     "mode='paper' is for reproducing the paper: its coordinator holds the key, so that it can read "
     "every peer's sums, theta and every score; use mode='open' or mode='hidden' on private text."

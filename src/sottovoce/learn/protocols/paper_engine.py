@@ -4,6 +4,7 @@ import numpy as np
 
 from sottovoce.errors import InputError
 from sottovoce.learn.examples import Floats
+from sottovoce.learn.learners.support import KeptFeatures
 from sottovoce.learn.paillier import PrivateKey, generate_key
 from sottovoce.learn.party import Exchange, Faults, StalledError, Traffic, new_session
 from sottovoce.learn.protocols.engines import Query, Signs, claims
@@ -21,6 +22,7 @@ from sottovoce.learn.protocols.terms import TrainingTerms
 class PaperEngine:
     """The paper's coordinator, who sees every score."""
 
+    kept: KeptFeatures | None = None
     seen_scores: list[Floats]
 
     def __init__(

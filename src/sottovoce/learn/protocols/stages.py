@@ -6,13 +6,26 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sottovoce.errors import ProtocolError
 from sottovoce.learn.party import (
+    DamagedMessageError,
     EarlyMessageError,
     ForeignMessageError,
     LateMessageError,
     Message,
+    OutOfOrderError,
     Party,
+    ReplayedMessageError,
+    UnexpectedMessageError,
 )
 from sottovoce.learn.party.message import SESSION_BYTES
+
+# What a stage refuses of a single message, and waits on.
+REFUSALS = (
+    DamagedMessageError,
+    ForeignMessageError,
+    UnexpectedMessageError,
+    ReplayedMessageError,
+    OutOfOrderError,
+)
 
 
 class AbortedError(ProtocolError):
@@ -38,8 +51,9 @@ def stage_session(session: bytes, name: str) -> bytes:
 class Staged:
     """A party that runs a script of stages; the plan of all stages is public.
 
-    A message of a stage that is yet to come is early, one of a stage that is over is late. An
-    error inside a stage ends the run of this party for good.
+    A message of a stage that is yet to come is early, one of a stage that is over is late. One that
+    a stage refuses leaves it waiting for the true one; any other error ends this party's run for
+    good.
     """
 
     def __init__(self, name: str, session: bytes, plan: Sequence[str], script: Script) -> None:
@@ -58,14 +72,15 @@ class Staged:
     def receive(self, message: Message) -> list[Message]:
         """Hand a message to the current stage; go on when that has finished."""
         party = self._addressed(message)
-        replies = party.receive(message)
+        replies = self._guarded(lambda: party.receive(message), spared=REFUSALS)
         return [*replies, *self._guarded(self._advanced)]
 
     def time_out(self) -> list[Message]:
         """As the current stage does."""
-        if self._party is None:
+        party = self._party
+        if party is None:
             return []
-        said = self._party.time_out()
+        said = self._guarded(party.time_out)
         return [*said, *self._guarded(self._advanced)]
 
     def _addressed(self, message: Message) -> Party:
@@ -98,9 +113,16 @@ class Staged:
         # Who only has something to say has finished at once.
         return said if not self._party.finished else [*said, *self._entered(self._party)]
 
-    def _guarded(self, work: Callable[[], list[Message]]) -> list[Message]:
+    def _guarded(
+        self,
+        work: Callable[[], list[Message]],
+        *,
+        spared: tuple[type[ProtocolError], ...] = (),
+    ) -> list[Message]:
         try:
             return work()
+        except spared:
+            raise
         except BaseException:
             self._aborted, self._party = True, None
             raise

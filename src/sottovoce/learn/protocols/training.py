@@ -21,7 +21,13 @@ from sottovoce.learn.protocols.engines import (
 )
 from sottovoce.learn.protocols.given import Given, Training, checked_training, signs_of
 from sottovoce.learn.protocols.local import feature_places
-from sottovoce.learn.protocols.modes import PAPER_WARNING, PaperModeWarning, mode_leakage
+from sottovoce.learn.protocols.modes import (
+    DROPPED_WARNING,
+    PAPER_WARNING,
+    DroppedFeaturesWarning,
+    PaperModeWarning,
+    mode_leakage,
+)
 from sottovoce.learn.protocols.terms import Mode, Recipe, TrainingTerms
 from sottovoce.learn.sums import secure_total
 
@@ -70,9 +76,20 @@ def train(
         engine: Engine = _block_engine(mode, terms, training, tuple(shared), faults)
     else:
         engine = _engine(mode, terms, training, keys, faults)
+    _warn_of_dropped(training, engine)
     return TrainedClassifier(
         mode, terms, training, engine, mode_leakage(mode, recipe, blocks=shared is not None)
     )
+
+
+def _warn_of_dropped(training: Training, engine: Engine) -> None:
+    if engine.kept is None:
+        return
+    holders = np.sum([data.has for data in training.data.values()], axis=0)
+    lost = int(np.sum((holders == 1) & ~engine.kept.kept))
+    if lost:
+        text = DROPPED_WARNING.format(lost, len(training.dictionary))
+        warnings.warn(text, DroppedFeaturesWarning, stacklevel=3)
 
 
 class TrainedClassifier:
@@ -180,6 +197,14 @@ class TrainedClassifier:
         whole = np.zeros((len(own), len(self.terms.features)))
         whole[:, feature_places(names, self.terms.features)] = own
         return whole
+
+    @property
+    def kept_(self) -> tuple[str, ...]:
+        """The features that were trained on: those that enough documents and peers use."""
+        kept = self._engine.kept
+        if kept is None:
+            return self.terms.features
+        return tuple(np.array(self.terms.features, object)[kept.kept])
 
     def _model(self) -> LinearModel:
         if self.mode == "hidden" or self._engine.model is None:

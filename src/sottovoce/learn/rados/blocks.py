@@ -16,7 +16,7 @@ ONE_ROW_BLOCKS: OneRowBlocks = "a block of one row is a record"
 BlockName: TypeAlias = tuple[tuple[float, ...], int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PeerBlocks:
     """One peer's part of the blocks: for each shared value and label, its rows' sum of y x.
 
