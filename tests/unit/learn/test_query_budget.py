@@ -68,6 +68,11 @@ def test_bisection_within_the_default_budget_leaves_the_direction_unknown() -> N
     assert max(cosines) < 0.95
 
 
+def test_one_sign_for_each_feature_points_within_a_cosine_of_four_fifths() -> None:
+    cosines = [cosine_of_attack(Recipe(queries=WIDTH), seed)[0] for seed in range(200)]
+    assert 0.75 < np.mean(cosines) < 0.87
+
+
 def test_the_same_attack_finds_theta_with_a_hundred_queries_a_peer() -> None:
     recipe = Recipe(queries=100, queries_together=400)
     cosines = [cosine_of_attack(recipe, seed)[0] for seed in range(20)]
