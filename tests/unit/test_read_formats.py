@@ -114,6 +114,14 @@ def test_data_frames_are_read_like_files_and_more_than_once(frame: Source) -> No
     assert rows(corpus) == [ANN, BOB]
 
 
+def test_parquet_with_string_views_gives_the_same_documents(tmp_path: Path) -> None:
+    for kind in (pa.string(), pa.string_view()):
+        table = pa.table({"text": pa.array(["one", "two"], kind)})
+        parquet.write_table(table, tmp_path / "a.parquet")
+        texts = [row["text"] for row in rows(open_documents(tmp_path / "a.parquet"))]
+        assert texts == ["one", "two"]
+
+
 def test_each_pass_opens_the_file_anew_and_counts_afresh(tmp_path: Path) -> None:
     corpus = open_posts(written(tmp_path, "a.csv", CSV + "x,never,y\n"))
     for _ in range(2):

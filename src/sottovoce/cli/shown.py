@@ -83,7 +83,15 @@ def _readable(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:,.4g}" if isinstance(value, float) else str(value)
+    return f"{value:,.4g}" if isinstance(value, float) else _harmless(str(value))
+
+
+def _harmless(text: str) -> str:
+    """No character that moves the cursor or turns the writing round: others' texts may hold them."""
+    return "".join(
+        each if each.isprintable() or each == "\n" else each.encode("unicode_escape").decode()
+        for each in text
+    )
 
 
 def _plain(value: Any) -> object:  # noqa: ANN401 - JSON asks about whatever it does not know

@@ -55,7 +55,7 @@ def byte_lengths(array: pa.Array) -> pa.Array:
         return byte_lengths(array.dictionary).take(array.indices).fill_null(0)
     if not is_string_like(kind):
         return pa.repeat(pa.scalar(0, pa.int64()), len(array))
-    return pc.binary_length(array).cast(pa.int64()).fill_null(0)
+    return pc.binary_length(without_views(array)).cast(pa.int64()).fill_null(0)
 
 
 def without_views(array: pa.Array) -> pa.Array:
