@@ -87,7 +87,7 @@ def _readable(value: object) -> str:
 
 
 def _harmless(text: str) -> str:
-    """No character that moves the cursor or turns the writing round: others' texts may hold them."""
+    """No character that moves the cursor or turns the writing round, as others' texts may hold."""
     return "".join(
         each if each.isprintable() or each == "\n" else each.encode("unicode_escape").decode()
         for each in text
