@@ -7,12 +7,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sottovoce.assess.buckets import Bucket
-from sottovoce.errors import InputError
+from sottovoce.assess.setting import MODES
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.space import Mode
 
 VERSION = 1
 M_KEPT = 12
+MOST_KEPT = 10_000
+"""Days of 27 years; a state sets so many slots aside."""
+_MOST_WORDS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,12 @@ class Header:
     kept: int = M_KEPT
     mode: Mode = "corrected"
     posts: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.kept <= MOST_KEPT:
+            raise ParameterError(
+                f"the number of buckets kept must be from 1 to {MOST_KEPT}, got {self.kept}."
+            )
 
     def check_same(self, other: "Header") -> None:
         """Refuse a state that was made in another way, and say in which."""
@@ -74,18 +84,19 @@ class Header:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Header":
-        """What ``to_record`` gave, after a trip through JSON."""
-        salient = record["salient"]
+        """What ``to_record`` gave, after a trip through JSON; ``ValueError`` where it did not."""
+        catalogue = _catalogue(record["catalogue"])
+        words = _whole(record["words"], 0, _MOST_WORDS)
+        if record["mode"] not in MODES:
+            raise ValueError("no such mode")
         return cls(
-            catalogue=_catalogue(record["catalogue"]),
+            catalogue=catalogue,
             spaces={str(name): str(mark) for name, mark in record["spaces"].items()},
-            salient=None
-            if salient is None
-            else {str(name): tuple(map(int, places)) for name, places in salient.items()},
-            words=int(record["words"]),
+            salient=_salient(record["salient"], catalogue, words),
+            words=words,
             counted=str(record["counted"]),
             bucket=Bucket.parse(record["bucket"]),
-            kept=int(record["kept"]),
+            kept=_whole(record["kept"], 1, MOST_KEPT),
             mode=record["mode"],
             posts=bool(record["posts"]),
         )
@@ -94,6 +105,26 @@ class Header:
 def fingerprint_of(*parts: object) -> str:
     """SHA-256 over the parts, as JSON."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _whole(value: object, least: int, most: int) -> int:
+    if type(value) is not int or not least <= value <= most:
+        raise ValueError("no whole number within its bounds")
+    return value
+
+
+def _salient(
+    record: Mapping[str, Any] | None, catalogue: Catalogue, words: int
+) -> dict[str, tuple[int, ...]] | None:
+    """The columns of each topic's words; kernels look there, so they must exist."""
+    if record is None:
+        return None
+    if set(record) != set(catalogue.names):
+        raise ValueError("the topics with words are not those of the catalogue")
+    return {
+        name: tuple(_whole(place, 0, words - 1) for place in places)
+        for name, places in record.items()
+    }
 
 
 def _catalogue(record: Mapping[str, Any]) -> Catalogue:

@@ -24,10 +24,12 @@ from sottovoce.assess.best_buckets import Lines
 from sottovoce.assess.header import VERSION, Header
 from sottovoce.assess.post_log import PostValues
 from sottovoce.assess.state import State
+from sottovoce.assess.state_checks import check_bits, check_columns, check_size, check_strengths
 from sottovoce.errors import InputError
 from sottovoce.files import whole_file
 
 _KEY = b"sottovoce.state"
+_DAMAGES = (KeyError, TypeError, ValueError, IndexError, AttributeError, pa.ArrowException)
 _ROWS_PER_GROUP = 1 << 16
 
 
@@ -54,7 +56,23 @@ def load_ranked(path: Path) -> dict[str, Any]:
         metadata = pq.read_schema(path).metadata
     except (OSError, pa.ArrowException):
         raise _unusable(str(path)) from None
-    return dict(_record(metadata, str(path)).get("ranked") or {})
+    ranked = _record(metadata, str(path)).get("ranked") or {}
+    if not _is_ranked(ranked):
+        raise _unusable(str(path))
+    return dict(ranked)
+
+
+def _is_ranked(ranked: Any) -> bool:  # noqa: ANN401 - whatever the JSON holds
+    """Whether it is nothing, or measures with a k and an m; their bounds are checked in use."""
+    if not isinstance(ranked, dict):
+        return False
+    names = ranked.get("measures", [])
+    return (
+        isinstance(names, list)
+        and all(isinstance(name, str) for name in names)
+        and type(ranked.get("k", 0.3)) in {int, float}
+        and type(ranked.get("m", 3)) is int
+    )
 
 
 def input_fingerprint(path: Path) -> str:
@@ -95,10 +113,12 @@ def from_table(table: pa.Table, where: str = "the table") -> State:
     """The state that ``to_table`` wrote."""
     record = _record(table.schema.metadata, where)
     try:
-        state = State(Header.from_record(record["header"]))
+        header = Header.from_record(record["header"])
+        check_columns(header, table)
+        state = State(header)
         state.inputs = frozenset(map(str, record["inputs"]))
         _fill(state, table.combine_chunks())
-    except (KeyError, TypeError, ValueError, IndexError, pa.ArrowException):
+    except _DAMAGES:
         raise _unusable(where) from None
     return state
 
@@ -107,20 +127,24 @@ def _fill(state: State, table: pa.Table) -> None:
     rows = state.rows(_column(table, "user"))
     if len(state) < table.num_rows:
         raise ValueError("a user has two rows")
-    state.count_posts(rows, _column(table, "posts").to_numpy())
+    posts = _column(table, "posts").to_numpy()
+    state.count_posts(rows, posts)
     if state.words is not None:
         packed = _column(table, "words")
         width = packed.type.byte_width
-        bits = np.frombuffer(packed.buffers()[1], np.uint8)
-        state.words.add_bits(rows, bits.reshape(-1, width)[packed.offset :][: len(rows)])
+        whole = np.frombuffer(packed.buffers()[1], np.uint8).reshape(-1, width)
+        bits = whole[packed.offset :][: len(rows)]
+        check_bits(bits, state.header.words)
+        state.words.add_bits(rows, bits)
     topics = len(state.header.catalogue)
     for name, space in state.spaces.items():
         used, buckets = _flat(_column(table, f"{name}.buckets"), topics)
         same, strengths = _flat(_column(table, f"{name}.strengths"), topics)
         _check_same(used, same)
+        check_strengths(name, strengths)
         space.add_lines(rows, Lines(used, buckets, strengths))
     if state.log is not None:
-        state.log.append(_post_values(table, state, rows))
+        state.log.append(_post_values(table, state, rows, posts))
 
 
 def _post_columns(posts: PostValues, users: int) -> dict[str, pa.Array]:
@@ -135,18 +159,23 @@ def _post_columns(posts: PostValues, users: int) -> dict[str, pa.Array]:
     }
 
 
-def _post_values(table: pa.Table, state: State, rows: NDArray[np.int64]) -> PostValues:
+def _post_values(
+    table: pa.Table, state: State, rows: NDArray[np.int64], posts: NDArray[np.int64]
+) -> PostValues:
     header = state.header
     topics = len(header.catalogue)
     used, times = _flat(_column(table, "post.times"), 1)
+    _check_same(used, posts)
     words = np.zeros((len(times), 0), np.uint8)
     if header.salient is not None:
         same, words = _flat(_column(table, "post.words"), -(-header.words // 8))
         _check_same(used, same)
+        check_bits(words, header.words)
     strengths = {}
     for name in header.spaces:
         same, strengths[name] = _flat(_column(table, f"{name}.post_strengths"), topics)
         _check_same(used, same)
+        check_strengths(name, strengths[name])
     return PostValues(np.repeat(rows, used), times[:, 0], words, strengths)
 
 
@@ -175,12 +204,14 @@ def _column(table: pa.Table, name: str) -> pa.Array:
 
 def _read(path: Path) -> pa.Table:
     try:
-        return pq.ParquetFile(path).read()
+        with pq.ParquetFile(path) as file:
+            check_size(file)
+            return file.read()
     except OSError as error:
         if error.errno is not None:
             raise InputError(f"cannot read the state {path}: {error.strerror}.") from None
         raise _unusable(str(path)) from None
-    except pa.ArrowException:
+    except (ValueError, pa.ArrowException):
         raise _unusable(str(path)) from None
 
 
@@ -188,7 +219,7 @@ def _record(metadata: Mapping[bytes, bytes] | None, where: str) -> dict[str, Any
     try:
         record = json.loads((metadata or {})[_KEY])
         version = record["version"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise _unusable(where) from None
     if version != VERSION:
         raise InputError(
