@@ -18,7 +18,6 @@ from sottovoce.assess.header import MOST_KEPT
 from sottovoce.assess.state_file import from_table, load_ranked, to_table
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics import Catalogue
-from sottovoce.topics.catalogue import Catalogue
 
 KEY = b"sottovoce.state"
 *OTHERS, LAST = CATALOGUE.topics
