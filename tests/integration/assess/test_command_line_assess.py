@@ -331,7 +331,9 @@ def test_an_explanation_shows_numbers_and_no_text_unless_asked(run: Run, folder:
     found = json.loads(out)
     assert "text" not in found["posts"][0]
     assert found["users"] == 30
-    assert found["score"] == found["interest"]["persistence"] - found["interest"]["breadth"]
+    parts = found["interest"]["persistence"] - found["interest"]["breadth"]
+    # Scores stand on a grid, so that equal ones tie.
+    assert abs(found["score"] - parts) <= 2**-41
     code, out, _ = run(*given, "--show-text")
     first = json.loads(out)["posts"][0]
     assert first["text"] == posts["text"][first["number"] - 1].as_py()
