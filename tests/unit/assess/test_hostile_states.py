@@ -23,7 +23,6 @@ KEY = b"sottovoce.state"
 *OTHERS, LAST = CATALOGUE.topics
 NINE_WORDS = Catalogue((*OTHERS, replace(LAST, words=(*LAST.words, "zebra"))), CATALOGUE.model)
 # So that the last bits of a byte stand for no word.
-SIX_WORDS = Catalogue(CATALOGUE.topics[:2])
 REFUSED = "is no state that sottovoce assess wrote"
 
 
