@@ -94,12 +94,21 @@ def test_a_foreign_modulus_that_is_visibly_unfit_is_refused(case: str) -> None:
     assert_shows_no(str(refusal.value), int(modulus))
 
 
+def composite_beside(p: int) -> int:
+    """A number that is right for ``p`` in all but being prime."""
+    while True:
+        found = primes.random_prime(512) * prime_like(512, residue=1)
+        whole = found.bit_length() == 1024 and (p * found).bit_length() == 2048
+        if whole and primes.are_apart(p, found):
+            return found
+
+
 @cache
 def prime_cases() -> dict[str, tuple[int, int, str]]:
     p = primes.random_prime(1024)
     short = primes.random_prime(1020)
     one = prime_like(1024, residue=1)
-    composite = primes.random_prime(512) * prime_like(512, residue=1)
+    composite = composite_beside(p)
     return {
         "equal": (p, p, "far apart"),
         "different lengths": (p, short, "equally many bits"),
