@@ -4,6 +4,7 @@ A writer fills a temporary name in the destination's own folder; only a finished
 to its final name, so a crash, an error or Ctrl-C never leaves half a file under that name.
 """
 
+import hashlib
 import os
 import secrets
 from collections.abc import Iterable, Iterator
@@ -66,6 +67,12 @@ def check_folder(path: Path) -> None:
     nearest = nearest_folder(path)
     if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
         raise InputError(f"cannot write into {path}: {nearest} is no folder that can be written.")
+
+
+def file_digest(path: Path) -> str:
+    """The SHA-256 of a file's bytes, read a piece at a time."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def nearest_folder(path: Path) -> Path:

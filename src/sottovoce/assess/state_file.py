@@ -9,7 +9,6 @@ bucket, what is kept), the fingerprints of the files folded in, and how it was l
 are in the order of their ids, so that equal states are equal files.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,7 +25,7 @@ from sottovoce.assess.post_log import PostValues
 from sottovoce.assess.state import State
 from sottovoce.assess.state_checks import check_bits, check_columns, check_size, check_strengths
 from sottovoce.errors import InputError
-from sottovoce.files import whole_file
+from sottovoce.files import file_digest, whole_file
 
 _KEY = b"sottovoce.state"
 _DAMAGES = (KeyError, TypeError, ValueError, IndexError, AttributeError, pa.ArrowException)
@@ -78,8 +77,7 @@ def _is_ranked(ranked: Any) -> bool:  # noqa: ANN401 - whatever the JSON holds
 def input_fingerprint(path: Path) -> str:
     """SHA-256 of a file's bytes, by which a state knows what it has seen."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_digest(path)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}.") from None
 

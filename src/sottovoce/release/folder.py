@@ -16,11 +16,10 @@ from scipy import sparse
 from sottovoce.corpus.matrix_file import matrix_bytes
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.files import output_folder, whole_file
+from sottovoce.files import file_digest, output_folder, whole_file
 from sottovoce.release.card import LARGEST_CARD, Card, read_card
 from sottovoce.release.compression.decompress import checked_prior
 from sottovoce.release.compression.storage import LARGEST_ARRAY_HEADER, load_maps, packed_maps
-from sottovoce.release.ledger.outputs import digest
 from sottovoce.release.plan import Released
 
 CARD_FILE = "card.json"
@@ -72,7 +71,7 @@ def verified_card(folder: Path) -> Card:
         raise InputError(f"the card must name just these files: {', '.join(sorted(FILES))}.")
     for name, expected in card.files.items():
         file = folder / name
-        if Path(name).name != name or not file.is_file() or digest(file) != expected:
+        if Path(name).name != name or not file.is_file() or file_digest(file) != expected:
             raise InputError(f"{file} is missing or not what the card says; restore it.")
     _check_parts(folder, card)
     return card

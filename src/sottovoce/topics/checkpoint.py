@@ -5,22 +5,38 @@ steps done and the request: a hash of texts, words and parameters. A state is on
 same request.
 """
 
+import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
-from sottovoce.files import output_folder, whole_file
-from sottovoce.topics.card import ModelFileError
-from sottovoce.topics.folder import file_digest
+from sottovoce.files import file_digest, output_folder, whole_file
+from sottovoce.topics.card import ModelFileError, rules_record
+from sottovoce.topics.texts import CorpusFacts
 
 FORMAT = "sottovoce-checkpoint"
 VERSION = 1
 _RECORD = "checkpoint.json"
 _LARGEST_RECORD = 1 << 16
+
+
+def training_request(
+    parameters: Mapping[str, Any], facts: CorpusFacts, vocabulary: Vocabulary, rules: TokenRules
+) -> str:
+    """A hash of all that decides what is trained; how many workers do it does not."""
+    parts = [
+        {**parameters, "workers": None},
+        asdict(facts),
+        vocabulary.fingerprint,
+        rules_record(rules),
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ shape are compared with the card's before anything is allocated, and every file 
 Nothing is pickled.
 """
 
-import hashlib
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -17,14 +16,13 @@ from numpy.typing import NDArray
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.files import output_folder, whole_file
+from sottovoce.files import file_digest, output_folder, whole_file
 from sottovoce.topics.card import Card, ModelFileError, read_card
 
 CARD_FILE = "card.json"
 VOCABULARY_FILE = "vocabulary.txt"
 # A model of 500 topics over a million words fits; what asks for more is no model of ours.
 MOST_NUMBERS = 2**30
-_PIECE = 1 << 20
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -58,15 +56,6 @@ def write_folder(folder: Path, card: Card, vocabulary: Vocabulary, arrays: Array
                 np.lib.format.write_array(out, array, allow_pickle=False)
         hashes = {name: file_digest(path) for name, path in written.items()}
         card_part.write_text(replace(card, files=hashes).as_json(), encoding="utf-8")
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file, a piece at a time."""
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def open_folder(folder: Path) -> Card:

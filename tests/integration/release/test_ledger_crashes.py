@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import InputError
+from sottovoce.files import file_digest
 from sottovoce.release.guarantee import LimitedPrecision
 from sottovoce.release.ledger.accounts import Request
 from sottovoce.release.ledger.ledger import Ledger
-from sottovoce.release.ledger.outputs import digest
 
 CHILD = Path(__file__).with_name("ledger_child.py")
 CORPUS = "corpus"
@@ -58,7 +58,7 @@ def check_truth(path: Path, published: Path) -> None:
     for name in names:
         output = spends[name].output
         assert output is not None
-        assert digest(output.path) == output.sha256 == digest(published / name)
+        assert file_digest(output.path) == output.sha256 == file_digest(published / name)
 
 
 def check_kills(tmp_path: Path, kills: int) -> None:
@@ -112,7 +112,7 @@ def test_processes_with_one_request_draw_once(tmp_path: Path) -> None:
     assert ledger.account(CORPUS).spent == 1
     for spend in ledger.spends(CORPUS):
         assert spend.output is not None
-        assert digest(spend.output.path) == spend.output.sha256
+        assert file_digest(spend.output.path) == spend.output.sha256
 
 
 def test_a_disk_too_full_for_the_ledger_spends_and_draws_nothing(tmp_path: Path) -> None:

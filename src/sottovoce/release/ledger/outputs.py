@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sottovoce.errors import LedgerError
-from sottovoce.files import PRIVATE_MODE
-
-_CHUNK = 1 << 20
+from sottovoce.files import PRIVATE_MODE, file_digest
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class OutputFolder:
     def measure(self, key: str) -> Output:
         """The stored file of ``key`` as it is now."""
         path = self.path(key)
-        return Output(path, digest(path), path.stat().st_size)
+        return Output(path, file_digest(path), path.stat().st_size)
 
     def _open_lock(self, key: str) -> int:
         try:
@@ -93,15 +91,6 @@ def verified(output: Output) -> Output:
             f"the stored output {output.path} is missing; it cannot be drawn again under the same "
             "request. Restore it, or make a new request, which spends anew."
         )
-    if digest(output.path) != output.sha256:
+    if file_digest(output.path) != output.sha256:
         raise LedgerError(f"the stored output {output.path} is not what was stored; restore it.")
     return output
-
-
-def digest(path: Path) -> str:
-    """The SHA-256 of a file."""
-    sha256 = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            sha256.update(chunk)
-    return sha256.hexdigest()

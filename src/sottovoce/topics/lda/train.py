@@ -1,7 +1,5 @@
 """Training by tomotopy's collapsed Gibbs sampler, in steps that can be interrupted."""
 
-import hashlib
-import json
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -13,15 +11,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.compiled import available_cores
-from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.topics.background import WordChoice, background_counts
-from sottovoce.topics.card import Origin, rules_record
-from sottovoce.topics.checkpoint import Checkpoint
+from sottovoce.topics.card import Origin
+from sottovoce.topics.checkpoint import Checkpoint, training_request
 from sottovoce.topics.lda.model import LdaModel
 from sottovoce.topics.plain_pickles import only_plain_pickles
-from sottovoce.topics.texts import CorpusFacts, Texts, corpus_facts
+from sottovoce.topics.texts import Texts, corpus_facts
 
 if TYPE_CHECKING:
     import tomotopy
@@ -80,7 +76,7 @@ def train_lda(
     parameters, words = parameters or LdaParameters(), words or WordChoice()
     facts = corpus_facts(texts)
     vocabulary = words.chosen(texts, public=public)
-    request = _request(parameters, facts, vocabulary, words.rules)
+    request = training_request(asdict(parameters), facts, vocabulary, words.rules)
     counts, vocabulary = background_counts(texts, vocabulary, words.rules)
     sampler = _Sampler(parameters, request, checkpoint)
     sampler.start(counts)
@@ -88,18 +84,6 @@ def train_lda(
     phi, alpha = sampler.result(len(vocabulary))
     origin = Origin(facts, asdict(parameters), sampler.libraries, public)
     return LdaModel(phi, alpha, vocabulary, words.rules, origin)
-
-
-def _request(
-    parameters: LdaParameters, facts: CorpusFacts, vocabulary: Vocabulary, rules: TokenRules
-) -> str:
-    parts = [
-        {**asdict(parameters), "workers": None},
-        asdict(facts),
-        vocabulary.fingerprint,
-        rules_record(rules),
-    ]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 class _Sampler:

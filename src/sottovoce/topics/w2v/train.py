@@ -1,7 +1,5 @@
 """Training by gensim's skip-gram with negative sampling, in steps that can be interrupted."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -17,8 +15,8 @@ from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.corpus.words.tokens import tokenize
 from sottovoce.errors import CorpusError, MissingExtraError, ParameterError
 from sottovoce.topics.background import WordChoice
-from sottovoce.topics.card import ModelFileError, Origin, rules_record
-from sottovoce.topics.checkpoint import Checkpoint
+from sottovoce.topics.card import ModelFileError, Origin
+from sottovoce.topics.checkpoint import Checkpoint, training_request
 from sottovoce.topics.texts import CorpusFacts, Texts, corpus_facts, text_arrays
 from sottovoce.topics.w2v.model import SkipGramModel
 
@@ -82,25 +80,13 @@ def train_skip_gram(
         raise ParameterError("skip-gram is trained on single words; leave --bigrams out.")
     facts = corpus_facts(texts)
     vocabulary = words.chosen(texts, public=public)
-    request = _request(parameters, facts, vocabulary, words.rules)
+    request = training_request(asdict(parameters), facts, vocabulary, words.rules)
     trainer = _Trainer(parameters, request, checkpoint, texts, facts, words.rules)
     trainer.start(vocabulary)
     trainer.run(progress or (lambda _done, _all: None))
     vectors, known = trainer.result(vocabulary)
     origin = Origin(facts, asdict(parameters), trainer.libraries, public)
     return SkipGramModel(vectors, known, words.rules, origin)
-
-
-def _request(
-    parameters: SkipGramParameters, facts: CorpusFacts, vocabulary: Vocabulary, rules: TokenRules
-) -> str:
-    parts = [
-        {**asdict(parameters), "workers": None},
-        asdict(facts),
-        vocabulary.fingerprint,
-        rules_record(rules),
-    ]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 class _Trainer:
