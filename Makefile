@@ -78,7 +78,7 @@ peers: $(VENV)/peers.ready
 COMPILE = $(BIN)/uv pip compile pyproject.toml --quiet --upgrade --generate-hashes --no-header --no-annotate --no-emit-index-url --python-version 3.11
 pins: $(VENV)/run.ready
 	@$(PIP) install uv
-	$(COMPILE) --all-extras --group editable --output-file constraints/run.txt
+	$(COMPILE) --extra all --group editable --output-file constraints/run.txt
 	$(COMPILE) --all-extras --group dev --constraint constraints/run.txt --output-file constraints/dev.txt
 	$(COMPILE) --all-extras --group peers --constraint constraints/dev.txt --output-file constraints/peers.txt
 

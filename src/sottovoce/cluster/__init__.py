@@ -1,0 +1,1 @@
+"""The same assessment and release on a cluster that runs Apache Spark."""
