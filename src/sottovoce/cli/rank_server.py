@@ -1,16 +1,19 @@
 """``sottovoce rank-server``."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sottovoce.cli.extras import needs_extra
-from sottovoce.cli.shown import AsJson, show_json
+from sottovoce.cli.shown import AsJson
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.advisor.rank.description import Description
+    from sottovoce.web.rank.service import RankService
+    from sottovoce.web.rank.storage import Store
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -35,11 +38,17 @@ def rank_server(
     highest: Annotated[float | None, typer.Option(help="Where the buckets end.")] = None,
     period: Annotated[str, typer.Option(help="How long a period lasts: 90s, 12h, 1d, 1w.")] = "1w",
     minimum: Annotated[int, typer.Option(help="With fewer reports a histogram is withheld.")] = 100,
+    peer: Annotated[
+        str | None, typer.Option(help="shares: URL of the second server; this is then the first.")
+    ] = None,
+    peer_key: Annotated[
+        Path | None, typer.Option(help="shares: file with the two servers' common secret.")
+    ] = None,
     store: Annotated[
         str, typer.Option(help="An SQLite file, or the URL of a PostgreSQL database.")
     ] = "rank.sqlite",
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen at.")] = 8765,
+    port: Annotated[int, typer.Option(help="The port to listen at; 0: any that is free.")] = 8765,
     certificate: Annotated[
         Path | None, typer.Option(help="TLS certificate; without one use a proxy with TLS.")
     ] = None,
@@ -60,15 +69,39 @@ def rank_server(
     with needs_extra("web"):
         from sottovoce.web.rank.app import Limits, create_app  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank.serve import Door, open_store, serve  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank.service import RankService  # noqa: PLC0415 - fast --help
 
     bounds = None if lowest is None or highest is None else (lowest, highest)
     rules = _description(topics, measure, setting, mode, epsilon, buckets, bounds, period, minimum)
-    _show(rules, f"http://{host}:{port}", as_json)
     if dry_run:
+        _show(rules, None, as_json)
         return
-    service = RankService(rules, open_store(store))
-    serve(create_app(service, Limits(rate, rate_per_address)), Door(host, port, certificate, key))
+    service = _service(rules, open_store(store), peer, peer_key)
+    door = Door(host, port, certificate, key)
+    app = create_app(service, Limits(rate, rate_per_address))
+    serve(app, door, lambda url: _show(rules, url, as_json))
+
+
+def _service(
+    rules: "Description", store: "Store", peer: str | None, peer_key: Path | None
+) -> "RankService":
+    from sottovoce.web.rank.pair import (  # noqa: PLC0415 - fast --help
+        FirstServer,
+        HttpPeer,
+        SecondServer,
+    )
+    from sottovoce.web.rank.peer_auth import PeerKey  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank.service import RankService  # noqa: PLC0415 - fast --help
+
+    if rules.mode == "noise":
+        if peer or peer_key:
+            raise ParameterError("--peer and --peer-key belong to --mode shares; leave them out.")
+        return RankService(rules, store)
+    if peer_key is None:
+        raise ParameterError("--mode shares needs --peer-key: a file of openssl rand -hex 32.")
+    key = PeerKey.read(peer_key)
+    if peer is None:
+        return SecondServer(rules, store, key)
+    return FirstServer(rules, store, key, HttpPeer(peer, key))
 
 
 def _description(
@@ -113,10 +146,12 @@ def _seconds(period: str) -> int:
     return int(number) * _UNITS[unit]
 
 
-def _show(rules: "Description", where: str, as_json: bool) -> None:
+def _show(rules: "Description", url: str | None, as_json: bool) -> None:
     if as_json:
-        show_json(rules.record() | {"version": rules.version})
+        typer.echo(json.dumps(rules.record() | {"version": rules.version, "url": url}))
         return
     noise = rules.noise(rules.topics[0].name)
-    typer.echo(f"Rank server at {where}, mode {rules.mode}: {len(rules.topics)} topics.", err=True)
-    typer.echo(f"What a report promises: {noise.local_guarantee}.", err=True)
+    typer.echo(f"Rank server at {url or 'no address yet'}, mode {rules.mode}.")
+    typer.echo(
+        f"Topics: {', '.join(rules.by_name)}; {noise.buckets} buckets of {noise.epsilon} each."
+    )

@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse
 
 import sottovoce
 from sottovoce.errors import SottovoceError
+from sottovoce.web.rank.answers import acknowledged, check_length, problems
 from sottovoce.web.rank.limits import BodyLimit, RateLimit
 from sottovoce.web.rank.models import (
     LARGEST_PERIOD,
@@ -22,19 +23,15 @@ from sottovoce.web.rank.models import (
     HistogramForm,
     Kept,
     Periods,
-    Problem,
     noised_form,
     topic_names,
 )
+from sottovoce.web.rank.pair import CHECK, OPEN, SecondServer
 from sottovoce.web.rank.service import RankService
-from sottovoce.web.rank.storage import Outcome
+from sottovoce.web.rank.share_routes import MOST_PEER_BODY, add_peer_routes, add_shares
 from sottovoce.web.rank.writer import BusyError
 
 MOST_BODY = 1 << 14
-_REFUSED = {
-    Outcome.OTHER: "another report goes by this id; take a new one.",
-    Outcome.CLOSED: "this period is over; report for the one that runs.",
-}
 
 
 @dataclass(frozen=True)
@@ -61,35 +58,17 @@ def create_app(service: RankService, limits: Limits = Limits()) -> FastAPI:  # n
     _add_public_routes(app, service)
     if service.description.mode == "noise":
         _add_noised_reports(app, service)
-    app.add_middleware(BodyLimit, most=lambda _path: MOST_BODY)
+    else:
+        add_shares(app, service)
+    if isinstance(service, SecondServer):
+        add_peer_routes(app, service)
+    app.add_middleware(BodyLimit, most=_most_body)
     app.add_middleware(RateLimit, everybody=limits.everybody, each=limits.each)
     return app
 
 
-def problems(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
-    """How OpenAPI shows the refusals of a route, those of all routes included."""
-    everywhere = (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.TOO_MANY_REQUESTS)
-    return {int(each): {"model": Problem} for each in (*everywhere, *statuses)}
-
-
-async def acknowledged(service: RankService, form: Any, payload: bytes) -> Kept:  # noqa: ANN401 - a form made at run time
-    """Store a report of the running period; answers when it is durable."""
-    if form.period != service.period:
-        raise HTTPException(HTTPStatus.CONFLICT, _REFUSED[Outcome.CLOSED])
-    stored = service.keep(form.topic, form.period, form.id, payload)
-    outcome = await asyncio.wrap_future(stored)
-    if outcome is not Outcome.STORED:
-        raise HTTPException(HTTPStatus.CONFLICT, _REFUSED[outcome])
-    return Kept()
-
-
-def check_length(service: RankService, topic: str, got: int, more: int = 0) -> None:
-    """Refuse a vector that does not fit its topic's buckets."""
-    wanted = service.description.topic(topic).buckets.number + more
-    if got != wanted:
-        raise HTTPException(
-            HTTPStatus.UNPROCESSABLE_ENTITY, f"this topic's reports have {wanted} numbers."
-        )
+def _most_body(path: str) -> int:
+    return MOST_PEER_BODY if path in {CHECK, OPEN} else MOST_BODY
 
 
 def _add_public_routes(app: FastAPI, service: RankService) -> None:

@@ -1,15 +1,18 @@
 """Running a rank server: the socket, the event loop, and nothing in a log."""
 
-import logging
+import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
 
+from sottovoce.errors import InputError
 from sottovoce.web.rank.sqlite import SqliteStore
 from sottovoce.web.rank.storage import Store
 
+_BACKLOG = 2048
 _POSTGRES = ("postgresql://", "postgres://")
 
 
@@ -32,13 +35,13 @@ def open_store(where: str) -> Store:
     return SqliteStore(Path(where.removeprefix("sqlite:///")))
 
 
-def serve(app: FastAPI, door: Door) -> None:
-    """Answer until told to stop. Requests are not logged: they would name addresses."""
-    logging.getLogger("uvicorn.access").disabled = True
-    uvicorn.run(
+def serve(app: FastAPI, door: Door, announce: Callable[[str], None]) -> None:
+    """Answer until told to stop. Requests are not logged: they would name addresses.
+
+    ``announce`` is told the URL once connections are taken; port 0 is any that is free.
+    """
+    config = uvicorn.Config(
         app,
-        host=door.host,
-        port=door.port,
         ssl_certfile=door.certificate,
         ssl_keyfile=door.key,
         access_log=False,
@@ -48,4 +51,18 @@ def serve(app: FastAPI, door: Door) -> None:
         proxy_headers=False,
         lifespan="on",
         timeout_keep_alive=30,
+        timeout_graceful_shutdown=5,
     )
+    with _listening(door) as listener:
+        scheme = "https" if door.certificate else "http"
+        announce(f"{scheme}://{door.host}:{listener.getsockname()[1]}")
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listening(door: Door) -> socket.socket:
+    try:
+        return socket.create_server((door.host, door.port), backlog=_BACKLOG)
+    except OSError as error:
+        raise InputError(
+            f"cannot listen at {door.host}, port {door.port}: {error.strerror}."
+        ) from error
