@@ -3,7 +3,8 @@
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -74,13 +75,23 @@ class FirstServer(RankService):
 
     def publish(self, topic: str, period: int) -> dict[str, Any] | None:
         """Open the sum with the second server and publish it; nothing is ever opened twice."""
-        with self._turn:
+        with self._only_one():
             earlier = self.writer.run(lambda store: store.published(topic, period)).result()
             if earlier:
                 return _parsed(earlier)
             noted = self.writer.run(lambda store: store.noted(topic, period)).result()
             opening = _parsed(noted) if noted else self._begun(topic, period)
             return None if opening is None else self._finished(topic, period, opening)
+
+    @contextmanager
+    def _only_one(self) -> Iterator[None]:
+        """Refuse to wait: the other server may be slow, and whoever asks can ask again."""
+        if not self._turn.acquire(blocking=False):
+            raise ProtocolError("a sum is being opened; ask again in a moment.")
+        try:
+            yield
+        finally:
+            self._turn.release()
 
     def _begun(self, topic: str, period: int) -> Message | None:
         """Agree on the reports, draw noise once, and note both before anything is demanded."""

@@ -3,12 +3,14 @@
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sottovoce.advisor.rank.description import Description
 from sottovoce.advisor.rank.histogram import Histogram
+from sottovoce.errors import ProtocolError
 from sottovoce.web.rank.storage import Outcome, Store, StoredReport
 from sottovoce.web.rank.writer import GroupWriter
 
@@ -44,7 +46,9 @@ class RankService:
         return self.writer.keep(StoredReport(topic, period, token, payload))
 
     def periods(self, topic: str) -> list[int]:
-        """The latest periods with a histogram."""
+        """The latest periods with a histogram, those that fall due now included."""
+        with suppress(ProtocolError):
+            self.publish_due()
         listed = self.writer.run(lambda store: store.published_periods(topic, MOST_LISTED))
         return listed.result()
 
