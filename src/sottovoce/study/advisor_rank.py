@@ -60,7 +60,13 @@ def run(settings: Settings) -> StudyResult:
     rows = [*measured, *_protocol_rows(settings), *_attack_rows(settings), *_audit_rows(settings)]
     names: Row = {name: None for row in rows for name in row}
     plot = Plot(_figure(measured, settings), _finding(measured), _description(measured))
-    return StudyResult(tuple({**names, **row} for row in rows), (plot,), SHOWN, _notes(rows), WIDE)
+    return StudyResult(
+        tuple(names | row | {"outcome": _outcome(row)} for row in rows),
+        (plot,),
+        SHOWN,
+        _notes(rows),
+        WIDE,
+    )
 
 
 def _measured_row(settings: Settings, mode: Mode, people: int, epsilon: Fraction) -> Row:
