@@ -163,5 +163,6 @@ def _show(rules: "Description", url: str | None, as_json: bool) -> None:
     each = "period" if rules.mode == "shares" else "new bucket"
     typer.echo(f"Topics: {', '.join(rules.by_name)}")
     typer.echo(
-        f"Mode {rules.mode}, {noise.buckets} buckets, epsilon {text_up(rules.epsilon)} for each {each}"
+        f"Mode {rules.mode}, {noise.buckets} buckets, "
+        f"epsilon {text_up(rules.epsilon)} for each {each}"
     )
