@@ -38,6 +38,7 @@ NOTES = (
         "same release."
     ),
 )
+_HARDLY = 1.2
 _DASHES = ("-", ":", "-.", "--")
 
 
@@ -75,11 +76,13 @@ def advice(chosen: Row | None, exposure: str, limit: float) -> str:
             "smaller epsilon, or do not release."
         )
     promise = LimitedPrecision(cast("int", chosen["precision"]), cast("str", chosen["epsilon"]))
+    useless = number(chosen, "jaccard") <= _HARDLY * number(chosen, "jaccard_chance")
+    warning = " At that its topics are hardly better than random ones." if useless else ""
     return (
         f"To keep the {LABELS[exposure]} below {limit:g}, take {chosen['method']} at N="
         f"{chosen['precision']}, epsilon {chosen['epsilon']}: {number(chosen, exposure):.2f} are "
         f"found, the topic Jaccard is {number(chosen, 'jaccard'):.2f}, the accuracy "
-        f"{number(chosen, 'accuracy'):.2f}. {promise.in_words()}"
+        f"{number(chosen, 'accuracy'):.2f}.{warning} {promise.in_words()}"
     )
 
 
@@ -118,8 +121,8 @@ def by_rate(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> 
     strongest = noisy[-1]
     best = max(views, key=lambda name: number(strongest, name))
     text = (
-        f"Every adversary finds less with more noise; at {number(strongest, 'rate'):.3g} nats a "
-        f"word the best of them ({best.removeprefix(f'{exposure}: ')}) reaches "
-        f"{number(strongest, best):.2f}."
+        f"From {number(noisy[0], 'rate'):.3g} to {number(strongest, 'rate'):.3g} nats a word what "
+        f"the best adversary finds goes from {max(number(noisy[0], name) for name in views):.2f} "
+        f"to {number(strongest, best):.2f}."
     )
     return Plot(figure, text, f"{LABELS[exposure]} against epsilon/N, a line an adversary. {text}")

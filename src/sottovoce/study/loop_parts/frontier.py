@@ -17,15 +17,18 @@ def number(row: Row, name: str) -> float:
     return float(cast("float", row[name]))
 
 
+def _end(row: Row, name: str, end: str) -> float:
+    """An end of an interval; the value itself where there is none."""
+    return number(row, f"{name}_{end}" if f"{name}_{end}" in row else name)
+
+
 def recommended(rows: Sequence[Row], exposure: str, limit: float) -> Row | None:
     """Of the private settings whose exposure stays below ``limit``, the most useful one.
 
     The upper end of the interval must stay below, so that a lucky draw does not decide.
     """
     fit = [
-        row
-        for row in rows
-        if row["epsilon"] is not None and number(row, f"{exposure}_high") <= limit
+        row for row in rows if row["epsilon"] is not None and _end(row, exposure, "high") <= limit
     ]
     return max(fit, key=lambda row: number(row, "jaccard"), default=None)
 
@@ -71,7 +74,7 @@ def _draw_methods(axes: Axes, rows: Sequence[Row], exposure: str, score: str) ->
         own = in_order([row for row in rows if row["method"] == method])
         across = [number(row, score) for row in own]
         up = [number(row, exposure) for row in own]
-        error = [value - number(row, f"{exposure}_low") for value, row in zip(up, own, strict=True)]
+        error = [value - _end(row, exposure, "low") for value, row in zip(up, own, strict=True)]
         axes.errorbar(
             across,
             up,

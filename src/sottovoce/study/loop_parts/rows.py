@@ -57,12 +57,19 @@ def setting_row(setting: PrivacySetting, outcomes: Sequence[Outcome]) -> Row:
     }
     useful = {name: [each.useful[name] for each in outcomes] for name in outcomes[0].useful}
     for name, values in {**worst.numbers, **useful}.items():
-        interval = mean_interval(values)
-        row |= {name: interval.mean, f"{name}_low": interval.low, f"{name}_high": interval.high}
+        row |= _summary(name, values)
     for view, numbers in outcomes[0].exposure.items():
         reached = [each.exposure[view][decides] for each in outcomes]
         row[f"{decides}: {', '.join(view)}"] = float(np.mean(reached)) if numbers else None
     return row | {"seeds": len(outcomes)}
+
+
+def _summary(name: str, values: Sequence[float]) -> Row:
+    """A mean and its interval; of one community there is none."""
+    interval = mean_interval(values)
+    if len(values) == 1:
+        return {name: interval.mean}
+    return {name: interval.mean, f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
 def luckiest_chance(judged: Sequence[Sequence[JudgedTopic]], views: int) -> float:
