@@ -44,6 +44,8 @@ def frontier(
     finding: str,
 ) -> Plot:
     """A point a setting: right is useful, low is private; a line a method, weak to strong."""
+    # Few communities give wild intervals; what is drawn is a share all the same.
+    top = min(1.0, 1.25 * max(*(number(row, exposure) for row in rows), *levels.values(), limit))
     figure, panels = new_panels(len(PANELS), width=9.5, height=4.4, share_y=True)
     for axes, (score, title) in zip(panels, PANELS.items(), strict=True):
         _draw_methods(axes, rows, exposure, score)
@@ -61,7 +63,7 @@ def frontier(
                 linestyle="none",
                 label="recommended",
             )
-        axes.set(xlabel=f"{title} (right: more useful)", ylim=(0, None))
+        axes.set(xlabel=f"{title} (right: more useful)", ylim=(0, top))
     panels[0].set_ylabel(f"{label} (low: more private)")
     legend_below(figure, 3)
     description = f"{label} against usefulness, a point for each setting. {finding}"
