@@ -12,7 +12,7 @@ from sottovoce.corpus.reading import open_posts
 from sottovoce.corpus.simulate import Community, SimulationParameters, simulate, write_files
 from sottovoce.corpus.simulate.counting import counting_baselines, salient_words_by_user
 from sottovoce.corpus.summary import summarise_posts
-from sottovoce.errors import MissingExtraError
+from sottovoce.errors import InputError, MissingExtraError
 from sottovoce.files import output_folder
 from sottovoce.report.community import community_section, counting_section
 from sottovoce.report.page import Report, Section
@@ -31,7 +31,7 @@ class Demo:
 
     report: Path
     left_out: Mapping[str, str]
-    """By the part's title, what to install for it."""
+    """By the part's title, why."""
 
 
 def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
@@ -43,9 +43,9 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
     def optional(title: str, part: Callable[[Community, str], Sections]) -> Sections:
         try:
             return part(community, _demo_command(parameters))
-        except MissingExtraError as missing:
-            left_out[title] = str(missing)
-            return (Section(title, (f"This part was left out: {missing}",)),)
+        except (MissingExtraError, InputError) as reason:  # not installed, or too few people
+            left_out[title] = str(reason)
+            return (Section(title, (f"This part was left out: {reason}",)),)
 
     report = Report(
         title="Sottovoce: a first look",
