@@ -24,7 +24,7 @@ from sottovoce.learn.protocols.open_training import (
     TrainingPeer,
 )
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
-from sottovoce.learn.sums import Identity
+from sottovoce.learn.sums import Identity, MaskedSum, MaskPeer, MaskServer, Ring
 from support.hidden_systems import BITS, two_keys
 from support.trainings import small_peers
 
@@ -154,9 +154,50 @@ def identity(name: str) -> Identity:
     return Identity(name.encode().ljust(32, b"."))
 
 
-def in_process(training: ToyTraining) -> bytes:
-    """What the training comes to without any federation."""
-    terms = training.terms()
-    parties = {name: training.made(terms, name) for name in training.names}
+def in_process(training: ToyTraining, peers: Iterable[str] | None = None) -> bytes:
+    """What the training comes to without any federation, among some of its peers."""
+    left = tuple(peers or training.peers)
+    terms = training.terms(peers=left)
+    gone = set(training.peers) - set(left)
+    parties = {name: training.made(terms, name) for name in training.names if name not in gone}
     Exchange(parties.values()).run()
     return training.result(parties[COORDINATOR])
+
+
+@dataclass(frozen=True)
+class ToySum:
+    """One masked sum of fixed vectors."""
+
+    peers: tuple[str, ...]
+    size: int = 4
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everybody who takes part."""
+        return (COORDINATOR, *self.peers)
+
+    def terms(self) -> bytes:
+        """What is agreed on."""
+        return new_session()
+
+    def made(self, terms: bytes, name: str) -> Party:
+        """A participant's machine."""
+        public = {peer: identity(peer).public for peer in self.peers}
+        agreed = MaskedSum(terms, COORDINATOR, public, self.size)
+        if name == COORDINATOR:
+            return MaskServer(agreed)
+        return MaskPeer(name, agreed, identity(name), self.summand(name))
+
+    def summand(self, name: str) -> Ring:
+        """What a peer adds: large numbers, so that a mask that is left over shows."""
+        return np.full(self.size, 10 ** (3 * self.peers.index(name)), np.uint64)
+
+    def result(self, party: Any) -> bytes:  # noqa: ANN401 - either of the two
+        """The sum, and over whom it runs."""
+        return encoded((party.total, tuple(sorted(party.survivors))))
+
+    def expected(self, survivors: Iterable[str]) -> bytes:
+        """The sum over some."""
+        names = tuple(sorted(survivors))
+        total = np.sum([self.summand(name) for name in names], axis=0, dtype=np.uint64)
+        return encoded((total, names))
