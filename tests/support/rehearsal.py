@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from support.federations import JOURNAL_KEY, bare_roster
 
 from sottovoce.federation.desk import Desk, Machines
 from sottovoce.federation.frames import Answer, Frame, Header, packed, unpacked
 from sottovoce.federation.journal import Journal
 from sottovoce.federation.settings import Settings
+from support.federations import JOURNAL_KEY, bare_roster
 
 SETTINGS = Settings(deadline_s=10.0, beat_s=1.0, call_s=0.5, give_up_s=20.0)
 _LIMIT_S = 120.0
@@ -92,7 +92,9 @@ class Rehearsal:
         for name in self.names:
             self._boot(name)
 
-    def run(self, proposer: str, terms: bytes, participants: Iterable[str] | None = None) -> Outcome:
+    def run(
+        self, proposer: str, terms: bytes, participants: Iterable[str] | None = None
+    ) -> Outcome:
         """Propose a run and see it end."""
         session = self._proposed(proposer, terms, participants or self.names)
         while not self._ended(session):
@@ -130,7 +132,9 @@ class Rehearsal:
     def _hook(self, name: str, point: str) -> None:
         self.reached[name, point] += 1
         for crash in self._crashes:
-            if (crash.name, crash.point) == (name, point) and crash.turn == self.reached[name, point]:
+            if (crash.name, crash.point) == (name, point) and crash.turn == self.reached[
+                name, point
+            ]:
                 self._crashes.remove(crash)
                 self._fall(crash)
 
@@ -193,7 +197,9 @@ class Rehearsal:
             return desk.reception.take(frame, self.now) if early is None else early
 
         answer = self._act(receiver, take)
-        lost = answer is None or self._happens(self._faults.drop) or self._happens(self._faults.flip)
+        lost = (
+            answer is None or self._happens(self._faults.drop) or self._happens(self._faults.flip)
+        )
         if not lost:
             self._later(self._delay(), lambda: settle(answer))
 
