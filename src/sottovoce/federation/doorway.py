@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NoReturn
 
-from sottovoce.errors import InputError, ProtocolError
+from sottovoce.errors import InputError, ProtocolError, SottovoceError
 from sottovoce.federation.books import Log
 from sottovoce.federation.credentials import Credentials
 from sottovoce.federation.frames import (
@@ -19,6 +19,7 @@ from sottovoce.federation.frames import (
 )
 from sottovoce.federation.refusals import (
     BadFrameError,
+    DefectError,
     ImpostorError,
     JournalError,
     TooLargeError,
@@ -98,11 +99,10 @@ class Doorway:
             if answer is None:
                 with self._room:
                     answer = self._take(Frame(header, self._body(chunks, header)))
+        except (JournalError, DefectError) as error:
+            _unwell(context, error)
         except ProtocolError as error:
             self._refuse(context, error)
-        except JournalError:
-            context.abort(grpc.StatusCode.UNAVAILABLE, "JournalError: nothing is taken any more.")
-            raise  # abort has raised
         return packed(answer)
 
     def _beat(self, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
@@ -110,9 +110,12 @@ class Doorway:
             caller = checked_caller(context.auth_context(), self._roster)
             beat = unpacked(request, Beat)
             _check_claim(beat.sender, caller)
+            answer = self._heard(beat)
+        except (JournalError, DefectError) as error:
+            _unwell(context, error)
         except ProtocolError as error:
             self._refuse(context, error)
-        return packed(self._heard(beat))
+        return packed(answer)
 
     def _header(self, context: Any) -> Header:  # noqa: ANN401 - gRPC has no types
         found = [value for key, value in context.invocation_metadata() if key == HEADER]
@@ -134,6 +137,11 @@ class Doorway:
         self._log("caller refused", address=context.peer(), error=name)
         context.abort(grpc.StatusCode.PERMISSION_DENIED, f"{name}: {error}")
         raise AssertionError  # abort has raised
+
+
+def _unwell(context: Any, error: SottovoceError) -> NoReturn:  # noqa: ANN401 - gRPC has no types
+    context.abort(grpc.StatusCode.UNAVAILABLE, type(error).__name__)
+    raise AssertionError  # abort has raised
 
 
 def _check_claim(sender: str, caller: Member) -> None:
