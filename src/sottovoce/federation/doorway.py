@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from sottovoce.errors import InputError, ProtocolError, SottovoceError
@@ -97,7 +98,7 @@ class Doorway:
             _check_claim(header.sender, caller)
             answer = self._admit(header)
             if answer is None:
-                with self._room:
+                with self._room, self._hurried(context, header.size):
                     answer = self._take(Frame(header, self._body(chunks, header)))
         except (JournalError, DefectError) as error:
             _unwell(context, error)
@@ -123,13 +124,27 @@ class Doorway:
             raise BadFrameError("a frame must have one header of reasonable size.")
         return unpacked(found[0], Header)
 
+    @contextmanager
+    def _hurried(self, context: Any, size: int) -> Iterator[None]:  # noqa: ANN401 - gRPC has no types
+        """Hang up on a caller that takes too long: it would keep others from being heard."""
+        timer = threading.Timer(self._settings.call_limit(size), context.cancel)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
     def _body(self, chunks: Iterator[bytes], header: Header) -> bytes:
         self.bodies += 1
         body = bytearray()
-        for chunk in chunks:
-            if len(body) + len(chunk) > header.size:
-                raise TooLargeError(f"a body of {header.size} bytes was declared, more came.")
-            body += chunk
+        try:
+            for chunk in chunks:
+                if len(body) + len(chunk) > header.size:
+                    raise TooLargeError(f"a body of {header.size} bytes was declared, more came.")
+                body += chunk
+        except grpc.RpcError:
+            raise BadFrameError("the caller has gone, or took too long.") from None
         return bytes(body)
 
     def _refuse(self, context: Any, error: ProtocolError) -> NoReturn:  # noqa: ANN401 - gRPC has no types

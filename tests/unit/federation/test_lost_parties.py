@@ -119,3 +119,17 @@ def test_a_peer_cannot_vote_another_out() -> None:
     desk = rehearsal.desks[COORDINATOR]
     assert desk is not None
     assert len(desk.books.runs) == 1
+
+
+def test_a_run_that_lasts_too_long_is_ended() -> None:
+    coordinator = Rehearsal(
+        ToySum(SIX).names, Machines(ToySum(SIX).made, ToySum(SIX).result)
+    ).desks[COORDINATOR]
+    assert coordinator is not None
+    session = coordinator.propose(ToySum(SIX).terms(), (COORDINATOR, *SIX), 0.0)
+    coordinator.watch.tick(86399.0)
+    assert coordinator.error(session) is None
+    coordinator.watch.tick(86401.0)
+    error = coordinator.error(session)
+    assert error is not None
+    assert error.error == "StalledError"
