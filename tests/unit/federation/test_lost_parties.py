@@ -8,6 +8,7 @@ from support.federations import ToySum, ToyTraining, in_process
 from support.rehearsal import Crash, Outcome, Rehearsal, changed
 
 from sottovoce.federation.desk import Machines
+from sottovoce.federation.frames import Complaint, Frame, packed
 from sottovoce.federation.refusals import LostPartyError
 from sottovoce.federation.settings import Settings
 from sottovoce.learn.party import decoded
@@ -94,13 +95,26 @@ def test_it_does_not_begin_again_when_too_few_are_left() -> None:
     assert set(outcome.ends.values()) == {"TooFewPartiesError"}
 
 
-def test_who_was_lost_cannot_end_the_run_of_the_others() -> None:
+def test_who_comes_back_too_late_ends_alone() -> None:
     toy = ToySum(SIX)
     late = Crash("a", "before commit", 3, again_s=25.0)
     rehearsal = Rehearsal(toy.names, Machines(toy.made, toy.result), crashes=[late])
     ends = rehearsal.run(COORDINATOR, toy.terms()).ends
     assert ends.pop("a") in {"LostPartyError", "StalledError"}
     assert set(ends.values()) == {toy.expected(SIX[1:])}
+
+
+def test_who_was_lost_cannot_end_the_run_of_the_others() -> None:
+    toy = ToySum(SIX)
+    desk = Rehearsal(toy.names, Machines(toy.made, toy.result)).desks[COORDINATOR]
+    assert desk is not None
+    session = desk.propose(toy.terms(), toy.names, 0.0)
+    desk.books.runs[session].lost.add("a")
+    body = packed(Complaint("LostPartyError", "where is everybody?"))
+    for name, status in (("a", "running"), ("b", "aborted")):
+        frame = Frame.of("abort", session, name, COORDINATOR, 0, body)
+        assert desk.reception.take(frame, 1.0).outcome == "taken"
+        assert desk.books.runs[session].status == status
 
 
 def test_a_peer_cannot_vote_another_out() -> None:
