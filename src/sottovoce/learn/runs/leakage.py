@@ -9,8 +9,8 @@ _BUCKETS = (
     "the peers' key, but may guess where sums that it sees are those of well-known words"
 )
 _TRIED = (
-    "the buckets that at least {} peers nominated a word of, and so, by trying words under the "
-    "common key, which words are in the dictionary; not who nominated them"
+    "the buckets that at least {} peers nominated a word of, itself perhaps among them, and so, by "
+    "trying words under the common key, which words are in the dictionary"
 )
 _HOLDINGS = "which peers have which features; "
 _SUPPORT = (
@@ -120,7 +120,7 @@ def _collusion(terms: RunTerms, inner: str) -> str:
         return f"{inner}; the coordinator and one peer together can try which words a column is of"
     return (
         f"{inner}; the coordinator and one peer together can try words: how many peers nominated "
-        "each, not who did"
+        "each, and so who did where it was all or none of the others"
     )
 
 
