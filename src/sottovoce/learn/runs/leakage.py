@@ -41,17 +41,36 @@ def run_leakage(terms: RunTerms) -> Leakage:
 
 
 def _query(terms: RunTerms) -> Leakage:
-    if terms.mode == "open":
+    if terms.mode == "open" and not terms.contributors:
         alone = (Learns(terms.asker, "the labels of its rows, by itself"),)
         return Leakage("classification, open mode", alone, "nobody else takes part", _ASSUMES)
     asks = f"that {terms.asker} asks for {terms.rows} rows"
-    asker = Learns(terms.asker, "a sign for each of its rows and each classifier")
+    if terms.mode == "open":
+        return _summed_query(terms, asks)
+    told = "; which features are its own to add" if terms.contributors else ""
+    asker = Learns(terms.asker, f"a sign for each of its rows and each classifier{told}")
     if terms.mode == "paper":
-        seen = (Learns("coordinator", f"{asks}, and every row's score"), asker)
+        others = [Learns(name, asks) for name in terms.contributors]
+        seen = (Learns("coordinator", f"{asks}, and every row's score"), asker, *others)
         return Leakage("classification, paper mode", seen, "nobody learns more", _ASSUMES)
-    rows = (Learns("coordinator", asks), Learns("key holder", asks), asker)
+    helping = [Learns(name, asks) for name in ("coordinator", "key holder", *terms.contributors)]
+    rows = (*helping, asker)
     together = "the coordinator and the key holder together learn every row's score and theta"
     return Leakage("classification, hidden mode", rows, together, _ASSUMES)
+
+
+def _summed_query(terms: RunTerms, asks: str) -> Leakage:
+    score = "each row's score, the sum of all contributors' parts"
+    others = [
+        Learns(name, f"{asks}; which features are its own to add; {score}")
+        for name in terms.contributors
+    ]
+    rows = (Learns("coordinator", f"{asks}; {score}"), Learns(terms.asker, score), *others)
+    together = (
+        "the coordinator and two thirds of the contributors together learn each one's part; of "
+        "two, each learns the other's"
+    )
+    return Leakage("classification with others' parts, open mode", rows, together, _ASSUMES)
 
 
 def _evaluation(terms: RunTerms) -> Leakage:

@@ -200,4 +200,6 @@ _TERMS = {
     "training": OCTETS,
     "asker": WORD,
     "rows": WHOLE,
+    "contributors": TEXTS,
+    "offset": maybe(WORD),
 }
