@@ -257,6 +257,19 @@ def test_a_peer_that_falls_silent_in_the_dictionarys_sum_is_left_out() -> None:
     np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
 
 
+def test_a_peer_lost_in_the_first_of_three_trainings_is_lost_to_the_others_too() -> None:
+    peers = made_peers(labels=3)
+    terms = made_terms(text=GIVEN, recipe={"penalty": 0.1}, labels=("ham", "spam", "yam"))
+    ended = run_in_process(terms, made_holdings(peers), faults=Faults(silent_from={"dee": 5}))
+    rest = {name: each for name, each in peers.items() if name != "dee"}
+    rows = rows_of(ended.results["ada"], rest)
+    result = read_trained(ended.results["ada"])
+    assert result.peers == ("ada", "ben", "cy")
+    for label, model in zip(result.labels, models(result), strict=True):
+        signs = {name: (x, np.where(np.array(y) == label, 1, -1)) for name, (x, y) in rows.items()}
+        np.testing.assert_array_equal(model.coefficients, train(signs, penalty=0.1).coef_[0])
+
+
 def test_a_bad_wire_gives_the_result_of_those_who_are_left_or_a_named_end() -> None:
     peers = made_peers()
     finished = 0
