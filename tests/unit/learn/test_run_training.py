@@ -25,7 +25,14 @@ from support.trainings import small_peers
 
 from sottovoce.errors import ParameterError, ProtocolError
 from sottovoce.learn.paillier import decrypt_integers
-from sottovoce.learn.party import DisagreementError, Exchange, Faults, StalledError, Value
+from sottovoce.learn.party import (
+    DisagreementError,
+    Exchange,
+    Faults,
+    StalledError,
+    TooFewPartiesError,
+    Value,
+)
 from sottovoce.learn.protocols import Recipe, train
 from sottovoce.learn.protocols.hidden_engine import HiddenEngine
 from sottovoce.learn.runs import (
@@ -43,7 +50,7 @@ from sottovoce.learn.runs import (
 )
 from sottovoce.learn.runs.calling import UNDECIDED, labels_from_scores, labels_from_signs, models
 from sottovoce.learn.runs.classifiers import read_hidden
-from sottovoce.learn.sums import Identity
+from sottovoce.learn.sums import ALLOW_TWO, Identity
 from sottovoce.learn.texts import Documents, NoDocumentsError, Table, TextRecipe
 
 
@@ -135,6 +142,19 @@ def test_a_hidden_run_has_the_very_integers_of_the_hidden_training() -> None:
     assert [
         (int(each) + half) % classifier.modulus - half for each in np.ravel(np.asarray(whole))
     ] == total
+
+
+def test_two_holders_and_a_coordinator_train_when_they_accept_what_that_shows() -> None:
+    """Section 3.1: Alice, Bob and Cate."""
+    peers = {name: each for name, each in made_peers().items() if name in {"ada", "ben"}}
+    public = {name: PUBLIC[name] for name in peers}
+    with pytest.raises(TooFewPartiesError, match="at least 3 parties, got 2"):
+        made_terms(identities=public)
+    terms = made_terms(identities=public, recipe={"allow_two": ALLOW_TWO, "penalty": 0.1})
+    ended = trained(terms, peers)
+    (model,) = models(read_trained(ended.results["ben"]))
+    alone = train(rows_of(ended.results["ada"], peers), allow_two=ALLOW_TWO, penalty=0.1)
+    np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
 
 
 def test_three_labels_are_trained_one_against_the_others() -> None:
