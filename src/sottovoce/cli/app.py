@@ -17,6 +17,7 @@ from sottovoce.cli import (
     explain,
     forget,
     ledger,
+    loop,
     release,
     simulate,
     study,
@@ -46,6 +47,7 @@ app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)
+app.command("loop")(loop.loop)
 app.command("study")(study.study)
 
 

@@ -16,6 +16,7 @@ from sottovoce.study.assess_table_4 import run_table_4
 from sottovoce.study.assess_table_5 import run_table_5
 from sottovoce.study.assess_table_6 import run_table_6
 from sottovoce.study.learn_table_1 import run_learn_table_1
+from sottovoce.study.loop import run_study_loop
 from sottovoce.study.options import Options
 from sottovoce.study.release_runs import (
     run_figure_1,
@@ -83,6 +84,10 @@ STUDIES: dict[str, Study] = {
     "learn-table-1": Study(
         "Misclassification and time, in clear, with rados encrypted and with theta encrypted",
         run_learn_table_1,
+    ),
+    "loop": Study(
+        "Assess, release, assess again: exposure against usefulness over privacy settings",
+        run_study_loop,
     ),
 }
 
