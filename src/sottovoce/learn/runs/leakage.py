@@ -6,8 +6,9 @@ from sottovoce.learn.runs.terms import RunTerms
 
 _BUCKETS = (
     "how many peers nominated a word of each of {} buckets, whose words it cannot work out without "
-    "the peers' key, but may guess where sums that it sees are those of well-known words"
+    "the peers' key, but may guess where sums that it sees are those of well-known words{}"
 )
+_TOTAL = "; how many words all peers nominated together"
 _TRIED = (
     "the buckets that at least {} peers nominated a word of, itself perhaps among them, and so, by "
     "trying words under the common key, which words are in the dictionary"
@@ -115,7 +116,7 @@ def _agreed(terms: RunTerms) -> bool:
 def _dictionary(terms: RunTerms) -> list[str]:
     if terms.text is None or not _agreed(terms):
         return []
-    return [_BUCKETS.format(terms.text.buckets)]
+    return [_BUCKETS.format(terms.text.buckets, "" if terms.text.padded else _TOTAL)]
 
 
 def _columns(terms: RunTerms) -> list[str]:

@@ -176,6 +176,7 @@ TEXT_KINDS = {
     "keyed": FLAG,
     "buckets": WHOLE,
     "candidates": WHOLE,
+    "padded": FLAG,
     "candidate_documents": WHOLE,
     "unit": WORD,
     "declared": WORD,
