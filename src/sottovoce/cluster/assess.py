@@ -7,7 +7,7 @@ assigned by range (`cluster.ranks`). The driver sees numbers per part, per word 
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -32,7 +32,7 @@ from sottovoce.cluster.ranks import (
     positions,
     score_users,
 )
-from sottovoce.cluster.session import own_session
+from sottovoce.cluster.session import tuned
 from sottovoce.cluster.shipping import Place, Shipped, digest_of, packed
 from sottovoce.cluster.states import layout, merge_rows, score_posts, value_columns
 from sottovoce.corpus.reading.options import MIB
@@ -132,20 +132,17 @@ def score_on_spark(
 @contextmanager
 def ranked(posts: Frame, plan: Plan) -> Iterator[Ranked]:
     """Ranks that can be read inside the block; what was kept on the way is dropped after it."""
-    session = own_session(posts.sparkSession, plan.partitions)
+    session = posts.sparkSession
     shipped, places = plan.ship(session.sparkContext)
-    states = merged_states(posts, shipped).persist(_on_disk())
-    try:
+    with tuned(session, plan.partitions), ExitStack() as kept:
+        kept.callback(shipped.sent.unpersist)  # type: ignore[attr-defined] # a broadcast has it
+        states = merged_states(posts, shipped).persist(_on_disk())
+        kept.callback(states.unpersist)
         community = counted(states, shipped)
         check_enough(community)
         ordered = in_order(states, shipped, community, len(places)).persist(_on_disk())
-        try:
-            yield Ranked(numbered(ordered, places), community, places)
-        finally:
-            ordered.unpersist()
-    finally:
-        states.unpersist()
-        shipped.sent.unpersist()  # type: ignore[attr-defined] # Spark's broadcast has it
+        kept.callback(ordered.unpersist)
+        yield Ranked(numbered(ordered, places), community, places)
 
 
 def merged_states(posts: Frame, shipped: Shipped) -> Frame:

@@ -5,6 +5,7 @@ import shutil
 import socket
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -62,15 +63,27 @@ def open_session(
         session.stop()
 
 
-def own_session(session: Any, partitions: int | None = None) -> Any:  # noqa: ANN401 - Spark has no types
-    """A session of our own on the same cluster, so that our settings are nobody else's."""
-    ours = session.newSession()
+@contextmanager
+def tuned(session: Any, partitions: int | None = None) -> Iterator[None]:  # noqa: ANN401 - Spark has no types
+    """The session with our settings inside the block, and with its own after it."""
     parts = partitions or max(2, 2 * int(session.sparkContext.defaultParallelism))
     if parts < 1:
         raise ParameterError(f"partitions must be >= 1, got {parts}.")
-    for name, value in {**_OURS, "spark.sql.shuffle.partitions": str(parts)}.items():
-        ours.conf.set(name, value)
-    return ours
+    ours = {**_OURS, "spark.sql.shuffle.partitions": str(parts)}
+    before = {name: session.conf.get(name, None) for name in ours}
+    with warnings.catch_warnings():
+        # Spark asks for pandas even where only Arrow is used, and grumbles at a new one.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
+        for name, value in ours.items():
+            session.conf.set(name, value)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    session.conf.unset(name)
+                else:
+                    session.conf.set(name, value)
 
 
 def check_java() -> None:
