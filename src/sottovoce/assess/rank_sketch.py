@@ -118,7 +118,7 @@ class RankSketch:
             fill(parts, sketch.top, sketch.body)
         except ValueError:
             raise InputError("these bytes are no sketch of ranks, or they are damaged.") from None
-        sketch._count = parts.count
+        sketch._count = parts.so_far
         return sketch
 
     def _add_piece(self, scores: NDArray[np.float64]) -> None:

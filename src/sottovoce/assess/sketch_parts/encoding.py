@@ -29,7 +29,7 @@ class Parts(NamedTuple):
     """All there is to know of a sketch."""
 
     promise: Promise
-    count: int
+    so_far: int
     over: int
     under: int
     values: NDArray[np.float64]
@@ -39,7 +39,7 @@ class Parts(NamedTuple):
 
 def pack(parts: Parts) -> bytes:
     """The bytes that ``unpack`` reads."""
-    numbers = (parts.count, parts.over, parts.under)
+    numbers = (parts.so_far, parts.over, parts.under)
     head = _HEAD.pack(_MAGIC, *parts.promise, *numbers, parts.values.size, len(parts.levels))
     sizes = np.array([level.size for level in parts.levels], "<u8")
     values = np.concatenate([parts.values, *parts.levels]).astype("<f8")

@@ -19,13 +19,13 @@ def fill(parts: Parts, top: ExactTop, body: ThinnedBody) -> None:
     _fill_top(top, parts.values, parts.counts)
     _fill_body(body, parts)
     kept = int(top.counts.sum())
-    if kept + body.users != parts.count or parts.count > parts.promise.users:
+    if kept + body.users != parts.so_far or parts.so_far > parts.promise.users:
         raise ValueError("the numbers of users differ")
     if body.users and kept < top.room:
         raise ValueError("there was room in the top")
     if kept and any((level >= top.values[-1]).any() for level in body.levels):
         raise ValueError("the body reaches into the top")
-    if body.over + body.under > parts.promise.error * parts.count:
+    if body.over + body.under > parts.promise.error * parts.so_far:
         raise ValueError("its error is beyond its promise")
 
 
