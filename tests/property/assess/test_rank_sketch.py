@@ -142,11 +142,10 @@ def test_ten_million_users_are_ranked_within_a_thousandth() -> None:
     assert size < 10**7
 
 
-def test_a_bracket_is_a_number_where_all_but_a_few_tie() -> None:
-    """Whoever scores nothing is below the top, and thinned out without an error."""
-    part = np.repeat([1.0, 0.0], [100, 4900])
-    sketch = merged([part] * 20, Random(7), users=100_000)
-    assert [tuple(side) for side in sketch.ranks([1.0, 0.0, -1.0])] == [(1, 2001, 100_001)] * 2
+@pytest.mark.parametrize("exact", [0.0, 0.01])
+def test_a_bracket_is_a_number_where_all_tie(exact: float) -> None:
+    sketch = merged([np.zeros(5000)] * 20, Random(7), users=100_000, exact=exact)
+    assert [tuple(side) for side in sketch.ranks([1.0, 0.0, -1.0])] == [(1, 1, 100_001)] * 2
 
 
 def test_the_width_gives_the_error() -> None:
