@@ -34,6 +34,7 @@ from sottovoce.cluster.ranks import (
 )
 from sottovoce.cluster.session import tuned
 from sottovoce.cluster.shipping import Place, Shipped, digest_of, packed
+from sottovoce.cluster.sketches import Precision, sketched
 from sottovoce.cluster.states import layout, merge_rows, score_posts, value_columns
 from sottovoce.corpus.reading.options import MIB
 from sottovoce.errors import CorpusError
@@ -68,6 +69,8 @@ class Plan:
     timezone: str = "UTC"
     longest_text: int = 16 * MIB
     partitions: int | None = None
+    precision: Precision | None = None
+    """None: exact ranks; else brackets of them."""
 
     def ship(self, context: Any) -> tuple[Shipped, tuple[Place, ...]]:  # noqa: ANN401 - Spark's
         """Broadcast all that workers need, once."""
@@ -106,11 +109,13 @@ def score_on_spark(
     mode: Mode = "corrected",
     timezone: str = "UTC",
     partitions: int | None = None,
+    precision: Precision | None = None,
 ) -> Frame:
     """Rank the users of a community, given as a Spark DataFrame with user, time and text.
 
     Returns a DataFrame with measure, user, topic, score, rank and band, in the order and with the
-    very bits that ``sottovoce.assess.score`` gives. It is kept on the workers' disks until it is
+    very bits that ``sottovoce.assess.score`` gives; with ``precision`` the rank is a bracket, from
+    rank to rank_most, and rows are in no order. It is kept on the workers' disks until it is
     unpersisted or the session ends.
     """
     plan = Plan(
@@ -122,9 +127,10 @@ def score_on_spark(
         Bucket.parse(bucket),
         timezone=timezone,
         partitions=partitions,
+        precision=precision,
     )
     with told("score posts"), ranked(posts, plan) as found:
-        table = found.table.persist(_on_disk())
+        table = found.table.persist(on_disk())
         table.count()
         return table
 
@@ -136,13 +142,17 @@ def ranked(posts: Frame, plan: Plan) -> Iterator[Ranked]:
     shipped, places = plan.ship(session.sparkContext)
     with tuned(session, plan.partitions), ExitStack() as kept:
         kept.callback(shipped.sent.unpersist)  # type: ignore[attr-defined] # a broadcast has it
-        states = merged_states(posts, shipped).persist(_on_disk())
+        states = merged_states(posts, shipped).persist(on_disk())
         kept.callback(states.unpersist)
         community = counted(states, shipped)
         check_enough(community)
-        ordered = in_order(states, shipped, community, len(places)).persist(_on_disk())
-        kept.callback(ordered.unpersist)
-        yield Ranked(numbered(ordered, places), community, places)
+        if plan.precision is not None:
+            table = sketched(states, shipped, community, plan.precision)
+        else:
+            ordered = in_order(states, shipped, community, len(places)).persist(on_disk())
+            kept.callback(ordered.unpersist)
+            table = numbered(ordered, places)
+        yield Ranked(table, community, places)
 
 
 def merged_states(posts: Frame, shipped: Shipped) -> Frame:
@@ -191,7 +201,8 @@ def numbered(ordered: Frame, places: tuple[Place, ...]) -> Frame:
     return ordered.mapInArrow(partial(number_rows, places, known), RANKS)
 
 
-def _on_disk() -> Any:  # noqa: ANN401 - Spark has no types
+def on_disk() -> Any:  # noqa: ANN401 - Spark has no types
+    """Where tables that are read twice are kept: on the workers' disks."""
     from pyspark import StorageLevel  # noqa: PLC0415 - an extra
 
     return StorageLevel.DISK_ONLY

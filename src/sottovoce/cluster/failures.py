@@ -4,6 +4,7 @@ Spark's own messages may quote values, paths and plans, so none is passed on; a 
 raised by a worker, is.
 """
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,13 +28,17 @@ _KNOWN = {
 @contextmanager
 def told(doing: str) -> Iterator[None]:
     """Turn whatever Spark raises while ``doing`` something into an error of ours."""
-    from py4j.protocol import Py4JError  # noqa: PLC0415 - an extra
-    from pyspark.errors import PySparkException  # noqa: PLC0415 - an extra
-
     try:
         yield
-    except (PySparkException, Py4JError) as error:
+    except Exception as error:
+        if not is_sparks(error) or os.environ.get("SOTTOVOCE_DEBUG"):
+            raise
         raise translated(str(error), doing) from None
+
+
+def is_sparks(error: Exception) -> bool:
+    """By name, so that nothing need be imported where Spark is not installed."""
+    return type(error).__module__.partition(".")[0] in {"py4j", "pyspark"}
 
 
 def translated(message: str, doing: str) -> SottovoceError:

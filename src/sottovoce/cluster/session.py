@@ -30,9 +30,9 @@ _QUIET = {
 }
 _OURS = {
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "16384",
     "spark.sql.execution.arrow.maxBytesPerBatch": str(32 << 20),
     "spark.sql.legacy.parquet.nanosAsLong": "true",
+    "spark.sql.caseSensitive": "true",
     # One stretch of one file in each part, whatever the number of cores: rows keep their order.
     "spark.sql.files.maxPartitionBytes": str(64 << 20),
     "spark.sql.files.openCostInBytes": str(64 << 20),
@@ -64,12 +64,21 @@ def open_session(
 
 
 @contextmanager
-def tuned(session: Any, partitions: int | None = None) -> Iterator[None]:  # noqa: ANN401 - Spark has no types
+def tuned(
+    session: Any,  # noqa: ANN401 - Spark has no types
+    partitions: int | None = None,
+    *,
+    batch_rows: int = 16384,
+) -> Iterator[None]:
     """The session with our settings inside the block, and with its own after it."""
     parts = partitions or max(2, 2 * int(session.sparkContext.defaultParallelism))
     if parts < 1:
         raise ParameterError(f"partitions must be >= 1, got {parts}.")
-    ours = {**_OURS, "spark.sql.shuffle.partitions": str(parts)}
+    ours = {
+        **_OURS,
+        "spark.sql.shuffle.partitions": str(parts),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(batch_rows),
+    }
     before = {name: session.conf.get(name, None) for name in ours}
     with warnings.catch_warnings():
         # Spark asks for pandas even where only Arrow is used, and grumbles at a new one.
@@ -175,7 +184,7 @@ def _wait_for_workers(session: Any, wait_s: float) -> None:  # noqa: ANN401 - Sp
     if context.master.startswith("local"):
         return
     deadline = time.monotonic() + wait_s
-    while context._jsc.sc().statusTracker().getExecutorInfos().__len__() < 2:  # noqa: SLF001, PLR2004, PLC2801 - Python has no door to it; the driver is one
+    while context._jsc.sc().statusTracker().getExecutorInfos().__len__() < 2:  # noqa: SLF001, PLR2004 - Python has no door to it; the driver is one
         if time.monotonic() > deadline:
             raise InputError(
                 f"the Spark master at {context.master} gave no worker within {wait_s:.0f} s; start "

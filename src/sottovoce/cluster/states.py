@@ -39,9 +39,7 @@ def layout(header: Header) -> str:
 def value_columns(header: Header) -> list[str]:
     """All columns but the user."""
     slots = [
-        f"{kind}{place}"
-        for place in range(len(header.spaces))
-        for kind in ("buckets", "strengths")
+        f"{kind}{place}" for place in range(len(header.spaces)) for kind in ("buckets", "strengths")
     ]
     return ["posts", "words", "tally", *slots]
 
@@ -49,14 +47,16 @@ def value_columns(header: Header) -> list[str]:
 def score_posts(shipped: Shipped, raw: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Posts as they were read, into states of their users: the map side of the aggregation."""
     work, tally = shipped.work(), Tally()
-    state, posts = State(work.header), 0
-    for batch in _conformed(work, raw, tally):
-        work.scoring.fold(state, [batch], threads=1)
-        posts += batch.num_rows
-        if _bound_on_bytes(work.header, posts) > _HELD_BYTES:
-            yield from rows_of(state)
-            state, posts = State(work.header), 0
-    yield from rows_of(state)
+    batches = _conformed(work, raw, tally)
+    more = True
+    while more:
+        state, posts, more = State(work.header), 0, False
+        for folded in work.scoring.folding(state, batches, threads=1):
+            posts += folded
+            if _bound_on_bytes(work.header, posts) > _HELD_BYTES:
+                more = True
+                break
+        yield from rows_of(state)
     yield _tally_row(work.header, tally)
 
 
@@ -129,6 +129,11 @@ def rows_of(state: State) -> Iterator[pa.RecordBatch]:
         yield batch.slice(first, step)
 
 
+def tally_counts(tally: Tally) -> list[int]:
+    """A tally as numbers that can be added up."""
+    return [tally.rows_kept, tally.repaired, *(tally.skipped[reason] for reason in Skip)]
+
+
 def tally_of(counts: NDArray[np.int64]) -> Tally:
     """The tally that a row without a user holds."""
     kept, repaired, *skips = counts.tolist()
@@ -138,16 +143,13 @@ def tally_of(counts: NDArray[np.int64]) -> Tally:
     return tally
 
 
-def _conformed(
-    work: Work, raw: Iterable[pa.RecordBatch], tally: Tally
-) -> Iterator[pa.RecordBatch]:
+def _conformed(work: Work, raw: Iterable[pa.RecordBatch], tally: Tally) -> Iterator[pa.RecordBatch]:
     for batch in raw:
         for part in bounded(batch, work.longest_text, tally):
             yield to_posts(part, work.timezone, tally)
 
 
 def _tally_row(header: Header, tally: Tally) -> pa.RecordBatch:
-    counts = [tally.rows_kept, tally.repaired, *(tally.skipped[reason] for reason in Skip)]
     slots: list[pa.Array] = []
     for _ in header.spaces:
         slots += [pa.array([[]], pa.list_(pa.int32())), pa.array([[]], pa.list_(pa.float64()))]
@@ -155,7 +157,7 @@ def _tally_row(header: Header, tally: Tally) -> pa.RecordBatch:
         pa.nulls(1, pa.string()),
         pa.array([0], pa.int64()),
         pa.array([b""], pa.binary()),
-        pa.array([counts], pa.list_(pa.int64())),
+        pa.array([tally_counts(tally)], pa.list_(pa.int64())),
         *slots,
     ]
     return pa.RecordBatch.from_arrays(arrays, names=["user", *value_columns(header)])
