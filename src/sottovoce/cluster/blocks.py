@@ -94,17 +94,17 @@ def texts_of(longest_text: int, raw: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
 
 def matrix_of(row: dict[str, bytes], width: int) -> Counts:
     """The counts in a block."""
-    lengths = row_lengths(row["lengths"])
-    pointers = np.concatenate([[0], np.cumsum(lengths)])
-    data = np.frombuffer(row["data"], np.int64)
-    columns = np.frombuffer(row["columns"], np.int32)
-    shape = (lengths.size, width)
-    return sparse.csr_array((data, columns, pointers.astype(np.int32)), shape=shape)
+    lengths, columns, data = arrays_of(row)
+    pointers = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return sparse.csr_array((data, columns, pointers), shape=(lengths.size, width))
 
 
-def row_lengths(packed: bytes) -> NDArray[np.int64]:
-    """How many words each document of a block has."""
-    return np.frombuffer(packed, np.int64)
+def arrays_of(
+    row: dict[str, bytes],
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """How many words each document of a block has, their columns and their counts."""
+    lengths, data = np.frombuffer(row["lengths"], np.int64), np.frombuffer(row["data"], np.int64)
+    return lengths, np.frombuffer(row["columns"], np.int32), data
 
 
 def _origin(batch: pa.RecordBatch) -> tuple[str, int]:

@@ -26,10 +26,10 @@ from sottovoce.cluster.blocks import (
     TEXTS,
     BlockName,
     Counting,
+    arrays_of,
     count_blocks,
     file_order,
     matrix_of,
-    row_lengths,
     texts_of,
 )
 from sottovoce.cluster.failures import told

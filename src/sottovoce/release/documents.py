@@ -48,19 +48,18 @@ class CountsDigest:
 
     def __init__(self) -> None:
         self._data, self._columns, self._pointers = (hashlib.sha256() for _ in range(3))
-        self._pointers.update(np.zeros(1, np.int32).tobytes())
+        self._pointers.update(np.zeros(1, np.int64).tobytes())
         self.rows = self.nnz = 0
 
-    def add(self, lengths: NDArray[np.int64], columns: bytes, data: bytes) -> None:
-        """Take in the next rows: how long each is, their columns (32 bits) and counts (64)."""
-        ends = self.nnz + np.cumsum(lengths)
-        self._data.update(data)
-        self._columns.update(columns)
+    def add(
+        self, lengths: NDArray[np.int64], columns: NDArray[np.integer], data: NDArray[np.int64]
+    ) -> None:
+        """Take in the next rows: how long each is, their columns and counts."""
+        self._pointers.update((self.nnz + np.cumsum(lengths)).astype(np.int64).tobytes())
+        self._columns.update(columns.astype(np.int64).tobytes())
+        self._data.update(data.tobytes())
         self.rows += lengths.size
         self.nnz += int(lengths.sum())
-        if self.nnz > np.iinfo(np.int32).max:
-            raise CorpusError("a release holds at most 2^31 - 1 counted words; split the corpus.")
-        self._pointers.update(ends.astype(np.int32).tobytes())
 
     def counts(self, width: int) -> CountsElsewhere:
         """What must be known of the whole matrix."""

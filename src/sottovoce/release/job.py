@@ -102,7 +102,9 @@ class Job:
         counts = self.documents.counts
         if isinstance(counts, CountsElsewhere):
             return list(counts.digests)
-        return [_digest(part) for part in (counts.data, counts.indices, counts.indptr)]
+        # In 64 bits each, whatever scipy chose for a matrix of this size.
+        parts = (counts.data, counts.indices, counts.indptr)
+        return [_digest(part.astype(np.int64, copy=False)) for part in parts]
 
     def draw(self) -> Released:
         """Draw noise here, for counts that are here."""
