@@ -175,7 +175,7 @@ def _digested(counted: Any) -> tuple[CountsDigest, dict[BlockName, Block]]:  # n
         while len(blocks) in waiting:
             turn, found = waiting.pop(len(blocks))
             blocks[turn] = Block(len(blocks), digest.rows, found["digest"])
-            digest.add(row_lengths(found["lengths"]), bytes(found["columns"]), bytes(found["data"]))
+            digest.add(*arrays_of(found.asDict()))
     return digest, blocks
 
 

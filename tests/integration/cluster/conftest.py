@@ -132,7 +132,8 @@ def _descendants(process: int) -> list[int]:
     listed = subprocess.run(
         ["/bin/ps", "-e", "-o", "pid=,ppid="], capture_output=True, check=True, text=True
     )
-    parent = dict(tuple(map(int, line.split())) for line in listed.stdout.splitlines())
+    pairs = [line.split() for line in listed.stdout.splitlines()]
+    parent = {int(child): int(of) for child, of in pairs}
     found = [process]
     for known in found:
         found += [child for child, of in parent.items() if of == known]

@@ -1,8 +1,8 @@
 """What Spark's workers run, without Spark: the bits of one machine however rows are dealt out."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -33,13 +33,13 @@ class Sent:
     value: bytes
 
 
-def spaces() -> list[LdaModel | SkipGramModel]:
+def spaces() -> tuple[LdaModel, SkipGramModel]:
     generator = np.random.default_rng(4)
     vocabulary, rules = Vocabulary.public(WORDS), TokenRules()
     phi = generator.dirichlet(np.full(len(WORDS), 0.3), 20).T.astype(np.float32)
     lda = LdaModel(phi, generator.random(20) + 0.05, vocabulary, rules)
     vectors = generator.normal(size=(len(WORDS), 12)).astype(np.float32)
-    return [lda, SkipGramModel(vectors, vocabulary, rules)]
+    return lda, SkipGramModel(vectors, vocabulary, rules)
 
 
 def catalogue() -> Catalogue:
@@ -98,7 +98,7 @@ def dealt(ordered: pa.Table, cuts: list[int]) -> list[list[pa.RecordBatch]]:
     """Parts that follow one another, each in small batches."""
     edges = [0, *cuts, ordered.num_rows]
     found = []
-    for part, (begin, end) in enumerate(zip(edges, edges[1:], strict=False)):
+    for part, (begin, end) in enumerate(pairwise(edges)):
         piece = ordered.slice(begin, end - begin)
         numbers = pa.array(np.full(piece.num_rows, part, np.int32))
         found.append(piece.append_column("part", numbers).to_batches(max_chunksize=37))
@@ -141,9 +141,8 @@ def test_what_is_sent_loads_once_and_only_with_its_own_models() -> None:
     ship = shipped("lda")
     assert ship.work() is ship.work()
     _, scoring = plan_scoring(catalogue(), spaces(), ("lda",))
-    other = LdaModel(
-        spaces()[0].phi[::-1], spaces()[0].alpha, Vocabulary.public(WORDS), TokenRules()
-    )  # type: ignore[union-attr] # the first is lda
+    true = spaces()[0]
+    other = LdaModel(true.phi[::-1], true.alpha, true.vocabulary, true.rules)
     wrong = packed(
         scoring, [other], ("lda",), ["debts"], Setting(), timezone="UTC", longest_text=99
     )
@@ -210,7 +209,3 @@ def test_posts_that_cannot_be_used_are_counted_once() -> None:
     found = community(ship, [merged])
     assert (found.users, found.posts) == (1, 1)  # type: ignore[attr-defined] # a community
     assert str(found.tally).startswith("3 rows read, 1 kept")  # type: ignore[attr-defined] # a community
-
-
-def batches_of(table: pa.Table) -> Iterator[pa.RecordBatch]:
-    return iter(table.to_batches())
