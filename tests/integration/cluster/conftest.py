@@ -140,16 +140,16 @@ def _descendants(process: int) -> list[int]:
     return found[:0:-1]
 
 
-def java_is_missing() -> bool:
-    """Whether these tests cannot run at all."""
+@pytest.fixture(scope="session")
+def java() -> None:
+    """Skip where there is none."""
     home = os.environ.get("JAVA_HOME")
-    return shutil.which("java", path=f"{home}/bin" if home else None) is None
+    if shutil.which("java", path=f"{home}/bin" if home else None) is None:
+        pytest.skip("Java is absent: Spark needs version 17 or newer")
 
 
 @pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    if java_is_missing():
-        pytest.skip("Java is absent: Spark needs version 17 or newer")
+def cluster(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     started = Cluster(tmp_path_factory.mktemp("cluster"))
     try:
         started.start()
