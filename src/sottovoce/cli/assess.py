@@ -19,6 +19,17 @@ from sottovoce.cli.assessing import (
     the_models,
     the_setting,
 )
+from sottovoce.cli.engines import (
+    Address,
+    Engine,
+    EngineOption,
+    MasterOption,
+    PartitionsOption,
+    RanksOption,
+    SparkConfOption,
+    assess_on_spark,
+    rank_precision,
+)
 from sottovoce.cli.reading import (
     EncodingOption,
     FieldsOption,
@@ -38,9 +49,19 @@ if TYPE_CHECKING:
 
 
 def assess(
-    out: Annotated[Path, typer.Option(help="File for the ranks, in Parquet.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            parser=Address,
+            metavar="PATH",
+            help="File for the ranks, in Parquet; a folder on Spark.",
+        ),
+    ],
     posts: Annotated[
-        Path | None, typer.Argument(help="Posts: user, time, text; none: rank the state.")
+        Path | None,
+        typer.Argument(
+            parser=Address, metavar="[POSTS]", help="Posts: user, time, text; none: rank the state."
+        ),
     ] = None,
     model: ModelOption = None,
     topics: TopicsOption = None,
@@ -78,6 +99,11 @@ def assess(
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
     max_line_bytes: LineLimitOption = 16 * MIB,
+    engine: EngineOption = "embedded",
+    master: MasterOption = None,
+    spark_conf: SparkConfOption = None,
+    partitions: PartitionsOption = None,
+    ranks: RanksOption = "exact",
     as_json: AsJson = False,
 ) -> None:
     """Rank the users of a community by how exposed they are on its sensitive topics.
@@ -90,6 +116,8 @@ def assess(
     from sottovoce.assess.alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
 
+    chosen = Engine(engine, master, spark_conf or (), partitions)
+    precision = rank_precision(ranks, chosen)
     beside = None if state is None else alerts_file(state)
     refuse_overlap((out, state), (posts, topics, beside, *(merge or ()), *(model or ())))
     request = Request(
@@ -102,6 +130,12 @@ def assess(
         kept=keep_buckets,
         posts=keep_posts,
     )
+    if chosen.is_spark:
+        single = {"--state": state, "--merge": merge, "--keep-posts": keep_posts}
+        chosen.refuse({**single, "--show-users": show_users})
+        reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
+        assess_on_spark(chosen, request, posts, out, reading, precision, as_json)
+        return
     assessment = Assessment(request, state)
     if posts is None and not merge and not len(assessment.state):
         raise ParameterError("there is nothing to rank: give POSTS, or a --state that holds some.")
