@@ -20,6 +20,17 @@ from sottovoce.cli.assessing import (
     the_models,
     the_setting,
 )
+from sottovoce.cli.engines import (
+    Address,
+    Engine,
+    EngineOption,
+    MasterOption,
+    PartitionsOption,
+    RanksOption,
+    SparkConfOption,
+    assess_on_spark,
+    rank_precision,
+)
 from sottovoce.cli.keeping import (
     CheckpointEveryOption,
     CheckpointOption,
@@ -48,10 +59,18 @@ if TYPE_CHECKING:
 
 def assess(
     posts: Annotated[
-        Path | None, typer.Argument(help="Posts: user, time, text; none: rank the state.")
+        Path | None,
+        typer.Argument(
+            parser=Address, metavar="[POSTS]", help="Posts: user, time, text; none: rank the state."
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="File for the ranks, in Parquet; a state needs none.")
+        Path | None,
+        typer.Option(
+            parser=Address,
+            metavar="PATH",
+            help="File for the ranks, in Parquet, a folder on Spark; a state needs none.",
+        ),
     ] = None,
     model: ModelOption = None,
     topics: TopicsOption = None,
@@ -97,6 +116,11 @@ def assess(
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
     max_line_bytes: LineLimitOption = 16 * MIB,
+    engine: EngineOption = "embedded",
+    master: MasterOption = None,
+    spark_conf: SparkConfOption = None,
+    partitions: PartitionsOption = None,
+    ranks: RanksOption = "exact",
     as_json: AsJson = False,
 ) -> None:
     """Rank the users of a community by how exposed they are on its sensitive topics.
@@ -111,6 +135,8 @@ def assess(
     from sottovoce.assess.alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
 
+    chosen = Engine(engine, master, spark_conf or (), partitions)
+    precision = rank_precision(ranks, chosen)
     state = the_state(state, update, posts, out)
     keeping = the_keeping(checkpoint, checkpoint_every, resume)
     beside = None if state is None else alerts_file(state)
@@ -127,6 +153,13 @@ def assess(
         kept=keep_buckets,
         posts=keep_posts,
     )
+    if chosen.is_spark:
+        single = {"--state": state, "--merge": merge, "--keep-posts": keep_posts}
+        chosen.refuse({**single, "--checkpoint": checkpoint, "--show-users": show_users})
+        if out is None:
+            raise ParameterError("Spark needs --out, a folder for the ranks.")
+        assess_on_spark(chosen, request, posts, out, reading, precision, as_json)
+        return
     with nullcontext() if state is None else only_one(state), mentioning_resume(keeping):
         assessment = Assessment(request, state, keeping=keeping)
         if posts is None and not merge and not len(assessment.state):
