@@ -143,7 +143,8 @@ class BestBuckets:
             self._free[0] = close_gaps(*tables, self._start, self._room, order)
             self._free[1:] = NOWHERE
         else:
-            self._grow(max(_FIRST_SLOTS, 2 * self.kept, 2 * slots))
+            # By little: growing moves no number, but slots once touched take memory.
+            self._grow(slots + max(_FIRST_SLOTS, 2 * self.kept, slots // 4))
 
     def _grow(self, slots: int) -> None:
         self._strengths.grow(slots)

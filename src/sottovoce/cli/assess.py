@@ -160,7 +160,7 @@ def assess(
             raise ParameterError("Spark needs --out, a folder for the ranks.")
         assess_on_spark(chosen, request, posts, out, reading, precision, as_json)
         return
-    with nullcontext() if state is None else only_one(state), mentioning_resume(keeping):
+    with nullcontext() if state is None else only_one(state), mentioning_resume(checkpoint):
         assessment = Assessment(request, state, keeping=keeping)
         if posts is None and not merge and not len(assessment.state):
             raise ParameterError(

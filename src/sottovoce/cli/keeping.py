@@ -52,13 +52,13 @@ def the_state(
 
 
 @contextmanager
-def mentioning_resume(keeping: "Keeping | None") -> Iterator[None]:
+def mentioning_resume(folder: Path | None) -> Iterator[None]:
     """Say on the way out of a stopped command that it can go on."""
     from sottovoce.cli import Stopped  # noqa: PLC0415 - it imports the commands
 
     try:
         yield
     except Stopped:
-        if keeping is not None and any(keeping.folder.glob("state-*")):
+        if folder is not None and any(folder.glob("state-*")):
             typer.echo("The same command with --resume goes on from the last checkpoint.", err=True)
         raise
