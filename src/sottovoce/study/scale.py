@@ -3,6 +3,9 @@
 Every case runs in a process of its own, on a simulated query log, from Parquet to ranks by
 ``lda-dt``; the catalogue is all latent topics. Posts grow until the time is spent. Spark is
 measured where it is installed, on this machine's cores: that shows its overhead, not a cluster.
+
+There are four axes: ``posts`` of the same users; ``size``, posts with users in proportion, as a
+community grows; ``users`` who write the same number of posts between them; and ``topics``.
 """
 
 import shutil
@@ -25,9 +28,9 @@ from sottovoce.study.scale_parts.workload import KEPT
 
 SHOWN = ("what", "engine", "posts", "users", "topics", "seconds", "cpu_seconds", "peak_mb", "value")
 WIDE = ("scoring_cpu_seconds", "ranking_cpu_seconds", "input_mb", "state_mb", "ranks_mb")
+AXES = ("size", "posts", "users", "topics")
 _MB = 1e6
 _BYTES_OF_A_CELL = 12
-_DAYS = 92
 
 
 @dataclass(frozen=True)
@@ -67,30 +70,44 @@ class Measured:
     case: Case
     figures: Figures
 
+    @property
+    def place(self) -> int:
+        """Where on the axis."""
+        return _place(self.axis, self.case)
+
 
 def run_scale(options: Options) -> StudyResult:
     """The study as a command."""
     sizes = QUICK if options.quick else Sizes()
     deadline = time.monotonic() + (sizes.seconds if options.seconds is None else options.seconds)
     measured, notes = [], list[str]()
+    reason = _without_spark(sizes)
+    if reason is not None:
+        notes.append(reason)
     with tempfile.TemporaryDirectory() as folder:
         for axis, cases in _axes(sizes):
-            for engine in (EMBEDDED, SPARK) if axis == "posts" else (EMBEDDED,):
-                if engine == SPARK and (reason := _without_spark(sizes)):
-                    notes.append(reason)
-                    continue
+            for engine in (EMBEDDED, SPARK) if reason is None else (EMBEDDED,):
                 chosen = [case for case in cases if case.engine == engine]
                 found, left = _within_time(axis, chosen, deadline, Path(folder))
                 measured += found
                 if left:
                     notes.append(_left_out(axis, engine, left))
-    return _result(measured, notes, sizes)
+    return _result(_with_largest(measured), notes, sizes)
+
+
+def _with_largest(measured: list[Measured]) -> list[Measured]:
+    """The largest log, whose posts are in proportion to its users, is on both axes."""
+    most = [each for each in measured if each.axis == "posts" and each.case.engine == EMBEDDED]
+    full = [each for each in most if each.case.posts == max(Sizes().posts)]
+    return measured + [Measured("size", each.case, each.figures) for each in full]
 
 
 def _axes(sizes: Sizes) -> Iterator[tuple[str, list[Case]]]:
     most = sizes.topics[-1]
     some = (sizes.some_posts, sizes.some_users)
     yield "users", [Case(EMBEDDED, some[0], users, most) for users in sizes.users]
+    shares = [(posts, posts * sizes.most_users // sizes.posts[-1]) for posts in sizes.posts]
+    yield "size", [Case(EMBEDDED, posts, max(2, users), most) for posts, users in shares[:-1]]
     yield "topics", [Case(EMBEDDED, *some, topics) for topics in sizes.topics]
     ours = [Case(EMBEDDED, posts, sizes.most_users, most) for posts in sizes.posts]
     yield (
@@ -106,7 +123,8 @@ def _within_time(
     found: list[Measured] = []
     took = 0.0
     for place, case in enumerate(cases):
-        expected = took * getattr(case, axis) / getattr(cases[place - 1], axis) if place else 0.0
+        growth_of_case = _place(axis, case) / _place(axis, cases[max(0, place - 1)])
+        expected = took * growth_of_case
         # Two points make a line, so as many are always measured.
         if len(found) > 1 and time.monotonic() + expected > deadline:
             return found, list(cases[place:])
@@ -132,7 +150,7 @@ def _without_spark(sizes: Sizes) -> str | None:
 
 
 def _left_out(axis: str, engine: str, cases: Sequence[Case]) -> str:
-    sizes = ", ".join(f"{getattr(case, axis):,}" for case in cases)
+    sizes = ", ".join(f"{_place(axis, case):,}" for case in cases)
     return f"Time was spent before {sizes} {axis} on {engine}; give more with --seconds."
 
 
@@ -145,9 +163,18 @@ def _result(measured: Sequence[Measured], notes: list[str], sizes: Sizes) -> Stu
             _finding(measured, axis),
             f"Processor time, peak memory and bytes against {axis}, both scales logarithmic.",
         )
-        for axis in ("posts", "users", "topics")
+        for axis in AXES
     )
     return StudyResult(tuple(rows), plots, SHOWN, tuple(notes), wide=WIDE)
+
+
+def _place(axis: str, case: Case) -> int:
+    return {
+        "size": case.posts,
+        "posts": case.posts,
+        "users": case.users,
+        "topics": case.topics,
+    }[axis]
 
 
 def _row(each: Measured) -> Row:
@@ -155,6 +182,7 @@ def _row(each: Measured) -> Row:
     return _blank(
         kind="measured",
         axis=each.axis,
+        place=each.place,
         what=f"against {each.axis}",
         engine=case.engine,
         posts=case.posts,
@@ -173,7 +201,7 @@ def _row(each: Measured) -> Row:
 
 
 def _blank(**known: str | float | None) -> Row:
-    names = ("kind", "axis", *SHOWN, *WIDE, "shuffle_mb", "unit", "because")
+    names = ("kind", "axis", "place", *SHOWN, *WIDE, "shuffle_mb", "unit", "because")
     return {**dict.fromkeys(names), **known}
 
 
@@ -181,13 +209,13 @@ def _points(
     measured: Sequence[Measured], axis: str, quantity: str, engine: str = EMBEDDED
 ) -> tuple[list[float], list[float]]:
     chosen = [each for each in measured if (each.axis, each.case.engine) == (axis, engine)]
-    sizes = [float(getattr(each.case, axis)) for each in chosen]
+    sizes = [float(each.place) for each in chosen]
     return sizes, [float(getattr(each.figures, quantity)) for each in chosen]
 
 
 def _fit_rows(measured: Sequence[Measured]) -> Iterator[Row]:
     """How each quantity grows along each axis."""
-    for axis in ("posts", "users", "topics"):
+    for axis in AXES:
         for engine in (EMBEDDED, SPARK):
             for quantity in (
                 "scoring_cpu_s",

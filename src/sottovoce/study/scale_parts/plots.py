@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
@@ -18,7 +19,7 @@ def growth(rows: Sequence[Row], axis: str) -> Figure:
     for panel, (name, title) in zip(panels, PANELS.items(), strict=True):
         for number, engine in enumerate(_MARKS):
             points = sorted(
-                (float(str(row[axis])), float(str(row[_column(name, engine)])))
+                (float(str(row["place"])), float(str(row[_column(name, engine)])))
                 for row in measured
                 if row["engine"] == engine
             )
@@ -30,8 +31,7 @@ def growth(rows: Sequence[Row], axis: str) -> Figure:
                     label=_label(name, engine),
                 )
         panel.set(xscale="log", yscale="log", title=title, xlabel=axis)
-    for panel in panels[:1]:
-        _proportional(panel, measured, axis)
+    _proportional(panels[0], measured)
     legend_below(figure, 4)
     return figure
 
@@ -48,15 +48,15 @@ def _label(name: str, engine: str) -> str:
     return f"{engine}: {'state' if engine == 'embedded' else 'shuffle'}"
 
 
-def _proportional(panel: object, measured: Sequence[Row], axis: str) -> None:
+def _proportional(panel: Axes, measured: Sequence[Row]) -> None:
     """A line through the largest case along which cost is proportional."""
     own = [row for row in measured if row["engine"] == "embedded"]
     if not own:
         return
-    largest = max(own, key=lambda row: float(str(row[axis])))
-    least = min(float(str(row[axis])) for row in own)
-    size, value = float(str(largest[axis])), float(str(largest["cpu_seconds"]))
-    panel.plot(  # type: ignore[attr-defined] # axes
+    largest = max(own, key=lambda row: float(str(row["place"])))
+    least = min(float(str(row["place"])) for row in own)
+    size, value = float(str(largest["place"])), float(str(largest["cpu_seconds"]))
+    panel.plot(
         [least, size],
         [value * least / size, value],
         linestyle=":",
