@@ -25,6 +25,7 @@ from sottovoce.study.release_runs import (
     run_table_1,
 )
 from sottovoce.study.result import StudyResult
+from sottovoce.study.scale import run_scale
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Study:
     runner: Callable[[Options], StudyResult]
     takes_votes: bool = False
     takes_half: bool = False
+    takes_seconds: bool = False
 
 
 STUDIES: dict[str, Study] = {
@@ -88,6 +90,11 @@ STUDIES: dict[str, Study] = {
     "loop": Study(
         "Assess, release, assess again: exposure against usefulness over privacy settings",
         run_study_loop,
+    ),
+    "scale": Study(
+        "Time, memory and bytes against posts, users and topics, and a plan for 10^9 users",
+        run_scale,
+        takes_seconds=True,
     ),
 }
 
