@@ -74,7 +74,7 @@ class _Parts:
 
     def __init__(self, person: "Person", posts: PostMatrix) -> None:
         self._person = person
-        self._state: "State | None" = None
+        self._state: State | None = None
         if person.measure.space is not None and len(posts):
             header = person.community.scoring.header
             self._state = state_of_variants(header, person.setting, Variants.one(posts))

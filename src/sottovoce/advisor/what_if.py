@@ -75,7 +75,9 @@ class BucketTops:
         if self.buckets.size <= m:
             # A missing bucket counts 0.
             return np.not_equal(self.first, 0)
-        return np.greater(self.first, np.partition(self.first, -m - 1, axis=0)[-m - 1])
+        following = np.partition(self.first, -m - 1, axis=0)[-m - 1]
+        found: NDArray[np.bool_] = self.first > following
+        return found
 
 
 def without_each(posts: PostMatrix, m: int) -> tuple[NDArray[np.int64], Variants]:
