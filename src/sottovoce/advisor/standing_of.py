@@ -39,9 +39,11 @@ def uncertainty(left_out: LeftOut, topic: int, posts: int) -> Uncertainty:
     own = float(left_out.whole.scores[0, topic])
     without = left_out.seats.scores[:, topic]
     every = np.append(without, own)
+    lows = np.append(left_out.seats.low[:, topic], left_out.whole.low[0, topic])
+    highs = np.append(left_out.seats.high[:, topic], left_out.whole.high[0, topic])
     return Uncertainty(
-        low=int(min(left_out.whole.low[0, topic], *left_out.seats.low[:, topic])),
-        high=int(max(left_out.whole.high[0, topic], *left_out.seats.high[:, topic])),
+        low=int(lows.min()),
+        high=int(highs.max()),
         score_low=float(every.min()),
         score_high=float(every.max()),
         score_error=_jackknife(own, without, posts),
