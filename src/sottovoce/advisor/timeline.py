@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.advisor.person_values import PostMatrix
+from sottovoce.advisor.timeline_steps import steps_of
 from sottovoce.advisor.what_if import BucketTops
 from sottovoce.advisor.what_if_variants import Variants
 
@@ -60,25 +61,21 @@ class Timeline:
 
 def timeline_of(person: "Person", topic: str) -> Timeline:
     """Her history for one topic, and the alerts it would have raised."""
-    column = person.column(topic)
-    matrix = person.matrix
+    column, matrix = person.column(topic), person.matrix
     numbers = np.arange(matrix.buckets.min(), matrix.buckets.max() + 1)
-    have, counts = np.unique(matrix.buckets, return_counts=True)
-    where = np.searchsorted(numbers, have)
-    seats = person.crowd.seats(_so_far(person, have))
-    step = np.searchsorted(have, numbers, "right") - 1
     bucket = person.community.scoring.header.bucket
     starts = tuple(bucket.first_day(int(number)) for number in numbers)
-    posts = np.zeros(numbers.size, np.int64)
-    posts[where] = counts
+    changes = steps_of(person, topic)
+    seats = person.crowd.seats(_so_far(changes))
+    step = np.searchsorted(changes.buckets, numbers, "right") - 1
     return Timeline(
         topic=topic,
         starts=starts,
-        posts=tuple(posts.tolist()),
-        strengths=_strengths(person, topic, numbers.size, where),
+        posts=tuple(np.bincount(matrix.buckets - numbers[0]).tolist()),
+        strengths=_strengths(person, topic, numbers),
         scores=tuple(seats.scores[step, column].tolist()),
         lines=alert_lines(person, topic),
-        alerts=_alerts(person, seats, column, [starts[place] for place in where]),
+        alerts=_alerts(person, seats, column, [starts[b - numbers[0]] for b in changes.buckets]),
     )
 
 
@@ -123,28 +120,20 @@ def inside(at_least: int, users: int, percent: int, hysteresis: float, *, was: b
     return at_least <= part * users
 
 
-def _so_far(person: "Person", have: NDArray[np.int32]) -> Variants:
-    """For each bucket that has posts, she with all posts up to it."""
-    matrix = person.matrix
-    if person.measure.space is not None:
-        rows = BucketTops(matrix).rows
-    else:
-        order = np.argsort(matrix.buckets, kind="stable")
-        starts = np.searchsorted(matrix.buckets[order], have)
-        words = np.bitwise_or.reduceat(matrix.words[order], starts, axis=0)
-        rows = PostMatrix(have, np.zeros((have.size, 0)), words)
-    owner, row = np.tril_indices(have.size)
-    return Variants(rows.take(row), owner, have.size)
+def _so_far(changes: PostMatrix) -> Variants:
+    """For each step, she with all rows up to it."""
+    owner, row = np.tril_indices(len(changes))
+    return Variants(changes.take(row), owner, len(changes))
 
 
 def _strengths(
-    person: "Person", topic: str, size: int, where: NDArray[np.int64]
+    person: "Person", topic: str, numbers: NDArray[np.int32]
 ) -> tuple[float, ...] | None:
     if person.measure.space is None:
         return None
-    found = np.zeros(size)
-    topic_column = person.community.catalogue.names.index(topic)
-    found[where] = BucketTops(person.matrix).first[:, topic_column]
+    tops = BucketTops(person.matrix)
+    found = np.zeros(numbers.size)
+    found[tops.buckets - numbers[0]] = tops.first[:, person.community.catalogue.names.index(topic)]
     return tuple(found.tolist())
 
 
