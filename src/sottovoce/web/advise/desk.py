@@ -1,0 +1,140 @@
+"""The desk: what one person has brought and tries out. In memory, but for settings and alerts."""
+
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+
+from sottovoce.advisor.alert_store import AlertStore
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.community_setting import Setting
+from sottovoce.advisor.person import Person
+from sottovoce.advisor.person_values import posts_of_table
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.web.advise.arrivals import Arrival
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Whom she is compared with: how to get them, and what to call them."""
+
+    community: Callable[[Setting], Community]
+    name: str
+
+
+DEMO = Comparison(Community.demo, "a simulated community of people who do not exist")
+DEMO_MEMBER = "the others of the demo community (you are one of its members, and nobody is real)"
+
+
+class Desk:
+    """Everything that belongs to her. Threads may share it; what it hands out never changes."""
+
+    def __init__(self, comparison: Comparison, store: AlertStore) -> None:
+        self.comparison, self._own_store = comparison, store
+        # Looking at the demo must not leave alerts among her own.
+        self._demo_folder = TemporaryDirectory(prefix="sottovoce-")
+        self._demo_store = AlertStore(Path(self._demo_folder.name) / "demo.sqlite")
+        self._lock = threading.Lock()
+        self.person: Person | None = None
+        self.compared_with = comparison.name
+        self.waiting: Arrival | None = None
+        """A whole community's posts, until she says which of its members she is."""
+        self.removed: frozenset[int] = frozenset()
+        """The posts she has unticked."""
+        self.draft = ""
+
+    @property
+    def in_demo(self) -> bool:
+        """Whether she looks at the demo community, as somebody else."""
+        return self.person is not None and self.compared_with == DEMO_MEMBER
+
+    @property
+    def store(self) -> AlertStore:
+        """Where her alerts are."""
+        return self._demo_store if self.in_demo else self._own_store
+
+    @property
+    def path(self) -> Path:
+        """Where her settings and alerts are kept."""
+        return self._own_store.path
+
+    @property
+    def setting(self) -> Setting:
+        """How she is scored, and when she wants to be told."""
+        return self._own_store.setting() if self.person is None else self.person.setting
+
+    def now(self) -> datetime:
+        """What a post without a date takes for its time."""
+        return self.comparison.community(self.setting).now or datetime.now(UTC)
+
+    def look_at_demo(self) -> None:
+        """Be a member of the demo community who is worth looking at."""
+        community = Community.demo(self.setting)
+        self._seat(Person(community, user=community.example), DEMO_MEMBER)
+
+    def bring_mine(self, table: pa.Table) -> None:
+        """Her posts, compared with the community at hand."""
+        community = self.comparison.community(self.setting)
+        self._seat(Person(community, posts_of_table(table)), self.comparison.name)
+
+    def bring_community(self, arrival: Arrival) -> None:
+        """A whole community's posts; she says next which one she is."""
+        if arrival.users <= 1:
+            raise InputError(
+                "A community has at least 2 members, but all posts of this file are of one person; "
+                "choose 'Only mine'."
+            )
+        self.waiting = arrival
+
+    def be(self, user: str) -> None:
+        """She is this member of the community that is waiting."""
+        waiting = self.waiting
+        if waiting is None:
+            raise InputError("There is no file to choose from; bring one first.")
+        if not waiting.of(user).num_rows:
+            raise InputError("Nobody in the file has this name.")
+        catalogue = self.comparison.community(self.setting).catalogue
+        community = Community.from_posts(waiting.table, (), catalogue, self.setting)
+        self._seat(Person(community, user=user), "the community in your file")
+
+    def use(self, setting: Setting) -> None:
+        """Score by another setting."""
+        person = self.person
+        if person is None:
+            self._check(setting)
+        changed = None if person is None else person.with_setting(setting)
+        self._own_store.save_setting(setting)
+        if changed is not None:
+            self._seat(changed, self.compared_with, self.removed)
+
+    def untick(self, shown: Collection[int], kept: Collection[int]) -> frozenset[int]:
+        """Of the posts that were shown these are ticked; all that are unticked now."""
+        with self._lock:
+            ours = frozenset() if self.person is None else {post.id for post in self.person.posts}
+            if strangers := len(set(shown) - ours) + len(set(kept) - ours):
+                raise ParameterError(f"Posts must be yours, got {strangers} that are not.")
+            self.removed = (self.removed - frozenset(shown)) | (frozenset(shown) - frozenset(kept))
+            return self.removed
+
+    def erase(self) -> None:
+        """Forget everything, also on disk."""
+        with self._lock:
+            self.person = self.waiting = None
+            self.removed, self.draft = frozenset(), ""
+            self.compared_with = self.comparison.name
+            for store in (self._own_store, self._demo_store):
+                store.erase()
+
+    def _seat(self, person: Person, name: str, removed: frozenset[int] = frozenset()) -> None:
+        person.standings()
+        with self._lock:
+            self.person, self.compared_with, self.removed = person, name, removed
+            self.waiting = None
+            self.store.update(person.standings(), person.setting)
+
+    def _check(self, setting: Setting) -> None:
+        self.comparison.community(setting)

@@ -1,0 +1,124 @@
+"""Settings, alerts, and the end of it all."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import HTMLResponse, Response
+
+from sottovoce.advisor.community_setting import Setting
+from sottovoce.errors import ParameterError, SottovoceError
+from sottovoce.web.advise import views
+from sottovoce.web.advise.desk import Desk
+from sottovoce.web.advise.parts import SEE_OTHER, TheDesk, go, html, show
+
+router = APIRouter(default_response_class=HTMLResponse, tags=["settings"])
+BAD_INPUT = 400
+SPACES = {
+    "bow": "closeness by the topic's own words",
+    "lda": "closeness by a topic model",
+    "w2v": "closeness by word vectors",
+    "voice": "people who speak of themselves",
+}
+KINDS = {
+    "": "",
+    "-d": ", less breadth",
+    "-t": ", lasting",
+    "-dt": ", lasting, less breadth",
+}
+WORD_MEASURES = {
+    "ent": "how much you change the community's words",
+    "diff-priv": "the largest such change of one word",
+    "ent-present": "the same as ent, over the words you have used",
+    "diff-priv-present": "the same as diff-priv, over the words you have used",
+}
+
+
+@router.get("/settings")
+def settings(request: Request, desk: TheDesk, changed: bool = False) -> HTMLResponse:
+    """What can be set, and what is kept where."""
+    told = "The settings were changed." if changed else None
+    return _settings_page(request, desk, desk.setting, told=told)
+
+
+@router.post("/settings", status_code=SEE_OTHER, responses=html(SEE_OTHER, BAD_INPUT))
+def change(
+    request: Request,
+    desk: TheDesk,
+    measure: Annotated[str, Form(max_length=100)],
+    k: Annotated[float, Form()],
+    m: Annotated[int, Form()],
+    bucket: Annotated[str, Form(max_length=10)],
+    thresholds: Annotated[str, Form(max_length=100)],
+    hysteresis: Annotated[float, Form()],
+) -> Response:
+    """Use other settings."""
+    try:
+        percents = _percents(thresholds)
+        desk.use(Setting(measure, k, m, bucket, percents, hysteresis, desk.setting.mode))
+    except SottovoceError as error:
+        return _settings_page(request, desk, desk.setting, status=BAD_INPUT, problem=str(error))
+    return go("/settings?changed=true")
+
+
+@router.get("/alerts")
+def alerts(request: Request, desk: TheDesk) -> HTMLResponse:
+    """Bands that she entered or left."""
+    percents = [f"{percent}%" for percent in sorted(desk.setting.thresholds)]
+    return show(
+        request,
+        "alerts.html",
+        thresholds=views.listed(percents),
+        alerts=[views.AlertView.of(alert) for alert in desk.store.alerts()],
+    )
+
+
+@router.get("/delete")
+def ask_to_delete(request: Request, desk: TheDesk) -> HTMLResponse:
+    """Is she sure?"""
+    return show(request, "delete.html", store=desk.path)
+
+
+@router.post("/delete", status_code=SEE_OTHER, responses=html(SEE_OTHER))
+def delete(desk: TheDesk, sure: Annotated[str, Form(max_length=10)]) -> Response:
+    """Delete everything."""
+    if sure != "yes":
+        return go("/delete")
+    desk.erase()
+    return go("/start?deleted=true")
+
+
+def meaning(measure: str) -> str:
+    """A measure in a few words."""
+    if measure in WORD_MEASURES:
+        return WORD_MEASURES[measure]
+    space, _, kind = measure.partition("-")
+    return SPACES.get(space, space) + KINDS.get(f"-{kind}" if kind else "", "")
+
+
+def _percents(written: str) -> tuple[int, ...]:
+    parts = [part.strip().removesuffix("%").strip() for part in written.split(",")]
+    if not all(part.isascii() and part.isdecimal() for part in parts):
+        raise ParameterError("bands must be whole percentages with commas between them: 1, 5, 10.")
+    return tuple(sorted({int(part) for part in parts}))
+
+
+def _settings_page(
+    request: Request,
+    desk: Desk,
+    setting: Setting,
+    *,
+    status: int = 200,
+    problem: str | None = None,
+    told: str | None = None,
+) -> HTMLResponse:
+    names = [setting.measure] if desk.person is None else desk.person.community.measures
+    return show(
+        request,
+        "settings.html",
+        status=status,
+        problem=problem,
+        told=told,
+        setting=setting,
+        measures=[(name, meaning(name)) for name in names],
+        store=desk.path,
+    )
