@@ -100,11 +100,8 @@ class PostValues:
         """The numbers of her posts had they done without these words."""
         column = self.scorer.vocabulary.column
         columns = np.array([column[term] for term in terms if term in column], np.int64)
-        hit = np.isin(self.counts.indices, columns)
-        data = np.where(hit, 0, self.counts.data)
-        counts = sparse.csr_array(
-            (data, self.counts.indices, self.counts.indptr), self.counts.shape
-        )
+        counts = self.counts.copy()
+        counts.data[np.isin(counts.indices, columns)] = 0
         counts.eliminate_zeros()
         return self.matrix_of(counts, self.buckets)
 
