@@ -17,6 +17,7 @@ from sottovoce.cli import (
     explain,
     forget,
     ledger,
+    rank_server,
     release,
     simulate,
     study,
@@ -43,6 +44,7 @@ app.command("alerts")(alerts.alerts)
 app.command("forget")(forget.forget)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
+app.command("rank-server")(rank_server.rank_server)
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)
