@@ -96,7 +96,9 @@ def _what_if_rows(person: Person, page: Page, questions: int) -> Iterator[BenchR
         "page, all posts shown": lambda number: over_http(number, ids),
     }
     for case, ask in cases.items():
-        yield _row(f"what-if on {len(ids):,} posts, {case}", p95_ms(ask, questions), WHAT_IF_LIMIT_MS)
+        yield _row(
+            f"what-if on {len(ids):,} posts, {case}", p95_ms(ask, questions), WHAT_IF_LIMIT_MS
+        )
 
 
 def _draft_rows(person: Person, page: Page, questions: int) -> Iterator[BenchRow]:
