@@ -6,6 +6,7 @@ import typer
 
 import sottovoce
 from sottovoce.cli import (
+    advise,
     alerts,
     assess,
     audit,
@@ -42,6 +43,7 @@ app.command("assess")(assess.assess)
 app.command("explain")(explain.explain)
 app.command("alerts")(alerts.alerts)
 app.command("forget")(forget.forget)
+app.command("advise")(advise.advise)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.command("rank-server")(rank_server.rank_server)

@@ -1,5 +1,7 @@
 """The advisor page as an application: routes inside, everything that refuses around them."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from sottovoce.web.advise import (
     routes_api,
     routes_door,
     routes_draft,
+    routes_operator,
     routes_settings,
     routes_start,
     routes_topics,
@@ -77,6 +80,7 @@ def routes(options: Options) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
+        lifespan=_lifespan,
     )
     app.state.desk = Desk(options.comparison, AlertStore(options.store))
     app.state.door = options.door
@@ -87,9 +91,15 @@ def routes(options: Options) -> FastAPI:
     for part in parts:
         app.include_router(part.router)
     if options.operator is not None:
-        app.include_router(options.operator.router())
+        app.include_router(routes_operator.router)
     _answer_errors(app)
     return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    app.state.desk.close()
 
 
 def _answer_errors(app: FastAPI) -> None:

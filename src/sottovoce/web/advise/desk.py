@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
@@ -36,8 +35,7 @@ class Desk:
     def __init__(self, comparison: Comparison, store: AlertStore) -> None:
         self.comparison, self._own_store = comparison, store
         # Looking at the demo must not leave alerts among her own.
-        self._demo_folder = TemporaryDirectory(prefix="sottovoce-")
-        self._demo_store = AlertStore(Path(self._demo_folder.name) / "demo.sqlite")
+        self._demo_store = AlertStore(store.path.with_name(f"demo-{store.path.name}"))
         self._lock = threading.Lock()
         self.person: Person | None = None
         self.compared_with = comparison.name
@@ -128,6 +126,13 @@ class Desk:
             self.compared_with = self.comparison.name
             for store in (self._own_store, self._demo_store):
                 store.erase()
+
+    def close(self) -> None:
+        """Let go of the files; the demo's is of no more use."""
+        self._demo_store.erase()
+        for store in (self._own_store, self._demo_store):
+            store.close()
+        self._demo_store.path.unlink(missing_ok=True)
 
     def _seat(self, person: Person, name: str, removed: frozenset[int] = frozenset()) -> None:
         person.standings()

@@ -1,12 +1,13 @@
 """The strip: a community from its most exposed member to the least, and where she is on it."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import sqrt
 
 from sottovoce.advisor.standing import BANDS, Standing
 
 WIDTH = 400.0
-NARROWEST = 7.0
+NARROWEST = 5.0
 
 
 @dataclass(frozen=True)
@@ -37,20 +38,32 @@ def along(share: float) -> float:
 def bands() -> list[Band]:
     """The bands of the strip, from left to right; the last holds the rest."""
     borders = [0, *BANDS, 100]
-    pairs = zip(borders, borders[1:], strict=False)
-    return [Band(high, _between(low / 100, high / 100)) for low, high in pairs]
+    return [Band(high, _between(low / 100, high / 100)) for low, high in pairwise(borders)]
 
 
-def place(standing: Standing) -> Span | None:
-    """Where she is on the strip: from her first possible place to the last."""
+@dataclass(frozen=True)
+class Mark(Span):
+    """Her place, and how far single posts or a histogram would move it."""
+
+    doubt: Span | None = None
+
+
+def place(standing: Standing) -> Mark | None:
+    """Where she is on the strip: the places of all who score as she does."""
     if standing.low is None or standing.high is None:
         return None
-    low, high = standing.low, standing.high
-    if standing.uncertainty is not None:
-        low, high = min(low, standing.uncertainty.low), max(high, standing.uncertainty.high)
-    span = _between((low - 1) / standing.users, high / standing.users)
-    missing = max(0.0, NARROWEST - span.width)
-    return Span(max(0.0, min(span.x - missing / 2, WIDTH - NARROWEST)), span.width + missing)
+    found = _places(standing.low, standing.high, standing.users)
+    rough = standing.uncertainty
+    doubt = None if rough is None else _places(rough.low, rough.high, standing.users)
+    return Mark(found.x, found.width, doubt)
+
+
+def _places(low: int, high: int, users: int) -> Span:
+    span = _between((low - 1) / users, high / users)
+    middle, width = span.middle, max(span.width, NARROWEST)
+    if span.width < NARROWEST:
+        return Span(max(0.0, min(middle - width / 2, WIDTH - width)), width)
+    return span
 
 
 def _between(low: float, high: float) -> Span:

@@ -1,6 +1,6 @@
 """The same answers as JSON, for the page's own script."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query
 
@@ -22,8 +22,8 @@ from sottovoce.web.advise.parts import NOTHING_BROUGHT, Problem, TheDesk
 NOT_FOUND = 404
 BAD_INPUT = 400
 EVIDENCE_MOST = 1000
-_NOBODY = {NOTHING_BROUGHT: {"model": Problem}}
-_NO_TOPIC = {**_NOBODY, NOT_FOUND: {"model": Problem}}
+_NOBODY: dict[int | str, dict[str, Any]] = {NOTHING_BROUGHT: {"model": Problem}}
+_NO_TOPIC: dict[int | str, dict[str, Any]] = {**_NOBODY, NOT_FOUND: {"model": Problem}}
 router = APIRouter(prefix="/api", tags=["api"], responses={422: {"model": Problem}})
 
 

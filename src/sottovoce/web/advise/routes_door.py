@@ -9,7 +9,6 @@ from starlette.types import Receive, Scope, Send
 from sottovoce.web.advise.pages import asset, page
 from sottovoce.web.advise.parts import html
 from sottovoce.web.security.answers import header, refuse
-from sottovoce.web.security.door import Door
 
 router = APIRouter(tags=["door"])
 ENTRANCE = "/enter"
@@ -40,7 +39,7 @@ def enter(
     A page instead of a redirect: the cookie is for requests of our own pages only, and what a
     file or a terminal opened is none yet.
     """
-    door: Door = request.app.state.door
+    door = request.app.state.door
     # A browser that only fetches ahead must not spend the token.
     ahead = "prefetch" in request.headers.get("sec-purpose", "")
     session = None if ahead else door.exchange(token)

@@ -10,7 +10,7 @@ from sottovoce.advisor.person import Person
 from sottovoce.advisor.person_evidence import Evidence
 from sottovoce.web.advise import drawing, drawing_time, trying, views
 from sottovoce.web.advise.desk import Desk
-from sottovoce.web.advise.models import LONGEST_TOPIC
+from sottovoce.web.advise.models import LONGEST_TOPIC, WhatIfAnswer
 from sottovoce.web.advise.parts import SEE_OTHER, TheDesk, go, html, show
 
 router = APIRouter(default_response_class=HTMLResponse, tags=["stand"])
@@ -104,10 +104,15 @@ def _topic_page(request: Request, desk: Desk, person: Person, name: str, most: i
         posts=_posts(evidence, desk),
         more=views.topic_address(name, most=most * MORE) + "#why" if evidence.others else None,
         all_posts=len(person.posts),
-        what_if=views.WhatIfView(answer.change, answer.count, answer.after.mark),
+        what_if=views.WhatIfView(answer.change, answer.count, _mark(answer)),
         words=[views.WordView(word.word, word.share) for word in evidence.words],
         ways=guidance(one, evidence, person),
     )
+
+
+def _mark(answer: WhatIfAnswer) -> drawing.Mark | None:
+    mark = answer.after.mark
+    return None if mark is None else drawing.Mark(mark.x, mark.width)
 
 
 def _new_alerts(desk: Desk) -> str | None:

@@ -92,4 +92,4 @@ def _row(topic: DraftTopic) -> DraftRow:
 
 
 def _where(standing: Standing) -> str:
-    return f"{words.places(standing).removeprefix('at ')} ({words.chip(standing)})"
+    return f"{words.short_places(standing)} ({words.chip(standing)})"

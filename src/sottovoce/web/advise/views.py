@@ -5,13 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
 
-from sottovoce.advisor.community_setting import Setting
 from sottovoce.advisor.alert_store import Alert
+from sottovoce.advisor.community_setting import Setting
 from sottovoce.advisor.person_evidence import PostEvidence
 from sottovoce.advisor.standing import Standing
 from sottovoce.web.advise import drawing, words
 from sottovoce.web.advise.drawing_time import Drawing
-from sottovoce.web.advise.models import Mark
+
+OVER_TIME = (
+    "Bars: how close the closest post of each time bucket comes to the topic. Line: your score "
+    "with all posts up to then."
+)
 
 
 @dataclass(frozen=True)
@@ -43,10 +47,10 @@ class StandingView:
 
     @property
     def places(self) -> str:
-        return words.places(self.standing)
+        return words.short_places(self.standing)
 
     @property
-    def span(self) -> drawing.Span | None:
+    def mark(self) -> drawing.Mark | None:
         return drawing.place(self.standing)
 
 
@@ -145,11 +149,7 @@ class WhatIfView:
 
     change: str
     count: str
-    mark: Mark | None
-
-    @property
-    def span(self) -> drawing.Span | None:
-        return None if self.mark is None else drawing.Span(self.mark.x, self.mark.width)
+    mark: drawing.Mark | None
 
 
 @dataclass(frozen=True)
@@ -178,10 +178,7 @@ def listed(names: Sequence[str]) -> str:
 
 def over_time(drawn: Drawing) -> str:
     """What the timeline shows, for who does not see it."""
-    said = [
-        "Bars: how close the closest post of each time bucket comes to the topic. Line: your score "
-        "with all posts up to then."
-    ]
+    said = [OVER_TIME]
     if drawn.lines:
         widest = drawn.lines[0]
         above = next((bar for bar in drawn.bars if bar.score > widest.score), None)

@@ -65,3 +65,11 @@ def places(standing: Standing) -> str:
     """``at place 12``, or between which ones those who score alike are."""
     low, high = standing.low or 0, standing.high or 0
     return f"at place {low:,}" if low == high else f"between place {low:,} and {high:,}"
+
+
+def short_places(standing: Standing) -> str:
+    """``12``, or ``12 to 15``, for a table."""
+    if standing.low is None or standing.high is None:
+        return "-"
+    low, high = f"{standing.low:,}", f"{standing.high:,}"
+    return low if low == high else f"{low} to {high}"
