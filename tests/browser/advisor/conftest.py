@@ -47,7 +47,7 @@ class Visitor:
         page.on("request", lambda request: self.asked.append(request.url))
         page.on("dialog", self._refuse)
         page.on("pageerror", lambda error: self.complaints.append(f"script error: {error}"))
-        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("console", lambda message: self._hear(message.text))
 
     def enter(self) -> None:
         """Come in by the address from the terminal, to an empty desk."""
@@ -69,6 +69,11 @@ class Visitor:
         """Whatever was asked of any other origin."""
         own = (self.advisor.address + "/", "data:")
         return [address for address in self.asked if not address.startswith(own)]
+
+    def _hear(self, words: str) -> None:
+        # Chromium says so of every page that answers 400, which a refusal does on purpose.
+        if "status of 400" not in words:
+            self.complaints.append(words)
 
     def _refuse(self, dialog: Dialog) -> None:
         self.complaints.append(f"dialog: {dialog.message}")
@@ -93,7 +98,7 @@ def advisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Advisor]:
     port = listener.getsockname()[1]
     store, door = tmp_path_factory.mktemp("advisor") / "advise.sqlite", Door()
     app = create_app(Options(port=port, store=store, door=door))
-    config = uvicorn.Config(app, lifespan="off", ws="none", log_level="warning")
+    config = uvicorn.Config(app, lifespan="on", ws="none", log_level="warning")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
