@@ -8,7 +8,6 @@ import numpy as np
 
 from sottovoce.advisor.person_values import Post, PostMatrix, in_utc
 from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.what_if import essential
 from sottovoce.advisor.what_if_variants import Variants
 from sottovoce.topics.contributions import without_each_word
 
@@ -67,7 +66,7 @@ def check_draft(person: "Person", text: str, time: datetime, most: int = 10) -> 
     drafted = person.values.of([Post(0, in_utc(time), text)])
     counts, own = drafted.counts, drafted.matrix
     without = drafted.matrix_of(without_each_word(counts), np.repeat(own.buckets, counts.nnz))
-    hers = _base(person)
+    hers = person.essential
     seats = person.crowd.seats(_each_with(hers, own.joined(without)))
     after = person.standings_with(hers.joined(own))
     terms = [drafted.scorer.vocabulary.terms[word] for word in counts.indices]
@@ -77,15 +76,6 @@ def check_draft(person: "Person", text: str, time: datetime, most: int = 10) -> 
         strength = _strength(person, own, before.topic)
         found.append(DraftTopic(before, after[column], strength, words[:most]))
     return DraftCheck(in_utc(time), tuple(found), len(terms))
-
-
-def _base(person: "Person") -> PostMatrix:
-    """Rows that stand for all her posts."""
-    posts = person.matrix
-    if person.measure.space is not None:
-        return essential(posts, person.setting.m)
-    union = np.bitwise_or.reduce(posts.words, axis=0)[np.newaxis]
-    return PostMatrix(posts.buckets[:1], posts.strengths[:1], union)
 
 
 def _each_with(base: PostMatrix, added: PostMatrix) -> Variants:

@@ -79,7 +79,8 @@ def _what_if_rows(person: Person, page: Page, questions: int) -> Iterator[BenchR
 
     def unticked(number: int, of: Sequence[int]) -> list[int]:
         generator = np.random.default_rng(number)
-        return generator.choice(of, min(_UNTICKED, len(of)), replace=False).tolist()
+        chosen = generator.choice(of, min(_UNTICKED, len(of)), replace=False)
+        return [int(each) for each in chosen]
 
     def engine(number: int) -> object:
         return person.without(unticked(number, ids))
