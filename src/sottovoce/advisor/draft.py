@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sottovoce.advisor.person_values import Post, PostMatrix, in_utc
+from sottovoce.advisor.person_values import PostMatrix, in_utc
 from sottovoce.advisor.standing import Standing
 from sottovoce.advisor.what_if_variants import Variants
 from sottovoce.topics.contributions import without_each_word
@@ -63,13 +63,13 @@ class DraftCheck:
 
 def check_draft(person: "Person", text: str, time: datetime, most: int = 10) -> DraftCheck:
     """Exactly as if she had been assessed with the draft among her posts."""
-    drafted = person.values.of([Post(0, in_utc(time), text)])
-    counts, own = drafted.counts, drafted.matrix
-    without = drafted.matrix_of(without_each_word(counts), np.repeat(own.buckets, counts.nnz))
+    values, counts = person.values, person.counter.counts(text)
+    own = values.matrix_of(counts, values.buckets_of([in_utc(time)]))
+    without = values.matrix_of(without_each_word(counts), np.repeat(own.buckets, counts.nnz))
     hers = person.essential
     seats = person.crowd.seats(_each_with(hers, own.joined(without)))
     after = person.standings_with(hers.joined(own))
-    terms = [drafted.scorer.vocabulary.terms[word] for word in counts.indices]
+    terms = [values.scorer.vocabulary.terms[word] for word in counts.indices]
     found = []
     for column, before in enumerate(person.standings()):
         words = _words(terms, seats, column)

@@ -12,6 +12,7 @@ from sottovoce.advisor.community import Community
 from sottovoce.advisor.community_crowd import Crowd, Seats
 from sottovoce.advisor.community_setting import Setting
 from sottovoce.advisor.draft import DraftCheck, check_draft
+from sottovoce.advisor.draft_counter import TextCounter
 from sottovoce.advisor.person_evidence import Evidence, evidence_of
 from sottovoce.advisor.person_values import Post, PostMatrix, PostValues, checked_posts
 from sottovoce.advisor.standing import Standing
@@ -138,6 +139,11 @@ class Person:
     def left_out(self) -> LeftOut:
         """Her seats, whole and without each post."""
         return left_out(self.crowd, self.matrix, self.setting.m, self._salient)
+
+    @cached_property
+    def counter(self) -> TextCounter:
+        """Counts the words of drafts."""
+        return TextCounter(self.values.scorer)
 
     @cached_property
     def tops(self) -> BucketTops:
