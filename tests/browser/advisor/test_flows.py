@@ -5,7 +5,6 @@ import io
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -279,5 +278,4 @@ def test_twenty_thousand_posts_are_brought_and_tried_out(visitor: "Visitor") -> 
 
 def test_her_settings_file_is_hers_alone(visitor: "Visitor") -> None:
     visitor.demo()
-    kept: Path = visitor.advisor.store
-    assert kept.stat().st_mode & 0o077 == 0
+    assert visitor.advisor.store.stat().st_mode & 0o077 == 0

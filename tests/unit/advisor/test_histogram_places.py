@@ -1,14 +1,20 @@
 """Places from a histogram: bounds that hold the true place, and no guess beyond them."""
 
 from datetime import timedelta
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from support.communities import CATALOGUE, MONDAY, FixedSpace, random_posts
 
 from sottovoce.advisor.community import Community, Histogram, Setting
+from sottovoce.advisor.community_published import published_histograms
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.person_values import Post
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import Description, RankedTopic
+from sottovoce.advisor.rank.estimate import estimate_rank
+from sottovoce.advisor.rank.histogram import Histogram as Published
 from sottovoce.errors import InputError, ParameterError
 
 EDGES = (-1.0, 0.0, 0.25, 0.5, 0.75)
@@ -92,7 +98,6 @@ def test_a_score_below_every_edge_may_stand_last() -> None:
         ((), (), (), 3),
         ((0.0, 0.0), (3.0, 1.0), (3.0, 1.0), 3),
         ((0.0, 1.0), (3.0, 2.0), (3.0, 1.0), 3),
-        ((0.0, 1.0), (1.0, 2.0), (3.0, 3.0), 3),
         ((0.0, 1.0), (3.0, 1.0), (4.0, 1.0), 3),
         ((0.0,), (1.0, 1.0), (1.0, 1.0), 3),
         ((0.0,), (float("nan"),), (1.0,), 3),
@@ -117,3 +122,33 @@ def test_only_topics_with_a_histogram_are_told() -> None:
     assert [each.topic for each in Person(community, MINE).standings()] == ["debts"]
     with pytest.raises(InputError, match="at least 1 sensitive topic"):
         Community.from_histograms({}, [FixedSpace()], CATALOGUE, Setting("lda-dt"))
+
+
+def server(measure: str = "lda-dt") -> Description:
+    topics = tuple(
+        RankedTopic(topic.name, measure, Buckets.even(-1, 1, 8)) for topic in CATALOGUE.sensitive
+    )
+    return Description("shares", Fraction(1), topics)
+
+
+def test_what_a_rank_server_publishes_gives_the_place_its_client_estimates() -> None:
+    description = server()
+    counts = (30.0, 5.0, 41.0, 100.0, 12.0, 9.0, -3.0, 6.0)
+    published = [Published(t.name, 1, description.version, 200, counts) for t in description.topics]
+    setting = Setting("lda-dt")
+    found = published_histograms(description, published, setting)
+    community = Community.from_histograms(found, [FixedSpace()], CATALOGUE, setting, included=True)
+    for standing, histogram in zip(Person(community, MINE).standings(), published, strict=True):
+        assert standing.score is not None
+        bucket = description.topic(standing.topic).buckets.of(standing.score)
+        expected = estimate_rank(histogram, description, bucket)
+        assert (standing.low, standing.high) == (expected.low, expected.high)
+        assert standing.users == 200
+
+
+def test_another_measure_or_a_withheld_histogram_tells_nothing() -> None:
+    description = server("lda")
+    withheld = [Published.withheld(description, "debts", 1)]
+    assert published_histograms(description, withheld, Setting("lda")) == {}
+    with pytest.raises(InputError, match="ranks by lda, the setting by bow-dt"):
+        published_histograms(description, withheld, Setting())
