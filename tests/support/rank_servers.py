@@ -7,8 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
-
 from sottovoce.advisor.rank.buckets import Buckets
 from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
 from sottovoce.advisor.rank.opening import Message
@@ -97,6 +95,6 @@ def pair(
 @contextmanager
 def running(service: RankService, limits: Limits = UNLIMITED) -> Iterator[InProcess]:
     """The service behind HTTP, without a socket; it is closed at the end."""
-    app: FastAPI = create_app(service, limits)
-    with TestClient(app) as client:
+    with TestClient(create_app(service, limits)) as client:
         yield InProcess(client)
+    service.close()

@@ -78,7 +78,10 @@ def rank_server(
     service = _service(rules, open_store(store), peer, peer_key)
     door = Door(host, port, certificate, key)
     app = create_app(service, Limits(rate, rate_per_address))
-    serve(app, door, lambda url: _show(rules, url, as_json))
+    try:
+        serve(app, door, lambda url: _show(rules, url, as_json))
+    finally:
+        service.close()
 
 
 def _service(

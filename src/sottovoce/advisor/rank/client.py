@@ -23,6 +23,7 @@ from sottovoce.advisor.rank.diary import Diary, Entry
 from sottovoce.advisor.rank.estimate import RankEstimate, estimate_rank
 from sottovoce.advisor.rank.histogram import Histogram
 from sottovoce.advisor.rank.one_hot import MOVED
+from sottovoce.advisor.rank.prime_field import packed
 from sottovoce.advisor.rank.shares import split
 from sottovoce.advisor.rank.transport import HttpTransport, Transport
 from sottovoce.errors import InputError, ParameterError
@@ -151,15 +152,14 @@ class RankClient:
         stored = self._stored(f"{topic.name}/bucket {entry.bucket}", draw)
         return [int(entry) for entry in np.frombuffer(stored, dtype=np.int8)]
 
-    def _shared(self, topic: RankedTopic, period: int, entry: Entry) -> list[list[int]]:
+    def _shared(self, topic: RankedTopic, period: int, entry: Entry) -> list[str]:
         """The two shares of this period's report: drawn once, the same on every retry."""
 
         def draw(path: Path) -> None:
             both = split([entry.bucket], topic.buckets.number)
-            path.write_bytes(np.concatenate(both).astype("<u8").tobytes())
+            path.write_text("\n".join(packed(share[0]) for share in both), encoding="ascii")
 
-        stored = np.frombuffer(self._stored(f"{topic.name}/period {period}", draw), dtype="<u8")
-        return [half.tolist() for half in stored.reshape(2, -1)]
+        return self._stored(f"{topic.name}/period {period}", draw).decode("ascii").split("\n")
 
     def _stored(self, what: str, draw: Callable[[Path], None]) -> bytes:
         guarantee = LimitedPrecision(MOVED, self.description.epsilon, "user")

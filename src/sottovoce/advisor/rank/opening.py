@@ -23,7 +23,15 @@ from typing import Any
 import numpy as np
 
 from sottovoce.advisor.rank.description import Description
-from sottovoce.advisor.rank.prime_field import Residues, centred, plus, residues, total
+from sottovoce.advisor.rank.prime_field import (
+    Residues,
+    centred,
+    packed,
+    plus,
+    residues,
+    total,
+    unpacked,
+)
 from sottovoce.advisor.rank.shares import Sketch, accepted, coefficients
 from sottovoce.errors import ProtocolError
 from sottovoce.release.mechanism import GeometricMechanism
@@ -65,12 +73,12 @@ class Pool:
         r = coefficients(key, where, self.tokens, self.buckets)
         return Sketch(self.shares, r, first=first)
 
-    def noised_sum(self) -> list[int]:
+    def noised_sum(self) -> str:
         """The sum of the shares of the buckets, with noise of this server's own: drawn anew."""
         rate = self.description.noise(self.topic).guarantee.rate
         noise = residues(GeometricMechanism(rate).noise(self.buckets))
         summed = total(self.shares[:, : self.buckets], axis=0)
-        return _numbers(plus(summed, noise))
+        return packed(plus(summed, noise))
 
 
 def ask(pool: Pool, key: bytes) -> Message:
@@ -78,21 +86,21 @@ def ask(pool: Pool, key: bytes) -> Message:
     opened = pool.sketch(key, first=True).opened
     return _about(pool) | {
         "tokens": list(pool.tokens),
-        "masked": _numbers(opened.masked),
+        "masked": packed(opened.masked),
     }
 
 
 def answer(pool: Pool, key: bytes, asked: Mapping[str, Any]) -> Message:
     """Step 2, by the second server, about the reports that both hold."""
     tokens = pool.common(asked["tokens"])
-    theirs = dict(zip(asked["tokens"], asked["masked"], strict=True))
+    theirs = dict(zip(asked["tokens"], unpacked(asked["masked"]).tolist(), strict=True))
     sketch = pool.of(tokens).sketch(key, first=False)
     verdicts = sketch.verdicts(residues([theirs[token] for token in tokens]))
     return {
         "tokens": tokens,
-        "masked": _numbers(sketch.opened.masked),
-        "sums": _numbers(sketch.opened.sums),
-        "verdicts": _numbers(verdicts),
+        "masked": packed(sketch.opened.masked),
+        "sums": packed(sketch.opened.sums),
+        "verdicts": packed(verdicts),
     }
 
 
@@ -100,23 +108,23 @@ def demand(pool: Pool, key: bytes, answered: Mapping[str, Any]) -> Message:
     """Step 3, by the first server: the sum over all good reports, or over none if they are few."""
     common = pool.of(answered["tokens"])
     sketch = common.sketch(key, first=True)
-    verdicts = sketch.verdicts(residues(answered["masked"]))
+    verdicts = sketch.verdicts(unpacked(answered["masked"]))
     good = accepted(
-        (sketch.opened.sums, residues(answered["sums"])),
-        (verdicts, residues(answered["verdicts"])),
+        (sketch.opened.sums, unpacked(answered["sums"])),
+        (verdicts, unpacked(answered["verdicts"])),
     )
     if np.count_nonzero(good) < pool.description.minimum:
         good[:] = False
     chosen = np.flatnonzero(good)
     return _about(pool) | {
         "tokens": [common.tokens[row] for row in chosen],
-        "masked": _numbers(sketch.opened.masked[chosen]),
-        "sums": _numbers(sketch.opened.sums[chosen]),
-        "verdicts": _numbers(verdicts[chosen]),
+        "masked": packed(sketch.opened.masked[chosen]),
+        "sums": packed(sketch.opened.sums[chosen]),
+        "verdicts": packed(verdicts[chosen]),
     }
 
 
-def yielded(pool: Pool, key: bytes, demanded: Mapping[str, Any]) -> list[int]:
+def yielded(pool: Pool, key: bytes, demanded: Mapping[str, Any]) -> str:
     """The second server's noised sum over the demanded reports, which it checks for itself."""
     tokens = demanded["tokens"]
     if len(tokens) < pool.description.minimum:
@@ -125,19 +133,19 @@ def yielded(pool: Pool, key: bytes, demanded: Mapping[str, Any]) -> list[int]:
         )
     own = pool.of(tokens)
     sketch = own.sketch(key, first=False)
-    verdicts = sketch.verdicts(residues(demanded["masked"]))
+    verdicts = sketch.verdicts(unpacked(demanded["masked"]))
     good = accepted(
-        (residues(demanded["sums"]), sketch.opened.sums),
-        (residues(demanded["verdicts"]), verdicts),
+        (unpacked(demanded["sums"]), sketch.opened.sums),
+        (unpacked(demanded["verdicts"]), verdicts),
     )
     if not good.all():
         raise ProtocolError("the other server asks for reports that are not one bucket each.")
     return own.noised_sum()
 
 
-def joined(first: Sequence[int], second: Sequence[int]) -> list[int]:
+def joined(first: str, second: str) -> list[int]:
     """Step 4: the noised counts."""
-    return centred(plus(residues(first), residues(second)))
+    return centred(plus(unpacked(first), unpacked(second)))
 
 
 def fingerprint(demanded: Mapping[str, Any]) -> str:
@@ -147,7 +155,3 @@ def fingerprint(demanded: Mapping[str, Any]) -> str:
 
 def _about(pool: Pool) -> Message:
     return {"topic": pool.topic, "period": pool.period, "description": pool.description.version}
-
-
-def _numbers(values: Residues) -> list[int]:
-    return [int(value) for value in values]

@@ -10,9 +10,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.errors import ProtocolError
 from sottovoce.learn.sums.randomness import uniform
 
 PRIME = (1 << 61) - 1
+DIGITS = 16
+"""Hexadecimal ones of a packed residue."""
 Residues: TypeAlias = NDArray[np.uint64]
 
 _BITS = np.uint64(61)
@@ -74,3 +77,19 @@ def residues(numbers: Sequence[int] | NDArray[np.integer]) -> Residues:
 def centred(numbers: Residues) -> list[int]:
     """The whole numbers nearest to zero with these residues."""
     return [value if value <= PRIME // 2 else value - PRIME for value in map(int, numbers)]
+
+
+def packed(numbers: Residues) -> str:
+    """Residues as text: 16 hexadecimal digits each, the lowest byte first.
+
+    JSON's numbers are exact up to 2^53 only with many of its readers.
+    """
+    return numbers.astype("<u8").tobytes().hex()
+
+
+def unpacked(text: str) -> Residues:
+    """The residues in a text, any 64 bits standing for one."""
+    try:
+        return reduced(np.frombuffer(bytes.fromhex(text), dtype="<u8").astype(np.uint64))
+    except ValueError:
+        raise ProtocolError("shares must be 16 hexadecimal digits each.") from None

@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.advisor.rank.prime_field import (
-    PRIME,
     Residues,
     drawn,
     minus,
@@ -102,8 +101,3 @@ def accepted(
     """Which reports are one bucket each."""
     right: NDArray[np.bool_] = (plus(*sums) == 1) & (plus(*verdicts) == 0)
     return right
-
-
-def is_share(numbers: Sequence[int]) -> bool:
-    """Whether all are residues."""
-    return all(0 <= number < PRIME for number in numbers)

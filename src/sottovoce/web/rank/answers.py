@@ -18,7 +18,11 @@ _REFUSED = {
 
 def problems(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
     """How OpenAPI shows the refusals of a route, those of all routes included."""
-    everywhere = (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.TOO_MANY_REQUESTS)
+    everywhere = (
+        HTTPStatus.BAD_REQUEST,
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        HTTPStatus.TOO_MANY_REQUESTS,
+    )
     return {int(each): {"model": Problem} for each in (*everywhere, *statuses)}
 
 

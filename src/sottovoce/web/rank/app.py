@@ -43,7 +43,7 @@ class Limits:
 
 
 def create_app(service: RankService, limits: Limits = Limits()) -> FastAPI:  # noqa: B008 - frozen
-    """The server's application; closing it closes the service."""
+    """The server's application; what falls due is published while it runs."""
     app = FastAPI(
         title="Sottovoce rank server",
         version=sottovoce.__version__,
@@ -51,7 +51,7 @@ def create_app(service: RankService, limits: Limits = Limits()) -> FastAPI:  # n
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        lifespan=_closing(service),
+        lifespan=_sweeping(service),
     )
     app.add_exception_handler(RequestValidationError, _refuse_form)
     app.add_exception_handler(SottovoceError, _refuse_service)
@@ -109,8 +109,8 @@ def _add_noised_reports(app: FastAPI, service: RankService) -> None:
         return await acknowledged(service, sent, np.array(entries, dtype=np.int8).tobytes())
 
 
-def _closing(service: RankService) -> Any:  # noqa: ANN401 - FastAPI's lifespan
-    """Publish what falls due while the server runs, and close the service at its end."""
+def _sweeping(service: RankService) -> Any:  # noqa: ANN401 - FastAPI's lifespan
+    """Publish what falls due while the server runs."""
     pause_s = min(60.0, service.description.period_s / 2)
 
     async def sweep() -> None:
@@ -126,7 +126,6 @@ def _closing(service: RankService) -> Any:  # noqa: ANN401 - FastAPI's lifespan
             yield
         finally:
             sweeping.cancel()
-            await run_in_threadpool(service.close)
 
     return lifespan
 

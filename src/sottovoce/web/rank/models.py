@@ -2,14 +2,24 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from sottovoce.advisor.rank.description import Description
-from sottovoce.advisor.rank.prime_field import PRIME
+from sottovoce.advisor.rank.prime_field import DIGITS
 from sottovoce.advisor.rank.shares import SQUARE
 
 LARGEST_PERIOD = (1 << 53) - 1
-Period = Annotated[int, Field(ge=0, le=LARGEST_PERIOD, strict=True)]
+
+
+def whole(value: Any) -> Any:  # noqa: ANN401 - whatever was sent
+    """1.0 is a whole number to JSON, and "1" or true is none: nor are they here."""
+    if isinstance(value, list):
+        return [whole(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Period = Annotated[int, Field(ge=0, le=LARGEST_PERIOD, strict=True), BeforeValidator(whole)]
+Packed = Annotated[str, Field(pattern=f"^([0-9a-f]{{{DIGITS}}})*$")]
 Token = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", min_length=32, max_length=32)]
 
 
@@ -82,29 +92,29 @@ def noised_form(description: Description) -> type[BaseModel]:
     """A noised report: every entry within the public bound."""
     noise = description.noise(description.topics[0].name)
     entry = Annotated[int, Field(ge=noise.lowest, le=noise.highest, strict=True)]
-    return _form("NoisedReport", description, "entries", entry, 0)
+    numbers = [topic.buckets.number for topic in description.topics]
+    length = Field(min_length=min(numbers), max_length=max(numbers))
+    entries = Annotated[list[entry], length, BeforeValidator(whole)]
+    return _form("NoisedReport", description, entries=(entries, ...))
 
 
 def share_form(description: Description) -> type[BaseModel]:
-    """One share of a report: every number a residue."""
-    number = Annotated[int, Field(ge=0, lt=PRIME, strict=True)]
-    return _form("ShareReport", description, "share", number, SQUARE)
+    """One share of a report: packed residues."""
+    numbers = [topic.buckets.number + SQUARE for topic in description.topics]
+    lengths = f"{{{min(numbers)},{max(numbers)}}}"
+    share = Annotated[str, Field(pattern=f"^([0-9a-f]{{{DIGITS}}}){lengths}$")]
+    return _form("ShareReport", description, share=(share, ...))
 
 
 def _form(
     name: str,
     description: Description,
-    field: str,
-    item: Any,  # noqa: ANN401 - a type made at run time
-    more: int,
+    **vector: Any,  # noqa: ANN401 - a field made at run time
 ) -> type[BaseModel]:
-    numbers = [topic.buckets.number + more for topic in description.topics]
-    vector = Annotated[list[item], Field(min_length=min(numbers), max_length=max(numbers))]
     fields: dict[str, Any] = {
         "topic": (topic_names(description), ...),
         "period": (Period, ...),
         "id": (Token, ...),
         "description": (Literal[(description.version,)], ...),
-        field: (vector, ...),
     }
-    return create_model(name, __base__=Strict, **fields)
+    return create_model(name, __base__=Strict, **fields, **vector)

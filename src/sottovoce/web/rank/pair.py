@@ -22,6 +22,7 @@ from sottovoce.advisor.rank.opening import (
     joined,
     yielded,
 )
+from sottovoce.advisor.rank.prime_field import reduced
 from sottovoce.advisor.rank.shares import SQUARE
 from sottovoce.advisor.rank.transport import HttpTransport, RefusedError
 from sottovoce.errors import ProtocolError
@@ -99,7 +100,7 @@ class FirstServer(RankService):
         if not pool.tokens:
             return None
         demanded = demand(pool, self._key, self._peer.call(CHECK, ask(pool, self._key)))
-        own = pool.of(demanded["tokens"]).noised_sum() if demanded["tokens"] else []
+        own = pool.of(demanded["tokens"]).noised_sum() if demanded["tokens"] else ""
         record = json.dumps({"demanded": demanded, "own": own})
         noted = self.writer.run(lambda store: store.note(topic, period, record, forget=False))
         return _parsed(noted.result())
@@ -154,8 +155,8 @@ class SecondServer(RankService):
         self._refuse_running(demanded)
         return self.writer.run(work).result()
 
-    def _sum(self, pool: Pool, demanded: Mapping[str, Any]) -> list[int]:
-        return yielded(pool, self.key.checks, demanded) if demanded["tokens"] else []
+    def _sum(self, pool: Pool, demanded: Mapping[str, Any]) -> str:
+        return yielded(pool, self.key.checks, demanded) if demanded["tokens"] else ""
 
     def _on_pool(self, asked: Mapping[str, Any], work: Callable[[Pool], Message]) -> Message:
         self._refuse_running(asked)
@@ -171,7 +172,8 @@ def _pool(service: RankService, store: Store, topic: str, period: int) -> Pool:
     tokens, payloads = store.payloads(topic, period)
     width = service.description.topic(topic).buckets.number + SQUARE
     shares = np.frombuffer(b"".join(payloads), dtype="<u8").reshape(-1, width).astype(np.uint64)
-    return Pool(service.description, topic, period, tuple(tokens), shares)
+    # Whoever sent 64 bits that are no residue sent the residue they leave.
+    return Pool(service.description, topic, period, tuple(tokens), reduced(shares))
 
 
 def _parsed(record: str) -> Message:

@@ -3,37 +3,35 @@
 from http import HTTPStatus
 from typing import Annotated, Any
 
-import numpy as np
 from fastapi import FastAPI, Header, HTTPException, Request
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel, Field, ValidationError, create_model
+from pydantic import BaseModel, ValidationError, create_model
 
-from sottovoce.advisor.rank.prime_field import PRIME
+from sottovoce.advisor.rank.prime_field import DIGITS
 from sottovoce.advisor.rank.shares import SQUARE
 from sottovoce.errors import ProtocolError
 from sottovoce.web.rank.answers import acknowledged, check_length, problems
-from sottovoce.web.rank.models import Kept, Period, Strict, Token, share_form, topic_names
+from sottovoce.web.rank.models import Kept, Packed, Period, Strict, Token, share_form, topic_names
 from sottovoce.web.rank.pair import CHECK, OPEN, SecondServer
 from sottovoce.web.rank.peer_auth import HEADER
 from sottovoce.web.rank.service import RankService
 
 MOST_PEER_BODY = 1 << 28
-_Number = Annotated[int, Field(ge=0, lt=PRIME, strict=True)]
 
 
 class Answered(BaseModel):
-    """The second server's parts of the check, a number for each report that both hold."""
+    """The second server's parts of the check, a packed number for each report of both."""
 
     tokens: list[str]
-    masked: list[int]
-    sums: list[int]
-    verdicts: list[int]
+    masked: str
+    sums: str
+    verdicts: str
 
 
 class OpenedSum(BaseModel):
     """The second server's noised sum; empty where reports were too few."""
 
-    sum: list[int]
+    sum: str
 
 
 def add_shares(app: FastAPI, service: RankService) -> None:
@@ -46,9 +44,9 @@ def add_shares(app: FastAPI, service: RankService) -> None:
     @app.post("/shares", responses=refused)
     async def share(sent: form) -> Kept:  # type: ignore[valid-type] # made at run time
         """Store one share of a report; the same again is fine, and counts once."""
-        numbers: list[int] = sent.share  # type: ignore[attr-defined] # made at run time
-        check_length(service, sent.topic, len(numbers), SQUARE)  # type: ignore[attr-defined] # likewise
-        return await acknowledged(service, sent, np.array(numbers, dtype="<u8").tobytes())
+        text: str = sent.share  # type: ignore[attr-defined] # made at run time
+        check_length(service, sent.topic, len(text) // DIGITS, SQUARE)  # type: ignore[attr-defined] # likewise
+        return await acknowledged(service, sent, bytes.fromhex(text))
 
 
 def add_peer_routes(app: FastAPI, service: SecondServer) -> None:
@@ -99,10 +97,10 @@ def _peer_forms(service: SecondServer) -> tuple[type[BaseModel], type[BaseModel]
         "period": (Period, ...),
         "description": (str, ...),
         "tokens": (list[Token], ...),
-        "masked": (list[_Number], ...),
+        "masked": (Packed, ...),
     }
     check = create_model("Check", __base__=Strict, **lists)
-    more: dict[str, Any] = {"sums": (list[_Number], ...), "verdicts": (list[_Number], ...)}
+    more: dict[str, Any] = {"sums": (Packed, ...), "verdicts": (Packed, ...)}
     return check, create_model("Opening", __base__=Strict, **lists, **more)
 
 

@@ -31,7 +31,8 @@ class GroupWriter:
     def __init__(self, store: Store, *, most_waiting: int = MOST_WAITING) -> None:
         self._store = store
         self._jobs: queue.Queue[_Job | None] = queue.Queue(most_waiting)
-        self._thread = threading.Thread(target=self._work, name="rank store")
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="rank store", daemon=True)
         self._thread.start()
 
     def keep(self, report: StoredReport) -> "Future[Outcome]":
@@ -43,12 +44,16 @@ class GroupWriter:
         return self._enqueue(task)
 
     def close(self) -> None:
-        """Finish what was asked, then close the store."""
-        self._jobs.put(None)
+        """Finish what was asked, then close the store; nothing more is taken."""
+        if not self._closed:
+            self._closed = True
+            self._jobs.put(None)
         self._thread.join()
 
     def _enqueue(self, job: StoredReport | _Task) -> "Future[Any]":
         done: Future[Any] = Future()
+        if self._closed:
+            raise BusyError("the server is stopping; send it again later.")
         try:
             self._jobs.put_nowait((job, done))
         except queue.Full:

@@ -1,6 +1,6 @@
 """Two servers: only the noised sum over what both hold is opened, once."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from sottovoce.advisor.rank.shares import split
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank.pair import OPEN, FirstServer, SecondServer
 from sottovoce.web.rank.peer_auth import HEADER, PeerKey
+from sottovoce.web.rank.service import RankService
 
 RULES = description("shares", epsilon="100")
 """So little noise that sums are exact, but for a chance of e^-50."""
@@ -32,7 +33,7 @@ def servers(tmp_path: Path, clock: Clock) -> Iterator[tuple[FirstServer, SecondS
     second.close()
 
 
-def keep(server: FirstServer | SecondServer, place: int, share: Any) -> None:  # noqa: ANN401 - an array
+def keep(server: RankService, place: int, share: Any) -> None:  # noqa: ANN401 - an array
     server.keep("debt", 100, f"{place:032x}", share.astype("<u8").tobytes()).result(10)
 
 
@@ -123,6 +124,12 @@ def test_an_opening_that_broke_off_is_finished_with_the_same_noise(
         server.close()
 
 
+def shortened(message: dict[str, Any], number: int) -> dict[str, Any]:
+    """The message about its first reports only."""
+    packed = {name: message[name][: 16 * number] for name in ("masked", "sums", "verdicts")}
+    return message | packed | {"tokens": message["tokens"][:number]}
+
+
 def demanded(servers: tuple[FirstServer, SecondServer]) -> dict[str, Any]:
     """What the first server demanded of the second."""
     peer = servers[0]._peer
@@ -139,9 +146,7 @@ def test_the_second_server_opens_one_sum_a_period_and_none_of_few_reports(
     second = servers[1]
     servers[0].histogram("debt", 100)
     message = demanded(servers)
-    part = {
-        name: value[:4] if isinstance(value, list) else value for name, value in message.items()
-    }
+    part = shortened(message, 4)
     with pytest.raises(ProtocolError, match="opened already"):
         second.opened(part)
 
@@ -149,8 +154,9 @@ def test_the_second_server_opens_one_sum_a_period_and_none_of_few_reports(
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda m: {k: v[:2] if isinstance(v, list) else v for k, v in m.items()}, "fewer than 3"),
-        (lambda m: m | {"verdicts": [1] * len(m["verdicts"])}, "not one bucket"),
+        (lambda m: shortened(m, 2), "fewer than 3"),
+        (lambda m: m | {"verdicts": "0" * len(m["verdicts"])}, "not one bucket"),
+        (lambda m: m | {"verdicts": "no share"}, "hexadecimal"),
         (lambda m: m | {"tokens": ["f" * 32, *m["tokens"][1:]]}, "not here"),
         (lambda m: m | {"tokens": [m["tokens"][0], *m["tokens"][:-1]]}, "twice"),
     ],
@@ -158,8 +164,8 @@ def test_the_second_server_opens_one_sum_a_period_and_none_of_few_reports(
 def test_the_second_server_checks_what_is_demanded_of_it(
     tmp_path: Path,
     clock: Clock,
-    change: Any,
-    why: str,  # noqa: ANN401 - a function
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+    why: str,
 ) -> None:
     first, second = pair(tmp_path, clock, RULES)
 
@@ -178,7 +184,7 @@ def test_the_second_server_checks_what_is_demanded_of_it(
 
 
 def test_a_running_period_is_not_opened(servers: tuple[FirstServer, SecondServer]) -> None:
-    message = {"topic": "debt", "period": 100, "tokens": [], "masked": []}
+    message = {"topic": "debt", "period": 100, "tokens": [], "masked": ""}
     with pytest.raises(ProtocolError, match="not over"):
         servers[1].checked(message)
     with pytest.raises(ProtocolError, match="not over"):

@@ -45,7 +45,7 @@ def body(**change: object) -> dict[str, Any]:
 
 
 def status(server: InProcess, sent: object) -> int:
-    return server.client.post("/reports", json=sent).status_code
+    return int(server.client.post("/reports", json=sent).status_code)
 
 
 @pytest.mark.parametrize(
