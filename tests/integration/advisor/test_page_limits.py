@@ -5,8 +5,10 @@ import os
 import resource
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import httpx
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -54,18 +56,14 @@ def test_a_body_without_a_length_is_refused_at_the_limit_and_memory_stays_bounde
     with served(tmp_path, upload_limit_bytes=64 * MIB) as client:
         client.post("/start/demo")
         before, counted = peak_mib(), [0]
-        answer = None
-        try:
+        # The server may hang up while we still send, before we have read its answer.
+        with suppress(httpx.TransportError):
             answer = client.post(
                 "/start/upload",
                 content=endless(counted, 1024 * MIB),
                 headers={"content-type": "multipart/form-data; boundary=x"},
             )
-        except OSError as error:  # pragma: no cover - the server may hang up while we still send
-            assert error
-        except Exception as error:  # noqa: BLE001 - httpx has its own errors for the same
-            assert type(error).__name__ in {"WriteError", "ReadError"}
-        assert answer is None or answer.status_code == 413
+            assert answer.status_code == 413
         assert counted[0] < 512 * MIB
         assert peak_mib() - before < 48
         assert client.get("/standing").status_code == 200
@@ -189,7 +187,7 @@ def test_an_upload_leaves_no_file_behind(
     spool = tmp_path / "spool"
     spool.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(spool))
-    content = b"time,text\n" + b"2024-01-01,bread and butter\n" * 100_000
+    content = b"time,text\n" + b"2024-01-01,bread and butter\n" * 60_000
     assert upload(client, "posts.csv", content)[0] == 303
     assert upload(client, "posts.parquet", content)[0] == 400
     assert os.listdir(spool) == []  # noqa: PTH208 - names are enough

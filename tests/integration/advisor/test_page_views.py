@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from support.advisor_page import PageClient
@@ -138,9 +137,9 @@ def as_file(folder: Path, kind: str, posts: pa.Table) -> Path:
     elif kind == "jsonl":
         path.write_text("".join(f"{json.dumps(row)}\n" for row in posts.to_pylist()))
     else:
+        rows = [posts.column_names, *zip(*posts.to_pydict().values(), strict=True)]
         delimiter = "\t" if kind == "tsv" else ","
-        options = pa.csv.WriteOptions(delimiter=delimiter, quoting_style="none")
-        pa.csv.write_csv(posts, path, options)
+        path.write_text("".join(f"{delimiter.join(row)}\n" for row in rows))
     return path
 
 
@@ -149,7 +148,9 @@ def test_a_file_of_ones_own_posts_needs_no_user(
     client: PageClient, tmp_path: Path, kind: str
 ) -> None:
     path = as_file(tmp_path, kind, table(["ann", "ann"]).drop_columns(["user"]))
-    sent = client.post("/start/upload", files={"file": path.open("rb")}, data={"holds": "mine"})
+    sent = client.post(
+        "/start/upload", files={"file": (path.name, path.read_bytes())}, data={"holds": "mine"}
+    )
     assert sent.headers["location"] == "/standing"
     assert "2 posts of yours" in client.get("/standing").text
 
@@ -157,15 +158,16 @@ def test_a_file_of_ones_own_posts_needs_no_user(
 def test_of_a_community_she_says_which_one_she_is(client: PageClient, tmp_path: Path) -> None:
     path = as_file(tmp_path, "csv", table(["ann", "bob", "cy", "ann", "<b>di</b>"]))
     sent = client.post(
-        "/start/upload", files={"file": path.open("rb")}, data={"holds": "community"}
+        "/start/upload", files={"file": (path.name, path.read_bytes())}, data={"holds": "community"}
     )
     assert sent.headers["location"] == "/start/who"
     text = client.get("/start/who").text
     assert "5 posts of 4 people" in text
     assert "&lt;b&gt;di&lt;/b&gt;" in text
-    assert client.post("/start/who", data={"user": "eve"}).status_code == 400
+    assert client.post("/start/who", data={"user": "eve"}).status_code == 404
     assert client.post("/start/who", data={"user": "ann"}).headers["location"] == "/standing"
-    assert "at place 1 of 4" in client.get("/standing").text
+    found = {one["topic"]: one for one in client.get("/api/standings").json()}
+    assert (found["drug addiction"]["low"], found["drug addiction"]["users"]) == (1, 4)
 
 
 def test_settings_change_what_is_shown_and_bad_ones_change_nothing(demo: PageClient) -> None:
@@ -180,10 +182,14 @@ def test_settings_change_what_is_shown_and_bad_ones_change_nothing(demo: PageCli
     assert demo.post("/settings", data=form).status_code == 303
     assert "first 20%" in demo.get("/standing").text
     assert "<code>bow-t</code>" in demo.get("/standing").text
-    for name, value in [("m", "0"), ("bucket", "1y"), ("measure", "x"), ("thresholds", "a")]:
+    for name, value in [("bucket", "1y"), ("measure", "x"), ("thresholds", "a")]:
         refused = demo.post("/settings", data={**form, name: value})
-        assert refused.status_code == 400
+        assert refused.status_code == 409
         assert "Nothing was changed" in refused.text
+    for name, value in [("m", "0"), ("k", "1.5"), ("k", "nan"), ("hysteresis", "-1")]:
+        refused = demo.post("/settings", data={**form, name: value})
+        assert refused.status_code == 422
+        assert f"{name}: Input should be" in refused.text
     assert 'value="1mo"' in demo.get("/settings").text
 
 
