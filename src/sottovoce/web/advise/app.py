@@ -25,7 +25,7 @@ from sottovoce.web.advise import (
 )
 from sottovoce.web.advise.desk import DEMO, Comparison, Desk
 from sottovoce.web.advise.operator import Operator
-from sottovoce.web.advise.parts import show
+from sottovoce.web.advise.parts import BAD_INPUT, UNREADABLE, show
 from sottovoce.web.security.body_limit import BodyLimit
 from sottovoce.web.security.door import Door, NeedsSession
 from sottovoce.web.security.faults import Unbroken
@@ -34,7 +34,6 @@ from sottovoce.web.security.hosts import LOOPBACK, HostCheck, hosts_of
 from sottovoce.web.security.origins import SameOrigin
 
 BODY_LIMIT_BYTES = 2 * 1024 * 1024
-BAD_INPUT, UNREADABLE = 400, 422
 
 
 @dataclass(frozen=True)
@@ -116,8 +115,8 @@ def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     def unreadable(request: Request, error: RequestValidationError) -> Response:
         # The library's own answer would repeat what was sent.
-        places = sorted({".".join(map(str, each["loc"])) for each in error.errors()})
-        return _problem(request, UNREADABLE, f"This cannot be used: {', '.join(places)}.")
+        wrong = sorted({f"{each['loc'][-1]}: {each['msg']}" for each in error.errors()})
+        return _problem(request, UNREADABLE, f"This cannot be used. {'; '.join(wrong)}.")
 
 
 def _problem(request: Request, status: int, sentence: str) -> Response:

@@ -7,7 +7,7 @@ from datetime import date
 
 from sottovoce.advisor.timeline import AlertLine, Timeline
 
-WIDTH, HEIGHT = 720.0, 150.0
+WIDTH, HEIGHT = 640.0, 150.0
 MOST_BUCKETS = 104
 MOST_DATES = 6
 LABEL_HEIGHT = 13.0
@@ -35,7 +35,8 @@ class Line:
     percent: int
     score: float
     y: float
-    named: bool
+    name_y: float
+    """Where its name stands: beside it, but clear of the others."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ def draw(timeline: Timeline) -> Drawing:
             width=step * 0.7,
             y=scale.y(strength),
             height=max(0.0, scale.y(0.0) - scale.y(strength)),
-            label=f"{timeline.starts[first + place]:%d %b %y}" if place % every == 0 else None,
+            label=f"{timeline.starts[first + place]:%d %b %y}"
+            if _dated(place, every, len(scores))
+            else None,
         )
         for place, (strength, score) in enumerate(zip(strengths, scores, strict=True))
     ]
@@ -79,6 +82,11 @@ def draw(timeline: Timeline) -> Drawing:
         for place, score in enumerate(scores)
     )
     return Drawing(bars, _named(lines, scale), path, scale.y(0.0), first)
+
+
+def _dated(place: int, every: int, count: int) -> bool:
+    # The last one would reach beyond the drawing.
+    return place % every == 0 and (place == 0 or place + every / 2 <= count)
 
 
 @dataclass(frozen=True)
@@ -97,13 +105,14 @@ class _Scale:
 
 
 def _named(lines: Sequence[AlertLine], scale: _Scale) -> list[Line]:
-    """The widest band's line is named first, narrower ones where there is room."""
+    """The widest band first; it is the lowest line."""
     found: list[Line] = []
+    below = HEIGHT + LABEL_HEIGHT
     for line in sorted(lines, key=lambda one: -one.percent):
         score = _finite(line.enter or 0.0)
         y = scale.y(score)
-        free = all(abs(y - other.y) >= LABEL_HEIGHT for other in found if other.named)
-        found.append(Line(line.percent, score, y, free))
+        below = min(y + LABEL_HEIGHT / 3, below - LABEL_HEIGHT)
+        found.append(Line(line.percent, score, y, below))
     return found
 
 

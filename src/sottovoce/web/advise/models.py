@@ -4,7 +4,7 @@ import math
 from datetime import date, datetime
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from sottovoce.advisor.guidance import Suggestion
 from sottovoce.advisor.person_evidence import Evidence
@@ -16,7 +16,14 @@ LONGEST_TOPIC = 1000
 LONGEST_DRAFT = 100_000
 MOST_POSTS = 50_000
 TopicName = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TOPIC)]
-PostId = Annotated[int, Field(ge=0, lt=2**53, strict=True)]
+
+
+def _whole(value: object) -> object:
+    # To JSON 80.0 is as whole a number as 80.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+PostId = Annotated[int, Field(ge=0, lt=2**53, strict=True), BeforeValidator(_whole)]
 
 
 class Asked(BaseModel):

@@ -4,13 +4,14 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from pydantic import BaseModel
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, Response
 
 from sottovoce.advisor.guidance_sentences import NOT_A_DIAGNOSIS
 from sottovoce.web.advise.desk import Desk
 from sottovoce.web.advise.pages import page
 
 SEE_OTHER = 303
+BAD_INPUT, TOO_LARGE, UNREADABLE = 400, 413, 422
 NOTHING_BROUGHT = 409
 MENU = (
     ("/standing", "Where you stand"),
@@ -45,7 +46,12 @@ def show(request: Request, template: str, *, status: int = 200, **shown: object)
 
 def go(address: str) -> Response:
     """On to another page; reloading it repeats nothing."""
-    return RedirectResponse(address, SEE_OTHER)
+    return HTMLResponse("", SEE_OTHER, {"location": address})
+
+
+def with_refusals(responses: dict[int | str, dict[str, Any]]) -> dict[int | str, dict[str, Any]]:
+    """For the OpenAPI document: what any route may refuse, beside its own answers."""
+    return {TOO_LARGE: {"model": Problem, "description": "Too large"}, **responses}
 
 
 def html(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -57,3 +63,6 @@ def html(*statuses: int) -> dict[int | str, dict[str, Any]]:
         else {"description": "A page", "content": content}
         for status in statuses
     }
+
+
+PAGES = with_refusals(html(BAD_INPUT, UNREADABLE))

@@ -17,14 +17,21 @@ from sottovoce.web.advise.models import (
     WhatIf,
     WhatIfAnswer,
 )
-from sottovoce.web.advise.parts import NOTHING_BROUGHT, Problem, TheDesk
+from sottovoce.web.advise.parts import (
+    BAD_INPUT,
+    NOTHING_BROUGHT,
+    UNREADABLE,
+    Problem,
+    TheDesk,
+    with_refusals,
+)
 
 NOT_FOUND = 404
-BAD_INPUT = 400
 EVIDENCE_MOST = 1000
 _NOBODY: dict[int | str, dict[str, Any]] = {NOTHING_BROUGHT: {"model": Problem}}
 _NO_TOPIC: dict[int | str, dict[str, Any]] = {**_NOBODY, NOT_FOUND: {"model": Problem}}
-router = APIRouter(prefix="/api", tags=["api"], responses={422: {"model": Problem}})
+_REFUSALS = with_refusals({BAD_INPUT: {"model": Problem}, UNREADABLE: {"model": Problem}})
+router = APIRouter(prefix="/api", tags=["api"], responses=_REFUSALS)
 
 
 def the_person(desk: TheDesk) -> Person:
@@ -71,7 +78,7 @@ def timeline(person: ThePerson, topic: TheTopic) -> TimelineAnswer:
     return TimelineAnswer.of(person.timeline(topic))
 
 
-@router.put("/what-if", responses={**_NO_TOPIC, BAD_INPUT: {"model": Problem}})
+@router.put("/what-if", responses=_NO_TOPIC)
 def what_if(desk: TheDesk, person: ThePerson, asked: WhatIf) -> WhatIfAnswer:
     """Where she would stand without the posts that are not ticked; they stay unticked."""
     if asked.topic not in person.community.topics:

@@ -7,10 +7,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from sottovoce.web.advise.pages import asset, page
-from sottovoce.web.advise.parts import html
+from sottovoce.web.advise.parts import PAGES, html
 from sottovoce.web.security.answers import header, refuse
 
-router = APIRouter(tags=["door"])
+router = APIRouter(tags=["door"], responses=PAGES)
 ENTRANCE = "/enter"
 STYLE, SCRIPT = "/assets/page.css", "/assets/page.js"
 OPEN_PATHS = frozenset({ENTRANCE, STYLE, SCRIPT})

@@ -7,9 +7,9 @@ from starlette.responses import HTMLResponse, Response
 
 from sottovoce.web.advise import trying
 from sottovoce.web.advise.models import LONGEST_DRAFT
-from sottovoce.web.advise.parts import SEE_OTHER, TheDesk, go, html, show
+from sottovoce.web.advise.parts import PAGES, SEE_OTHER, TheDesk, go, html, show
 
-router = APIRouter(default_response_class=HTMLResponse, tags=["draft"])
+router = APIRouter(default_response_class=HTMLResponse, tags=["draft"], responses=PAGES)
 
 
 @router.get("/draft", responses=html(SEE_OTHER))

@@ -7,9 +7,9 @@ from starlette.responses import HTMLResponse, Response
 
 from sottovoce.web.advise.models import LONGEST_TOPIC
 from sottovoce.web.advise.operator import LASTS_S, ROWS, Operator
-from sottovoce.web.advise.parts import SEE_OTHER, TheDesk, go, html, show
+from sottovoce.web.advise.parts import PAGES, SEE_OTHER, TheDesk, go, html, show
 
-router = APIRouter(default_response_class=HTMLResponse, tags=["operator"])
+router = APIRouter(default_response_class=HTMLResponse, tags=["operator"], responses=PAGES)
 FORBIDDEN, NOT_FOUND, TOO_MANY = 403, 404, 429
 LONGEST_PASSWORD = 1000
 
@@ -50,7 +50,7 @@ def door(request: Request, operator: TheOperator, desk: TheDesk) -> HTMLResponse
 def enter(
     request: Request,
     operator: TheOperator,
-    password: Annotated[str, Form(max_length=LONGEST_PASSWORD)],
+    password: Annotated[str, Form(min_length=1, max_length=LONGEST_PASSWORD)],
 ) -> Response:
     """Give the password."""
     if not operator.tries.allows():

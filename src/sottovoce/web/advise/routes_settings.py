@@ -1,6 +1,6 @@
 """Settings, alerts, and the end of it all."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Request
 from starlette.responses import HTMLResponse, Response
@@ -9,10 +9,13 @@ from sottovoce.advisor.community_setting import Setting
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.web.advise import views
 from sottovoce.web.advise.desk import Desk
-from sottovoce.web.advise.parts import SEE_OTHER, TheDesk, go, html, show
+from sottovoce.web.advise.parts import PAGES, SEE_OTHER, TheDesk, go, html, show
 
-router = APIRouter(default_response_class=HTMLResponse, tags=["settings"])
-BAD_INPUT = 400
+router = APIRouter(default_response_class=HTMLResponse, tags=["settings"], responses=PAGES)
+REFUSED = 409
+MOST_BUCKETS, WIDEST_SLACK = 52, 10
+BUCKET = {"pattern": "^[1-9][0-9]{0,3}(d|w|mo)$"}
+PERCENTS = {"pattern": "^[1-9][0-9]?%?(, ?[1-9][0-9]?%?)*$"}
 SPACES = {
     "bow": "closeness by the topic's own words",
     "lda": "closeness by a topic model",
@@ -40,23 +43,24 @@ def settings(request: Request, desk: TheDesk, changed: bool = False) -> HTMLResp
     return _settings_page(request, desk, desk.setting, told=told)
 
 
-@router.post("/settings", status_code=SEE_OTHER, responses=html(SEE_OTHER, BAD_INPUT))
+@router.post("/settings", status_code=SEE_OTHER, responses=html(SEE_OTHER, REFUSED))
 def change(
     request: Request,
     desk: TheDesk,
-    measure: Annotated[str, Form(max_length=100)],
-    k: Annotated[float, Form()],
-    m: Annotated[int, Form()],
-    bucket: Annotated[str, Form(max_length=10)],
-    thresholds: Annotated[str, Form(max_length=100)],
-    hysteresis: Annotated[float, Form()],
+    measure: Annotated[str, Form(min_length=1, max_length=100)],
+    k: Annotated[float, Form(gt=0, le=1)],
+    m: Annotated[int, Form(ge=1, le=MOST_BUCKETS)],
+    # Checked by the setting itself, whose sentences are better.
+    bucket: Annotated[str, Form(min_length=1, max_length=10, json_schema_extra=BUCKET)],
+    thresholds: Annotated[str, Form(min_length=1, max_length=100, json_schema_extra=PERCENTS)],
+    hysteresis: Annotated[float, Form(ge=0, le=WIDEST_SLACK)],
 ) -> Response:
     """Use other settings."""
     try:
         percents = _percents(thresholds)
         desk.use(Setting(measure, k, m, bucket, percents, hysteresis, desk.setting.mode))
     except SottovoceError as error:
-        return _settings_page(request, desk, desk.setting, status=BAD_INPUT, problem=str(error))
+        return _settings_page(request, desk, desk.setting, status=REFUSED, problem=str(error))
     return go("/settings?changed=true")
 
 
@@ -79,7 +83,7 @@ def ask_to_delete(request: Request, desk: TheDesk) -> HTMLResponse:
 
 
 @router.post("/delete", status_code=SEE_OTHER, responses=html(SEE_OTHER))
-def delete(desk: TheDesk, sure: Annotated[str, Form(max_length=10)]) -> Response:
+def delete(desk: TheDesk, sure: Annotated[Literal["yes", "no"], Form()]) -> Response:
     """Delete everything."""
     if sure != "yes":
         return go("/delete")

@@ -13,15 +13,15 @@ from starlette.responses import HTMLResponse, Response
 from sottovoce.errors import SottovoceError
 from sottovoce.web.advise import arrivals
 from sottovoce.web.advise.desk import Desk
-from sottovoce.web.advise.parts import SEE_OTHER, TheDesk, go, html, show
+from sottovoce.web.advise.parts import BAD_INPUT, PAGES, SEE_OTHER, TheDesk, go, html, show
 from sottovoce.web.security.body_limit import size_in_words
 
-router = APIRouter(default_response_class=HTMLResponse, tags=["bring"])
+router = APIRouter(default_response_class=HTMLResponse, tags=["bring"], responses=PAGES)
 UPLOAD = "/start/upload"
 PASTE = "/start/paste"
 UPLOAD_LIMIT_BYTES = 256 * 1024 * 1024
 PASTE_LIMIT_BYTES = 16 * 1024 * 1024
-BAD_INPUT = 400
+NOT_FOUND = 404
 PEOPLE_LISTED = 200
 LONGEST_NAME = 1000
 _FIELDS = ("user", "time", "text")
@@ -58,14 +58,14 @@ def start(request: Request, desk: TheDesk, deleted: bool = False) -> HTMLRespons
     return _start_page(request, desk, told=told)
 
 
-@router.post("/start/demo", status_code=SEE_OTHER, responses=html(SEE_OTHER, BAD_INPUT))
+@router.post("/start/demo", status_code=SEE_OTHER, responses=html(SEE_OTHER))
 def demo(desk: TheDesk) -> Response:
     """The demo community."""
     desk.look_at_demo()
     return go("/standing")
 
 
-@router.post(PASTE, status_code=SEE_OTHER, responses=html(SEE_OTHER, BAD_INPUT))
+@router.post(PASTE, status_code=SEE_OTHER, responses=html(SEE_OTHER))
 def paste(request: Request, desk: TheDesk, posts: Annotated[str, Form(min_length=1)]) -> Response:
     """Posts as text."""
     try:
@@ -78,7 +78,7 @@ def paste(request: Request, desk: TheDesk, posts: Annotated[str, Form(min_length
 @router.post(
     UPLOAD,
     status_code=SEE_OTHER,
-    responses=html(SEE_OTHER, BAD_INPUT),
+    responses=html(SEE_OTHER),
     openapi_extra=_UPLOAD_BODY,
 )
 async def upload(request: Request, desk: TheDesk) -> Response:
@@ -98,16 +98,18 @@ def who(request: Request, desk: TheDesk) -> Response:
     return go("/start") if desk.waiting is None else _who_page(request, desk)
 
 
-@router.post("/start/who", status_code=SEE_OTHER, responses=html(SEE_OTHER, BAD_INPUT))
+@router.post("/start/who", status_code=SEE_OTHER, responses=html(SEE_OTHER, NOT_FOUND))
 def be(
-    request: Request, desk: TheDesk, user: Annotated[str, Form(max_length=LONGEST_NAME)]
+    request: Request,
+    desk: TheDesk,
+    user: Annotated[str, Form(min_length=1, max_length=LONGEST_NAME)],
 ) -> Response:
     """She is this one."""
     try:
         desk.be(user)
     except SottovoceError as error:
         shown = _start_page if desk.waiting is None else _who_page
-        return shown(request, desk, status=BAD_INPUT, problem=str(error))
+        return shown(request, desk, status=NOT_FOUND, problem=str(error))
     return go("/standing")
 
 

@@ -11,9 +11,9 @@ from sottovoce.advisor.person_evidence import Evidence
 from sottovoce.web.advise import drawing, drawing_time, trying, views
 from sottovoce.web.advise.desk import Desk
 from sottovoce.web.advise.models import LONGEST_TOPIC, WhatIfAnswer
-from sottovoce.web.advise.parts import SEE_OTHER, TheDesk, go, html, show
+from sottovoce.web.advise.parts import PAGES, SEE_OTHER, TheDesk, go, html, show
 
-router = APIRouter(default_response_class=HTMLResponse, tags=["stand"])
+router = APIRouter(default_response_class=HTMLResponse, tags=["stand"], responses=PAGES)
 NOT_FOUND = 404
 SHOWN_FIRST = 20
 SHOWN_MOST = 20_000

@@ -14,7 +14,7 @@ from sottovoce.web.advise.drawing_time import Drawing
 
 OVER_TIME = (
     "Bars: how close the closest post of each time bucket comes to the topic. Line: your score "
-    "with all posts up to then."
+    "with all posts up to then. Dashed: the alert lines, above which it is in the first percents."
 )
 
 

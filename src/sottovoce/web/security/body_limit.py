@@ -65,8 +65,9 @@ def _counted(receive: Receive, limit: int) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > limit:
-            # An HTTPException passes through the parsers of bodies, which swallow others.
-            raise HTTPException(TOO_LARGE, too_large(limit))
+            # An HTTPException passes through the parsers of bodies, which swallow others; and the
+            # rest of the body is not even read.
+            raise HTTPException(TOO_LARGE, too_large(limit), {"connection": "close"})
         return message
 
     return counting
