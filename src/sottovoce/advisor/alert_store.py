@@ -76,12 +76,15 @@ class AlertStore:
             self._base.close()
 
     def setting(self) -> Setting:
-        """The setting she chose last, or the default."""
+        """The setting she chose last; the default where there is none that can be used."""
         stored = self._value("setting")
         if stored is None:
             return Setting()
-        fields = json.loads(stored)
-        return Setting(**{**fields, "thresholds": tuple(fields["thresholds"])})
+        try:
+            fields = json.loads(stored)
+            return Setting(**{**fields, "thresholds": tuple(fields["thresholds"])})
+        except (ValueError, TypeError, KeyError):
+            return Setting()
 
     def save_setting(self, setting: Setting) -> None:
         """Remember a setting."""

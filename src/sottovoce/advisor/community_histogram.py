@@ -38,8 +38,6 @@ class Histogram:
             raise InputError("the edges of a histogram must ascend.")
         if not ((low >= 0) & (low <= high) & (high <= self.users)).all():
             raise InputError("the bounds of a histogram must be in order, from 0 to its users.")
-        if (np.diff(low) > 0).any() or (np.diff(high) > 0).any():
-            raise InputError("a histogram's counts of who scores as much or more must not rise.")
 
     @classmethod
     def of_counts(cls, edges: Sequence[float], counts: Sequence[int]) -> "Histogram":
@@ -53,15 +51,15 @@ class Histogram:
         """The best and the worst place of each score; ``included``: her score in the histogram.
 
         The place is at least 1 + those surely above her bucket, and at most all who may be in her
-        bucket or above, she included.
+        bucket or above, she included. Bounds on people move inwards to whole numbers.
         """
         own = np.zeros(len(self.edges)) if included is None else np.array(self.edges) <= included
-        least = np.append(np.maximum(np.array(self.low) - own, 0), 0.0)
-        most = np.append(np.maximum(np.array(self.high) - own, 0), 0.0)
+        least = np.append(np.maximum(np.ceil(self.low) - own, 0), 0.0)
+        most = np.append(np.maximum(np.floor(self.high) - own, 0), 0.0)
         others = self.users - (included is not None)
         bucket = np.searchsorted(np.array(self.edges), scores, "right") - 1
-        low = 1 + np.floor(least[bucket + 1])
-        high = 1 + np.where(bucket < 0, others, np.ceil(most[bucket]))
+        low = np.minimum(1 + least[bucket + 1], 1 + others)
+        high = 1 + np.where(bucket < 0, others, most[bucket])
         return low.astype(np.int64), np.maximum(low, high).astype(np.int64)
 
 

@@ -39,6 +39,8 @@ class Setting:
         if self.measure not in MEASURES:
             raise ParameterError(f"measure must be one of {', '.join(MEASURES)}, got another.")
         _ = self.risk, self.buckets
+        if not self.thresholds:
+            raise ParameterError("thresholds must be at least 1, got none.")
         for percent in self.thresholds:
             if not 0 < percent < _WHOLE:
                 raise ParameterError(f"a threshold must be > 0 and < 100 percent, got {percent}.")

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sottovoce.advisor.person_values import Post, PostMatrix, in_utc
+from sottovoce.advisor.person_values import PostMatrix, in_utc
 from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.what_if import essential
 from sottovoce.advisor.what_if_variants import Variants
 from sottovoce.topics.contributions import without_each_word
 
@@ -64,28 +63,19 @@ class DraftCheck:
 
 def check_draft(person: "Person", text: str, time: datetime, most: int = 10) -> DraftCheck:
     """Exactly as if she had been assessed with the draft among her posts."""
-    drafted = person.values.of([Post(0, in_utc(time), text)])
-    counts, own = drafted.counts, drafted.matrix
-    without = drafted.matrix_of(without_each_word(counts), np.repeat(own.buckets, counts.nnz))
-    hers = _base(person)
+    values, counts = person.values, person.counter.counts(text)
+    own = values.matrix_of(counts, values.buckets_of([in_utc(time)]))
+    without = values.matrix_of(without_each_word(counts), np.repeat(own.buckets, counts.nnz))
+    hers = person.essential
     seats = person.crowd.seats(_each_with(hers, own.joined(without)))
     after = person.standings_with(hers.joined(own))
-    terms = [drafted.scorer.vocabulary.terms[word] for word in counts.indices]
+    terms = [values.scorer.vocabulary.terms[word] for word in counts.indices]
     found = []
     for column, before in enumerate(person.standings()):
         words = _words(terms, seats, column)
         strength = _strength(person, own, before.topic)
         found.append(DraftTopic(before, after[column], strength, words[:most]))
     return DraftCheck(in_utc(time), tuple(found), len(terms))
-
-
-def _base(person: "Person") -> PostMatrix:
-    """Rows that stand for all her posts."""
-    posts = person.matrix
-    if person.measure.space is not None:
-        return essential(posts, person.setting.m)
-    union = np.bitwise_or.reduce(posts.words, axis=0)[np.newaxis]
-    return PostMatrix(posts.buckets[:1], posts.strengths[:1], union)
 
 
 def _each_with(base: PostMatrix, added: PostMatrix) -> Variants:

@@ -12,12 +12,13 @@ from sottovoce.advisor.community import Community
 from sottovoce.advisor.community_crowd import Crowd, Seats
 from sottovoce.advisor.community_setting import Setting
 from sottovoce.advisor.draft import DraftCheck, check_draft
+from sottovoce.advisor.draft_counter import TextCounter
 from sottovoce.advisor.person_evidence import Evidence, evidence_of
 from sottovoce.advisor.person_values import Post, PostMatrix, PostValues, checked_posts
 from sottovoce.advisor.standing import Standing
 from sottovoce.advisor.standing_of import standings_of
 from sottovoce.advisor.timeline import Timeline, timeline_of
-from sottovoce.advisor.what_if import LeftOut, left_out
+from sottovoce.advisor.what_if import BucketTops, LeftOut, essential, left_out, remaining
 from sottovoce.advisor.what_if_variants import Variants
 from sottovoce.errors import InputError, ParameterError
 
@@ -72,7 +73,11 @@ class Person:
 
     def standings(self) -> list[Standing]:
         """Where she stands for each sensitive topic, with what single posts do to it."""
-        return standings_of(self, self.matrix, self.left_out.whole, self.left_out)
+        return list(self._standings)
+
+    @cached_property
+    def _standings(self) -> list[Standing]:
+        return standings_of(self, self.essential, self.left_out.whole, self.left_out)
 
     def standing(self, topic: str) -> Standing:
         """Where she stands for one topic."""
@@ -90,7 +95,9 @@ class Person:
         """Where she would stand had she never written these posts: exactly."""
         gone = np.zeros(len(self.posts), np.bool_)
         gone[self.values.rows(ids)] = True
-        return self.standings_with(self.matrix.take(~gone))
+        if self.measure.space is None:
+            return self.standings_with(self.matrix.take(~gone))
+        return self.standings_with(remaining(self.tops, gone, self.setting.m))
 
     def with_draft(self, text: str, time: datetime | None = None) -> DraftCheck:
         """Where she would stand had she also written ``text``, and which of its words matter."""
@@ -102,8 +109,9 @@ class Person:
         if not rows.size:
             raise ParameterError("at least 1 post must stay, got none.")
         fewer = copy.copy(self)
-        fewer.__dict__ = {**self.__dict__, "crowd": self.crowd}
-        fewer.__dict__.pop("left_out", None)
+        worked_out = ("left_out", "tops", "essential", "_standings")
+        kept = {name: value for name, value in self.__dict__.items() if name not in worked_out}
+        fewer.__dict__ = {**kept, "crowd": self.crowd}
         fewer.values = self.values.only(rows)
         fewer.posts = fewer.values.posts
         return fewer
@@ -131,6 +139,25 @@ class Person:
     def left_out(self) -> LeftOut:
         """Her seats, whole and without each post."""
         return left_out(self.crowd, self.matrix, self.setting.m, self._salient)
+
+    @cached_property
+    def counter(self) -> TextCounter:
+        """Counts the words of drafts."""
+        return TextCounter(self.values.scorer)
+
+    @cached_property
+    def tops(self) -> BucketTops:
+        """Of each bucket what is strongest."""
+        return BucketTops(self.matrix)
+
+    @cached_property
+    def essential(self) -> PostMatrix:
+        """Few rows that stand for all her posts, also when others are added."""
+        if self.measure.space is not None:
+            return essential(self.matrix, self.setting.m)
+        posts = self.matrix
+        union = np.bitwise_or.reduce(posts.words, axis=0)[np.newaxis]
+        return PostMatrix(posts.buckets[:1], posts.strengths[:1], union)
 
     @property
     def seats(self) -> Seats:

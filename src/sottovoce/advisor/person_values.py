@@ -78,8 +78,12 @@ class PostValues:
     @cached_property
     def buckets(self) -> NDArray[np.int32]:
         """The time bucket of each post."""
-        times = pa.array([post.time for post in self.posts], POSTS.field("time").type)
-        return self._scoring.header.bucket.numbers(times)
+        return self.buckets_of([post.time for post in self.posts])
+
+    def buckets_of(self, times: Sequence[datetime]) -> NDArray[np.int32]:
+        """The time buckets of some times in UTC."""
+        instants = pa.array(times, POSTS.field("time").type)
+        return self._scoring.header.bucket.numbers(instants)
 
     def matrix_of(self, counts: sparse.csr_array, buckets: NDArray[np.int32]) -> PostMatrix:
         """The numbers of posts with these counts."""
@@ -100,11 +104,8 @@ class PostValues:
         """The numbers of her posts had they done without these words."""
         column = self.scorer.vocabulary.column
         columns = np.array([column[term] for term in terms if term in column], np.int64)
-        hit = np.isin(self.counts.indices, columns)
-        data = np.where(hit, 0, self.counts.data)
-        counts = sparse.csr_array(
-            (data, self.counts.indices, self.counts.indptr), self.counts.shape
-        )
+        counts = self.counts.copy()
+        counts.data[np.isin(counts.indices, columns)] = 0
         counts.eliminate_zeros()
         return self.matrix_of(counts, self.buckets)
 
@@ -115,10 +116,6 @@ class PostValues:
             counts=self.counts[rows], buckets=self.buckets[rows], matrix=self.matrix.take(rows)
         )
         return fewer
-
-    def of(self, posts: Sequence[Post]) -> "PostValues":
-        """The values of other posts by the same measure."""
-        return PostValues(self._scoring, self._space, posts)
 
 
 def posts_of_table(table: pa.Table) -> list[Post]:

@@ -29,7 +29,9 @@ def standings_of(
     for column in range(len(person.community.topics)):
         standing = _placed(person, seats, column)
         if left_out is not None:
-            standing = replace(standing, uncertainty=uncertainty(left_out, column, len(posts)))
+            standing = replace(
+                standing, uncertainty=uncertainty(left_out, column, len(person.posts))
+            )
         found.append(parts.added(standing))
     return found
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from sottovoce.advisor.person_values import PostMatrix
 from sottovoce.advisor.timeline_steps import steps_of
-from sottovoce.advisor.what_if import BucketTops
 from sottovoce.advisor.what_if_variants import Variants
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def _strengths(
 ) -> tuple[float, ...] | None:
     if person.measure.space is None:
         return None
-    tops = BucketTops(person.matrix)
+    tops = person.tops
     found = np.zeros(numbers.size)
     found[tops.buckets - numbers[0]] = tops.first[:, person.community.catalogue.names.index(topic)]
     return tuple(found.tolist())

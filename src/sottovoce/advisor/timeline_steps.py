@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sottovoce.advisor.person_values import PostMatrix
-from sottovoce.advisor.what_if import BucketTops
 from sottovoce.assess.measures.domain import domain_columns
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def steps_of(person: "Person", topic: str) -> PostMatrix:
     """
     if person.measure.space is None:
         return _new_words(person, topic)
-    rows = BucketTops(person.matrix).rows
+    rows = person.tops.rows
     names, domains = person.community.catalogue.names, _domains(person)
     inside = domain_columns(domains, names.index(topic), with_itself=True)
     return rows.take(_among_the_best(rows.strengths[:, inside], person.setting.m))

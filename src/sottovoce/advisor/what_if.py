@@ -15,6 +15,9 @@ from sottovoce.advisor.community_crowd import Crowd, Seats
 from sottovoce.advisor.person_values import PostMatrix
 from sottovoce.advisor.what_if_variants import Variants
 
+# Of no time that there is.
+_NO_BUCKET = np.iinfo(np.int32).min
+
 
 @dataclass(frozen=True, eq=False)
 class BucketTops:
@@ -28,8 +31,7 @@ class BucketTops:
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:
-        ordered = self.posts.buckets[self._order]
-        return np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+        return np.flatnonzero(np.diff(self.posts.buckets[self._order], prepend=_NO_BUCKET))
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -44,6 +46,8 @@ class BucketTops:
     @cached_property
     def first(self) -> NDArray[np.float64]:
         """Buckets x topics."""
+        if not len(self.posts):
+            return self.posts.strengths
         return np.maximum.reduceat(self.posts.strengths[self._order], self._starts, axis=0)
 
     @cached_property
@@ -86,7 +90,7 @@ def without_each(posts: PostMatrix, m: int) -> tuple[NDArray[np.int64], Variants
     mattering = np.unique(tops.holder[tops.mattering(m)])
     mattering = mattering[mattering >= 0]
     # One bucket more than counts, since the one left out may fall behind it.
-    kept = np.flatnonzero(_needed(tops, m + 1))
+    kept = np.flatnonzero(_needed(tops.first, m + 1))
     where = np.searchsorted(tops.buckets[kept], posts.buckets[mattering])
     first, second = tops.first[kept], tops.second[kept]
     strengths = np.repeat(first[np.newaxis], mattering.size, axis=0)
@@ -103,7 +107,20 @@ def without_each(posts: PostMatrix, m: int) -> tuple[NDArray[np.int64], Variants
 def essential(posts: PostMatrix, m: int) -> PostMatrix:
     """As few rows as give every score of ``posts``, also when others are added."""
     tops = BucketTops(posts)
-    return tops.rows.take(_needed(tops, m))
+    return tops.rows.take(_needed(tops.first, m))
+
+
+def remaining(tops: BucketTops, gone: NDArray[np.bool_], m: int) -> PostMatrix:
+    """As few rows as give every score of the posts that are not ``gone``.
+
+    Only buckets that lose a post are looked at again, so that a long history costs little.
+    """
+    posts = tops.posts
+    touched = np.isin(posts.buckets, posts.buckets[gone])
+    again = BucketTops(posts.take(touched & ~gone)).rows
+    same = tops.rows.take(~np.isin(tops.buckets, posts.buckets[gone]))
+    rows = same.joined(again)
+    return rows.take(_needed(rows.strengths, m))
 
 
 def words_without_each(
@@ -157,12 +174,12 @@ def left_out(crowd: Crowd, posts: PostMatrix, m: int, salient: NDArray[np.int64]
     return LeftOut(whole, mattering, crowd.seats(variants))
 
 
-def _needed(tops: BucketTops, m: int) -> NDArray[np.bool_]:
-    """The buckets that are among the m best of any topic."""
-    if tops.buckets.size <= m:
-        return np.ones(tops.buckets.size, np.bool_)
-    order = np.argpartition(-tops.first, m - 1, axis=0)[:m]
-    needed = np.zeros(tops.buckets.size, np.bool_)
+def _needed(strengths: NDArray[np.float64], m: int) -> NDArray[np.bool_]:
+    """The buckets (rows) that are among the m best of any topic (column)."""
+    if len(strengths) <= m:
+        return np.ones(len(strengths), np.bool_)
+    order = np.argpartition(-strengths, m - 1, axis=0)[:m]
+    needed = np.zeros(len(strengths), np.bool_)
     needed[order.ravel()] = True
     return needed
 

@@ -18,6 +18,7 @@ from sottovoce.cli import (
     explain,
     forget,
     ledger,
+    rank_server,
     release,
     simulate,
     study,
@@ -45,6 +46,7 @@ app.command("forget")(forget.forget)
 app.command("advise")(advise.advise)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
+app.command("rank-server")(rank_server.rank_server)
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)

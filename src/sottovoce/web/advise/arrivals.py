@@ -70,8 +70,8 @@ def uploaded(path: Path, columns: Mapping[str, str], timezone: str, *, only_mine
         columns=dict(columns), timezone=timezone, max_line_bytes=LONGEST_POST_BYTES
     )
     if only_mine:
-        # Whose posts they are need not be said: any column stands in for the user's.
-        stand_in = options.columns.get("time", "time")
+        # Whose posts they are need not be said: the text, surely a string, stands in for the user.
+        stand_in = options.columns.get("text", "text")
         options = ReadOptions(
             columns={**columns, "user": stand_in},
             timezone=timezone,

@@ -1,0 +1,137 @@
+"""One advisor page and one browser for all tests here, and a visitor who is watched."""
+
+import os
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
+
+from sottovoce.web.advise.app import Options, create_app
+from sottovoce.web.security.door import Door
+
+FLAGS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
+PATIENCE_MS = 20_000
+# The default of five seconds is short on a busy machine; a test that passes does not wait.
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@dataclass(frozen=True)
+class Advisor:
+    """A page that is being served, and how to get in."""
+
+    address: str
+    door: Door
+    store: Path
+
+
+@dataclass
+class Visitor:
+    """Somebody at the page; all that her browser asked for and complained about is noted."""
+
+    page: Page
+    advisor: Advisor
+    asked: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def go(self, path: str) -> None:
+        self.page.goto(self.advisor.address + path)
+
+    def watch(self) -> None:
+        page = self.page
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("dialog", self._refuse)
+        page.on("pageerror", lambda error: self.complaints.append(f"script error: {error}"))
+        page.on("console", lambda message: self._hear(message.text))
+
+    def enter(self) -> None:
+        """Come in by the address from the terminal, to an empty desk."""
+        self.go(f"/enter?token={self.advisor.door.token}")
+        self.page.wait_for_url("**/st*")
+        self.page.evaluate("fetch('/api/everything', {method: 'DELETE'}).then((a) => a.status)")
+        self.go("/start")
+
+    def demo(self) -> None:
+        self.page.get_by_role("button", name="Show me the demo community").click()
+        self.page.wait_for_url("**/standing")
+
+    def first_topic(self) -> None:
+        """From where she stands to the topic for which she stands out most."""
+        self.page.locator("ul.cards h3 a").first.click()
+        self.page.wait_for_url("**/topic?*")
+
+    def strangers(self) -> list[str]:
+        """Whatever was asked of any other origin."""
+        own = (self.advisor.address + "/", "data:")
+        return [address for address in self.asked if not address.startswith(own)]
+
+    def _hear(self, words: str) -> None:
+        # Chromium says so of every page that answers 400, which a refusal does on purpose.
+        if "status of 400" not in words:
+            self.complaints.append(words)
+
+    def _refuse(self, dialog: Dialog) -> None:
+        self.complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is absent: apt-get install chromium")
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS + sandbox)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def advisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Advisor]:
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    store, door = tmp_path_factory.mktemp("advisor") / "advise.sqlite", Door()
+    app = create_app(Options(port=port, store=store, door=door))
+    config = uvicorn.Config(app, lifespan="on", ws="none", log_level="warning")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    yield Advisor(f"http://127.0.0.1:{port}", door, store)
+    server.should_exit = True
+    thread.join()
+    listener.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, advisor: Advisor) -> Iterator[Callable[..., Visitor]]:
+    """Visitors with windows of any kind; afterwards, none asked elsewhere or saw a complaint."""
+    visitors: list[Visitor] = []
+    contexts: list[BrowserContext] = []
+
+    def come(**window: object) -> Visitor:
+        context = browser.new_context(**window)  # type: ignore[arg-type] # as Playwright takes it
+        context.set_default_timeout(PATIENCE_MS)
+        visitor = Visitor(context.new_page(), advisor)
+        visitor.watch()
+        visitor.enter()
+        contexts.append(context)
+        visitors.append(visitor)
+        return visitor
+
+    yield come
+    for context in contexts:
+        context.close()
+    for visitor in visitors:
+        assert visitor.strangers() == []
+        assert visitor.complaints == []
+
+
+@pytest.fixture
+def visitor(visit: Callable[..., Visitor]) -> Visitor:
+    return visit()

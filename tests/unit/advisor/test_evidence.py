@@ -1,0 +1,102 @@
+"""Evidence: the posts and words that hold a place up, with shares that add up."""
+
+from datetime import timedelta
+
+import pytest
+from support.communities import CATALOGUE, MONDAY, FixedSpace, random_posts
+
+from sottovoce.advisor.community import Community, Setting
+from sottovoce.advisor.person import Person
+from sottovoce.advisor.person_values import Post
+from sottovoce.errors import InputError, ParameterError
+
+WEEK = timedelta(days=7)
+
+
+def person_of(*texts: str, measure: str = "bow-t", apart: timedelta = WEEK) -> Person:
+    posts = [Post(n + 1, MONDAY + n * apart, text) for n, text in enumerate(texts)]
+    setting = Setting(measure, m=2)
+    return Person(Community.from_posts(random_posts(1), [FixedSpace()], CATALOGUE, setting), posts)
+
+
+def test_shares_are_parts_of_the_best_weeks() -> None:
+    found = person_of("debt loan bank", "debt", "nothing").evidence("debts")
+    assert [(post.id, round(post.share, 3)) for post in found.posts] == [(1, 0.634), (2, 0.366)]
+    assert sum(word.share for word in found.words) == pytest.approx(1)
+    assert found.others == 1
+
+
+def test_like_posts_of_one_week_part_their_share_and_each_adds_nothing() -> None:
+    person = person_of("debt loan", "debt loan", apart=timedelta(hours=1))
+    found = person.evidence("debts")
+    assert [(post.share, post.adds) for post in found.posts] == [(0.5, 0.0), (0.5, 0.0)]
+    assert {word.word for word in found.words} == {"debt", "loan"}
+
+
+def test_without_buckets_the_strongest_post_holds_everything_up() -> None:
+    found = person_of("debt loan bank", "debt", measure="bow").evidence("debts")
+    assert [(post.id, post.share) for post in found.posts] == [(1, 1.0), (2, 0.0)]
+
+
+@pytest.mark.parametrize("measure", ["ent", "diff-priv-present", "lda-dt"])
+def test_all_listed_words_are_hers(measure: str) -> None:
+    person = person_of("debt loan", "baby clinic sad", measure=measure)
+    for topic in person.community.topics:
+        found = person.evidence(topic)
+        assert {word.word for word in found.words} <= {"debt", "loan", "baby", "clinic", "sad"}
+        assert sum(post.share for post in found.posts) == pytest.approx(1) or not found.words
+
+
+def test_a_word_adds_what_her_score_falls_without_it() -> None:
+    person = person_of("debt loan", "baby clinic", measure="ent-present")
+    for word in person.evidence("debts").words:
+        fewer = person.without_words([word.word])[person.column("debts")]
+        own = person.standing("debts")
+        assert own.score is not None
+        assert fewer.score is not None
+        assert word.adds == own.score - fewer.score
+
+
+def test_one_post_alone_adds_the_whole_score() -> None:
+    person = person_of("debt loan")
+    standing = person.standing("debts")
+    assert person.evidence("debts").posts[0].adds == standing.score
+    assert standing.uncertainty is not None
+    assert standing.uncertainty.score_error == 0
+    assert (standing.uncertainty.low, standing.uncertainty.high) == (standing.low, standing.high)
+
+
+def test_a_post_that_points_away_from_a_topic_is_tried_too() -> None:
+    """With fewer weeks than m a missing week counts 0, so leaving out a negative one helps her."""
+    community = Community.from_posts(
+        random_posts(1), [FixedSpace(seed=3)], CATALOGUE, Setting("lda-t", m=4)
+    )
+    weights = FixedSpace(seed=3).scorer(CATALOGUE).weights
+    for column, topic in enumerate(CATALOGUE.names):
+        away = [word for word, row in enumerate(weights) if row[column] < 0]
+        if topic in community.topics and away:
+            break
+    else:
+        pytest.fail("no word points away")
+    words = FixedSpace(seed=3).scorer(CATALOGUE).vocabulary.terms
+    posts = [Post(1, MONDAY, words[away[0]]), Post(2, MONDAY + WEEK, "nothing")]
+    person = Person(community, posts)
+    falls = person.left_out.falls(person.column(topic), 2)
+    without = person.without([1])[person.column(topic)]
+    assert falls[0] == (person.standing(topic).score or 0) - (without.score or 0) < 0
+
+
+def test_what_is_not_hers_is_refused() -> None:
+    person = person_of("debt")
+    with pytest.raises(ParameterError, match="got 1 that are not"):
+        person.without([7])
+    with pytest.raises(ParameterError, match="sensitive"):
+        person.evidence("sleep")
+    with pytest.raises(ParameterError, match="at least 1 post must stay"):
+        person.lacking([1])
+    with pytest.raises(ParameterError, match="ids of posts must differ"):
+        Person(person.community, [Post(1, MONDAY, "a"), Post(1, MONDAY, "b")])
+    with pytest.raises(InputError, match="at least 1 post"):
+        Person(person.community, [])
+    with pytest.raises(ParameterError, match="got neither"):
+        Person(person.community)
