@@ -17,7 +17,7 @@ from sottovoce.web.security.passwords import PasswordFile, write_password
 from sottovoce.web.security.rate import RateLimit
 
 EMPTIES = {"/delete", "/api/everything"}
-PASSWORD = "correct horse battery"
+PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
 seldom = settings(
     max_examples=12,
     deadline=None,
@@ -44,7 +44,7 @@ def visited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageClient]:
 
 
 @pytest.fixture(scope="module")
-def described(visited: PageClient) -> Any:  # noqa: ANN401 - schemathesis names it in no public place
+def described(visited: PageClient) -> schemathesis.BaseSchema:
     """The page's own OpenAPI document."""
     return schemathesis.openapi.from_url(f"{visited.home}/openapi.json", headers=signed(visited))
 
@@ -54,17 +54,19 @@ def signed(client: PageClient) -> dict[str, str]:
     return {"cookie": cookies, "origin": client.home, "sec-fetch-site": "same-origin"}
 
 
-def check_routes(client: PageClient, described: Any, mode: GenerationMode) -> int:  # noqa: ANN401 - as above
+def check_routes(
+    client: PageClient, described: schemathesis.BaseSchema, mode: GenerationMode
+) -> int:
     checked = 0
     # What deletes comes last, so that the others meet a page that is full.
-    operations = [found.ok() for found in described.get_all_operations()]
+    operations = [found.ok() for found in described.get_all_operations()]  # type: ignore[union-attr] # else it fails
     for operation in sorted(operations, key=lambda one: one.path in EMPTIES):
         if mode is GenerationMode.NEGATIVE and not (operation.query or operation.body):
             continue
 
         @seldom
         @given(case=operation.as_strategy(generation_mode=mode))
-        def each(case: schemathesis.Case) -> None:
+        def each(case: schemathesis.Case[Any]) -> None:
             # What a file must hold is more than a schema can say.
             left_out = [positive_data_acceptance] if case.path == "/start/upload" else []
             case.call_and_validate(headers=signed(client), excluded_checks=left_out)
@@ -75,13 +77,13 @@ def check_routes(client: PageClient, described: Any, mode: GenerationMode) -> in
 
 
 def test_every_route_keeps_to_its_description_when_asked_rightly(
-    visited: PageClient, described: Any
+    visited: PageClient, described: schemathesis.BaseSchema
 ) -> None:
     assert check_routes(visited, described, GenerationMode.POSITIVE) == len(routes_of(visited.page))
 
 
 def test_every_route_that_takes_something_refuses_what_its_description_forbids(
-    visited: PageClient, described: Any
+    visited: PageClient, described: schemathesis.BaseSchema
 ) -> None:
     assert check_routes(visited, described, GenerationMode.NEGATIVE) >= 15
 

@@ -19,6 +19,7 @@ from sottovoce.web.advise.routes_door import ENTRANCE
 from sottovoce.web.security.door import Door
 from sottovoce.web.security.hosts import LOOPBACK
 
+LAST_PORT = 65_535
 _GO = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
 
 
@@ -31,6 +32,8 @@ class Place:
     beyond_this_machine: bool = False
 
     def __post_init__(self) -> None:
+        if not 0 <= self.port <= LAST_PORT:
+            raise ParameterError(f"port must be from 0 to {LAST_PORT}, got {self.port}.")
         if self._ip.is_unspecified:
             raise ParameterError("host must be one address, got one that stands for all of them.")
         if not self._ip.is_loopback and not self.beyond_this_machine:
@@ -61,9 +64,10 @@ class Place:
         family = socket.AF_INET6 if self._ip.version == 6 else socket.AF_INET  # noqa: PLR2004 - IPv6
         try:
             return socket.create_server((str(self._ip), self.port), family=family)
-        except (OSError, OverflowError) as error:
-            words = getattr(error, "strerror", None) or "no such port"
-            raise ParameterError(f"cannot listen on port {self.port}: {words}.") from None
+        except OSError as error:
+            raise ParameterError(
+                f"cannot listen on port {self.port}: {error.strerror}; choose another with --port."
+            ) from None
 
 
 def serve(

@@ -37,7 +37,7 @@ class Door:
     def exchange(self, token: str) -> str | None:
         """A session for the token, which is then spent; None for a wrong one."""
         with self._lock:
-            if not compare_digest(token.encode(), self._token.encode()):
+            if not compare_digest(_digest(token), _digest(self._token)):
                 return None
             self._token = renewed = secrets.token_urlsafe(TOKEN_BYTES)
             session = secrets.token_urlsafe(TOKEN_BYTES)
@@ -80,5 +80,5 @@ class NeedsSession:
         await (self._app if inside else self._outside)(scope, receive, send)
 
 
-def _digest(session: str) -> bytes:
-    return hashlib.sha256(session.encode(errors="replace")).digest()
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode(errors="replace")).digest()
