@@ -1,6 +1,6 @@
 """The community a person compares herself with: its posts, its state, or published histograms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,8 @@ class Community:
         """In the demo community: a user worth looking at first."""
         self.state = state
         """What is known of each user; None where only histograms are."""
+        self.learnable: Mapping[str, Callable[[Setting], Community]] = {}
+        """Spaces that can be had by learning a model first, which takes seconds."""
         self._spaces, self._posts = tuple(spaces), posts
         self._histograms, self._included = histograms, included
         self._check_measure()
@@ -139,7 +141,7 @@ class Community:
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures that this community allows."""
-        return _allowed(self.scoring, words=self._histograms is None)
+        return _allowed(self.scoring, self.learnable, words=self._histograms is None)
 
     @property
     def users(self) -> tuple[str, ...]:
@@ -164,12 +166,14 @@ class Community:
 
     def with_setting(self, setting: Setting) -> "Community":
         """The same community by another setting."""
-        header = self.scoring.header
+        header, space = self.scoring.header, setting.how().space
+        if space is not None and space in self.learnable and space not in header.spaces:
+            return self.learnable[space](setting)
         changed = setting.buckets != header.bucket or setting.mode != header.mode
         other = (
             self._rebuilt(setting) if changed or setting.m > header.kept else self._with(setting)
         )
-        other.now, other.example = self.now, self.example
+        other.now, other.example, other.learnable = self.now, self.example, self.learnable
         return other
 
     def crowd(self, user: str | None, included: Mapping[str, float] | None = None) -> Crowd:
@@ -254,8 +258,8 @@ def _scoring_like(header: Header, spaces: Sequence[Space]) -> Scoring:
     return _scoring_like(replace(header, salient=None, words=0, counted=""), spaces)
 
 
-def _allowed(scoring: Scoring, *, words: bool) -> tuple[str, ...]:
-    have = set(scoring.header.spaces)
+def _allowed(scoring: Scoring, learnable: Iterable[str] = (), *, words: bool) -> tuple[str, ...]:
+    have = {*scoring.header.spaces, *learnable}
     counted = words and scoring.header.salient is not None
     return tuple(
         name

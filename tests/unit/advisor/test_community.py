@@ -72,6 +72,19 @@ def test_the_demo_is_the_same_each_time_and_has_somebody_to_look_at() -> None:
     assert len(community.users) == 500
 
 
+def test_the_demo_learns_a_latent_model_once_a_measure_asks_for_it() -> None:
+    pytest.importorskip("tomotopy")
+    plain = Community.demo()
+    assert "lda-dt" in plain.measures
+    latent = plain.with_setting(Setting("lda-dt"))
+    assert latent is Community.demo(Setting("lda-dt"))
+    assert (latent.users, latent.topics) == (plain.users, plain.topics)
+    person = Person(plain, user=plain.example).with_setting(Setting("lda-t"))
+    assert any(standing.within(10) for standing in person.standings())
+    back = person.with_setting(Setting())
+    assert back.standings() == Person(plain, user=plain.example).standings()
+
+
 def test_a_stranger_is_no_member() -> None:
     community = Community.from_posts(POSTS, [], CATALOGUE)
     assert "nobody" not in community
