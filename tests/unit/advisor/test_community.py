@@ -47,10 +47,13 @@ def test_a_state_offers_what_its_models_allow(tmp_path: Path) -> None:
 
 
 def test_what_a_state_fixes_cannot_be_changed(tmp_path: Path) -> None:
-    stored = Community.from_state(state_file(tmp_path))
+    stored_file = state_file(tmp_path)
+    stored = Community.from_state(stored_file)
     assert stored.with_setting(Setting("bow", k=0.9)).setting.k == 0.9
     with pytest.raises(ParameterError, match="no posts to score anew"):
         stored.with_setting(Setting("bow", bucket="1d"))
+    with pytest.raises(ParameterError, match="no posts to score anew"):
+        Community.from_state(stored_file, setting=Setting("bow", m=13))
 
 
 def test_posts_allow_every_setting() -> None:
