@@ -18,10 +18,11 @@ from sottovoce.advisor.standing import Standing
 from sottovoce.corpus.schema import POSTS
 
 if TYPE_CHECKING:
-    from conftest import Visitor
+    from support.advisor_browser import Visitor
 
     Visit = Callable[..., Visitor]
 
+pytest_plugins = ["support.advisor_browser"]
 TEXTS = (
     "my debts and the loan",
     "overdraft again, more debts",

@@ -18,8 +18,9 @@ from sottovoce.web.security.headers import CONTENT_POLICY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Advisor, Visitor
+    from support.advisor_browser import Advisor, Visitor
 
+pytest_plugins = ["support.advisor_browser"]
 MARKUP = (
     "<img src=x onerror=alert(1)> <script>alert(2)</script> {{7*7}} \"'><svg onload=alert(3)> "
     "<a href='javascript:alert(4)'>debts</a> </textarea></title> loan"
