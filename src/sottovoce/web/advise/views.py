@@ -12,6 +12,7 @@ from sottovoce.advisor.standing import Standing
 from sottovoce.web.advise import drawing, words
 from sottovoce.web.advise.drawing_time import Drawing
 
+LONGEST_SHOWN = 1000
 OVER_TIME = (
     "Bars: how close the closest post of each time bucket comes to the topic. Line: your score "
     "with all posts up to then. Dashed: the alert lines, above which it is in the first percents."
@@ -61,6 +62,12 @@ class Part:
     name: str
     value: float
     meaning: str
+
+
+def _cut(text: str) -> str:
+    """The text, or as much of a very long one as a list can show."""
+    more = len(text) - LONGEST_SHOWN
+    return f"{text[:LONGEST_SHOWN]}… ({more:,} more characters)" if more > 0 else text
 
 
 def topic_address(topic: str, **more: object) -> str:
@@ -128,7 +135,7 @@ class PostView:
     def of(cls, post: PostEvidence, *, gone: bool) -> "PostView":
         """A post and its part; who adds nothing alone may still do so together with another."""
         part = f"{post.share:.0%} of what holds your place up" if post.share else "adds nothing"
-        return cls(post.id, day(post.time), post.text, part, gone)
+        return cls(post.id, day(post.time), _cut(post.text), part, gone)
 
 
 @dataclass(frozen=True)
