@@ -104,6 +104,7 @@ def advisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Advisor]:
 def serving(folder: Path, comparison: Comparison) -> Iterator[Advisor]:
     """A page on a port that the system chose, until the block ends."""
     listener = socket.create_server(("127.0.0.1", 0))
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     port = listener.getsockname()[1]
     store, door = folder / "advise.sqlite", Door()
     app = create_app(Options(port=port, store=store, comparison=comparison, door=door))
