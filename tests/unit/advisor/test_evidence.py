@@ -35,6 +35,19 @@ def test_like_posts_of_one_week_part_their_share_and_each_adds_nothing() -> None
     assert {word.word for word in found.words} == {"debt", "loan"}
 
 
+def test_a_week_counts_once_however_many_like_posts_it_has() -> None:
+    community = person_of("debt").community
+    often = [
+        Post(1, MONDAY, "debt loan"),
+        Post(2, MONDAY, "debt loan"),
+        Post(3, MONDAY + WEEK, "debt"),
+    ]
+    found = Person(community, often).evidence("debts")
+    assert {post.id: round(post.share, 3) for post in found.posts} == {1: 0.293, 2: 0.293, 3: 0.414}
+    once = Person(community, [often[0], often[2]]).evidence("debts")
+    assert [word.adds for word in found.words] == pytest.approx([word.adds for word in once.words])
+
+
 def test_without_buckets_the_strongest_post_holds_everything_up() -> None:
     found = person_of("debt loan bank", "debt", measure="bow").evidence("debts")
     assert [(post.id, post.share) for post in found.posts] == [(1, 1.0), (2, 0.0)]
