@@ -1,7 +1,6 @@
 """The community a person compares herself with: its posts, its state, or published histograms."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,14 @@ import pyarrow.compute as pc
 
 from sottovoce.advisor.community_crowd import Crowd, KnownCrowd, ReactingCrowd
 from sottovoce.advisor.community_histogram import Histogram, HistogramCrowd
+from sottovoce.advisor.community_scoring import (
+    allowed_measures,
+    fitting_setting,
+    scoring_like,
+    whole_scoring,
+)
 from sottovoce.advisor.community_setting import Setting
 from sottovoce.advisor.person_values import Post, posts_of_table
-from sottovoce.assess.header import M_KEPT, Header
-from sottovoce.assess.measures.catalogue import MEASURES
 from sottovoce.assess.measures.entropy import check_community
 from sottovoce.assess.scoring import Scoring, named_spaces
 from sottovoce.assess.state import State
@@ -54,6 +57,8 @@ class Community:
         """In the demo community: a user worth looking at first."""
         self.state = state
         """What is known of each user; None where only histograms are."""
+        self.learnable: Mapping[str, Callable[[Setting], Community]] = {}
+        """Spaces that can be had by learning a model first, which takes seconds."""
         self._spaces, self._posts = tuple(spaces), posts
         self._histograms, self._included = histograms, included
         self._check_measure()
@@ -78,7 +83,7 @@ class Community:
         ``spaces`` are the adversary's models; the bag of words is always there.
         """
         table = open_posts(posts).read_all()
-        scoring = _scoring(catalogue, spaces, setting)
+        scoring = whole_scoring(catalogue, spaces, setting)
         state = scoring.state_of(table.to_batches())
         check_community(len(state))
         return cls(setting, scoring, spaces=spaces, state=state, posts=table)
@@ -100,9 +105,9 @@ class Community:
         check_community(len(state))
         given = {"bow": BagOfWords(), **named_spaces(spaces)}
         usable = [s for s in given.values() if header.spaces.get(s.name) == s.fingerprint]
-        scoring = _scoring_like(header, usable)
-        setting = setting or _fitting(scoring)
-        return cls(setting, scoring, spaces=usable, state=state)
+        scoring = scoring_like(header, usable)
+        community = cls(fitting_setting(scoring), scoring, spaces=usable, state=state)
+        return community if setting is None else community.with_setting(setting)
 
     @classmethod
     def from_histograms(
@@ -120,7 +125,7 @@ class Community:
         """
         if not any(topic.name in histograms for topic in catalogue.sensitive):
             raise InputError("there must be a histogram of at least 1 sensitive topic, got none.")
-        scoring = _scoring(catalogue, spaces, setting)
+        scoring = whole_scoring(catalogue, spaces, setting)
         return cls(setting, scoring, spaces=spaces, histograms=histograms, included=included)
 
     @property
@@ -139,7 +144,7 @@ class Community:
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures that this community allows."""
-        return _allowed(self.scoring, words=self._histograms is None)
+        return allowed_measures(self.scoring, self.learnable, words=self._histograms is None)
 
     @property
     def users(self) -> tuple[str, ...]:
@@ -164,12 +169,14 @@ class Community:
 
     def with_setting(self, setting: Setting) -> "Community":
         """The same community by another setting."""
-        header = self.scoring.header
+        header, space = self.scoring.header, setting.how().space
+        if space is not None and space in self.learnable and space not in header.spaces:
+            return self.learnable[space](setting)
         changed = setting.buckets != header.bucket or setting.mode != header.mode
         other = (
             self._rebuilt(setting) if changed or setting.m > header.kept else self._with(setting)
         )
-        other.now, other.example = self.now, self.example
+        other.now, other.example, other.learnable = self.now, self.example, self.learnable
         return other
 
     def crowd(self, user: str | None, included: Mapping[str, float] | None = None) -> Crowd:
@@ -222,57 +229,6 @@ class Community:
                 f"the measure {self.setting.measure} is not to be had here; choose one of "
                 f"{', '.join(self.measures)}, or bring the model it needs."
             )
-
-
-def _scoring(catalogue: Catalogue, spaces: Sequence[Space], setting: Setting) -> Scoring:
-    """All that any measure of these spaces needs, so that another one can be chosen at once."""
-    bow = BagOfWords()
-    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
-    return Scoring(
-        catalogue,
-        list(given.values()),
-        words=bow.scorer(catalogue),
-        bucket=setting.buckets,
-        kept=max(setting.m, M_KEPT),
-        mode=setting.mode,
-    )
-
-
-def _scoring_like(header: Header, spaces: Sequence[Space]) -> Scoring:
-    """Scoring by which a state was made, as far as its models are at hand."""
-    words = None if header.salient is None else BagOfWords().scorer(header.catalogue)
-    scoring = Scoring(
-        header.catalogue,
-        spaces,
-        words=words,
-        bucket=header.bucket,
-        kept=header.kept,
-        mode=header.mode,
-    )
-    if scoring.header.counted == header.counted:
-        return scoring
-    return _scoring_like(replace(header, salient=None, words=0, counted=""), spaces)
-
-
-def _allowed(scoring: Scoring, *, words: bool) -> tuple[str, ...]:
-    have = set(scoring.header.spaces)
-    counted = words and scoring.header.salient is not None
-    return tuple(
-        name
-        for name, measure in MEASURES.items()
-        if (counted if measure.space is None else measure.space in have)
-    )
-
-
-def _fitting(scoring: Scoring) -> Setting:
-    """The most telling measure that a state allows, by its own bucket and mode."""
-    header = scoring.header
-    allowed = _allowed(scoring, words=True)
-    if not allowed:
-        raise InputError("none of the models that this state was made with is at hand.")
-    best = [name for name in allowed if name.endswith("-dt")] or allowed
-    kept = min(Setting.m, header.kept)
-    return Setting(best[-1], m=kept, bucket=str(header.bucket), mode=header.mode)
 
 
 __all__ = ["Community", "Histogram", "Setting"]

@@ -1,6 +1,8 @@
 """The demo community: simulated people, one click away for a first look."""
 
+from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 
 import pyarrow.compute as pc
 
@@ -10,14 +12,22 @@ from sottovoce.assess.ranking import susceptibility
 from sottovoce.corpus.simulate import Community as Simulated
 from sottovoce.corpus.simulate import SimulationParameters, difficulty_named, simulate
 from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.topics.lda import LdaParameters, train_lda
+from sottovoce.topics.model_matching import match_model
 
 PARAMETERS = SimulationParameters(
     users=500, weeks=26, seed=7, difficulty=difficulty_named("easy"), background_documents=1
 )
+BACKGROUND = 3000
+# One worker, so that a seed gives one model.
+LATENT = LdaParameters(topics=60, iterations=60, burn_in=15, seed=8, workers=1)
 
 
 def demo_community(setting: Setting) -> Community:
-    """500 simulated people over half a year, the same each time."""
+    """500 simulated people over half a year, the same each time.
+
+    A latent model of their world is learnt, in a second or two, once a measure asks for it.
+    """
     made = _demo()
     return made if setting == made.setting else made.with_setting(setting)
 
@@ -28,6 +38,25 @@ def _demo() -> Community:
     community = Community.from_posts(simulated.posts, (), demo_catalogue(simulated), Setting())
     community.now = pc.max(simulated.posts["time"]).as_py()
     community.example = _example(community, simulated)
+    if find_spec("tomotopy") is not None:
+        community.learnable = {"lda": _latent_demo}
+    return community
+
+
+def _latent_demo(setting: Setting) -> Community:
+    made = _learnt()
+    return made if setting == made.setting else made.with_setting(setting)
+
+
+@cache
+def _learnt() -> Community:
+    """The same people, and an adversary who has learnt from texts of their world."""
+    plain = _demo()
+    world = simulate(replace(PARAMETERS, background_documents=BACKGROUND))
+    model = train_lda(world.background["text"].to_pylist(), LATENT)
+    catalogue = match_model(plain.catalogue, model).without_unmatched()
+    community = Community.from_posts(world.posts, [model], catalogue, Setting("lda-dt"))
+    community.now, community.example = plain.now, plain.example
     return community
 
 

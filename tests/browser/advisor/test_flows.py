@@ -18,10 +18,11 @@ from sottovoce.advisor.standing import Standing
 from sottovoce.corpus.schema import POSTS
 
 if TYPE_CHECKING:
-    from conftest import Visitor
+    from support.advisor_browser import Visitor
 
     Visit = Callable[..., Visitor]
 
+pytest_plugins = ["support.advisor_browser"]
 TEXTS = (
     "my debts and the loan",
     "overdraft again, more debts",
@@ -218,12 +219,20 @@ def test_settings_change_the_ranking_and_bad_ones_are_refused(visitor: "Visitor"
     expect(page.get_by_role("alert")).to_contain_text("Nothing was changed")
 
 
-def test_entering_a_band_raises_an_alert(visitor: "Visitor") -> None:
+def test_entering_a_band_raises_an_alert_that_is_new_until_she_has_seen_it(
+    visitor: "Visitor",
+) -> None:
     visitor.demo()
+    page, first = visitor.page, visitor.page.locator("tbody tr").first
+    expect(page.locator("main")).to_contain_text("3 new alerts")
     visitor.go("/alerts")
-    expect(visitor.page.locator("tbody tr").first).to_contain_text(
-        most_exposed(demo_person()).topic
-    )
+    expect(first).to_contain_text(most_exposed(demo_person()).topic)
+    expect(first).to_contain_text("new")
+    page.get_by_role("button", name="I have seen them").click()
+    expect(page.get_by_role("button", name="I have seen them")).to_have_count(0)
+    expect(first).not_to_contain_text("new")
+    visitor.go("/standing")
+    expect(page.locator("main")).not_to_contain_text("new alert")
 
 
 def test_everything_is_deleted_with_one_click_and_a_yes(visitor: "Visitor") -> None:

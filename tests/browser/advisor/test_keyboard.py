@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 if TYPE_CHECKING:
-    from conftest import Visitor
+    from support.advisor_browser import Visitor
 
+pytest_plugins = ["support.advisor_browser"]
 _FOCUSED = """() => {
     const one = document.activeElement;
     const label = one.labels && one.labels.length ? one.labels[0].textContent : one.textContent;

@@ -8,10 +8,11 @@ from axe_playwright_python.sync_playwright import Axe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Visitor
+    from support.advisor_browser import Visitor
 
     Visit = Callable[..., Visitor]
 
+pytest_plugins = ["support.advisor_browser"]
 VIEWS = (
     "/standing",
     "/topic?name=drug%20addiction",

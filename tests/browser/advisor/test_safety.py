@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
+from support.communities import random_posts
 
+from sottovoce.advisor.community import Community
+from sottovoce.topics.catalogue import Catalogue, Topic
+from sottovoce.web.advise.desk import Comparison
 from sottovoce.web.security.headers import CONTENT_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Advisor, Visitor
+    from support.advisor_browser import Advisor, Visitor
 
+pytest_plugins = ["support.advisor_browser"]
 MARKUP = (
     "<img src=x onerror=alert(1)> <script>alert(2)</script> {{7*7}} \"'><svg onload=alert(3)> "
     "<a href='javascript:alert(4)'>debts</a> </textarea></title> loan"
@@ -50,6 +55,32 @@ def test_markup_in_posts_names_and_files_is_inert(visitor: "Visitor") -> None:
     expect(page.locator("ol.posts .text").first).to_have_text(MARKUP)
     page.locator("ol.posts input[type=checkbox]").first.uncheck()
     expect(page.locator("#what-if-count")).to_contain_text("1 post of")
+    assert page.evaluate(_HURT)
+
+
+def test_markup_in_the_names_of_topics_is_inert(
+    visit: "Callable[..., Visitor]", advisor_of: "Callable[[Comparison], Advisor]"
+) -> None:
+    name = '"><img src=x onerror=alert(6)><script>alert(7)</script>{{7*7}}'
+    topics = (
+        Topic(name, ("debt", "loan"), "<i>money</i>", sensitive=True),
+        Topic("baby", ("baby", "clinic"), "<i>money</i>", sensitive=True),
+    )
+    community = Community.from_posts(random_posts(5, users=30, posts=200), [], Catalogue(topics))
+    comparison = Comparison(community.with_setting, "<script>alert(8)</script>")
+    visitor = visit(advisor_of(comparison))
+    page = visitor.page
+    page.get_by_label("Your posts", exact=True).fill("debt loan debt\n\nloan")
+    page.get_by_role("button", name="Look at these posts").click()
+    page.wait_for_url("**/standing")
+    page.get_by_role("link", name=name).first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(name)
+    page.locator("ol.posts input[type=checkbox]").first.uncheck()
+    expect(page.locator("#what-if-change")).to_contain_text(name)
+    visitor.go("/draft")
+    page.get_by_label("Draft", exact=True).fill("debt loan baby clinic")
+    expect(page.locator("#draft-rows")).to_contain_text(name)
+    visitor.go("/alerts")
     assert page.evaluate(_HURT)
 
 

@@ -47,10 +47,13 @@ def test_a_state_offers_what_its_models_allow(tmp_path: Path) -> None:
 
 
 def test_what_a_state_fixes_cannot_be_changed(tmp_path: Path) -> None:
-    stored = Community.from_state(state_file(tmp_path))
+    stored_file = state_file(tmp_path)
+    stored = Community.from_state(stored_file)
     assert stored.with_setting(Setting("bow", k=0.9)).setting.k == 0.9
     with pytest.raises(ParameterError, match="no posts to score anew"):
         stored.with_setting(Setting("bow", bucket="1d"))
+    with pytest.raises(ParameterError, match="no posts to score anew"):
+        Community.from_state(stored_file, setting=Setting("bow", m=13))
 
 
 def test_posts_allow_every_setting() -> None:
@@ -70,6 +73,19 @@ def test_the_demo_is_the_same_each_time_and_has_somebody_to_look_at() -> None:
     assert any(standing.within(5) for standing in person.standings())
     assert Community.demo(Setting("ent")).example == community.example
     assert len(community.users) == 500
+
+
+def test_the_demo_learns_a_latent_model_once_a_measure_asks_for_it() -> None:
+    pytest.importorskip("tomotopy")
+    plain = Community.demo()
+    assert "lda-dt" in plain.measures
+    latent = plain.with_setting(Setting("lda-dt"))
+    assert latent is Community.demo(Setting("lda-dt"))
+    assert (latent.users, latent.topics) == (plain.users, plain.topics)
+    person = Person(plain, user=plain.example).with_setting(Setting("lda-t"))
+    assert any(standing.within(10) for standing in person.standings())
+    back = person.with_setting(Setting())
+    assert back.standings() == Person(plain, user=plain.example).standings()
 
 
 def test_a_stranger_is_no_member() -> None:

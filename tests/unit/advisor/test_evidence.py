@@ -2,12 +2,14 @@
 
 from datetime import timedelta
 
+import numpy as np
 import pytest
 from support.communities import CATALOGUE, MONDAY, FixedSpace, random_posts
 
 from sottovoce.advisor.community import Community, Setting
 from sottovoce.advisor.person import Person
-from sottovoce.advisor.person_values import Post
+from sottovoce.advisor.person_values import Post, PostMatrix
+from sottovoce.advisor.what_if import without_each
 from sottovoce.errors import InputError, ParameterError
 
 WEEK = timedelta(days=7)
@@ -67,23 +69,13 @@ def test_one_post_alone_adds_the_whole_score() -> None:
 
 
 def test_a_post_that_points_away_from_a_topic_is_tried_too() -> None:
-    """With fewer weeks than m a missing week counts 0, so leaving out a negative one helps her."""
-    community = Community.from_posts(
-        random_posts(1), [FixedSpace(seed=3)], CATALOGUE, Setting("lda-t", m=4)
-    )
-    weights = FixedSpace(seed=3).scorer(CATALOGUE).weights
-    for column, topic in enumerate(CATALOGUE.names):
-        away = [word for word, row in enumerate(weights) if row[column] < 0]
-        if topic in community.topics and away:
-            break
-    else:
-        pytest.fail("no word points away")
-    words = FixedSpace(seed=3).scorer(CATALOGUE).vocabulary.terms
-    posts = [Post(1, MONDAY, words[away[0]]), Post(2, MONDAY + WEEK, "nothing")]
-    person = Person(community, posts)
-    falls = person.left_out.falls(person.column(topic), 2)
-    without = person.without([1])[person.column(topic)]
-    assert falls[0] == (person.standing(topic).score or 0) - (without.score or 0) < 0
+    """With fewer weeks than m a missing week counts 0, so leaving out a negative one changes it."""
+    strengths = np.array([[-0.25], [0.0], [0.5]])
+    posts = PostMatrix(np.array([0, 1, 2], np.int32), strengths, np.zeros((3, 0), np.uint8))
+    mattering, variants = without_each(posts, 4)
+    assert mattering.tolist() == [0, 2]
+    kept = [variants.posts.strengths[variants.owner == version, 0] for version in range(2)]
+    assert [sorted(each.tolist()) for each in kept] == [[0.0, 0.5], [-0.25, 0.0]]
 
 
 def test_what_is_not_hers_is_refused() -> None:

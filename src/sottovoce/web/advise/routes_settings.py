@@ -73,7 +73,15 @@ def alerts(request: Request, desk: TheDesk) -> HTMLResponse:
         "alerts.html",
         thresholds=views.listed(percents),
         alerts=[views.AlertView.of(alert) for alert in desk.store.alerts()],
+        unseen=bool(desk.store.alerts(unseen=True)),
     )
+
+
+@router.post("/alerts/seen", status_code=SEE_OTHER, responses=html(SEE_OTHER))
+def seen(desk: TheDesk) -> Response:
+    """She has seen the alerts: they are no longer new, and stay listed."""
+    desk.store.acknowledge([alert.id for alert in desk.store.alerts(unseen=True)])
+    return go("/alerts")
 
 
 @router.get("/delete")

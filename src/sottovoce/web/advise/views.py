@@ -166,6 +166,7 @@ class AlertView:
     time: str
     topic: str
     what: str
+    seen: bool
 
     @property
     def address(self) -> str:
@@ -175,7 +176,7 @@ class AlertView:
     def of(cls, alert: Alert) -> "AlertView":
         """From the store."""
         way = "You entered" if alert.entered else "You left"
-        return cls(day(alert.time), alert.topic, f"{way} the first {alert.percent}%.")
+        return cls(day(alert.time), alert.topic, f"{way} the first {alert.percent}%.", alert.seen)
 
 
 def listed(names: Sequence[str]) -> str:

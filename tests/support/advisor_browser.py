@@ -5,6 +5,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
 
 from sottovoce.web.advise.app import Options, create_app
+from sottovoce.web.advise.desk import DEMO, Comparison
 from sottovoce.web.security.door import Door
 
 FLAGS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
@@ -94,10 +96,17 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def advisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Advisor]:
+    with serving(tmp_path_factory.mktemp("advisor"), DEMO) as served:
+        yield served
+
+
+@contextmanager
+def serving(folder: Path, comparison: Comparison) -> Iterator[Advisor]:
+    """A page on a port that the system chose, until the block ends."""
     listener = socket.create_server(("127.0.0.1", 0))
     port = listener.getsockname()[1]
-    store, door = tmp_path_factory.mktemp("advisor") / "advise.sqlite", Door()
-    app = create_app(Options(port=port, store=store, door=door))
+    store, door = folder / "advise.sqlite", Door()
+    app = create_app(Options(port=port, store=store, comparison=comparison, door=door))
     config = uvicorn.Config(app, lifespan="on", ws="none", log_level="warning")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -109,15 +118,22 @@ def advisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Advisor]:
 
 
 @pytest.fixture
+def advisor_of(tmp_path: Path) -> Iterator[Callable[[Comparison], Advisor]]:
+    """Pages that compare with another community."""
+    with ExitStack() as stack:
+        yield lambda comparison: stack.enter_context(serving(tmp_path, comparison))
+
+
+@pytest.fixture
 def visit(browser: Browser, advisor: Advisor) -> Iterator[Callable[..., Visitor]]:
     """Visitors with windows of any kind; afterwards, none asked elsewhere or saw a complaint."""
     visitors: list[Visitor] = []
     contexts: list[BrowserContext] = []
 
-    def come(**window: object) -> Visitor:
+    def come(to: Advisor = advisor, **window: object) -> Visitor:
         context = browser.new_context(**window)  # type: ignore[arg-type] # as Playwright takes it
         context.set_default_timeout(PATIENCE_MS)
-        visitor = Visitor(context.new_page(), advisor)
+        visitor = Visitor(context.new_page(), to)
         visitor.watch()
         visitor.enter()
         contexts.append(context)
