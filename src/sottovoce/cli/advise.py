@@ -16,6 +16,7 @@ from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.advisor.community import Community
+    from sottovoce.topics.catalogue import Catalogue
 
 
 def advise(
@@ -29,6 +30,9 @@ def advise(
     ] = False,
     community: Annotated[
         Path | None, typer.Option(help="Posts (user, time, text) to be compared with.")
+    ] = None,
+    rank_server: Annotated[
+        str | None, typer.Option(help="URL of a rank server to be compared with; only asked.")
     ] = None,
     model: ModelOption = None,
     topics: TopicsOption = None,
@@ -67,7 +71,7 @@ def advise(
         serve.serve(
             place,
             store=kept,
-            comparison=_comparison(community, model, topics),
+            comparison=_comparison(community, rank_server, model, topics),
             operator=_operator(operator, password_file, look_log or kept.with_name("looks.jsonl")),
             told=_tell_json if as_json else _tell,
             told_again=_tell_json if as_json else _tell_again,
@@ -88,15 +92,29 @@ def _tell_json(address: str) -> None:
     typer.echo(json.dumps({"address": address}))
 
 
-def _comparison(posts: Path | None, model: list[Path] | None, topics: Path | None) -> Any:  # noqa: ANN401 - of a module that is looked up
-    desk = _web("advise.desk")
-    if posts is None:
+def _comparison(
+    posts: Path | None, rank_server: str | None, model: list[Path] | None, topics: Path | None
+) -> Any:  # noqa: ANN401 - of a module that is looked up
+    if posts is None and rank_server is None:
         if model or topics is not None:
-            raise ParameterError("--model and --topics describe a community: give --community too.")
-        return desk.DEMO
+            raise ParameterError(
+                "--model and --topics describe a community: give --community or --rank-server too."
+            )
+        return _web("advise.desk").DEMO
     catalogue = the_catalogue(topics)
     if catalogue is None:
-        raise ParameterError("--community needs --topics, the catalogue of topics to look for.")
+        raise ParameterError("a community needs --topics, the catalogue of topics to look for.")
+    if posts is None:
+        from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
+
+        server = HttpTransport(str(rank_server))
+        return _web("advise.from_rank_server").ask(server, the_models(model), catalogue)
+    if rank_server is not None:
+        raise ParameterError("--community and --rank-server exclude each other: give one.")
+    return _of_posts(posts, model, catalogue)
+
+
+def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> Any:  # noqa: ANN401 - of a module that is looked up
     from sottovoce.advisor.community import Community  # noqa: PLC0415 - keeps --help fast
 
     with progress("Reading the community"):
@@ -105,7 +123,7 @@ def _comparison(posts: Path | None, model: list[Path] | None, topics: Path | Non
     def by_setting(setting: Any) -> "Community":  # noqa: ANN401 - the advisor's setting
         return known if setting == known.setting else known.with_setting(setting)
 
-    return desk.Comparison(by_setting, "the community you gave")
+    return _web("advise.desk").Comparison(by_setting, "the community you gave")
 
 
 def _operator(wanted: bool, password_file: Path | None, look_log: Path) -> Any:  # noqa: ANN401 - of a module that is looked up

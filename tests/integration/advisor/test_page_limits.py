@@ -100,7 +100,7 @@ def test_a_missing_column_is_named_and_can_be_mapped(client: PageClient) -> None
     content = b"author,created,body\nann,2024-01-01,rehab relapse\nann,2024-01-02,heroin\n"
     status, text = upload(client, "posts.csv", content)
     assert status == 400
-    assert "no column &#39;time&#39;" in text
+    assert "no column &#39;text&#39;" in text
     assert "author, created, body" in text
     assert "Columns of the file" in text
     status, _ = upload(client, "posts.csv", content, time="created", text="body")

@@ -2,8 +2,9 @@
 
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ from sottovoce.advisor.community_setting import Setting
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.person_values import posts_of_table
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.topics.catalogue import Catalogue
 from sottovoce.web.advise.arrivals import Arrival
 
 
@@ -23,6 +25,8 @@ class Comparison:
 
     community: Callable[[Setting], Community]
     name: str
+    fixed: bool = False
+    """Whether measure, k, m and bucket are given, so that she can only set when to be told."""
 
 
 DEMO = Comparison(Community.demo, "a simulated community of people who do not exist")
@@ -63,20 +67,27 @@ class Desk:
     @property
     def setting(self) -> Setting:
         """How she is scored, and when she wants to be told."""
-        return self._own_store.setting() if self.person is None else self.person.setting
+        if self.person is not None:
+            return self.person.setting
+        stored = self._own_store.setting()
+        return self.comparison.community(stored).setting if self.comparison.fixed else stored
 
     def now(self) -> datetime:
         """What a post without a date takes for its time."""
-        return self.comparison.community(self.setting).now or datetime.now(UTC)
+        return self.community().now or datetime.now(UTC)
+
+    def community(self) -> Community:
+        """Whom she is compared with unless she brings a whole community."""
+        return _nearest(self.comparison.community, self.setting)
 
     def look_at_demo(self) -> None:
         """Be a member of the demo community who is worth looking at."""
-        community = Community.demo(self.setting)
+        community = _nearest(Community.demo, self.setting)
         self._seat(Person(community, user=community.example), DEMO_MEMBER)
 
     def bring_mine(self, table: pa.Table) -> None:
         """Her posts, compared with the community at hand."""
-        community = self.comparison.community(self.setting)
+        community = self.community()
         self._seat(Person(community, posts_of_table(table)), self.comparison.name)
 
     def bring_community(self, arrival: Arrival) -> None:
@@ -95,15 +106,20 @@ class Desk:
             raise InputError("There is no file to choose from; bring one first.")
         if not waiting.of(user).num_rows:
             raise InputError("Nobody in the file has this name.")
-        catalogue = self.comparison.community(self.setting).catalogue
-        community = Community.from_posts(waiting.table, (), catalogue, self.setting)
+        topics = self.community().catalogue
+        community = _nearest(partial(_from_posts, waiting.table, topics), self.setting)
         self._seat(Person(community, user=user), "the community in your file")
 
     def use(self, setting: Setting) -> None:
         """Score by another setting."""
         person = self.person
+        if self._fixed and not _same_scores(setting, self.setting):
+            raise ParameterError(
+                "Measure, k, m and bucket are the rank server's here: other scores could not be "
+                "compared with its histograms."
+            )
         if person is None:
-            self._check(setting)
+            self.comparison.community(setting)
         changed = None if person is None else person.with_setting(setting)
         self._own_store.save_setting(setting)
         if changed is not None:
@@ -141,5 +157,24 @@ class Desk:
             self.waiting = None
             self.store.update(person.standings(), person.setting)
 
-    def _check(self, setting: Setting) -> None:
-        self.comparison.community(setting)
+    @property
+    def _fixed(self) -> bool:
+        at_hand = self.person is None or self.compared_with == self.comparison.name
+        return self.comparison.fixed and at_hand
+
+
+def _nearest(community: Callable[[Setting], Community], setting: Setting) -> Community:
+    """By this setting or, where its measure is not to be had, by the default one."""
+    try:
+        return community(setting)
+    except ParameterError:
+        return community(replace(setting, measure=Setting.measure))
+
+
+def _from_posts(table: pa.Table, topics: Catalogue, setting: Setting) -> Community:
+    return Community.from_posts(table, (), topics, setting)
+
+
+def _same_scores(one: Setting, other: Setting) -> bool:
+    told, slack = other.thresholds, other.hysteresis
+    return replace(one, thresholds=told, hysteresis=slack) == other

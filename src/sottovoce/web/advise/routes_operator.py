@@ -40,7 +40,7 @@ def door(request: Request, operator: TheOperator, desk: TheDesk) -> HTMLResponse
     """The password, or the topics."""
     if not operator.knows(request.cookies.get(cookie_name(request))):
         return _ask(request)
-    topics = desk.comparison.community(desk.setting).topics
+    topics = desk.community().topics
     return show(request, "operator.html", topics=topics, log=operator.log.path)
 
 
@@ -83,7 +83,7 @@ def ranking(
     page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
 ) -> Response:
     """Everybody's rank for one topic; the look is logged first."""
-    community = desk.comparison.community(desk.setting)
+    community = desk.community()
     if name not in community.topics:
         raise HTTPException(NOT_FOUND, "This community has no sensitive topic of that name.")
     rows = operator.look(community, name, page)

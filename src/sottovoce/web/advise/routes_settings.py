@@ -123,7 +123,7 @@ def _settings_page(
     problem: str | None = None,
     told: str | None = None,
 ) -> HTMLResponse:
-    names = [setting.measure] if desk.person is None else desk.person.community.measures
+    community = desk.community() if desk.person is None else desk.person.community
     return show(
         request,
         "settings.html",
@@ -131,6 +131,6 @@ def _settings_page(
         problem=problem,
         told=told,
         setting=setting,
-        measures=[(name, meaning(name)) for name in names],
+        measures=[(name, meaning(name)) for name in community.measures],
         store=desk.path,
     )
