@@ -48,7 +48,9 @@ def rank_server(
         str, typer.Option(help="An SQLite file, or the URL of a PostgreSQL database.")
     ] = "rank.sqlite",
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen at; 0: any that is free.")] = 8765,
+    port: Annotated[
+        int, typer.Option(help="The port to listen at; 0: any that is free.", min=0, max=65535)
+    ] = 8765,
     certificate: Annotated[
         Path | None, typer.Option(help="TLS certificate; without one use a proxy with TLS.")
     ] = None,

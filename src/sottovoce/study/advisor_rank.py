@@ -36,7 +36,7 @@ class Settings:
     people: tuple[int, ...] = (1_000, 10_000, 100_000)
     epsilons: tuple[Fraction, ...] = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
     buckets: int = 20
-    repetitions: int = 500
+    repetitions: int = 300
     attacked: int = 4_000
     trials: int = TRIALS
 
@@ -60,7 +60,13 @@ def run(settings: Settings) -> StudyResult:
     rows = [*measured, *_protocol_rows(settings), *_attack_rows(settings), *_audit_rows(settings)]
     names: Row = {name: None for row in rows for name in row}
     plot = Plot(_figure(measured, settings), _finding(measured), _description(measured))
-    return StudyResult(tuple({**names, **row} for row in rows), (plot,), SHOWN, _notes(rows), WIDE)
+    return StudyResult(
+        tuple(names | row | {"outcome": _outcome(row)} for row in rows),
+        (plot,),
+        SHOWN,
+        _notes(rows),
+        WIDE,
+    )
 
 
 def _measured_row(settings: Settings, mode: Mode, people: int, epsilon: Fraction) -> Row:
@@ -76,7 +82,8 @@ def _protocol_rows(settings: Settings) -> list[Row]:
     rules = rules_for("shares", Fraction(1), settings.buckets)
     community = crowd(people, rules, seed=people)
     row = repeated(community, rules, opened_by_protocol(community, rules), 1)
-    return [{"part": "shares", "case": "whole protocol", "people": people, "epsilon": 1.0} | row]
+    head: Row = {"part": "shares", "case": "whole protocol", "people": people, "epsilon": 1.0}
+    return [head | row]
 
 
 def _attack_rows(settings: Settings) -> list[Row]:
@@ -118,6 +125,10 @@ def _number(row: Row, name: str) -> float:
     return float(value)
 
 
+def _percent(row: Row, name: str) -> str:
+    return f"{100 * _number(row, name):.1f}%"
+
+
 def _outcome(row: Row) -> str:
     """A row in words."""
     if row["part"] == "audit":
@@ -130,10 +141,11 @@ def _outcome(row: Row) -> str:
             else f"{found:.0f}"
         )
     return (
-        f"error {_number(row, 'error_points'):.3g} points ({_number(row, 'error_over_predicted'):.2f} "
-        f"of predicted), coverage {_number(row, 'coverage'):.3f}, width "
-        f"{_number(row, 'width_points'):.1f} points, band told {100 * _number(row, 'bands_told'):.1f}%, "
-        f"right {100 * _number(row, 'bands_right'):.1f}%"
+        f"error {_number(row, 'error_points'):.3g} points, "
+        f"{_number(row, 'error_over_predicted'):.2f} of predicted; "
+        f"coverage {_number(row, 'coverage'):.3f}, "
+        f"width {_number(row, 'width_points'):.1f} points; "
+        f"band told {_percent(row, 'bands_told')}, right {_percent(row, 'bands_right')}"
     )
 
 
@@ -145,9 +157,9 @@ def _finding(rows: Sequence[Row]) -> str:
     one = next(row for row in noise if row["epsilon"] == 1)
     right = min(_number(row, "bands_right") for row in shares)
     return (
-        f"Noise mode: the error is {min(ratios):.2f} to {max(ratios):.2f} of the predicted one. With "
-        f"{people:,.0f} people at epsilon 1 it is {_number(one, 'error_points'):.2f} points, the "
-        f"interval for a rank is {_number(one, 'width_points'):.1f} points wide, and "
+        f"Noise mode: the error is {min(ratios):.2f} to {max(ratios):.2f} of the predicted one. "
+        f"With {people:,.0f} people at epsilon 1 it is {_number(one, 'error_points'):.2f} points, "
+        f"the interval for a rank is {_number(one, 'width_points'):.1f} points wide, and "
         f"{100 * _number(one, 'bands_told'):.0f}% of people can be told a band. Shares mode: the "
         f"band is right for at least {100 * right:.1f}% of people."
     )
@@ -168,16 +180,16 @@ def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
     return (
         (
             f"An attack that adds up one person's reports at epsilon 1 finds her bucket: {attack}. "
-            "Kept reports gain nothing by repetition. Clamping keeps all that a report tells, so an "
-            "attacker who clamps for himself gets as much from unclamped ones."
+            "Kept reports gain nothing by repetition. Clamping keeps all that a report tells, so "
+            "an attacker who clamps for himself gets as much from unclamped ones."
         ),
         (
             "Coverage is that of the 95% interval for the number of people in bucket k or higher, "
-            "over all k. The interval for a rank spans the whole bucket, as all in it count as tied."
+            "over all k. The interval for a rank spans the whole bucket: all in it count as tied."
         ),
         (
-            "Bands are compared with those of the buckets; bands_right_by_score in the JSON compares "
-            "with the exact score's, which buckets cannot tell where a band's border cuts one."
+            "Bands are compared with those of the buckets; bands_right_by_score in the JSON "
+            "compares with the exact score's, which buckets cannot tell where a border cuts one."
         ),
     )
 

@@ -6,6 +6,7 @@ noise's known law enters; nothing is estimated from the data.
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,7 @@ def share_margins(rate: float, buckets: int, coverage: float) -> Floats:
     return np.array([known[int(m)] for m in fewer], dtype=np.float64)
 
 
+@lru_cache(maxsize=1024)
 def _quantile(rate: float, terms: int, chance: float) -> int:
     """The least t with P(sum of ``terms`` two-sided geometric draws <= t) >= ``chance``.
 

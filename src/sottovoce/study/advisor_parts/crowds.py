@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.advisor.rank.buckets import Buckets
 from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
-from sottovoce.advisor.rank.estimate import band_of
+from sottovoce.advisor.rank.estimate import BANDS, REST, band_of
 
 TOPIC = "topic"
+BAND_NAMES = (*(f"top {band}%" for band in BANDS), REST)
 # Most people hardly touch a topic; some do much.
 _EXPOSED = 0.07
 
@@ -32,6 +34,12 @@ class Crowd:
     def at_least(self) -> NDArray[np.int64]:
         """How many people are in bucket k or higher, k = 0 to B."""
         return np.append(np.cumsum(self.counts[::-1])[::-1], 0)
+
+    @cached_property
+    def bands_by_score(self) -> NDArray[np.int64]:
+        """The place in `BAND_NAMES` of each person's band, by her exact score."""
+        positions = np.argsort(np.argsort(-self.scores)) + 1
+        return np.searchsorted(np.array(BANDS) * self.people, positions * 100, side="left")
 
     def band(self, bucket: int) -> str:
         """The true band of everybody in ``bucket``."""

@@ -12,10 +12,11 @@ from sottovoce.advisor.rank.histogram import Histogram
 from sottovoce.advisor.rank.margins import deviations
 from sottovoce.release.expected import noise_deviation
 from sottovoce.release.mechanism import GeometricMechanism
-from sottovoce.study.advisor_parts.crowds import TOPIC, Crowd
+from sottovoce.study.advisor_parts.crowds import BAND_NAMES, TOPIC, Crowd
 from sottovoce.study.result import Row
 
 _POINTS = 100.0
+_PART = 1 << 14
 Publish = Callable[[], Histogram]
 
 
@@ -71,7 +72,9 @@ def noised(crowd: Crowd, rules: Description) -> Publish:
     noise = rules.noise(TOPIC)
 
     def publish() -> Histogram:
-        total = noise.reports(crowd.buckets).sum(axis=0)
+        # A part at a time, small enough for the processor's caches.
+        parts = np.array_split(crowd.buckets, crowd.people // _PART + 1)
+        total = np.sum([noise.reports(part).sum(axis=0) for part in parts], axis=0)
         return Histogram.of_noised(rules, TOPIC, 0, crowd.people, total)
 
     return publish
@@ -118,9 +121,5 @@ def _share(weights: NDArray[np.float64], values: Iterable[float]) -> float:
 
 def _by_score(crowd: Crowd, found: list[RankEstimate]) -> float:
     """The share of people whose told band is that of their exact score, not of their bucket."""
-    order = np.argsort(np.argsort(-crowd.scores)) + 1
-    edges = np.array([1, 5, 10, 25, 50]) * crowd.people
-    true = np.searchsorted(edges, order * 100, side="left")
-    names = ["top 1%", "top 5%", "top 10%", "top 25%", "top 50%", "rest"]
-    told = np.array([names.index(each.band) if each.band else -1 for each in found])
-    return float(np.mean(told[crowd.buckets] == true))
+    told = np.array([BAND_NAMES.index(each.band) if each.band else -1 for each in found])
+    return float(np.mean(told[crowd.buckets] == crowd.bands_by_score))
