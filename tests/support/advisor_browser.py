@@ -8,10 +8,19 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from sottovoce.web.advise.app import Options, create_app
 from sottovoce.web.advise.desk import DEMO, Comparison
@@ -19,6 +28,7 @@ from sottovoce.web.security.door import Door
 
 FLAGS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
 PATIENCE_MS = 20_000
+PAGES = {"/start/upload", "/start/paste", "/start/who", "/settings", "/topic", "/standing"}
 # The default of five seconds is short on a busy machine; a test that passes does not wait.
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -49,7 +59,7 @@ class Visitor:
         page.on("request", lambda request: self.asked.append(request.url))
         page.on("dialog", self._refuse)
         page.on("pageerror", lambda error: self.complaints.append(f"script error: {error}"))
-        page.on("console", lambda message: self._hear(message.text))
+        page.on("console", self._hear)
 
     def enter(self) -> None:
         """Come in by the address from the terminal, to an empty desk."""
@@ -72,10 +82,11 @@ class Visitor:
         own = (self.advisor.address + "/", "data:")
         return [address for address in self.asked if not address.startswith(own)]
 
-    def _hear(self, words: str) -> None:
-        # Chromium says so of every page that answers 400, which a refusal does on purpose.
-        if "status of 400" not in words:
-            self.complaints.append(words)
+    def _hear(self, message: ConsoleMessage) -> None:
+        # Chromium says so of every page that is a refusal, which is meant to be one.
+        refusal = "responded with a status of 4" in message.text
+        if not (refusal and urlsplit(message.location["url"]).path in PAGES):
+            self.complaints.append(message.text)
 
     def _refuse(self, dialog: Dialog) -> None:
         self.complaints.append(f"dialog: {dialog.message}")
