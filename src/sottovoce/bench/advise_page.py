@@ -106,11 +106,13 @@ def advisor_process(folder: Path, *more: str) -> Iterator[str]:
     """Start ``sottovoce advise``; the address that lets a browser in."""
     options = ("--no-open", "--json", "--store", str(folder / "advise.sqlite"))
     command = [sys.executable, "-m", "sottovoce.cli", "advise", *options, *more]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own
+    said = folder / "said.txt"
+    with said.open("w") as errors:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)  # noqa: S603 - our own
     try:
         line = "" if process.stdout is None else process.stdout.readline()
         if not line:
-            raise CheckFailedError("sottovoce advise did not start.")
+            raise CheckFailedError(f"sottovoce advise did not start: {said.read_text().strip()}")
         yield str(json.loads(line)["address"])
     finally:
         process.terminate()
