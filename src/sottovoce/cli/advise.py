@@ -3,9 +3,8 @@
 import json
 import os
 import sys
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,8 +14,10 @@ from sottovoce.cli.shown import AsJson, progress
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.advisor.community import Community
+    from sottovoce.advisor.community import Setting
     from sottovoce.topics.catalogue import Catalogue
+    from sottovoce.web.advise.desk import Comparison
+    from sottovoce.web.advise.operator import Operator
 
 
 def advise(
@@ -57,7 +58,7 @@ def advise(
     """Open the advisor: a page on this machine that tells you where your posts put you.
 
     Bring your posts on the page; without --community they are compared with simulated people.
-    Nothing leaves this machine. Stop it with Ctrl-C.
+    Nothing of yours leaves this machine. Stop it with Ctrl-C.
 
     Example: sottovoce advise
     """
@@ -65,18 +66,18 @@ def advise(
         _set_password(set_operator_password)
         return
     with needs_extra("web"):
-        serve = _web("advise.serve")
-        place = serve.Place(host, port, beyond)
-        kept = store or _data_folder() / "advise.sqlite"
-        serve.serve(
-            place,
-            store=kept,
-            comparison=_comparison(community, rank_server, model, topics),
-            operator=_operator(operator, password_file, look_log or kept.with_name("looks.jsonl")),
-            told=_tell_json if as_json else _tell,
-            told_again=_tell_json if as_json else _tell_again,
-            open_browser=not no_open,
-        )
+        from sottovoce.web.advise.serve import Place, serve  # noqa: PLC0415 - fast --help
+    place = Place(host, port, beyond)
+    kept = store or _data_folder() / "advise.sqlite"
+    serve(
+        place,
+        store=kept,
+        comparison=_comparison(community, rank_server, model, topics),
+        operator=_operator(operator, password_file, look_log or kept.with_name("looks.jsonl")),
+        told=_tell_json if as_json else _tell,
+        told_again=_tell_json if as_json else _tell_again,
+        open_browser=not no_open,
+    )
 
 
 def _tell(address: str) -> None:
@@ -94,65 +95,67 @@ def _tell_json(address: str) -> None:
 
 def _comparison(
     posts: Path | None, rank_server: str | None, model: list[Path] | None, topics: Path | None
-) -> Any:  # noqa: ANN401 - of a module that is looked up
+) -> "Comparison":
+    from sottovoce.web.advise.desk import DEMO  # noqa: PLC0415 - keeps --help fast
+
     if posts is None and rank_server is None:
         if model or topics is not None:
             raise ParameterError(
                 "--model and --topics describe a community: give --community or --rank-server too."
             )
-        return _web("advise.desk").DEMO
+        return DEMO
     catalogue = the_catalogue(topics)
     if catalogue is None:
         raise ParameterError("a community needs --topics, the catalogue of topics to look for.")
     if posts is None:
         from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
+        from sottovoce.web.advise.from_rank_server import ask  # noqa: PLC0415 - fast --help
 
-        server = HttpTransport(str(rank_server))
-        return _web("advise.from_rank_server").ask(server, the_models(model), catalogue)
+        return ask(HttpTransport(str(rank_server)), the_models(model), catalogue)
     if rank_server is not None:
         raise ParameterError("--community and --rank-server exclude each other: give one.")
     return _of_posts(posts, model, catalogue)
 
 
-def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> Any:  # noqa: ANN401 - of a module that is looked up
+def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> "Comparison":
     from sottovoce.advisor.community import Community  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise.desk import Comparison  # noqa: PLC0415 - keeps --help fast
 
+    spaces = the_models(model)
     with progress("Reading the community"):
-        known = Community.from_posts(posts, the_models(model), catalogue)
+        known = Community.from_posts(posts, spaces, catalogue)
 
-    def by_setting(setting: Any) -> "Community":  # noqa: ANN401 - the advisor's setting
+    def by_setting(setting: "Setting") -> Community:
         return known if setting == known.setting else known.with_setting(setting)
 
-    return _web("advise.desk").Comparison(by_setting, "the community you gave")
+    return Comparison(by_setting, "the community you gave", spaces)
 
 
-def _operator(wanted: bool, password_file: Path | None, look_log: Path) -> Any:  # noqa: ANN401 - of a module that is looked up
+def _operator(wanted: bool, password_file: Path | None, look_log: Path) -> "Operator | None":
     if not wanted:
         if password_file is not None:
             raise ParameterError("--password-file is for --operator, which was not given.")
         return None
     if password_file is None:
         raise ParameterError("--operator needs --password-file; see --set-operator-password.")
-    password = _web("security.passwords").PasswordFile(password_file)
-    return _web("advise.operator").Operator(password, _web("security.look_log").LookLog(look_log))
+    from sottovoce.web.advise.operator import Operator  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.security.look_log import LookLog  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.security.passwords import PasswordFile  # noqa: PLC0415 - fast --help
+
+    return Operator(PasswordFile(password_file), LookLog(look_log))
 
 
 def _set_password(path: Path) -> None:
     with needs_extra("web"):
-        passwords = _web("security.passwords")
+        from sottovoce.web.security.passwords import write_password  # noqa: PLC0415 - fast --help
     if sys.stdin.isatty():
         password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     else:
         password = sys.stdin.readline().rstrip("\n")
-    passwords.write_password(path, password)
+    write_password(path, password)
     typer.echo(f"The password's hash is in {path}; only you can read it.")
 
 
 def _data_folder() -> Path:
     given = os.environ.get("XDG_DATA_HOME")
     return (Path(given) if given else Path.home() / ".local" / "share") / "sottovoce"
-
-
-def _web(module: str) -> Any:  # noqa: ANN401 - a module
-    # The command line and the web are doors side by side; one opens the other by name only.
-    return import_module(f"sottovoce.web.{module}")

@@ -200,6 +200,15 @@ def test_alerts_of_the_demo_stay_with_the_demo(demo: PageClient) -> None:
     assert "There is no alert" in demo.get("/alerts").text
 
 
+def test_alerts_are_new_until_she_has_seen_them(demo: PageClient) -> None:
+    assert "new alert" in demo.get("/standing").text
+    assert ">new</span>" in demo.get("/alerts").text
+    assert demo.post("/alerts/seen").headers["location"] == "/alerts"
+    assert ">new</span>" not in demo.get("/alerts").text
+    assert "You entered the first" in demo.get("/alerts").text
+    assert "new alert" not in demo.get("/standing").text
+
+
 @pytest.mark.parametrize("by_script", [False, True])
 def test_deleting_leaves_nothing(demo: PageClient, tmp_path: Path, by_script: bool) -> None:
     demo.post("/start/paste", data={"posts": POSTS})

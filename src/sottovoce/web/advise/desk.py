@@ -16,6 +16,7 @@ from sottovoce.advisor.person import Person
 from sottovoce.advisor.person_values import posts_of_table
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue
+from sottovoce.topics.space import Space
 from sottovoce.web.advise.arrivals import Arrival
 
 
@@ -25,6 +26,8 @@ class Comparison:
 
     community: Callable[[Setting], Community]
     name: str
+    spaces: tuple[Space, ...] = ()
+    """The adversary's models, for a community that she brings too."""
     fixed: bool = False
     """Whether measure, k, m and bucket are given, so that she can only set when to be told."""
 
@@ -107,7 +110,7 @@ class Desk:
         if not waiting.of(user).num_rows:
             raise InputError("Nobody in the file has this name.")
         topics = self.community().catalogue
-        community = _nearest(partial(_from_posts, waiting.table, topics), self.setting)
+        community = _nearest(partial(self._from_posts, waiting.table, topics), self.setting)
         self._seat(Person(community, user=user), "the community in your file")
 
     def use(self, setting: Setting) -> None:
@@ -157,6 +160,9 @@ class Desk:
             self.waiting = None
             self.store.update(person.standings(), person.setting)
 
+    def _from_posts(self, table: pa.Table, topics: Catalogue, setting: Setting) -> Community:
+        return Community.from_posts(table, self.comparison.spaces, topics, setting)
+
     @property
     def _fixed(self) -> bool:
         at_hand = self.person is None or self.compared_with == self.comparison.name
@@ -169,10 +175,6 @@ def _nearest(community: Callable[[Setting], Community], setting: Setting) -> Com
         return community(setting)
     except ParameterError:
         return community(replace(setting, measure=Setting.measure))
-
-
-def _from_posts(table: pa.Table, topics: Catalogue, setting: Setting) -> Community:
-    return Community.from_posts(table, (), topics, setting)
 
 
 def _same_scores(one: Setting, other: Setting) -> bool:

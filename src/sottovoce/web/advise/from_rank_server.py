@@ -43,7 +43,7 @@ def ask(server: Transport, spaces: Sequence[Space], catalogue: Catalogue) -> Com
         fitting = replace(setting, thresholds=wanted.thresholds, hysteresis=wanted.hysteresis)
         return known if fitting == known.setting else known.with_setting(fitting)
 
-    return Comparison(by_setting, "those who report to the rank server", fixed=True)
+    return Comparison(by_setting, "those who report to the rank server", tuple(spaces), fixed=True)
 
 
 def bounds(published: Published, description: Description) -> Histogram:
