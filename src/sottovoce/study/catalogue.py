@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sottovoce.errors import ParameterError
+from sottovoce.study.advisor_rank import run_advisor_rank
 from sottovoce.study.assess_blogs import run_assess_blogs
 from sottovoce.study.assess_figure_1 import run_figure_1 as run_assess_figure_1
 from sottovoce.study.assess_judgement_runs import (
@@ -40,6 +41,10 @@ class Study:
 
 
 STUDIES: dict[str, Study] = {
+    "advisor-rank": Study(
+        "Ranks from a server that sees no score: errors, intervals, bands, audits, an attack",
+        run_advisor_rank,
+    ),
     "assess-table-1": Study(
         "Topics by number of judges who call them sensitive, and their agreement",
         run_assess_table_1,
