@@ -17,6 +17,7 @@ from sottovoce.study.assess_table_4 import run_table_4
 from sottovoce.study.assess_table_5 import run_table_5
 from sottovoce.study.assess_table_6 import run_table_6
 from sottovoce.study.learn_table_1 import run_learn_table_1
+from sottovoce.study.loop import run_study_loop
 from sottovoce.study.options import Options
 from sottovoce.study.release_runs import (
     run_figure_1,
@@ -25,6 +26,7 @@ from sottovoce.study.release_runs import (
     run_table_1,
 )
 from sottovoce.study.result import StudyResult
+from sottovoce.study.scale import run_scale
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Study:
     runner: Callable[[Options], StudyResult]
     takes_votes: bool = False
     takes_half: bool = False
+    takes_seconds: bool = False
 
 
 STUDIES: dict[str, Study] = {
@@ -88,6 +91,15 @@ STUDIES: dict[str, Study] = {
     "learn-table-1": Study(
         "Misclassification and time, in clear, with rados encrypted and with theta encrypted",
         run_learn_table_1,
+    ),
+    "loop": Study(
+        "Assess, release, assess again: exposure against usefulness over privacy settings",
+        run_study_loop,
+    ),
+    "scale": Study(
+        "Time, memory and bytes against posts, users and topics, and a plan for 10^9 users",
+        run_scale,
+        takes_seconds=True,
     ),
 }
 
