@@ -80,6 +80,16 @@ class ServerProcess:
         if self._process.stdout:
             self._process.stdout.close()
 
+    def cpu_s(self) -> float:
+        """The processor time that it has used."""
+        fields = (
+            Path(f"/proc/{self._process.pid}/stat")
+            .read_text(encoding="ascii")
+            .rpartition(")")[2]
+            .split()
+        )
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def tokens(self) -> set[str]:
         """The ids of all reports in the store."""
         with closing(sqlite3.connect(self.store)) as connection:
@@ -240,14 +250,30 @@ def rows(reports: int = REPORTS) -> list[BenchRow]:
         server = ServerProcess(Path(folder), core=cores[0])
         try:
             os.sched_setaffinity(0, set(cores[1:] or cores))
-            paced = send(server.port, server.bodies(reports), PACE)
+            paced, cpu_s = _costed(server, server.bodies(reports))
             most = send(server.port, server.bodies(reports), 0)
         finally:
             os.sched_setaffinity(0, set(cores))
             server.stop()
     with tempfile.TemporaryDirectory() as folder:
         survival = survive_kill(Path(folder), reports)
-    return [*_paced_rows(paced, reports), _most_row(most, reports), _lost_row(survival)]
+    cost = bench_row(
+        "advise",
+        f"rank server, {reports:,} reports at {PACE}/s, processor time of each",
+        "ms",
+        1000 * cpu_s / reports,
+        f"a core's share at {PACE}/s",
+        1000 / PACE,
+        less_is_better=True,
+    )
+    return [*_paced_rows(paced, reports), cost, _most_row(most, reports), _lost_row(survival)]
+
+
+def _costed(server: ServerProcess, bodies: dict[str, bytes]) -> tuple[Outcome, float]:
+    """The outcome at the usual pace, and the server's processor time for it."""
+    before = server.cpu_s()
+    outcome = send(server.port, bodies, PACE)
+    return outcome, server.cpu_s() - before
 
 
 def _paced_rows(outcome: Outcome, reports: int) -> Sequence[BenchRow]:

@@ -155,8 +155,14 @@ def _show(rules: "Description", url: str | None, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(rules.record() | {"version": rules.version, "url": url}))
         return
+    from sottovoce.release.exact import text_up  # noqa: PLC0415 - fast --help
+
     noise = rules.noise(rules.topics[0].name)
-    typer.echo(f"Rank server at {url or 'no address yet'}, mode {rules.mode}.")
+    if url is not None:
+        typer.echo(f"Rank server at {url}")
+    each = "period" if rules.mode == "shares" else "new bucket"
+    typer.echo(f"Topics: {', '.join(rules.by_name)}")
     typer.echo(
-        f"Topics: {', '.join(rules.by_name)}; {noise.buckets} buckets of {noise.epsilon} each."
+        f"Mode {rules.mode}, {noise.buckets} buckets, "
+        f"epsilon {text_up(rules.epsilon)} for each {each}"
     )

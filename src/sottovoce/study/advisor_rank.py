@@ -41,7 +41,7 @@ class Settings:
     trials: int = TRIALS
 
 
-QUICK = Settings(people=(1_000, 10_000), repetitions=100, attacked=1_000, trials=1 << 19)
+QUICK = Settings(people=(1_000, 10_000), repetitions=100, attacked=1_000)
 
 
 def run_advisor_rank(options: Options) -> StudyResult:

@@ -30,7 +30,9 @@ class Transport(Protocol):
 class HttpTransport:
     """One server at a URL; plain HTTP only on this machine, as shares are secret on their way."""
 
-    def __init__(self, url: str, *, timeout_s: float = _TIMEOUT_S) -> None:
+    def __init__(
+        self, url: str, *, timeout_s: float = _TIMEOUT_S, most_bytes: int = MOST_ANSWER_BYTES
+    ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ParameterError("a rank server's address must be an http or https URL.")
@@ -38,6 +40,7 @@ class HttpTransport:
             raise ParameterError("a rank server on another machine must be reached by https.")
         self._host, self._port, self._base = parts.hostname, parts.port, parts.path.rstrip("/")
         self._secure, self._timeout_s = parts.scheme == "https", timeout_s
+        self._most_bytes = most_bytes
 
     def call(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
         """One request on a connection of its own."""
@@ -62,15 +65,15 @@ class HttpTransport:
             sent = {"Content-Type": "application/json", **(headers or {})}
             connection.request(method, self._base + path, body, sent)
             response = connection.getresponse()
-            answer = response.read(MOST_ANSWER_BYTES + 1)
+            answer = response.read(self._most_bytes + 1)
         except (OSError, http.client.HTTPException) as error:
             raise ProtocolError(
                 f"the rank server cannot be reached ({type(error).__name__}); try again later."
             ) from error
         finally:
             connection.close()
-        if len(answer) > MOST_ANSWER_BYTES:
-            raise InputError(f"the rank server's answer exceeds {MOST_ANSWER_BYTES} bytes.")
+        if len(answer) > self._most_bytes:
+            raise InputError(f"the rank server's answer exceeds {self._most_bytes} bytes.")
         return response.status, answer
 
 

@@ -26,9 +26,9 @@ from sottovoce.web.rank.models import (
     noised_form,
     topic_names,
 )
-from sottovoce.web.rank.pair import CHECK, OPEN, SecondServer
+from sottovoce.web.rank.pair import CHECK, MOST_PEER_BYTES, OPEN, SecondServer
 from sottovoce.web.rank.service import RankService
-from sottovoce.web.rank.share_routes import MOST_PEER_BODY, add_peer_routes, add_shares
+from sottovoce.web.rank.share_routes import add_peer_routes, add_shares
 from sottovoce.web.rank.writer import BusyError
 
 MOST_BODY = 1 << 14
@@ -68,7 +68,7 @@ def create_app(service: RankService, limits: Limits = Limits()) -> FastAPI:  # n
 
 
 def _most_body(path: str) -> int:
-    return MOST_PEER_BODY if path in {CHECK, OPEN} else MOST_BODY
+    return MOST_PEER_BYTES if path in {CHECK, OPEN} else MOST_BODY
 
 
 def _add_public_routes(app: FastAPI, service: RankService) -> None:

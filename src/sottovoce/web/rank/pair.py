@@ -32,6 +32,8 @@ from sottovoce.web.rank.storage import Store
 
 CHECK, OPEN = "/peer/check", "/peer/open"
 _TIMEOUT_S = 120.0
+MOST_PEER_BYTES = 1 << 28
+"""Of a message about a million reports."""
 
 
 class Peer(Protocol):
@@ -45,7 +47,8 @@ class HttpPeer:
     """The second server at a URL, every request signed."""
 
     def __init__(self, url: str, key: PeerKey) -> None:
-        self._transport, self._key = HttpTransport(url, timeout_s=_TIMEOUT_S), key
+        self._transport = HttpTransport(url, timeout_s=_TIMEOUT_S, most_bytes=MOST_PEER_BYTES)
+        self._key = key
 
     def call(self, path: str, message: Message) -> Message:
         """Send ``message`` signed; the answer's JSON."""

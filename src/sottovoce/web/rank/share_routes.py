@@ -16,8 +16,6 @@ from sottovoce.web.rank.pair import CHECK, OPEN, SecondServer
 from sottovoce.web.rank.peer_auth import HEADER
 from sottovoce.web.rank.service import RankService
 
-MOST_PEER_BODY = 1 << 28
-
 
 class Answered(BaseModel):
     """The second server's parts of the check, a packed number for each report of both."""

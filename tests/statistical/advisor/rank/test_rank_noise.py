@@ -13,7 +13,8 @@ from sottovoce.study.advisor_parts.attacks import PERIODS, attacked, heard_over_
 from sottovoce.study.advisor_parts.crowds import Crowd, crowd, rules_for
 from sottovoce.study.advisor_parts.errors import noised, opened, repeated
 
-TRIALS = 1 << 19
+# So many that the smallest epsilon's planted fault is 8 standard errors from passing.
+TRIALS = 1 << 21
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), 1, 4])
@@ -53,10 +54,10 @@ def test_intervals_of_the_noise_mode_have_their_coverage_and_narrower_ones_have_
     rules = rules_for("noise", Fraction(1), 20)
     people = crowd(1000, rules, seed=1)
     row = repeated(people, rules, noised(people, rules), 400)
-    assert 0.93 < row["coverage"] < 0.97  # type: ignore[operator] # a number
-    assert row["rank_coverage"] > 0.93  # type: ignore[operator] # a number
-    assert 0.9 < row["error_over_predicted"] < 1.1  # type: ignore[operator] # a number
-    assert covered(people, 0.8) < 0.85
+    assert 0.92 < row["coverage"] < 0.98  # type: ignore[operator] # a number
+    assert row["rank_coverage"] > 0.92  # type: ignore[operator] # a number
+    assert 0.88 < row["error_over_predicted"] < 1.12  # type: ignore[operator] # a number
+    assert covered(people, 0.68) < 0.85
 
 
 def covered(people: Crowd, coverage: float) -> float:
@@ -75,8 +76,8 @@ def test_intervals_of_the_shares_mode_have_their_coverage_and_bands_are_right() 
     rules = rules_for("shares", Fraction(1), 20)
     people = crowd(20_000, rules, seed=2)
     row = repeated(people, rules, opened(people, rules), 400)
-    assert 0.94 < row["coverage"] < 0.98  # type: ignore[operator] # a number
-    assert 0.9 < row["error_over_predicted"] < 1.1  # type: ignore[operator] # a number
+    assert 0.92 < row["coverage"] < 0.99  # type: ignore[operator] # a number
+    assert 0.88 < row["error_over_predicted"] < 1.12  # type: ignore[operator] # a number
     assert row["bands_right"] > 0.97  # type: ignore[operator] # a number
 
 

@@ -1,5 +1,6 @@
 """The server: what it takes, what it refuses, and what it publishes once and for ever."""
 
+import json
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -157,6 +158,16 @@ def test_a_body_over_the_limit_is_refused_by_its_length_and_as_it_arrives(
     assert server.client.post("/reports", content=too_much).status_code == 413
     pieces = (b" " * 1000 for _ in range(20))
     assert server.client.post("/reports", content=pieces).status_code == 413
+
+
+def test_another_site_s_form_cannot_report(server: InProcess) -> None:
+    """What a browser sends without asking first is not JSON, and no answer is shared with it."""
+    sent = {"Content-Type": "text/plain", "Origin": "https://elsewhere.example"}
+    answer = server.client.post("/reports", content=json.dumps(body()), headers=sent)
+    assert answer.status_code == 422
+    assert "access-control-allow-origin" not in answer.headers
+    asked = {"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "POST"}
+    assert server.client.options("/reports", headers=asked).status_code == 405
 
 
 def test_whoever_asks_too_often_is_told_to_wait(tmp_path: Path, clock: Clock) -> None:
