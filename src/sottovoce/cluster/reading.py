@@ -92,6 +92,8 @@ def _delimited(
         header=options.header is True,
         multiLine=bool(quote),
         encoding=options.encoding,
+        # A text that is there but empty is a text.
+        nullValue="\0",
         # Columns go by their names in every file, not by their place in the first.
         enforceSchema=False,
     )

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sottovoce.cluster.failures import is_sparks
 from sottovoce.errors import InputError, MissingExtraError, ParameterError
 
 LOCAL = "local[*]"
@@ -181,13 +182,29 @@ def _quiet_start() -> Iterator[None]:
 def _wait_for_workers(session: Any, wait_s: float) -> None:  # noqa: ANN401 - Spark has no types
     """A master without workers takes a job and lets it lie: say so instead."""
     context = session.sparkContext
-    if context.master.startswith("local"):
+    master = context.master
+    if master.startswith("local"):
         return
     deadline = time.monotonic() + wait_s
-    while context._jsc.sc().statusTracker().getExecutorInfos().__len__() < 2:  # noqa: SLF001, PLR2004 - Python has no door to it; the driver is one
+    while _executors(context) < 1:
         if time.monotonic() > deadline:
             raise InputError(
-                f"the Spark master at {context.master} gave no worker within {wait_s:.0f} s; start "
+                f"the Spark master at {master} gave no worker within {wait_s:.0f} s; start "
                 "workers, ask for less memory or fewer cores, or use --engine embedded."
             )
         time.sleep(_STEP_S)
+
+
+def _executors(context: Any) -> int:  # noqa: ANN401 - Spark has no types
+    """How many workers have joined; a context that Spark gave up on is told."""
+    try:
+        tracker = context._jsc.sc().statusTracker()  # noqa: SLF001 - Python has no door to it
+        # The driver is one of them.
+        return len(tracker.getExecutorInfos()) - 1
+    except Exception as error:
+        if not is_sparks(error):
+            raise
+        raise InputError(
+            "the Spark master took the connection and gave no answer; see that it is a master and "
+            "that its version is this pyspark's."
+        ) from None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,6 +22,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+Spark: TypeAlias = Any
 POSTS = random_posts(3, users=12, posts=120)
 PLAN = Plan(CATALOGUE, measures=("bow", "ent"), partitions=2)
 
@@ -33,7 +34,7 @@ def spark(java: None) -> Iterator[Any]:
         yield session
 
 
-def refused(spark: Any, posts: Path, out: Path, *, options: ReadOptions = ReadOptions()) -> str:  # noqa: B008 - frozen
+def refused(spark: Spark, posts: Path, out: Path, *, options: ReadOptions = ReadOptions()) -> str:  # noqa: B008 - frozen
     before = sorted(out.parent.iterdir()) if out.parent.is_dir() else []
     with pytest.raises(InputError) as raised:
         assess_files(spark, str(posts), str(out), PLAN, options)
@@ -49,7 +50,7 @@ def written(folder: Path, *tables: pa.Table) -> Path:
     return folder
 
 
-def test_what_cannot_be_read_is_refused_and_leaves_nothing(spark: Any, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_refused_and_leaves_nothing(spark: Spark, tmp_path: Path) -> None:
     out = tmp_path / "out" / "ranks.parquet"
     out.parent.mkdir()
     without = POSTS.drop_columns(["text"])
@@ -69,7 +70,7 @@ def test_what_cannot_be_read_is_refused_and_leaves_nothing(spark: Any, tmp_path:
     assert "no usable row" in refused(spark, written(tmp_path / "d", POSTS[:0]), out)
 
 
-def test_what_cannot_be_written_is_refused_before_any_work(spark: Any, tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_refused_before_any_work(spark: Spark, tmp_path: Path) -> None:
     posts = written(tmp_path / "posts", POSTS)
     assert "does not exist" in refused(spark, posts, tmp_path / "missing" / "ranks.parquet")
     (tmp_path / "file").touch()
@@ -81,7 +82,9 @@ def test_what_cannot_be_written_is_refused_before_any_work(spark: Any, tmp_path:
     assert (mine / "letter").read_text() == "dear"
 
 
-def test_text_formats_and_a_frame_give_the_ranks_of_one_machine(spark: Any, tmp_path: Path) -> None:
+def test_text_formats_and_a_frame_give_the_ranks_of_one_machine(
+    spark: Spark, tmp_path: Path
+) -> None:
     expected = score(POSTS, (), CATALOGUE, measures=("bow", "ent")).table
     users = expected["user"].to_pylist()
     out = tmp_path / "ranks.parquet"
@@ -101,7 +104,7 @@ def test_text_formats_and_a_frame_give_the_ranks_of_one_machine(spark: Any, tmp_
     assert spark.conf.get("spark.sql.shuffle.partitions") == before
 
 
-def test_a_worker_s_sentence_reaches_the_caller(spark: Any, tmp_path: Path) -> None:
+def test_a_worker_s_sentence_reaches_the_caller(spark: Spark, tmp_path: Path) -> None:
     late = POSTS.set_column(1, "time", pa.array([None] * len(POSTS), POSTS["time"].type))
     with pytest.raises(CorpusError, match="120 rows read, 0 kept"):
         assess_files(
