@@ -50,13 +50,14 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def only_one(path: Path, *, patience_s: float = PATIENCE_S) -> Iterator[None]:
+def only_one(path: Path, *, patience_s: float | None = None) -> Iterator[None]:
     """Let no other command update ``path`` meanwhile; refuse when one does and goes on doing so.
 
     The lock is on a file beside it, which goes when the block ends. The system drops the lock of a
     process that dies, so none can be left behind.
     """
     lock = path.with_name(f"{path.name}.lock")
+    patience_s = PATIENCE_S if patience_s is None else patience_s
     descriptor = _locked(lock, path, time.monotonic() + patience_s)
     try:
         yield

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sottovoce.assess.best_buckets_kernels import (
     EMPTY,
     NOWHERE,
+    close_gaps,
     count_used,
     fold,
     gather_best,
@@ -24,6 +25,7 @@ from sottovoce.assess.growing import GrowingRows
 from sottovoce.errors import ParameterError
 
 _FIRST_SLOTS = 64
+_GAPS_WORTH_CLOSING = 0.2
 
 
 class Lines(NamedTuple):
@@ -130,13 +132,24 @@ class BestBuckets:
                 done,
             )
         ) < users.size:
-            self._widen()
+            self._make_room()
 
-    def _widen(self) -> None:
-        size = max(_FIRST_SLOTS, 2 * self.kept, 2 * len(self._strengths.array))
-        self._strengths.grow(size)
-        self._buckets.grow(size)
-        self._following = _longer(self._following, size)
+    def _make_room(self) -> None:
+        """Close the gaps that users left who moved to larger blocks; grow where that is too few."""
+        slots, live = len(self._strengths.array), int(self._room.sum())
+        if slots - live >= max(self.kept, _GAPS_WORTH_CLOSING * slots):
+            order = np.argsort(self._start, kind="stable")
+            tables = (self._strengths.array, self._buckets.array)
+            self._free[0] = close_gaps(*tables, self._start, self._room, order)
+            self._free[1:] = NOWHERE
+        else:
+            # By little: growing moves no number, but slots once touched take memory.
+            self._grow(slots + max(_FIRST_SLOTS, 2 * self.kept, slots // 4))
+
+    def _grow(self, slots: int) -> None:
+        self._strengths.grow(slots)
+        self._buckets.grow(slots)
+        self._following = _longer(self._following, slots)
 
 
 def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -152,6 +152,32 @@ def _move(
 
 
 @kernel
+def close_gaps(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    order: NDArray[np.int64],
+) -> Whole:
+    """Move all blocks to the front, users in ``order`` of where theirs begin; the first free slot.
+
+    A block only moves down, and past none that is still to move.
+    """
+    end = 0
+    for user in order:
+        first = start[user]
+        if room[user] > 0:
+            start[user] = end
+            for slot in range(first, first + room[user]):
+                if slot > end:
+                    for topic in range(slot_strengths.shape[1]):
+                        slot_strengths[end, topic] = slot_strengths[slot, topic]
+                        slot_buckets[end, topic] = slot_buckets[slot, topic]
+                end += 1
+    return end
+
+
+@kernel
 def count_used(
     slot_buckets: NDArray[np.int32],
     start: NDArray[np.int64],

@@ -20,6 +20,9 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import Mode, PostScorer, Space
 
+# Several pieces are under way at once; 32 MiB each is little, and stays near the processor.
+_STRENGTHS_AT_ONCE = 1 << 22
+
 
 class Scoring:
     """How the posts of a community are turned into state: spaces, catalogue, buckets."""
@@ -62,10 +65,11 @@ class Scoring:
     ) -> Iterator[int]:
         """Fold posts into ``state``; after each batch, the number of its posts.
 
-        On several threads the next batch is read and scored while one is folded in.
+        On several threads the next piece is read and scored while one is folded in.
         """
         self.header.check_same(state.header)
         scored = self._scored(batches, threads)
+        posts = 0
         for batch in scored if threads == 1 or available_cores() == 1 else ahead(scored):
             rows = state.rows(batch.users)
             state.count_posts(rows)
@@ -75,17 +79,20 @@ class Scoring:
                 space.add_posts(rows, batch.buckets, batch.strengths[name])
             if state.log is not None:
                 state.log.append(_post_values(batch, rows))
-            yield rows.size
+            posts += rows.size
+            if batch.last:
+                yield posts
+                posts = 0
 
     def _scored(
         self, batches: Iterable[pa.RecordBatch], threads: int | None
     ) -> Iterator["_ScoredBatch"]:
-        """What each batch says, whoever its users are."""
+        """What each batch says, whoever its users are, in pieces of bounded size."""
         counter = _BatchCounter(self._all_scorers(), threads)
-        for batch in batches:
-            _check_posts(batch)
+        for batch, last in self._pieces(batches):
             counts = counter.count(batch["text"])
             yield _ScoredBatch(
+                last=last,
                 users=batch["user"],
                 times=batch["time"],
                 buckets=self.header.bucket.numbers(batch["time"]),
@@ -95,6 +102,15 @@ class Scoring:
                 },
                 words=None if self._words is None else counts[_counted(self._words)],
             )
+
+    def _pieces(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[pa.RecordBatch, bool]]:
+        """Batches cut so that no piece has too many strengths, and whether a batch ends with it."""
+        numbers = len(self.header.catalogue) * max(1, len(self.scorers))
+        rows = max(1, _STRENGTHS_AT_ONCE // numbers)
+        for batch in batches:
+            _check_posts(batch)
+            for first in range(0, max(1, batch.num_rows), rows):
+                yield batch.slice(first, rows), first + rows >= batch.num_rows
 
     def state_of(self, batches: Iterable[pa.RecordBatch], *, threads: int | None = None) -> State:
         """The state of these posts alone."""
@@ -120,6 +136,7 @@ class Scoring:
 class _ScoredBatch(NamedTuple):
     """What some posts say: a pure function of them."""
 
+    last: bool
     users: pa.Array
     times: pa.Array
     buckets: NDArray[np.int32]

@@ -24,6 +24,7 @@ from sottovoce.study.release_runs import (
     run_table_1,
 )
 from sottovoce.study.result import StudyResult
+from sottovoce.study.scale import run_scale
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Study:
     runner: Callable[[Options], StudyResult]
     takes_votes: bool = False
     takes_half: bool = False
+    takes_seconds: bool = False
 
 
 STUDIES: dict[str, Study] = {
@@ -83,6 +85,11 @@ STUDIES: dict[str, Study] = {
     "learn-table-1": Study(
         "Misclassification and time, in clear, with rados encrypted and with theta encrypted",
         run_learn_table_1,
+    ),
+    "scale": Study(
+        "Time, memory and bytes against posts, users and topics, and a plan for 10^9 users",
+        run_scale,
+        takes_seconds=True,
     ),
 }
 
