@@ -6,6 +6,7 @@ import typer
 
 import sottovoce
 from sottovoce.cli import (
+    advise,
     alerts,
     assess,
     audit,
@@ -17,6 +18,8 @@ from sottovoce.cli import (
     explain,
     forget,
     ledger,
+    loop,
+    rank_server,
     release,
     simulate,
     study,
@@ -41,11 +44,14 @@ app.command("assess")(assess.assess)
 app.command("explain")(explain.explain)
 app.command("alerts")(alerts.alerts)
 app.command("forget")(forget.forget)
+app.command("advise")(advise.advise)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
+app.command("rank-server")(rank_server.rank_server)
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)
+app.command("loop")(loop.loop)
 app.command("study")(study.study)
 
 

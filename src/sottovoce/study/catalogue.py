@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sottovoce.errors import ParameterError
+from sottovoce.study.advisor_rank import run_advisor_rank
 from sottovoce.study.assess_blogs import run_assess_blogs
 from sottovoce.study.assess_figure_1 import run_figure_1 as run_assess_figure_1
 from sottovoce.study.assess_judgement_runs import (
@@ -16,6 +17,7 @@ from sottovoce.study.assess_table_4 import run_table_4
 from sottovoce.study.assess_table_5 import run_table_5
 from sottovoce.study.assess_table_6 import run_table_6
 from sottovoce.study.learn_table_1 import run_learn_table_1
+from sottovoce.study.loop import run_study_loop
 from sottovoce.study.options import Options
 from sottovoce.study.release_runs import (
     run_figure_1,
@@ -39,6 +41,10 @@ class Study:
 
 
 STUDIES: dict[str, Study] = {
+    "advisor-rank": Study(
+        "Ranks from a server that sees no score: errors, intervals, bands, audits, an attack",
+        run_advisor_rank,
+    ),
     "assess-table-1": Study(
         "Topics by number of judges who call them sensitive, and their agreement",
         run_assess_table_1,
@@ -85,6 +91,10 @@ STUDIES: dict[str, Study] = {
     "learn-table-1": Study(
         "Misclassification and time, in clear, with rados encrypted and with theta encrypted",
         run_learn_table_1,
+    ),
+    "loop": Study(
+        "Assess, release, assess again: exposure against usefulness over privacy settings",
+        run_study_loop,
     ),
     "scale": Study(
         "Time, memory and bytes against posts, users and topics, and a plan for 10^9 users",

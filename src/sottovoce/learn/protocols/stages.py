@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from sottovoce.errors import ProtocolError
 from sottovoce.learn.party import (
@@ -65,6 +65,25 @@ class Staged:
         self._party: Party | None = None
         self._aborted = False
 
+    @property
+    def stage(self) -> str:
+        """The name of the stage that it is in; empty before the first and after the last."""
+        return "" if self._party is None else self._plan[self._at]
+
+    def within(self, prefix: str) -> Generator[Stage, Any, Self]:
+        """Its stages as part of a longer script, each under a longer name; gives back itself.
+
+        For a party that has not started, and never will by itself.
+        """
+        done: Party | None = None
+        while True:
+            try:
+                stage = next(self._running) if done is None else self._running.send(done)
+            except StopIteration:
+                self.finished = True
+                return self
+            done = yield Stage(prefix + stage.name, stage.made)
+
     def start(self) -> list[Message]:
         """Enter the first stage."""
         return self._guarded(lambda: self._entered(None))
@@ -123,6 +142,10 @@ class Staged:
             return work()
         except spared:
             raise
+        except REFUSALS as error:
+            # The message was taken: whoever carries messages must not wait for a better one.
+            self._aborted, self._party = True, None
+            raise AbortedError(f"{self.name} has ended this run: {error}") from error
         except BaseException:
             self._aborted, self._party = True, None
             raise

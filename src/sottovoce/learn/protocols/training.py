@@ -30,6 +30,7 @@ from sottovoce.learn.protocols.modes import (
 )
 from sottovoce.learn.protocols.terms import Mode, Recipe, TrainingTerms
 from sottovoce.learn.sums import secure_total
+from sottovoce.notebook import html_facts
 
 MODES: tuple[Mode, ...] = ("open", "hidden", "paper")
 DEFAULT_PENALTY = 0.1
@@ -66,7 +67,7 @@ def train(
     """
     if mode not in MODES:
         raise ParameterError(f"mode must be one of {', '.join(MODES)}, got {mode!r}.")
-    recipe = _recipe(mode, options)
+    recipe = mode_recipe(mode, options)
     training = checked_training(peers, features)
     identities = {name: data.identity.public for name, data in training.data.items()}
     terms = TrainingTerms(new_session(), identities, training.dictionary, recipe)
@@ -206,13 +207,26 @@ class TrainedClassifier:
             return self.terms.features
         return tuple(np.array(self.terms.features, object)[kept.kept])
 
+    def _repr_html_(self) -> str:
+        facts = {
+            "mode": self.mode,
+            "peers": len(self.terms.peers),
+            "features": len(self.features_),
+            "kept": len(self.kept_),
+            "lambda": self.penalty,
+            "rounds": self.rounds,
+            "bytes": self.bytes,
+        }
+        return html_facts(facts) + self.leakage._repr_html_()
+
     def _model(self) -> LinearModel:
         if self.mode == "hidden" or self._engine.model is None:
             raise LeakError("nobody has theta in the hidden mode; ask with predict.")
         return self._engine.model
 
 
-def _recipe(mode: Mode, options: dict[str, Any]) -> Recipe:
+def mode_recipe(mode: Mode, options: dict[str, Any]) -> Recipe:
+    """A recipe from a user's options, with what the mode needs where nothing is said."""
     unknown = set(options) - set(Recipe.__dataclass_fields__)
     if unknown:
         known = ", ".join(Recipe.__dataclass_fields__)

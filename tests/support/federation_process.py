@@ -1,0 +1,87 @@
+"""One party of a toy federation as a process of its own, which may end itself at a given point.
+
+Run as a script with the path of a JSON file. Reads orders from its standard input: ``run TERMS``,
+``kill POINT TURN``. Writes what each run came to into a file of its own.
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from sottovoce.federation import Credentials, Machines, Member, Node, Roster, Settings
+from sottovoce.federation.refusals import RunAbortedError
+from support.federations import JOURNAL_KEY, ToyTraining
+from support.hidden_systems import small_keys_allowed
+
+
+class Doom:
+    """A hook that kills this process at the ``turn``-th time from now that a point is reached."""
+
+    def __init__(self) -> None:
+        self._point, self._left = "", 0
+
+    def ordered(self, point: str, turn: int) -> None:
+        self._point, self._left = point, turn
+
+    def __call__(self, point: str, /) -> None:
+        if point == self._point:
+            self._left -= 1
+            if self._left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def obey(node: Node, doom: Doom) -> None:
+    for line in sys.stdin:
+        order, *rest = line.rstrip("\n").split("|")
+        if order == "run":
+            node.propose(bytes.fromhex(rest[0]))
+        else:
+            doom.ordered(rest[0], int(rest[1]))
+        print("obeyed", flush=True)  # noqa: T201 - the parent waits for it
+    os._exit(0)  # the parent is gone
+
+
+def outcome(node: Node, session: bytes) -> str:
+    try:
+        return (node.wait(session, 60) or b"nothing").hex()
+    except RunAbortedError as error:
+        return f"{error.error} {error.by}"
+
+
+def made(given: dict[str, Any], folder: Path, doom: Doom) -> Node:
+    name, training = given["name"], ToyTraining(tuple(given["peers"]), given["way"])
+    files = (folder / given[part] for part in ("certificate", "key", "authority"))
+    return Node(
+        name,
+        Roster(tuple(Member(*member) for member in given["roster"])),
+        Credentials(*(file.read_bytes() for file in files)),
+        journal=folder / f"{name}.journal",
+        journal_key=JOURNAL_KEY,
+        machines=Machines(training.made, training.result, terms_without=training.without),
+        settings=Settings(**given["settings"]),
+        hook=doom,
+    )
+
+
+def main(path: Path) -> None:
+    given, doom, known = json.loads(path.read_text()), Doom(), list[bytes]()
+    node = made(given, path.parent, doom)
+    with small_keys_allowed(), node:
+        threading.Thread(target=obey, args=(node, doom), daemon=True).start()
+        while True:
+            session = node.wait_for_run(known, 60)
+            if session is not None:
+                part = path.parent / f"{node.name}.part"
+                part.write_text(outcome(node, session))
+                part.rename(path.parent / f"{node.name}.{session.hex()}")
+                known.append(session)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
