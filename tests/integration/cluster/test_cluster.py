@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 from support.communities import CATALOGUE, WORDS, random_posts
+from support.spark_cluster import Cluster
 
 from sottovoce.assess import PAPER_METHODS
 from sottovoce.assess.evaluation.reading import read_ranks
@@ -24,9 +25,6 @@ from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.release.folder import verified_card
 from sottovoce.release.ledger import Ledger
 from sottovoce.topics import Catalogue, LdaModel, SkipGramModel
-
-if TYPE_CHECKING:
-    from conftest import Cluster
 
 pytestmark = pytest.mark.xdist_group("spark")
 SOURCES = Path(__file__).parents[3] / "src"
@@ -98,7 +96,7 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
     return column.cast(kind).combine_chunks()
 
 
-def assess_command(community: Path, cluster: "Cluster", out: Path, *more: object) -> list[object]:
+def assess_command(community: Path, cluster: Cluster, out: Path, *more: object) -> list[object]:
     models = ["--model", community / "lda", "--model", community / "w2v"]
     topics = ["--topics", community / "topics.toml", "--out", out]
     engine = ["--engine", "spark", "--master", cluster.url, *cluster.options, "--partitions", 3]
@@ -124,7 +122,7 @@ def _bits(column: pa.ChunkedArray) -> NDArray[Any]:
 
 
 def test_every_measure_ranks_bit_for_bit_as_on_one_machine(
-    cluster: "Cluster", community: Path, expected: pa.Table, tmp_path: Path
+    cluster: Cluster, community: Path, expected: pa.Table, tmp_path: Path
 ) -> None:
     out = tmp_path / "ranks.parquet"
     shown, err = finish(start(*assess_command(community, cluster, out, "--json")))
@@ -139,7 +137,7 @@ def test_every_measure_ranks_bit_for_bit_as_on_one_machine(
 
 
 def test_a_worker_that_dies_after_its_first_task_changes_nothing(
-    cluster: "Cluster", community: Path, expected: pa.Table, tmp_path: Path
+    cluster: Cluster, community: Path, expected: pa.Table, tmp_path: Path
 ) -> None:
     out = tmp_path / "ranks.parquet"
     before = {path for name in ("one", "two") for path in shuffled(cluster, name)}
@@ -152,12 +150,12 @@ def test_a_worker_that_dies_after_its_first_task_changes_nothing(
     assert differences(out, expected) == {}
 
 
-def shuffled(cluster: "Cluster", name: str) -> list[Path]:
+def shuffled(cluster: Cluster, name: str) -> list[Path]:
     return list(cluster.scratch(name).glob("spark-*/**/shuffle_*.data"))
 
 
 def test_sketched_ranks_bracket_the_exact_ones(
-    cluster: "Cluster", community: Path, expected: pa.Table, tmp_path: Path
+    cluster: Cluster, community: Path, expected: pa.Table, tmp_path: Path
 ) -> None:
     out = tmp_path / "ranks.parquet"
     some = ("--ranks", "sketch", "--measure", "ent,lda-dt")
@@ -191,7 +189,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_release_with_a_dying_worker_is_one_spend_and_one_noise(
-    cluster: "Cluster", documents: Path, tmp_path: Path
+    cluster: Cluster, documents: Path, tmp_path: Path
 ) -> None:
     promise = ["--epsilon", "1", "-N", 2, "--vocabulary", documents / "words.txt"]
     shape = ["--compress", "random", "--columns", 100, "--maps", 3]
