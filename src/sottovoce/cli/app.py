@@ -16,6 +16,7 @@ from sottovoce.cli import (
     evaluate,
     explain,
     forget,
+    learn,
     ledger,
     release,
     simulate,
@@ -44,6 +45,7 @@ app.command("forget")(forget.forget)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.add_typer(ledger.ledger, name="ledger")
+app.add_typer(learn.learn, name="learn")
 app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)
 app.command("study")(study.study)

@@ -27,8 +27,14 @@ _NONCE = bytes(12)  # each key seals one message
 class Identity:
     """Who a peer is: an Ed25519 key that outlives sessions; the others know its public half."""
 
-    def __init__(self) -> None:
-        self._key = Ed25519PrivateKey.generate()
+    def __init__(self, secret: bytes | None = None) -> None:
+        self._secret = random_bytes(KEY_BYTES) if secret is None else secret
+        self._key = Ed25519PrivateKey.from_private_bytes(self._secret)
+
+    @property
+    def secret(self) -> bytes:
+        """For keeping it in a file of one's own; never for sending it."""
+        return self._secret
 
     @property
     def public(self) -> bytes:
