@@ -7,7 +7,8 @@ whoever helps to classify counts, and refuses beyond the budget. Peers may pool 
 and so all of them together have a budget too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Self
 
 from sottovoce.errors import ParameterError, ProtocolError
 from sottovoce.learn.protocols.terms import Recipe
@@ -26,6 +27,20 @@ class QueryBudget:
             raise ParameterError(f"a query budget must be >= 1 row, got {min(rows, joint)}.")
         self._left = dict.fromkeys(peers, rows)
         self._joint = joint
+
+    @classmethod
+    def resumed(cls, left: Mapping[str, int], together: int) -> Self:
+        """A budget as it was when it was put down."""
+        if together < 0 or any(rows < 0 for rows in left.values()):
+            raise ParameterError("what is left of a query budget must be >= 0 rows.")
+        budget = cls(left, 1)
+        budget._left, budget._joint = dict(left), together
+        return budget
+
+    @property
+    def state(self) -> tuple[dict[str, int], int]:
+        """What each peer has left, and all together: to put it down until it is `resumed`."""
+        return dict(self._left), self._joint
 
     def left(self, peer: str) -> int:
         """How many rows a peer may still ask for; none if it is nobody known."""

@@ -85,13 +85,15 @@ class HiddenPeer(Staged):
         super().__init__(name, terms.session, STAGES, self._script())
         self.terms, self.data = terms, data
         self.classifier: HiddenClassifier | None = None
+        self.survivors: tuple[str, ...] = ()
 
     def _script(self) -> Script:
         terms, data = self.terms, self.data
         yield from agreeing_peer(self.name, terms, data)
         made = support_stage(terms).peer(self.name, data.identity, data.support(1))
         summed = yield Stage("support", made)
-        kept, peers = kept_features(summed.total, terms), summed.survivors
+        kept = kept_features(summed.total, terms)
+        peers = self.survivors = summed.survivors
         stage = moments_stage(terms, kept, peers)
         made = stage.peer(self.name, data.identity, data.moments(kept))
         summed = yield Stage("moments", made)
@@ -138,12 +140,15 @@ class HiddenCoordinator(Staged):
         self.features = 0
         self.standard: Standard | None = None
         self.solve: HiddenSolve | None = None
+        self.survivors: tuple[str, ...] = ()
+        self.other: PublicKey | None = None
 
     def _script(self) -> Script:
         terms = self.terms
         yield from agreeing_coordinator(terms)
         summed = yield Stage("support", support_stage(terms).adder())
-        kept, peers = kept_features(summed.total, terms), summed.survivors
+        kept = kept_features(summed.total, terms)
+        peers = self.survivors = summed.survivors
         stage = moments_stage(terms, kept, peers)
         summed = yield Stage("moments", stage.adder())
         self.standard = told_standard(stage, summed.total, kept)
@@ -155,6 +160,7 @@ class HiddenCoordinator(Staged):
         public = told_key(told.heard[KEY_HOLDER], terms.recipe)
         if public == self._key.public:
             raise InputError("the key holder must have a key of its own.")
+        self.other = public
         heard = yield Stage("summands", lambda s: Listener(self.name, s, "summand", peers))
         parts = [told_summand(message, solve, public) for message in heard.heard.values()]
         solved = yield Stage("solve", solve.coordinator(self._key, solve.summed(parts)))
@@ -172,6 +178,8 @@ class HiddenKeyHolder(Staged):
         self.terms, self._key = terms, key
         self.share: Share | None = None
         self.features = 0
+        self.survivors: tuple[str, ...] = ()
+        self.solve: HiddenSolve | None = None
 
     def _script(self) -> Script:
         terms, key = self.terms, self._key
@@ -181,8 +189,9 @@ class HiddenKeyHolder(Staged):
             yield Stage("moments", moments_stage(terms, kept, peers).opener(key))
         told = yield Stage("shape", lambda s: Listener(self.name, s, "shape", [COORDINATOR]))
         width, peers = told_shape(told.heard[COORDINATOR], terms)
+        self.survivors = peers
         self.features = width - 1
-        solve = HiddenSolve(terms.recipe, checked_penalty(terms), width, peers)
+        self.solve = solve = HiddenSolve(terms.recipe, checked_penalty(terms), width, peers)
         piece: dict[str, Value] = {"key": public_key_to_text(key.public)}
         pieces = dict.fromkeys((COORDINATOR, *peers), piece)
         yield Stage("key", lambda s: Teller(self.name, s, "key", pieces))

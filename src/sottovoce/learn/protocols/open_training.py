@@ -42,6 +42,7 @@ class TrainingPeer(Staged):
         self.model: LinearModel | None = None
         self.penalty = 0.0
         self.kept: KeptFeatures | None = None
+        self.survivors: tuple[str, ...] = ()
 
     def _script(self) -> Script:
         terms, data = self.terms, self.data
@@ -52,7 +53,8 @@ class TrainingPeer(Staged):
         summed = yield Stage(
             "support", stage.peer(self.name, data.identity, data.support(folds), known)
         )
-        self.kept, peers = kept_features(summed.total, terms), summed.survivors
+        self.kept = kept_features(summed.total, terms)
+        peers = self.survivors = summed.survivors
         standard = None
         if terms.recipe.statistics == "rados":
             stage = moments_stage(terms, self.kept, peers)
@@ -75,13 +77,15 @@ class TrainingCoordinator(Staged):
         self.model: LinearModel | None = None
         self.penalty = 0.0
         self.holdings: dict[str, Floats] = {}
+        self.survivors: tuple[str, ...] = ()
 
     def _script(self) -> Script:
         terms = self.terms
         known: dict[str, PublicKey] = {}
         self.holdings = yield from agreeing_coordinator(terms)
         summed = yield Stage("support", support_stage(terms).adder(known))
-        kept, peers = kept_features(summed.total, terms), summed.survivors
+        kept = kept_features(summed.total, terms)
+        peers = self.survivors = summed.survivors
         standard = None
         if terms.recipe.statistics == "rados":
             stage = moments_stage(terms, kept, peers)
@@ -103,11 +107,13 @@ class TrainingKeyHolder(Staged):
     def __init__(self, terms: TrainingTerms, key: "PrivateKey") -> None:
         super().__init__(KEY_HOLDER, terms.session, STAGES, self._script())
         self.terms, self._key = terms, key
+        self.survivors: tuple[str, ...] = ()
 
     def _script(self) -> Script:
         terms, key = self.terms, self._key
         summed = yield Stage("support", support_stage(terms).opener(key))
-        kept, peers = kept_features(summed.total, terms), summed.survivors
+        kept = kept_features(summed.total, terms)
+        peers = self.survivors = summed.survivors
         if terms.recipe.statistics == "rados":
             yield Stage("moments", moments_stage(terms, kept, peers).opener(key))
         yield Stage("statistics", statistics_stage(terms, kept, peers).opener(key))

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Generator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from sottovoce.errors import ProtocolError
 from sottovoce.learn.party import (
@@ -64,6 +64,25 @@ class Staged:
         self._at = -1
         self._party: Party | None = None
         self._aborted = False
+
+    @property
+    def stage(self) -> str:
+        """The name of the stage that it is in; empty before the first and after the last."""
+        return "" if self._party is None else self._plan[self._at]
+
+    def within(self, prefix: str) -> Generator[Stage, Any, Self]:
+        """Its stages as part of a longer script, each under a longer name; gives back itself.
+
+        For a party that has not started, and never will by itself.
+        """
+        done: Party | None = None
+        while True:
+            try:
+                stage = next(self._running) if done is None else self._running.send(done)
+            except StopIteration:
+                self.finished = True
+                return self
+            done = yield Stage(prefix + stage.name, stage.made)
 
     def start(self) -> list[Message]:
         """Enter the first stage."""

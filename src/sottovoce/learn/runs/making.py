@@ -1,0 +1,66 @@
+"""One party of one run: a state machine that ends with a record."""
+
+from collections.abc import Mapping
+
+from sottovoce.errors import ParameterError
+from sottovoce.learn.party import Leakage, StalledError, Value
+from sottovoce.learn.protocols.stages import Script, Staged
+from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER
+from sottovoce.learn.runs.holdings import Holdings
+from sottovoce.learn.runs.leakage import run_leakage
+from sottovoce.learn.runs.terms import RunTerms
+from sottovoce.learn.runs.training import (
+    RunScript,
+    train_plan,
+    training_coordinator,
+    training_key_holder,
+    training_peer,
+)
+
+
+class RunParty(Staged):
+    """A party of a run.
+
+    Attributes:
+        terms: of the run.
+        leakage: who learns what from it.
+    """
+
+    def __init__(
+        self, name: str, terms: RunTerms, plan: tuple[str, ...], script: RunScript
+    ) -> None:
+        super().__init__(name, terms.session, plan, self._noting(script))
+        self.terms = terms
+        self._record: Mapping[str, Value] | None = None
+
+    @property
+    def leakage(self) -> Leakage:
+        """Who learns what."""
+        return run_leakage(self.terms)
+
+    def result(self) -> Mapping[str, Value]:
+        """What this party keeps; it may hold secrets of its own."""
+        if self._record is None:
+            raise StalledError(f"{self.name} has not finished this run, so it has no result.")
+        return self._record
+
+    def _noting(self, script: RunScript) -> Script:
+        self._record = yield from script
+
+
+def make_party(terms: RunTerms | bytes, name: str, holdings: Holdings) -> RunParty:
+    """The party called ``name`` of a run, with what it brings; it refuses what does not fit."""
+    # Through bytes even here, so that all parties have the very same numbers and words.
+    known = RunTerms.from_bytes(terms if isinstance(terms, bytes) else terms.to_bytes())
+    if name not in known.parties:
+        raise ParameterError(f"this run has no party called {name!r}.")
+    plan, script = train_plan(known), _training(known, name, holdings)
+    return RunParty(name, known, plan, script)
+
+
+def _training(terms: RunTerms, name: str, holdings: Holdings) -> RunScript:
+    if name == COORDINATOR:
+        return training_coordinator(terms, holdings)
+    if name == KEY_HOLDER:
+        return training_key_holder(terms, holdings)
+    return training_peer(name, terms, holdings)

@@ -1,0 +1,157 @@
+"""A training from documents to a classifier at every peer, as one script for each party.
+
+Private Text Classification, Protocol 2, with LOCALTEXT before it: the peers agree on the features
+and the labels, and train one classifier for two labels or, for more, one for each against the
+others.
+"""
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sottovoce.learn.party import Value
+from sottovoce.learn.protocols import open_training
+from sottovoce.learn.protocols.local import LocalData
+from sottovoce.learn.protocols.stages import Stage, Staged
+from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn.runs import records
+from sottovoce.learn.runs.agreeing import (
+    AGREEING_STAGES,
+    Agreed,
+    agreeing_coordinator,
+    agreeing_helper,
+    agreeing_peer,
+    checked_examples,
+    local_data,
+    signed,
+)
+from sottovoce.learn.runs.holdings import Holdings
+from sottovoce.learn.runs.terms import RunTerms
+from sottovoce.learn.texts.documents import NoDocumentsError, held_out
+
+if TYPE_CHECKING:
+    from sottovoce.learn.paillier import PrivateKey
+
+Record: TypeAlias = dict[str, Value]
+RunScript: TypeAlias = Generator[Stage, Any, Record]
+
+
+def train_plan(terms: RunTerms) -> tuple[str, ...]:
+    """The names of all stages that a training may have, in their order."""
+    inner = _stages(terms)
+    trainings = range(terms.most_trainings)
+    return (*AGREEING_STAGES, *(prefix(k) + stage for k in trainings for stage in inner))
+
+
+def prefix(training: int) -> str:
+    """What the stages of one two-class training are called by."""
+    return f"class {training}: "
+
+
+def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
+    """A peer's part; what it may not bring is refused at once."""
+    identity = holdings.wanted_identity(name)
+    given = checked_examples(name, terms, holdings.wanted_examples(name))
+    examples = given.part(~held_out(given, terms.held_out))
+    if not len(examples) or examples.labels is None:
+        raise NoDocumentsError(
+            f"{name} must have at least 1 labelled document to train with, got none; bring "
+            "labels, or hold out less."
+        )
+    labels = examples.labels
+
+    def script() -> RunScript:
+        agreed, features = yield from agreeing_peer(name, terms, identity, examples)
+        data = local_data(terms, examples, features, agreed, identity)
+
+        def made(inner: TrainingTerms, positive: str) -> Staged:
+            return _peer(name, terms, inner, signed(data, labels, positive))
+
+        trained = yield from _trainings(terms, agreed, made)
+        return records.peer_record(terms, agreed, features, data, trained)
+
+    return script()
+
+
+def training_coordinator(terms: RunTerms, holdings: Holdings) -> RunScript:
+    """The coordinator's part."""
+    key = None if terms.mode == "open" else holdings.wanted_key(COORDINATOR)
+    helpers = (KEY_HOLDER,) if KEY_HOLDER in terms.parties else ()
+
+    def script() -> RunScript:
+        agreed = yield from agreeing_coordinator(terms, helpers)
+        trained = yield from _trainings(terms, agreed, lambda t, _: _coordinator(terms, t, key))
+        return records.helper_record(terms, agreed, trained)
+
+    return script()
+
+
+def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
+    """The key holder's part."""
+    key = holdings.wanted_key(KEY_HOLDER)
+
+    def script() -> RunScript:
+        agreed = yield from agreeing_helper(KEY_HOLDER, terms)
+        trained = yield from _trainings(terms, agreed, lambda t, _: _key_holder(terms, t, key))
+        return records.helper_record(terms, agreed, trained)
+
+    return script()
+
+
+def _trainings(
+    terms: RunTerms, agreed: Agreed, made: Callable[[TrainingTerms, str], Staged]
+) -> Generator[Stage, Any, list[Any]]:
+    """One two-class training after the other, among those who are still there."""
+    peers, trained = agreed.peers, []
+    for k, positive in enumerate(agreed.positives):
+        party: Any = yield from made(agreed.training(terms, peers), positive).within(prefix(k))
+        peers = getattr(party, "survivors", peers)
+        trained.append(party)
+    return trained
+
+
+def _stages(terms: RunTerms) -> tuple[str, ...]:
+    if terms.mode == "hidden":
+        from sottovoce.learn.protocols import hidden_training  # noqa: PLC0415 - masks need no gmpy2
+
+        return hidden_training.STAGES
+    if terms.mode == "paper":
+        from sottovoce.learn.protocols import paper_training  # noqa: PLC0415 - likewise
+
+        return paper_training.STAGES
+    return open_training.STAGES
+
+
+def _peer(name: str, terms: RunTerms, inner: TrainingTerms, data: LocalData) -> Staged:
+    if terms.mode == "hidden":
+        from sottovoce.learn.protocols.hidden_training import HiddenPeer  # noqa: PLC0415 - likewise
+
+        return HiddenPeer(name, inner, data)
+    if terms.mode == "paper":
+        from sottovoce.learn.protocols.paper_training import PaperPeer  # noqa: PLC0415 - likewise
+
+        return PaperPeer(name, inner, data)
+    return open_training.TrainingPeer(name, inner, data)
+
+
+def _coordinator(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey | None") -> Staged:
+    if key is None:
+        return open_training.TrainingCoordinator(inner)
+    if terms.mode == "hidden":
+        from sottovoce.learn.protocols.hidden_training import (  # noqa: PLC0415 - likewise
+            HiddenCoordinator,
+        )
+
+        return HiddenCoordinator(inner, key)
+    from sottovoce.learn.protocols.paper_training import PaperCoordinator  # noqa: PLC0415 - likewise
+
+    return PaperCoordinator(inner, key)
+
+
+def _key_holder(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey") -> Staged:
+    if terms.mode == "hidden":
+        from sottovoce.learn.protocols.hidden_training import (  # noqa: PLC0415 - likewise
+            HiddenKeyHolder,
+        )
+
+        return HiddenKeyHolder(inner, key)
+    return open_training.TrainingKeyHolder(inner, key)
