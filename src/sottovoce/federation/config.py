@@ -49,7 +49,7 @@ class Texts(msgspec.Struct, frozen=True):
 
 
 class Rows(msgspec.Struct, frozen=True):
-    """A peer's numbers, where it holds no text: a CSV file with a column of labels."""
+    """A peer's numbers, where it holds no text: a CSV file whose header names its columns."""
 
     file: str
     label: str = "label"
@@ -65,6 +65,8 @@ class Training(msgspec.Struct, frozen=True, omit_defaults=True):
     penalty: float | None = None
     folds: int = 5
     rados: int = 1000
+    fraction_bits: int = 30
+    moment_bits: int = 30
     key_bits: int = 3072
     fewest_documents: int = 5
     fewest_peers: int = 2
@@ -72,11 +74,38 @@ class Training(msgspec.Struct, frozen=True, omit_defaults=True):
     allow_two: str | None = None
     queries: int | None = None
     queries_together: int | None = None
+    labels: list[str] = []
+    held_out: float = 0.0
 
     @property
     def needs_key_holder(self) -> bool:
         """Whether somebody beside the coordinator must hold a key."""
         return self.mode == "hidden" or self.way == "packed"
+
+
+class Features(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How texts become rows, or the names of the columns where peers hold rows of numbers.
+
+    ``words_file`` and ``stop_words_file`` have a word a line; ``columns`` names the numbers of
+    rows, all of them, and stands alone.
+    """
+
+    dictionary: Literal["given", "agreed", "hashed"] = "agreed"
+    words_file: str | None = None
+    values: Literal["binary", "counts"] = "binary"
+    width: int = 1000
+    signed: bool = False
+    keyed: bool = False
+    buckets: int = 1 << 18
+    candidates: int = 2000
+    candidate_documents: int = 2
+    unit: Literal["document", "sentence"] = "document"
+    declared: Literal["all", "used"] = "all"
+    shortest: int = 2
+    stem: str | None = None
+    bigrams: bool = False
+    stop_words_file: str | None = None
+    columns: list[str] = []
 
 
 class Accepts(msgspec.Struct, frozen=True):
@@ -96,12 +125,13 @@ class Party(msgspec.Struct, frozen=True):
     listen: str
     roster: str = ROSTER_FILE
     store: str = "store"
-    deadline_s: float = 600.0
+    deadline_s: float = 12.0
     tls: TlsFiles = TlsFiles()
     secrets: SecretFiles = SecretFiles()
     texts: Texts | None = None
     rows: Rows | None = None
     training: Training | None = None
+    features: Features | None = None
     accepts: Accepts | None = None
 
 

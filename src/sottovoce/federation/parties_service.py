@@ -1,0 +1,200 @@
+"""A running party: its node, and what commands of its owner may ask of it."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.federation.books import Log
+from sottovoce.federation.parties import ConfiguredParty
+from sottovoce.federation.parties_control import Answers, ControlServer
+from sottovoce.federation.parties_earlier import latest_training
+from sottovoce.federation.parties_node import VERSION, Wish
+from sottovoce.federation.parties_progress import Progress, summary
+from sottovoce.federation.parties_terms import training_terms, use_terms
+from sottovoce.federation.parties_view import (
+    NothingTrainedError,
+    given_examples,
+    labelled,
+    told_status,
+    told_transcript,
+    trained,
+)
+from sottovoce.federation.refusals import RunAbortedError
+from sottovoce.federation.roster import Member
+from sottovoce.learn.party import new_session
+from sottovoce.learn.runs import RunTerms
+from sottovoce.learn.runs.evaluating import JointEvaluation
+
+_LOOK_S = 0.1
+
+
+class Service:
+    """Runs a party until it is stopped."""
+
+    def __init__(self, party: ConfiguredParty, log: Log) -> None:
+        self.party = party
+        self.stopping = threading.Event()
+        self.node, self._maker = party.node(log)
+        self._log = log
+        if party.config.party.role == "coordinator":
+            self.node.grant_wishes(self._granted)
+        self._granting = threading.Lock()
+
+    def __enter__(self) -> "Service":
+        address = self.node.start(self.party.config.party.listen)
+        self._control = ControlServer(self.party.store, self._answers)
+        self._control.start()
+        self._log("listening", address=address)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._control.close()
+        self.node.close()
+        self._log("stopped")
+
+    def wait(self) -> None:
+        """Until somebody asks to stop."""
+        self.stopping.wait()
+
+    def _answers(self, request: Mapping[str, Any]) -> Answers:
+        wanted = str(request.get("do"))
+        verbs: dict[str, Callable[[Mapping[str, Any]], Answers]] = {
+            "status": self._status,
+            "train": self._train,
+            "evaluate": self._evaluate,
+            "classify": self._classify,
+            "transcript": self._transcript,
+            "stop": self._stop,
+        }
+        if wanted not in verbs:
+            raise ParameterError(f"a request must be one of {', '.join(verbs)}.")
+        yield from verbs[wanted](request)
+
+    def _status(self, _request: Mapping[str, Any]) -> Answers:
+        yield _last(told_status(self.party, self.node, running=True))
+
+    def _transcript(self, request: Mapping[str, Any]) -> Answers:
+        yield _last(told_transcript(self.node, self.node.name, request.get("run")))
+
+    def _stop(self, _request: Mapping[str, Any]) -> Answers:
+        yield _last("stopping")
+        self.stopping.set()
+
+    def _train(self, _request: Mapping[str, Any]) -> Answers:
+        self._check_coordinates()
+        terms = training_terms(self.party.config, self.party.roster)
+        yield from self._watched(terms, self._proposed(terms))
+
+    def _evaluate(self, request: Mapping[str, Any]) -> Answers:
+        self._check_coordinates()
+        last = latest_training(self.node.past())
+        if last is None:
+            raise NothingTrainedError("there is nothing to evaluate yet; train first.")
+        terms = use_terms("evaluate", last.terms, rows=int(request.get("rows", 0)))
+        run = self._proposed(terms)
+        *progress, done = self._watched(terms, run)
+        yield from progress
+        result = self.node.past()
+        record = next(each.result for each in result if each.session == run)
+        found = JointEvaluation.of(record or {})
+        yield _last({**done["value"], **_evaluation(found)})
+
+    def _classify(self, request: Mapping[str, Any]) -> Answers:
+        examples = given_examples(self.party.config, str(request["file"]))
+        known = trained(self.node)
+        if known.mode == "open":
+            yield _last({"labels": labelled(self.node, examples), "run": None})
+            return
+        wish = Wish(VERSION, new_session(), known.session, len(examples))
+        self._maker.asked[wish.session] = examples
+        try:
+            run = self.node.wish(wish)
+            terms = self._awaited_terms(run)
+            *progress, done = self._watched(terms, run)
+            yield from progress
+            record = next(each.result for each in self.node.past() if each.session == run)
+            yield _last({**done["value"], "labels": (record or {})["labels"]})
+        finally:
+            del self._maker.asked[wish.session]
+
+    def _awaited_terms(self, run: bytes) -> RunTerms:
+        """The terms of a run that was granted, once its proposal has come."""
+        end = time.monotonic() + self.node.settings.deadline_s
+        while time.monotonic() < end and not self.stopping.is_set():
+            for past in self.node.past():
+                if past.session == run:
+                    return past.terms
+            time.sleep(_LOOK_S)
+        raise InputError("the coordinator granted a query but did not propose it in time.")
+
+    def _granted(self, caller: Member, wish: Wish) -> bytes:
+        """The coordinator's part of a query: propose it in the caller's name."""
+        if caller.role != "peer":
+            raise ParameterError("only peers have rows classified.")
+        with self._granting:
+            past = self.node.past()
+            training = next((p for p in past if p.terms.session == wish.training), None)
+            if training is None or training.status != "finished":
+                raise ParameterError("the coordinator knows no finished training of that name.")
+            # Two at a time would count on the same budget.
+            busy = any(p.status == "running" and p.terms.training == wish.training for p in past)
+            if busy:
+                raise ParameterError("another query is under way; ask again when it has ended.")
+            terms = use_terms(
+                "classify",
+                training.terms,
+                session=wish.session,
+                asker=caller.name,
+                rows=wish.rows,
+            )
+            return self._proposed(terms)
+
+    def _proposed(self, terms: RunTerms) -> bytes:
+        return self.node.propose(terms.to_bytes(), terms.parties)
+
+    def _check_coordinates(self) -> None:
+        if self.party.config.party.role != "coordinator":
+            raise ParameterError(
+                "only the coordinator starts runs; give its party.toml with --config."
+            )
+
+    def _watched(self, terms: RunTerms, run: bytes) -> Iterator[Mapping[str, Any]]:
+        """Progress as it changes, and a summary in the end."""
+        progress = Progress(terms)
+        while True:
+            try:
+                over = self.node.wait(run, _LOOK_S) is not None
+            except RunAbortedError as error:
+                raise InputError(str(error)) from None
+            standing = self._standing(run)
+            if progress.noted(standing):
+                yield {"progress": progress.shown()}
+            if over or self.stopping.is_set():
+                yield _last(summary(terms, run, progress, standing))
+                return
+
+    def _standing(self, run: bytes) -> Mapping[str, Any]:
+        runs = {each["session"]: each for each in self.node.status()["runs"]}
+        standing = runs[run.hex()]
+        while standing.get("followed_by"):
+            standing = runs[standing["followed_by"]]
+        return standing
+
+
+def _evaluation(found: JointEvaluation) -> dict[str, Any]:
+    counts = found.counts.reshape(len(found.labels), -1)
+    right = int(sum(counts[at, at] for at in range(len(found.labels))))
+    rows = int(counts.sum())
+    return {
+        "rows": rows,
+        "right": right,
+        "accuracy": right / rows,
+        "labels": list(found.labels),
+        "counts": counts.tolist(),
+    }
+
+
+def _last(value: object) -> Mapping[str, Any]:
+    return {"value": value, "last": True}
