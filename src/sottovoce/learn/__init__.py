@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sottovoce.learn.protocols import TrainedClassifier, train
+    from sottovoce.learn.text_classifier import FederatedTextClassifier
 
-__all__ = ["TrainedClassifier", "train"]
+__all__ = ["FederatedTextClassifier", "TrainedClassifier", "train"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whichever is asked for
@@ -14,4 +15,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whichever is asked for
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from sottovoce.learn import protocols  # noqa: PLC0415 - see above
 
+    if name == "FederatedTextClassifier":
+        from sottovoce.learn import text_classifier  # noqa: PLC0415 - it needs scikit-learn
+
+        return text_classifier.FederatedTextClassifier
     return getattr(protocols, name)

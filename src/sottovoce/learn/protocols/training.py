@@ -66,7 +66,7 @@ def train(
     """
     if mode not in MODES:
         raise ParameterError(f"mode must be one of {', '.join(MODES)}, got {mode!r}.")
-    recipe = _recipe(mode, options)
+    recipe = mode_recipe(mode, options)
     training = checked_training(peers, features)
     identities = {name: data.identity.public for name, data in training.data.items()}
     terms = TrainingTerms(new_session(), identities, training.dictionary, recipe)
@@ -212,7 +212,8 @@ class TrainedClassifier:
         return self._engine.model
 
 
-def _recipe(mode: Mode, options: dict[str, Any]) -> Recipe:
+def mode_recipe(mode: Mode, options: dict[str, Any]) -> Recipe:
+    """A recipe from a user's options, with what the mode needs where nothing is said."""
     unknown = set(options) - set(Recipe.__dataclass_fields__)
     if unknown:
         known = ", ".join(Recipe.__dataclass_fields__)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sottovoce.errors import InputError
 from sottovoce.learn.examples import Floats
@@ -119,21 +120,22 @@ def checked_examples(name: str, terms: RunTerms, examples: Examples) -> Examples
         wanted = "documents" if terms.text is not None else "rows of numbers"
         raise WrongExamplesError(f"{name} must bring {wanted}: this run is about those.")
     if isinstance(examples, Table):
-        _check_columns(name, terms, examples)
+        own_columns(examples, terms.features)
         return examples
     if terms.text is not None and terms.text.unit == "sentence":
         return examples.split()
     return examples
 
 
-def _check_columns(name: str, terms: RunTerms, table: Table) -> None:
-    named = table.columns or terms.features
+def own_columns(table: Table, features: tuple[str, ...]) -> NDArray[np.intp]:
+    """Where a peer's columns stand among the run's."""
+    named = table.columns or features
     if table.rows.shape[1] != len(named):
         raise WrongExamplesError(
-            f"{name}'s rows must have {len(named)} columns, as named, got "
-            f"{table.rows.shape[1]}; name the peer's own columns if it has others."
+            f"a peer's rows must have {len(named)} columns, as named, got "
+            f"{table.rows.shape[1]}; name its own columns if it has others."
         )
-    feature_places(named, terms.features)
+    return feature_places(named, features)
 
 
 def lifted_rows(examples: Examples, features: Features | None, agreed: Agreed) -> Floats:
@@ -143,20 +145,20 @@ def lifted_rows(examples: Examples, features: Features | None, agreed: Agreed) -
             raise WrongExamplesError("documents need the features of the run.")
         return features.rows(examples.texts)
     whole = np.zeros((len(examples), len(agreed.features)))
-    whole[:, feature_places(examples.columns or agreed.features, agreed.features)] = examples.rows
+    whole[:, own_columns(examples, agreed.features)] = examples.rows
     return whole
 
 
 def declared_features(
     terms: RunTerms, examples: Examples, rows: Floats, agreed: Agreed
-) -> np.typing.NDArray[np.bool_]:
+) -> NDArray[np.bool_]:
     """f_p: which columns the peer has.
 
     Private Text Classification, Protocol 2: the binary vector f_p.
     """
     if isinstance(examples, Table):
         has = np.zeros(len(agreed.features), bool)
-        has[feature_places(examples.columns or agreed.features, agreed.features)] = True
+        has[own_columns(examples, agreed.features)] = True
         return has
     if terms.text is not None and terms.text.declared == "used":
         return np.asarray((rows != 0).any(axis=0))

@@ -133,7 +133,10 @@ def nomination_stage(terms: RunTerms, buckets: int) -> SumStage:
 def packed_marks(marks: NDArray[np.float64]) -> NDArray[np.float64]:
     """Four marks in one number: a digit each, with room for the marks of all peers."""
     padded = np.concatenate([marks, np.zeros(-len(marks) % _TOGETHER)])
-    return padded.reshape(-1, _TOGETHER) @ float(_DIGIT) ** np.arange(_TOGETHER)
+    packed: NDArray[np.float64] = padded.reshape(-1, _TOGETHER) @ float(_DIGIT) ** np.arange(
+        _TOGETHER
+    )
+    return packed
 
 
 def unpacked_marks(numbers: NDArray[np.float64], buckets: int) -> NDArray[np.float64]:

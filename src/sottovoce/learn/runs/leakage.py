@@ -1,4 +1,4 @@
-"""Who learns what from a whole run: the training's statement, and what comes before it."""
+"""Who learns what from a whole run: the protocol's statement, and what comes before it."""
 
 from sottovoce.learn.party import Leakage, Learns
 from sottovoce.learn.protocols.modes import mode_leakage
@@ -6,24 +6,32 @@ from sottovoce.learn.runs.terms import RunTerms
 
 _BUCKETS = (
     "how many peers nominated a word of each of {} buckets, whose words it cannot work out without "
-    "the peers' key"
+    "the peers' key, but may guess where sums that it sees are those of well-known words"
 )
-
-
 _TRIED = (
     "the buckets that at least {} peers nominated a word of, and so, by trying words under the "
     "common key, which words are in the dictionary; not who nominated them"
 )
 _HOLDINGS = "which peers have which features; "
+_SUPPORT = (
+    "of each feature how many documents use it, how many documents there are, how many peers use "
+    "it and at how many it is not only 0 and 1"
+)
+_ASSUMES = "honest but curious parties, authenticated private channels"
 
 
 def run_leakage(terms: RunTerms) -> Leakage:
     """The table of a run."""
-    inner = mode_leakage(terms.mode, terms.recipe)
+    if terms.kind == "classify":
+        return _query(terms)
+    if terms.kind == "evaluate":
+        return _evaluation(terms)
+    inner = _rados() if terms.kind == "rados" else mode_leakage(terms.mode, terms.recipe)
     before = {
         "coordinator": [*_dictionary(terms), *_labels(terms, told=False)],
         "every peer": [*_columns(terms), *_labels(terms, told=True)],
         "key holder": [*_helper_columns(terms), *_labels(terms, told=True)],
+        "intermediary": [*_helper_columns(terms), *_labels(terms, told=True)],
     }
     rows = tuple(
         Learns(row.who, "; ".join([*before.get(row.who, []), _held(terms, row.what)]))
@@ -32,28 +40,71 @@ def run_leakage(terms: RunTerms) -> Leakage:
     return Leakage(inner.protocol, rows, _collusion(terms, inner.collusion), _assumes(terms, inner))
 
 
+def _query(terms: RunTerms) -> Leakage:
+    if terms.mode == "open":
+        alone = (Learns(terms.asker, "the labels of its rows, by itself"),)
+        return Leakage("classification, open mode", alone, "nobody else takes part", _ASSUMES)
+    asks = f"that {terms.asker} asks for {terms.rows} rows"
+    asker = Learns(terms.asker, "a sign for each of its rows and each classifier")
+    if terms.mode == "paper":
+        seen = (Learns("coordinator", f"{asks}, and every row's score"), asker)
+        return Leakage("classification, paper mode", seen, "nobody learns more", _ASSUMES)
+    rows = (Learns("coordinator", asks), Learns("key holder", asks), asker)
+    together = "the coordinator and the key holder together learn every row's score and theta"
+    return Leakage("classification, hidden mode", rows, together, _ASSUMES)
+
+
+def _evaluation(terms: RunTerms) -> Leakage:
+    counts = "how many held-out rows of each label were called what, over all peers"
+    told = [Learns("coordinator", counts), Learns("every peer", counts)]
+    if terms.mode == "hidden":
+        told.insert(1, Learns("key holder", f"that each peer asks for {terms.rows} rows"))
+    if terms.mode == "paper":
+        told[0] = Learns("coordinator", f"{counts}; the score of each of a peer's held-out rows")
+    collusion = (
+        "the coordinator and two thirds of the peers together learn every peer's counts; all "
+        "peers but one learn the last one's"
+    )
+    return Leakage(f"evaluation, {terms.mode} mode", tuple(told), collusion, _ASSUMES)
+
+
+def _rados() -> Leakage:
+    sizes = "how many documents each peer has"
+    rows = (
+        Learns("coordinator", _SUPPORT),
+        Learns("intermediary", f"{sizes}; how many features are kept; ciphertexts"),
+        Learns("key holder", f"{sizes}; each peer's clear rados, sums of its documents; theta"),
+        Learns("every peer", f"{_SUPPORT}; theta, with which it classifies by itself"),
+    )
+    collusion = (
+        "the intermediary and the key holder together hold signatures and clear rados and "
+        "reconstruct every peer's documents: keep them apart"
+    )
+    return Leakage("rados by a blind intermediary", rows, collusion, _ASSUMES)
+
+
 def _held(terms: RunTerms, what: str) -> str:
     """Peers that declare every feature say nothing by it."""
     silent = terms.text is not None and terms.text.declared == "all"
     return what.removeprefix(_HOLDINGS) if silent else what
 
 
+def _agreed(terms: RunTerms) -> bool:
+    return terms.text is not None and terms.text.dictionary == "agreed"
+
+
 def _dictionary(terms: RunTerms) -> list[str]:
-    if terms.text is None or terms.text.dictionary != "agreed":
+    if terms.text is None or not _agreed(terms):
         return []
     return [_BUCKETS.format(terms.text.buckets)]
 
 
 def _columns(terms: RunTerms) -> list[str]:
-    if terms.text is None or terms.text.dictionary != "agreed":
-        return []
-    return [_TRIED.format(terms.recipe.fewest_peers)]
+    return [_TRIED.format(terms.recipe.fewest_peers)] if _agreed(terms) else []
 
 
 def _helper_columns(terms: RunTerms) -> list[str]:
-    if terms.text is None or terms.text.dictionary != "agreed":
-        return []
-    return ["the numbers of the chosen buckets"]
+    return ["the numbers of the chosen buckets"] if _agreed(terms) else []
 
 
 def _labels(terms: RunTerms, *, told: bool) -> list[str]:
@@ -65,7 +116,7 @@ def _labels(terms: RunTerms, *, told: bool) -> list[str]:
 def _collusion(terms: RunTerms, inner: str) -> str:
     if terms.text is None or not terms.text.needs_key:
         return inner
-    if terms.text.dictionary != "agreed":
+    if not _agreed(terms):
         return f"{inner}; the coordinator and one peer together can try which words a column is of"
     return (
         f"{inner}; the coordinator and one peer together can try words: how many peers nominated "
@@ -74,6 +125,6 @@ def _collusion(terms: RunTerms, inner: str) -> str:
 
 
 def _assumes(terms: RunTerms, inner: Leakage) -> str:
-    if terms.text is None or terms.text.dictionary != "agreed":
+    if not _agreed(terms):
         return inner.assumes
     return inner.assumes.replace("the features' names", "the number of features")

@@ -75,6 +75,8 @@ class RunTerms:
         """Who takes part, the helpers first."""
         if self.kind == "rados":
             return (COORDINATOR, KEY_HOLDER, INTERMEDIARY, *self.peers)
+        if self.kind == "classify" and self.mode == "open":
+            return (self.asker,)
         helpers = (COORDINATOR, KEY_HOLDER) if self._has_key_holder else (COORDINATOR,)
         return (*helpers, *((self.asker,) if self.kind == "classify" else self.peers))
 
@@ -113,7 +115,8 @@ class RunTerms:
             raise ParameterError(f"a peer's public identity has {_IDENTITY_BYTES} bytes.")
 
     def _check_features(self) -> None:
-        if (self.text is None) == (not self.features):
+        makes = self.kind in {"train", "rados"}
+        if makes and (self.text is None) == (not self.features):
             raise ParameterError(
                 "a run is either about texts (text=TextRecipe(...)) or about rows of numbers "
                 f"(features=names of the columns), got {len(self.features)} names."

@@ -24,9 +24,11 @@ from sottovoce.learn.runs.agreeing import (
     local_data,
     signed,
 )
-from sottovoce.learn.runs.holdings import Holdings
+from sottovoce.learn.runs.holdings import Holdings, MissingHoldingError
+from sottovoce.learn.runs.labels import own_labels
 from sottovoce.learn.runs.terms import RunTerms
-from sottovoce.learn.texts.documents import NoDocumentsError, held_out
+from sottovoce.learn.sums import Identity
+from sottovoce.learn.texts.documents import Examples, NoDocumentsError, held_out
 
 if TYPE_CHECKING:
     from sottovoce.learn.paillier import PrivateKey
@@ -49,15 +51,7 @@ def prefix(training: int) -> str:
 
 def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
     """A peer's part; what it may not bring is refused at once."""
-    identity = holdings.wanted_identity(name)
-    given = checked_examples(name, terms, holdings.wanted_examples(name))
-    examples = given.part(~held_out(given, terms.held_out))
-    if not len(examples) or examples.labels is None:
-        raise NoDocumentsError(
-            f"{name} must have at least 1 labelled document to train with, got none; bring "
-            "labels, or hold out less."
-        )
-    labels = examples.labels
+    identity, examples, labels = brought_examples(name, terms, holdings)
 
     def script() -> RunScript:
         agreed, features = yield from agreeing_peer(name, terms, identity, examples)
@@ -70,6 +64,24 @@ def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
         return records.peer_record(terms, agreed, features, data, trained)
 
     return script()
+
+
+def brought_examples(
+    name: str, terms: RunTerms, holdings: Holdings
+) -> tuple[Identity, Examples, tuple[str, ...]]:
+    """Who the peer is, what it trains on, and its labels, as the run wants them."""
+    identity = holdings.wanted_identity(name)
+    if terms.identities[name] != identity.public:
+        raise MissingHoldingError(f"{name} must bring the identity that this run knows it by.")
+    given = checked_examples(name, terms, holdings.wanted_examples(name))
+    examples = given.part(~held_out(given, terms.held_out))
+    if not len(examples) or examples.labels is None:
+        raise NoDocumentsError(
+            f"{name} must have at least 1 labelled document to train with, got none; bring "
+            "labels, or hold out less."
+        )
+    own_labels(examples.labels, terms)
+    return identity, examples, examples.labels
 
 
 def training_coordinator(terms: RunTerms, holdings: Holdings) -> RunScript:

@@ -50,7 +50,7 @@ class Features:
         """
         found: Floats = self._counted(texts).toarray().astype(np.float64)
         if self.recipe.values == "binary" and self.recipe.dictionary != "mapped":
-            return (found != 0).astype(np.float64)
+            return np.where(found != 0, 1.0, 0.0)
         return found
 
     def _counted(self, texts: tuple[str, ...]) -> sparse.csr_array:
