@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sottovoce.cli.extras import needs_extra
-from sottovoce.cli.learn_options import ConfigOption, loaded
+from sottovoce.cli.learn_options import ConfigOption, check_asleep, loaded
 from sottovoce.cli.shown import AsJson, show_json
 from sottovoce.errors import ParameterError
 
@@ -72,8 +72,11 @@ def rotate(
     """
     with needs_extra("federation"):
         from sottovoce.federation import config_rotation as rotation  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties import JOURNAL_FILE  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties_rekey import rotate_journal  # noqa: PLC0415 - fast --help
 
     found = loaded(config)
+    check_asleep(found)
     if what not in rotation.ROTATED:
         known = ", ".join(rotation.ROTATED)
         raise ParameterError(f"what to rotate must be one of {known}, got {what!r}.")
@@ -86,7 +89,7 @@ def rotate(
     elif what == "paillier":
         rotation.rotate_paillier(found, key_bits)
     else:
-        rotation.rotate_journal(found)
+        rotate_journal(found, found.path(found.party.store) / JOURNAL_FILE)
     if as_json:
         show_json({"rotated": what, "party": found.party.name, "roster_changed": changed})
         return

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sottovoce.cli.extras import needs_extra
+from sottovoce.errors import InputError
 
 if TYPE_CHECKING:
     from sottovoce.federation.config import PartyConfig
@@ -19,3 +20,17 @@ def loaded(path: Path) -> "PartyConfig":
         from sottovoce.federation.config import load_config  # noqa: PLC0415 - fast --help
 
     return load_config(path)
+
+
+def check_asleep(config: "PartyConfig") -> None:
+    """Refuse to change the keys of a party that runs with the old ones."""
+    from sottovoce.federation.parties_control import (  # noqa: PLC0415 - fast --help
+        NotRunningError,
+        asked,
+    )
+
+    try:
+        asked(config.path(config.party.store), {"do": "status"})
+    except NotRunningError:
+        return
+    raise InputError(f"{config.party.name} is running; stop it before its keys are changed.")

@@ -4,6 +4,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
 from sottovoce.errors import InputError
 from sottovoce.federation.books import Log
 from sottovoce.federation.certificates import WARNING_DAYS, check_certificate, days_left
@@ -16,8 +17,10 @@ from sottovoce.federation.desk import Machines
 from sottovoce.federation.journal import Journal
 from sottovoce.federation.parties_holdings import Maker
 from sottovoce.federation.parties_node import PartyNode
+from sottovoce.federation.parties_rekey import following_key, settle
 from sottovoce.federation.parties_terms import check_accepted
 from sottovoce.federation.roster import Member, Roster
+from sottovoce.federation.sealed_passphrase import read_passphrase
 from sottovoce.federation.settings import Settings
 from sottovoce.files import output_folder
 from sottovoce.learn.party import Party, Value, encoded
@@ -43,9 +46,14 @@ def _member(entry: Entry) -> Member:
 
 
 class ConfiguredParty:
-    """Everything that a configuration names, read and checked; nothing runs yet."""
+    """Everything that a configuration names, read and checked; nothing runs yet.
 
-    def __init__(self, config: PartyConfig, role: Role | None = None) -> None:
+    Without ``strict`` a certificate that others would refuse is taken: enough to read the journal.
+    """
+
+    def __init__(
+        self, config: PartyConfig, role: Role | None = None, *, strict: bool = True
+    ) -> None:
         self.config = config
         party = config.party
         if role is not None and party.role != role:
@@ -56,10 +64,12 @@ class ConfiguredParty:
         self.roster = load_roster(config.path(party.roster))
         self.certificate = load_certificate(config.path(party.tls.certificate))
         self.authority = load_certificate(config.path(party.tls.authority))
-        self._check_certificate()
+        if strict:
+            self._check_certificate()
+        self.store = private_folder(config.path(party.store))
+        self._settle_journal_key()
         self.secrets: Secrets = load_secrets(config)
         self._check_identity()
-        self.store = private_folder(config.path(party.store))
 
     @property
     def name(self) -> str:
@@ -87,7 +97,7 @@ class ConfiguredParty:
     def node(self, log: Log) -> tuple[PartyNode, Maker]:
         """Its node, not yet started, and what makes its state machines."""
         # The maker asks the node for earlier results, once both are there.
-        maker = Maker(self.config, self.roster, self.secrets, lambda s: node.earlier(s))
+        maker = Maker(self.config, self.roster, self.secrets, lambda s: node.earlier(s))  # noqa: PLW0108 - it comes below
         machines = Machines(make=maker, result_of=result_of, policy=self.why_not)
         node = PartyNode(
             self.name,
@@ -117,6 +127,13 @@ class ConfiguredParty:
             yield opened
         finally:
             opened.close()
+
+    def _settle_journal_key(self) -> None:
+        files = self.config.party.secrets
+        path = self.config.path(files.journal)
+        if following_key(path).exists():
+            passphrase = read_passphrase(files.passphrase, self.config.folder)
+            settle(path, self.store / JOURNAL_FILE, passphrase)
 
     def _check_certificate(self) -> None:
         party = self.config.party

@@ -80,7 +80,7 @@ class PartyNode(Node):
         with self._changed:
             return past_runs(self._journal)
 
-    def earlier(self, training: bytes) -> "dict[str, Value] | None":
+    def earlier(self, training: bytes) -> dict[str, Value] | None:
         """What this party kept of a training."""
         found = earlier_record(self.past(), training)
         return None if found is None else dict(found)

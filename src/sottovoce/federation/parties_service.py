@@ -3,14 +3,15 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Self
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation.books import Log
+from sottovoce.federation.frames import VERSION
 from sottovoce.federation.parties import ConfiguredParty
 from sottovoce.federation.parties_control import Answers, ControlServer
 from sottovoce.federation.parties_earlier import latest_training
-from sottovoce.federation.parties_node import VERSION, Wish
+from sottovoce.federation.parties_node import Wish
 from sottovoce.federation.parties_progress import Progress, summary
 from sottovoce.federation.parties_terms import training_terms, use_terms
 from sottovoce.federation.parties_view import (
@@ -36,13 +37,13 @@ class Service:
     def __init__(self, party: ConfiguredParty, log: Log) -> None:
         self.party = party
         self.stopping = threading.Event()
-        self.node, self._maker = party.node(log)
+        self.node, self._maker = party.node(self._noted)
         self._log = log
         if party.config.party.role == "coordinator":
             self.node.grant_wishes(self._granted)
         self._granting = threading.Lock()
 
-    def __enter__(self) -> "Service":
+    def __enter__(self) -> Self:
         address = self.node.start(self.party.config.party.listen)
         self._control = ControlServer(self.party.store, self._answers)
         self._control.start()
@@ -53,6 +54,16 @@ class Service:
         self._control.close()
         self.node.close()
         self._log("stopped")
+
+    def _noted(self, event: str, /, **fields: object) -> None:
+        """As the node logs it; a run that ends here with the sentence that others may not hear."""
+        if event == "run aborted" and fields.get("by") == self.node.name:
+            fields["sentence"] = self._ending(str(fields["session"]))
+        self._log(event, **fields)
+
+    def _ending(self, run: str) -> str:
+        runs = {each["session"]: each for each in self.node.status()["runs"]}
+        return str(runs[run]["ended"].get("sentence", ""))
 
     def wait(self) -> None:
         """Until somebody asks to stop."""
@@ -176,7 +187,9 @@ class Service:
                 return
 
     def _standing(self, run: bytes) -> Mapping[str, Any]:
-        runs = {each["session"]: each for each in self.node.status()["runs"]}
+        runs: dict[str, Mapping[str, Any]] = {
+            each["session"]: each for each in self.node.status()["runs"]
+        }
         standing = runs[run.hex()]
         while standing.get("followed_by"):
             standing = runs[standing["followed_by"]]

@@ -47,9 +47,7 @@ def training_terms(config: PartyConfig, roster: RosterFile) -> RunTerms:
 def check_accepted(terms: RunTerms, config: PartyConfig, roster: RosterFile) -> None:
     """Refuse a run that this party has not agreed to, or among other peers than it knows."""
     known = roster.identities
-    strangers = [
-        name for name, public in terms.identities.items() if known.get(name) != public
-    ]
+    strangers = [name for name, public in terms.identities.items() if known.get(name) != public]
     if strangers:
         raise NotAcceptedError(
             f"{config.party.name} knows {', '.join(sorted(strangers))} by another identity, or "

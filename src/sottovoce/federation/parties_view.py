@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sottovoce.errors import InputError
-from sottovoce.federation.config import PartyConfig, Rows, Texts
+from sottovoce.federation.config import PartyConfig, Texts
 from sottovoce.federation.journal import Journal
 from sottovoce.federation.parties import ConfiguredParty
 from sottovoce.federation.parties_earlier import Past, earlier_record, latest_training
@@ -135,7 +135,7 @@ def given_examples(config: PartyConfig, file: str) -> Examples:
     """Texts or rows to classify, read as the configuration says; labels are not looked at."""
     party, path = config.party, Path(file)
     if party.rows is not None:
-        return read_rows(path, party.rows or Rows(file), labelled=False)
+        return read_rows(path, party.rows, labelled=False)
     return read_texts(path, party.texts or Texts(file), labelled=False)
 
 

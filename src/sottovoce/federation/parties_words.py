@@ -14,7 +14,7 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("abort", ANY): "that the run has ended with an error, and its name",
     ("refusal", ANY): "that a message was refused, and why",
     # Agreeing on words and labels.
-    ("keys", "agreement"): "a fresh public key, signed, for sealing the key of the words",
+    ("keys", "key"): "a fresh public key, signed, for sealing the key of the words",
     ("directory", "keys"): "everybody's fresh public keys, with their signatures",
     ("word key", ANY): "the peers' common key for hashing words, sealed so that only peers open it",
     ("dictionary", ANY): "the numbers of the buckets that enough peers nominated a word of",
@@ -78,7 +78,7 @@ def in_words(line: Mapping[str, Any], own: str) -> str:
 
 
 def _fate(line: Mapping[str, Any], *, sent: bool) -> str:
-    state = line.get("state")
+    state = str(line.get("state"))
     if sent:
-        return {0: ", not yet acknowledged", -1: ", never delivered"}.get(state, "")  # type: ignore[call-overload,no-any-return] # 0, 1 or -1
-    return {"held": ", not yet used", "dropped": ", dropped"}.get(str(state), "")
+        return {"0": ", not yet acknowledged", "-1": ", never delivered"}.get(state, "")
+    return {"held": ", not yet used", "dropped": ", dropped"}.get(state, "")

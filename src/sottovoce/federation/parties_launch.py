@@ -1,0 +1,118 @@
+"""All parties of a folder as processes of this machine: for demos, studies, benches and tests."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sottovoce.errors import InputError, SottovoceError
+from sottovoce.federation.config import CONFIG_FILE, ROSTER_FILE, PartyConfig, load_config
+from sottovoce.federation.config_roster import load_roster
+from sottovoce.federation.config_setup import AUTHORITY_FOLDER
+from sottovoce.federation.parties_control import NotRunningError, ask, asked
+
+LOG_FILE = "log.jsonl"
+_ERRORS_FILE = "stderr.txt"
+_START_S = 120.0
+_STOP_S = 30.0
+_LOOK_S = 0.05
+
+
+@dataclass
+class Launched:
+    """Parties that run, by name."""
+
+    folder: Path
+    processes: dict[str, "subprocess.Popen[bytes]"]
+
+    def config(self, name: str) -> PartyConfig:
+        """A party's configuration."""
+        return load_config(self.folder / name / CONFIG_FILE)
+
+    def store(self, name: str) -> Path:
+        """Where a party keeps its journal."""
+        config = self.config(name)
+        return config.path(config.party.store)
+
+    def asked(self, name: str, **request: Any) -> Any:  # noqa: ANN401 - JSON
+        """What a party answers in the end."""
+        *_, last = ask(self.store(name), request)
+        return last["value"]
+
+    def start(self, name: str) -> None:
+        """Start a party, or start it again."""
+        self.processes[name] = _started(self.folder / name)
+
+    def wait(self, names: Sequence[str]) -> None:
+        """Until all of these answer."""
+        end = time.monotonic() + _START_S
+        for name in names:
+            self._wait_for(name, end)
+
+    def stop(self, names: Sequence[str] | None = None) -> None:
+        """Ask parties to stop, and see that they do."""
+        chosen = [self.processes[name] for name in names or self.processes]
+        for process in chosen:
+            process.terminate()
+        for process in chosen:
+            try:
+                process.wait(_STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def _wait_for(self, name: str, end: float) -> None:
+        process = self.processes[name]
+        while time.monotonic() < end:
+            if process.poll() is not None:
+                said = (self.folder / name / _ERRORS_FILE).read_text(encoding="utf-8")
+                raise SottovoceError(f"{name} did not start: {said.strip()[-400:]}")
+            try:
+                asked(self.store(name), {"do": "status"})
+            except NotRunningError:
+                time.sleep(_LOOK_S)
+            else:
+                return
+        raise InputError(f"{name} did not start within {_START_S:g} s.")
+
+
+@contextmanager
+def launched(folder: Path, names: Sequence[str] | None = None) -> Iterator[Launched]:
+    """Run the parties that `learn init` wrote into ``folder``, all or some, for a while."""
+    if names is None:
+        roster = load_roster(folder / AUTHORITY_FOLDER / ROSTER_FILE)
+        names = [entry.name for entry in roster.party]
+    parties = Launched(folder, {})
+    try:
+        for name in names:
+            parties.start(name)
+        parties.wait(names)
+        yield parties
+    finally:
+        parties.stop()
+
+
+def _started(folder: Path) -> "subprocess.Popen[bytes]":
+    role = load_config(folder / CONFIG_FILE).party.role
+    command = [sys.executable, "-m", "sottovoce.cli", "learn", role]
+    options = ["--config", str(folder / CONFIG_FILE), "--log", str(folder / LOG_FILE)]
+    with (folder / _ERRORS_FILE).open("ab") as errors:
+        return subprocess.Popen(  # noqa: S603 - our own command
+            [*command, *options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            env=_environment(),
+        )
+
+
+def _environment() -> dict[str, str]:
+    """As this process's, with our package where this process found it."""
+    here = str(Path(__file__).parents[2])
+    paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
