@@ -19,6 +19,7 @@ from sottovoce.federation.parties_holdings import Maker
 from sottovoce.federation.parties_node import PartyNode
 from sottovoce.federation.parties_rekey import following_key, settle
 from sottovoce.federation.parties_terms import check_accepted
+from sottovoce.federation.reception import Policy
 from sottovoce.federation.roster import Member, Roster
 from sottovoce.federation.sealed_passphrase import read_passphrase
 from sottovoce.federation.settings import Settings
@@ -94,11 +95,11 @@ class ConfiguredParty:
             return []
         return [f"the certificate ends in {left:.0f} days; renew it: sottovoce learn renew."]
 
-    def node(self, log: Log) -> tuple[PartyNode, Maker]:
+    def node(self, log: Log, policy: Policy) -> tuple[PartyNode, Maker]:
         """Its node, not yet started, and what makes its state machines."""
         # The maker asks the node for earlier results, once both are there.
         maker = Maker(self.config, self.roster, self.secrets, lambda s: node.earlier(s))  # noqa: PLW0108 - it comes below
-        machines = Machines(make=maker, result_of=result_of, policy=self.why_not)
+        machines = Machines(make=maker, result_of=result_of, policy=policy)
         node = PartyNode(
             self.name,
             members(self.roster),

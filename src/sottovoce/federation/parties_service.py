@@ -13,7 +13,7 @@ from sottovoce.federation.parties_control import Answers, ControlServer
 from sottovoce.federation.parties_earlier import latest_training
 from sottovoce.federation.parties_node import Wish
 from sottovoce.federation.parties_progress import Progress, summary
-from sottovoce.federation.parties_terms import training_terms, use_terms
+from sottovoce.federation.parties_terms import NOT_YET, training_terms, use_terms
 from sottovoce.federation.parties_view import (
     NothingTrainedError,
     given_examples,
@@ -27,6 +27,7 @@ from sottovoce.federation.roster import Member
 from sottovoce.learn.party import new_session
 from sottovoce.learn.runs import RunTerms
 from sottovoce.learn.runs.evaluating import JointEvaluation
+from sottovoce.learn.runs.records import Trained
 
 _LOOK_S = 0.1
 
@@ -37,7 +38,7 @@ class Service:
     def __init__(self, party: ConfiguredParty, log: Log) -> None:
         self.party = party
         self.stopping = threading.Event()
-        self.node, self._maker = party.node(self._noted)
+        self.node, self._maker = party.node(self._noted, self._why_not)
         self._log = log
         if party.config.party.role == "coordinator":
             self.node.grant_wishes(self._granted)
@@ -64,6 +65,20 @@ class Service:
     def _ending(self, run: str) -> str:
         runs = {each["session"]: each for each in self.node.status()["runs"]}
         return str(runs[run]["ended"].get("sentence", ""))
+
+    def _why_not(self, terms: bytes, proposer: str) -> str | None:
+        refused = self.party.why_not(terms, proposer)
+        wanted = None if refused else RunTerms.from_bytes(terms).training
+        if not wanted:
+            return refused
+        past = {run.terms.session: run.status for run in self.node.past()}
+        if past.get(wanted) == "running":
+            return f"{self.node.name} {NOT_YET}; ask again in a moment."
+        return (
+            None
+            if past.get(wanted) == "finished"
+            else f"{self.node.name} took no part in that training."
+        )
 
     def wait(self) -> None:
         """Until somebody asks to stop."""
@@ -103,18 +118,17 @@ class Service:
         last = latest_training(self.node.past())
         if last is None:
             raise NothingTrainedError("there is nothing to evaluate yet; train first.")
-        terms = use_terms("evaluate", last.terms, rows=int(request.get("rows", 0)))
-        run = self._proposed(terms)
-        *progress, done = self._watched(terms, run)
-        yield from progress
-        result = self.node.past()
-        record = next(each.result for each in result if each.session == run)
-        found = JointEvaluation.of(record or {})
-        yield _last({**done["value"], **_evaluation(found)})
+        rows = int(request.get("rows", 0))
+        for answer in self._patiently(lambda: use_terms("evaluate", last.terms, rows=rows)):
+            if "last" not in answer:
+                yield answer
+                continue
+            record = self._record(answer["value"]["run"])
+            yield _last({**answer["value"], **_evaluation(JointEvaluation.of(record))})
 
     def _classify(self, request: Mapping[str, Any]) -> Answers:
         examples = given_examples(self.party.config, str(request["file"]))
-        known = trained(self.node)
+        known = self._trained()
         if known.mode == "open":
             yield _last({"labels": labelled(self.node, examples), "run": None})
             return
@@ -123,12 +137,42 @@ class Service:
         try:
             run = self.node.wish(wish)
             terms = self._awaited_terms(run)
-            *progress, done = self._watched(terms, run)
-            yield from progress
-            record = next(each.result for each in self.node.past() if each.session == run)
-            yield _last({**done["value"], "labels": (record or {})["labels"]})
+            for answer in self._watched(terms, run):
+                if "last" in answer:
+                    labels = self._record(run.hex())["labels"]
+                    answer = _last({**answer["value"], "labels": labels})  # noqa: PLW2901 - with labels
+                yield answer
         finally:
             del self._maker.asked[wish.session]
+
+    def _record(self, run: str) -> Mapping[str, Any]:
+        """What this party keeps of a run."""
+        found = next(each.result for each in self.node.past() if each.session.hex() == run)
+        return found or {}
+
+    def _trained(self) -> Trained:
+        """The latest classifier; the coordinator may have finished a moment before this peer."""
+        end = time.monotonic() + self.node.settings.deadline_s
+        while time.monotonic() < end and not self.stopping.is_set():
+            past = self.node.past()
+            if not any(run.terms.kind == "train" and run.status == "running" for run in past):
+                break
+            time.sleep(_LOOK_S)
+        return trained(self.node)
+
+    def _patiently(self, terms: Callable[[], RunTerms]) -> Answers:
+        """Propose a run, and again while a peer is not yet ready for it."""
+        end = time.monotonic() + self.node.settings.deadline_s
+        while True:
+            made = terms()
+            try:
+                yield from self._watched(made, self._proposed(made))
+            except InputError as error:
+                if NOT_YET not in str(error) or time.monotonic() > end:
+                    raise
+                time.sleep(_LOOK_S)
+            else:
+                return
 
     def _awaited_terms(self, run: bytes) -> RunTerms:
         """The terms of a run that was granted, once its proposal has come."""

@@ -18,6 +18,7 @@ from sottovoce.learn.sums.rules import FEWEST_PARTIES
 from sottovoce.learn.texts.recipe import TextRecipe
 
 DEFAULT_PENALTY = 0.1
+NOT_YET = "has not finished that training yet"
 _BESIDE_RECIPE = ("mode", "labels", "held_out")
 _FILES = ("words_file", "stop_words_file", "columns")
 _LARGEST_LIST = 1 << 26
