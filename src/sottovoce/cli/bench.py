@@ -60,6 +60,12 @@ def _learn(words: float) -> "list[BenchRow]":
     return bench_learn(int(words))
 
 
+def _federation(words: float) -> "list[BenchRow]":
+    from sottovoce.bench.federation import bench_federation  # noqa: PLC0415 - keeps --help fast
+
+    return bench_federation(int(words))
+
+
 class _Bench(NamedTuple):
     """A bench: what runs it, and what its size means."""
 
@@ -78,6 +84,7 @@ BENCHES = {
     "assess": _Bench(_assess, "posts", 100_000, 1000, "topics"),
     "paillier": _Bench(_paillier, "values", 4371, 64, "learn"),
     "learn": _Bench(_learn, "words", 1000, 20, "learn"),
+    "federation": _Bench(_federation, "words", 1000, 20, "federation"),
 }
 _SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
 

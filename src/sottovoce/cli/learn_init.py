@@ -1,7 +1,7 @@
 """``sottovoce learn init``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -59,17 +59,18 @@ def init(
     listed = peer_names(peers, _listed(names))
     plan = Plan(
         listed,
-        _training(mode, way, key_bits, allow_two, len(listed)),
+        _training(mode, way, key_bits, allow_two, len(listed), intermediary=intermediary),
         hosts=tuple(_listed(hosts)),
         base_port=base_port,
         passphrase=passphrase,
         days=days,
-        intermediary=intermediary,
     )
     _show(folder, set_up(folder, plan), passphrase, as_json=as_json)
 
 
-def _training(mode: str, way: str, key_bits: int, allow_two: str | None, peers: int) -> "Training":
+def _training(
+    mode: str, way: str, key_bits: int, allow_two: str | None, peers: int, *, intermediary: bool
+) -> "Training":
     from sottovoce.federation.config import Training, read_table  # noqa: PLC0415 - fast --help
     from sottovoce.learn.paillier.validation import check_bits  # noqa: PLC0415 - fast --help
     from sottovoce.learn.sums.rules import ALLOW_TWO, FEWEST_PARTIES  # noqa: PLC0415 - fast --help
@@ -80,7 +81,13 @@ def _training(mode: str, way: str, key_bits: int, allow_two: str | None, peers: 
             f"at least {FEWEST_PARTIES} peers are needed, got {peers}: of two, each learns the "
             f'other\'s sums; accept that with --allow-two "{ALLOW_TWO}".'
         )
-    given = {"mode": mode, "way": way, "key_bits": key_bits, "allow_two": allow_two}
+    given: dict[str, Any] = {
+        "mode": mode,
+        "way": way,
+        "key_bits": key_bits,
+        "allow_two": allow_two,
+        "intermediary": intermediary,
+    }
     return read_table(given, Training, "the options")
 
 

@@ -76,11 +76,12 @@ class Training(msgspec.Struct, frozen=True, omit_defaults=True):
     queries_together: int | None = None
     labels: list[str] = []
     held_out: float = 0.0
+    intermediary: bool = False
 
     @property
     def needs_key_holder(self) -> bool:
         """Whether somebody beside the coordinator must hold a key."""
-        return self.mode == "hidden" or self.way == "packed"
+        return self.mode == "hidden" or self.way == "packed" or self.intermediary
 
 
 class Features(msgspec.Struct, frozen=True, omit_defaults=True):

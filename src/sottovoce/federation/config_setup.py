@@ -3,13 +3,13 @@
 import socket
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation.certificates import DAYS, Authority, check_name, fingerprint
 from sottovoce.federation.certificates_files import save_key
-from sottovoce.federation.config import CONFIG_FILE, ROSTER_FILE, Role, Training
+from sottovoce.federation.config import CONFIG_FILE, ROSTER_FILE, Features, Role, Training
 from sottovoce.federation.config_party_text import party_toml
 from sottovoce.federation.config_roster import Entry, RosterFile, save_roster
 from sottovoce.federation.config_secrets import new_secrets
@@ -33,20 +33,20 @@ class Plan:
     Attributes:
         peers: their names.
         training: how the classifier is to be trained.
+        features: how texts become numbers.
         hosts: where parties listen, in the order of `parties`; empty: all on this machine.
         base_port: of the first party, the others follow; None takes free ones.
         passphrase: where the passphrase of all secrets comes from.
         days: how long certificates hold.
-        intermediary: whether there is a blind intermediary.
     """
 
     peers: tuple[str, ...]
     training: Training
+    features: Features = field(default_factory=Features)
     hosts: tuple[str, ...] = ()
     base_port: int | None = None
     passphrase: str = NONE
     days: int = DAYS
-    intermediary: bool = False
 
     def __post_init__(self) -> None:
         names = [name for name, _ in self.parties]
@@ -72,7 +72,7 @@ class Plan:
         listed: list[tuple[str, Role]] = [("coordinator", "coordinator")]
         if self.training.needs_key_holder:
             listed.append((KEY_HOLDER_FOLDER, "keyholder"))
-        if self.intermediary:
+        if self.training.intermediary:
             listed.append(("intermediary", "intermediary"))
         return [*listed, *((name, "peer") for name in self.peers)]
 
@@ -116,7 +116,7 @@ def _party(
     training = plan.training
     key_bits = training.key_bits if training.needs_key_holder else None
     identity = new_secrets(folder, role, key_bits, passphrase)
-    text = party_toml(who, address, training, plan.passphrase)
+    text = party_toml(who, address, training, plan.features, plan.passphrase)
     _write(folder / CONFIG_FILE, text.encode())
     return Entry(name, role, address, fingerprint(issued.certificate), identity.hex())
 

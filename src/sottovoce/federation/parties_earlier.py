@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from sottovoce.learn.party import Value, decoded
 from sottovoce.learn.runs import RunTerms
 
+TRAININGS = ("train", "rados")
+
 
 class Past(NamedTuple):
     """One run of the journal: its terms, how it stands, its result, and when it began."""
@@ -30,7 +32,7 @@ def record_of(data: bytes) -> Mapping[str, Value]:
 
 def latest_training(past: Iterable[Past]) -> Past | None:
     """The last training that was finished."""
-    trained = [run for run in past if run.terms.kind == "train" and run.status == "finished"]
+    trained = [run for run in past if run.terms.kind in TRAININGS and run.status == "finished"]
     return trained[-1] if trained else None
 
 

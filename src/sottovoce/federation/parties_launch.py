@@ -1,10 +1,11 @@
 """All parties of a folder as processes of this machine: for demos, studies, benches and tests."""
 
+import csv
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +13,12 @@ from typing import Any
 
 from sottovoce.errors import InputError, SottovoceError
 from sottovoce.federation.config import CONFIG_FILE, ROSTER_FILE, PartyConfig, load_config
+from sottovoce.federation.config_party_text import ROWS_FILE, TEXTS_FILE
 from sottovoce.federation.config_roster import load_roster
-from sottovoce.federation.config_setup import AUTHORITY_FOLDER
+from sottovoce.federation.config_setup import AUTHORITY_FOLDER, Plan, set_up
 from sottovoce.federation.parties_control import NotRunningError, ask, asked
+from sottovoce.files import whole_file
+from sottovoce.learn.texts.documents import Documents, Examples
 
 LOG_FILE = "log.jsonl"
 _ERRORS_FILE = "stderr.txt"
@@ -54,6 +58,15 @@ class Launched:
         for name in names:
             self._wait_for(name, end)
 
+    def settle(self) -> None:
+        """Until no party has a run under way: some end a moment after the coordinator."""
+        end = time.monotonic() + _START_S
+        for name in self.processes:
+            while any(run["status"] == "running" for run in self.asked(name, do="status")["runs"]):
+                if time.monotonic() > end:
+                    raise InputError(f"{name} has not ended its run within {_START_S:g} s.")
+                time.sleep(_LOOK_S)
+
     def stop(self, names: Sequence[str] | None = None) -> None:
         """Ask parties to stop, and see that they do."""
         chosen = [self.processes[name] for name in names or self.processes]
@@ -79,6 +92,32 @@ class Launched:
             else:
                 return
         raise InputError(f"{name} did not start within {_START_S:g} s.")
+
+
+def prepare(folder: Path, peers: Mapping[str, Examples], plan: Plan) -> None:
+    """What `learn init` writes, with each peer's examples in its own folder."""
+    set_up(folder, plan)
+    for name, examples in peers.items():
+        if isinstance(examples, Documents):
+            _write_rows(folder / name / TEXTS_FILE, ["text"], examples, examples.texts)
+        else:
+            columns = list(examples.columns) or plan.features.columns
+            cells = (list(map(repr, row)) for row in examples.rows.tolist())
+            _write_rows(folder / name / ROWS_FILE, columns, examples, cells)
+
+
+def _write_rows(
+    path: Path, columns: list[str], examples: Examples, rows: Iterable[str | list[str]]
+) -> None:
+    labels = examples.labels or [""] * len(examples)
+    with (
+        whole_file(path, private=True) as part,
+        part.open("w", encoding="utf-8", newline="") as out,
+    ):
+        writer = csv.writer(out)
+        writer.writerow(["label", *columns])
+        for label, row in zip(labels, rows, strict=True):
+            writer.writerow([label, *([row] if isinstance(row, str) else row)])
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from sottovoce.federation.books import Log
 from sottovoce.federation.frames import VERSION
 from sottovoce.federation.parties import ConfiguredParty
 from sottovoce.federation.parties_control import Answers, ControlServer
-from sottovoce.federation.parties_earlier import latest_training
+from sottovoce.federation.parties_earlier import TRAININGS, latest_training
 from sottovoce.federation.parties_node import Wish
 from sottovoce.federation.parties_progress import Progress, summary
 from sottovoce.federation.parties_terms import NOT_YET, training_terms, use_terms
@@ -155,7 +155,7 @@ class Service:
         end = time.monotonic() + self.node.settings.deadline_s
         while time.monotonic() < end and not self.stopping.is_set():
             past = self.node.past()
-            if not any(run.terms.kind == "train" and run.status == "running" for run in past):
+            if not any(run.terms.kind in TRAININGS and run.status == "running" for run in past):
                 break
             time.sleep(_LOOK_S)
         return trained(self.node)

@@ -19,7 +19,7 @@ from sottovoce.learn.texts.recipe import TextRecipe
 
 DEFAULT_PENALTY = 0.1
 NOT_YET = "has not finished that training yet"
-_BESIDE_RECIPE = ("mode", "labels", "held_out")
+_BESIDE_RECIPE = ("mode", "labels", "held_out", "intermediary")
 _FILES = ("words_file", "stop_words_file", "columns")
 _LARGEST_LIST = 1 << 26
 
@@ -34,7 +34,7 @@ def training_terms(config: PartyConfig, roster: RosterFile) -> RunTerms:
     features = config.party.features or Features()
     return RunTerms(
         new_session(),
-        "train",
+        "rados" if training.intermediary else "train",
         training.mode,
         roster.identities,
         _recipe(training),
@@ -79,7 +79,8 @@ def _recipe(training: Training) -> Recipe:
     options: dict[str, Any] = msgspec.structs.asdict(training)
     for name in _BESIDE_RECIPE:
         del options[name]
-    by_folds = training.mode == "open" and training.statistics == "exact"
+    exact = training.statistics == "exact" and not training.intermediary
+    by_folds = training.mode == "open" and exact
     if training.penalty is None and not by_folds:
         options["penalty"] = DEFAULT_PENALTY
     return Recipe(**options)
