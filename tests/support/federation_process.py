@@ -1,15 +1,16 @@
 """One party of a toy federation as a process of its own, which may end itself at a given point.
 
-Run as a script with the path of a JSON file; writes the result's bytes, or the error's name, into
-the file that it names.
+Run as a script with the path of a JSON file. Reads orders from its standard input: ``run TERMS``,
+``kill POINT TURN``. Writes what each run came to into a file of its own.
 """
 
 import json
 import os
 import signal
 import sys
-from collections.abc import Callable
+import threading
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -19,54 +20,67 @@ from support.federations import JOURNAL_KEY, ToyTraining
 from support.hidden_systems import small_keys_allowed
 
 
-def deadly(point: str | None, turn: int) -> Callable[[str], None]:
-    """A hook that kills this process at the ``turn``-th time that a point is reached."""
-    reached = 0
+class Doom:
+    """A hook that kills this process at the ``turn``-th time from now that a point is reached."""
 
-    def hook(here: str, /) -> None:
-        nonlocal reached
-        if here == point:
-            reached += 1
-            if reached == turn:
+    def __init__(self) -> None:
+        self._point, self._left = "", 0
+
+    def ordered(self, point: str, turn: int) -> None:
+        self._point, self._left = point, turn
+
+    def __call__(self, point: str, /) -> None:
+        if point == self._point:
+            self._left -= 1
+            if self._left == 0:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    return hook
+
+def obey(node: Node, doom: Doom) -> None:
+    for line in sys.stdin:
+        order, *rest = line.rstrip("\n").split("|")
+        if order == "run":
+            node.propose(bytes.fromhex(rest[0]))
+        else:
+            doom.ordered(rest[0], int(rest[1]))
+        print("obeyed", flush=True)  # noqa: T201 - the parent waits for it
+    os._exit(0)  # the parent is gone
 
 
-def main(path: Path) -> None:
-    given = json.loads(path.read_text())
+def outcome(node: Node, session: bytes) -> str:
+    try:
+        return (node.wait(session, 60) or b"nothing").hex()
+    except RunAbortedError as error:
+        return f"{error.error} {error.by}"
+
+
+def made(given: dict[str, Any], folder: Path, doom: Doom) -> Node:
     name, training = given["name"], ToyTraining(tuple(given["peers"]), given["way"])
-    roster = Roster(tuple(Member(*member) for member in given["roster"]))
-    folder = path.parent
-    credentials = Credentials(
-        *((folder / given[part]).read_bytes() for part in ("certificate", "key", "authority"))
-    )
-    node = Node(
+    files = (folder / given[part] for part in ("certificate", "key", "authority"))
+    return Node(
         name,
-        roster,
-        credentials,
+        Roster(tuple(Member(*member) for member in given["roster"])),
+        Credentials(*(file.read_bytes() for file in files)),
         journal=folder / f"{name}.journal",
         journal_key=JOURNAL_KEY,
         machines=Machines(training.made, training.result, terms_without=training.without),
         settings=Settings(**given["settings"]),
-        hook=deadly(given["point"], given["turn"]),
+        hook=doom,
     )
+
+
+def main(path: Path) -> None:
+    given, doom, known = json.loads(path.read_text()), Doom(), list[bytes]()
+    node = made(given, path.parent, doom)
     with small_keys_allowed(), node:
-        terms = bytes.fromhex(given["terms"])
-        known = [bytes.fromhex(run["session"]) for run in node.status()["runs"]]
-        if known:
-            session = known[0]
-        elif roster[name].role == "coordinator":
-            session = node.propose(terms)
-        else:
-            session = node.wait_for_run(timeout_s=given["limit_s"]) or b""
-        try:
-            outcome = (node.wait(session, given["limit_s"]) or b"nothing").hex()
-        except RunAbortedError as error:
-            outcome = f"{error.error} {error.by}"
-        (folder / f"{name}.outcome").write_text(outcome)
-        # Others may still need its last words after a crash of theirs; its parent ends it.
-        sys.stdin.read()
+        threading.Thread(target=obey, args=(node, doom), daemon=True).start()
+        while True:
+            session = node.wait_for_run(known, 60)
+            if session is not None:
+                part = path.parent / f"{node.name}.part"
+                part.write_text(outcome(node, session))
+                part.rename(path.parent / f"{node.name}.{session.hex()}")
+                known.append(session)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sottovoce.federation.frames import Proposal
+from sottovoce.learn.protocols.terms import COORDINATOR
 from support.federations import Authority, ToyTraining, roster_of
 from support.ports import free_ports
 
@@ -23,12 +25,12 @@ class Processes:
     def __init__(self, training: ToyTraining, folder: Path, **settings: Any) -> None:  # noqa: ANN401 - of Settings
         self.training, self.folder = training, folder
         self._settings = SETTINGS | settings
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._running: dict[str, subprocess.Popen[str]] = {}
         self._roster = self._enrolled()
-        self._terms = training.terms().hex()
+        self.restarts = 0
 
-    def start(self, name: str, *, point: str | None = None, turn: int = 0) -> None:
-        """Start a party, or start it again; it kills itself at the turn-th time of a point."""
+    def start(self, name: str) -> None:
+        """Start a party, or start it again."""
         given = {
             "name": name,
             "peers": self.training.peers,
@@ -38,46 +40,60 @@ class Processes:
             "key": f"{name}.key",
             "authority": "authority",
             "settings": self._settings,
-            "terms": self._terms,
-            "limit_s": 40.0,
-            "point": point,
-            "turn": turn,
         }
         path = self.folder / f"{name}.json"
         path.write_text(json.dumps(given))
-        log = (self.folder / f"{name}.log").open("ab")
-        with log:
+        with (self.folder / f"{name}.log").open("ab") as log:
             self._running[name] = subprocess.Popen(
                 [sys.executable, str(SCRIPT), str(path)],
                 stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
                 stderr=log,
+                text=True,
                 env=os.environ | {"OMP_NUM_THREADS": "1"},
             )
 
-    def killed(self, name: str, within_s: float) -> bool:
-        """Whether a party's process ends within so long."""
-        try:
-            self._running[name].wait(within_s)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+    def order(self, name: str, *words: object) -> None:
+        """Tell a party something, and see it obey; it may die of it."""
+        while not self._obeyed(self._running[name], "|".join(map(str, words))):
+            self._running[name].wait()
+            self._raise_the_dead()
 
-    def outcomes(self, within_s: float) -> dict[str, str]:
-        """What each party came to; parties that came to nothing are absent."""
+    def _obeyed(self, process: "subprocess.Popen[str]", words: str) -> bool:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(words + "\n")
+            process.stdin.flush()
+        except BrokenPipeError:
+            return False
+        # Whoever dies of an order, or has just died, says nothing; an order is given once only.
+        return process.stdout.readline() != "" or words.startswith("run")
+
+    def trained(self, within_s: float) -> dict[str, str]:
+        """Train once; what each party came to. Whoever dies meanwhile is started again."""
+        terms, names = self.training.terms(), self.training.names
+        session = Proposal(terms, list(names)).session.hex()
+        self.order(COORDINATOR, "run", terms.hex())
+        paths = {name: self.folder / f"{name}.{session}" for name in names}
         until = time.monotonic() + within_s
-        while time.monotonic() < until and len(self._found()) < len(self.training.names):
-            time.sleep(0.05)
-        return self._found()
+        while time.monotonic() < until and not all(path.exists() for path in paths.values()):
+            self._raise_the_dead()
+            time.sleep(0.02)
+        return {name: path.read_text() for name, path in paths.items() if path.exists()}
+
+    def _raise_the_dead(self) -> None:
+        for name, process in list(self._running.items()):
+            if process.poll() is not None:
+                process.communicate()
+                self.restarts += 1
+                self.start(name)
 
     def close(self) -> None:
         """End all processes that are left."""
         for process in self._running.values():
             process.kill()
             process.communicate()
-
-    def _found(self) -> dict[str, str]:
-        paths = {name: self.folder / f"{name}.outcome" for name in self.training.names}
-        return {name: path.read_text() for name, path in paths.items() if path.exists()}
 
     def _enrolled(self) -> list[list[str]]:
         authority = Authority()
@@ -96,6 +112,8 @@ def processes(training: ToyTraining, folder: Path, **settings: Any) -> Iterator[
     """Parties as processes, ended with the block."""
     running = Processes(training, folder, **settings)
     try:
+        for name in training.names:
+            running.start(name)
         yield running
     finally:
         running.close()

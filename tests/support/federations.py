@@ -16,7 +16,14 @@ from cryptography.x509.oid import NameOID
 
 from sottovoce.federation.credentials import Credentials, fingerprint
 from sottovoce.federation.roster import Member, Roster
-from sottovoce.learn.party import Exchange, Party, encoded, new_session
+from sottovoce.learn.paillier import PrivateKey
+from sottovoce.learn.paillier.primes import random_primes
+from sottovoce.learn.party import Exchange, Party, decoded, encoded, new_session
+from sottovoce.learn.protocols.hidden_training import (
+    HiddenCoordinator,
+    HiddenKeyHolder,
+    HiddenPeer,
+)
 from sottovoce.learn.protocols.local import LocalData
 from sottovoce.learn.protocols.open_training import (
     TrainingCoordinator,
@@ -24,8 +31,11 @@ from sottovoce.learn.protocols.open_training import (
     TrainingPeer,
 )
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
-from sottovoce.learn.sums import Identity
-from support.hidden_systems import BITS, two_keys
+from sottovoce.learn.randomness import drawing_from
+from sottovoce.learn.solve.shares import Share, opened_integers
+from sottovoce.learn.sums import Identity, MaskedSum, MaskPeer, MaskServer, Ring
+from support.hidden_systems import BITS
+from support.paillier_keys import insecure_key_of_primes
 from support.trainings import small_peers
 
 WIDTH = 3
@@ -122,10 +132,14 @@ class ToyTraining:
         identities = {peer: identity(peer).public for peer in agreed["peers"]}
         features = tuple(f"x{at}" for at in range(WIDTH))
         whole = TrainingTerms(bytes.fromhex(agreed["session"]), identities, features, self.recipe)
+        return self.machine(whole, name)
+
+    def machine(self, whole: TrainingTerms, name: str) -> Party:
+        """The machine of a party under whole terms."""
         if name == COORDINATOR:
             return TrainingCoordinator(whole)
         if name == KEY_HOLDER:
-            return TrainingKeyHolder(whole, two_keys()[1])
+            return TrainingKeyHolder(whole, same_key(2))
         return TrainingPeer(name, whole, self.data[name])
 
     @property
@@ -149,14 +163,102 @@ class ToyTraining:
 
 
 @cache
+def same_key(number: int) -> PrivateKey:
+    """A key that anyone can break, the same at every process of a test."""
+    with drawing_from(bytes([number]) * 32):
+        return insecure_key_of_primes(*random_primes(BITS))
+
+
+@cache
 def identity(name: str) -> Identity:
     """The same at every process of a test."""
     return Identity(name.encode().ljust(32, b"."))
 
 
-def in_process(training: ToyTraining) -> bytes:
-    """What the training comes to without any federation."""
-    terms = training.terms()
-    parties = {name: training.made(terms, name) for name in training.names}
+@dataclass(frozen=True)
+class ToyHidden(ToyTraining):
+    """A hidden training: the coordinator and the key holder end with shares of theta."""
+
+    way: str = "packed"
+
+    @property
+    def recipe(self) -> Recipe:
+        return Recipe(solver="dealer", penalty=0.1, key_bits=BITS, fraction_bits=16)
+
+    def machine(self, whole: TrainingTerms, name: str) -> Party:
+        if name == COORDINATOR:
+            return HiddenCoordinator(whole, same_key(1))
+        if name == KEY_HOLDER:
+            return HiddenKeyHolder(whole, same_key(2))
+        return HiddenPeer(name, whole, self.data[name])
+
+    def result(self, party: Any) -> bytes:  # noqa: ANN401 - any of the three
+        """A share, or that there is none."""
+        share = getattr(party, "share", None)
+        if share is None:
+            return b"no share"
+        return encoded((int(share.modulus), tuple(map(int, share.values)), share.fraction_bits))
+
+    def direction(self, ends: Mapping[str, bytes | str]) -> list[int]:
+        """The hidden numbers, which nobody but a test puts together."""
+        shares = []
+        for name in (COORDINATOR, KEY_HOLDER):
+            modulus, values, bits = decoded(ends[name])  # type: ignore[arg-type, misc] # three values
+            shares.append(Share(modulus, values, determinant=True, fraction_bits=bits))  # type: ignore[arg-type] # so encoded
+        return opened_integers(*shares)
+
+    def plain_direction(self) -> list[int]:
+        """The hidden numbers without any federation."""
+        terms = self.terms()
+        parties = {name: self.made(terms, name) for name in self.names}
+        Exchange(parties.values()).run()
+        return self.direction({name: self.result(party) for name, party in parties.items()})
+
+
+def in_process(training: ToyTraining, peers: Iterable[str] | None = None) -> bytes:
+    """What the training comes to without any federation, among some of its peers."""
+    left = tuple(peers or training.peers)
+    terms = training.terms(peers=left)
+    gone = set(training.peers) - set(left)
+    parties = {name: training.made(terms, name) for name in training.names if name not in gone}
     Exchange(parties.values()).run()
     return training.result(parties[COORDINATOR])
+
+
+@dataclass(frozen=True)
+class ToySum:
+    """One masked sum of fixed vectors."""
+
+    peers: tuple[str, ...]
+    size: int = 4
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everybody who takes part."""
+        return (COORDINATOR, *self.peers)
+
+    def terms(self) -> bytes:
+        """What is agreed on."""
+        return new_session()
+
+    def made(self, terms: bytes, name: str) -> Party:
+        """A participant's machine."""
+        public = {peer: identity(peer).public for peer in self.peers}
+        agreed = MaskedSum(terms, COORDINATOR, public, self.size)
+        if name == COORDINATOR:
+            return MaskServer(agreed)
+        return MaskPeer(name, agreed, identity(name), self.summand(name))
+
+    def summand(self, name: str) -> Ring:
+        """What a peer adds: large numbers, so that a mask that is left over shows."""
+        return np.full(self.size, 10 ** (3 * self.peers.index(name)), np.uint64)
+
+    def result(self, party: Any) -> bytes:  # noqa: ANN401 - either of the two
+        """The sum, and over whom it runs."""
+        return encoded((party.total, tuple(sorted(party.survivors))))
+
+    def expected(self, survivors: Iterable[str]) -> bytes:
+        """The sum over some."""
+        names = tuple(sorted(survivors))
+        total: Ring = np.sum([self.summand(n) for n in names], axis=0, dtype=np.uint64)
+        return encoded((total, names))

@@ -68,12 +68,17 @@ class Dialler:
         except ProtocolError as error:
             self._log_once(error)
             return None
+        except ValueError:  # the line was hung up meanwhile
+            return None
 
     def beat(self, beat: Beat, then: Callable[[Beat], None]) -> None:
         """Send a beat without waiting; ``then`` gets the answer, if one comes."""
         if self._channel is None:
             return
-        call = self._beat.future(packed(beat), timeout=self._settings.call_s)
+        try:
+            call = self._beat.future(packed(beat), timeout=self._settings.call_s)
+        except ValueError:  # the line was hung up meanwhile
+            return
 
         def answered(done: Any) -> None:  # noqa: ANN401 - gRPC has no types
             if done.cancelled() or done.exception() is not None:

@@ -209,6 +209,7 @@ class Journal:
                     "UPDATE run SET status = 'finished', result = ? WHERE session = ?",
                     (sealed, session),
                 )
+                self._wipe(db, session)
 
     def events(self, session: bytes) -> list[Event]:
         """All steps in their order."""

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from sottovoce.errors import ParameterError
 
+_LARGEST_KEPT = 999_999_000  # SQLite keeps no more in one place
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -31,9 +33,9 @@ class Settings:
     call_s: float = 10.0
     slowest_rate: float = 1e6
     give_up_s: float = 60.0
-    largest_body: int = 1 << 30
+    largest_body: int = 1 << 29
     most_held: int = 64
-    most_bodies: int = 8
+    most_bodies: int = 4
     retry_without_lost: bool = False
     most_attempts: int = 3
 
@@ -41,6 +43,8 @@ class Settings:
         times = (self.deadline_s, self.beat_s, self.retry_s, self.retry_most_s, self.call_s)
         if min(times) <= 0:
             raise ParameterError("deadlines, beats and waits must be > 0 seconds.")
+        if not 0 < self.largest_body <= _LARGEST_KEPT:
+            raise ParameterError(f"largest_body must be 1 to {_LARGEST_KEPT} bytes.")
         if self.deadline_s < 2 * self.beat_s:
             raise ParameterError("deadline_s must be at least twice beat_s.")
 

@@ -3,8 +3,9 @@
 gRPC's Python API cannot ask for a least version of TLS, and its core takes 1.2 and 1.3. The suites
 of TLS 1.2 can be chosen though, by an environment variable that is read when the core starts, while
 those of 1.3 are fixed. So the only suites of 1.2 that are left need a key shared beforehand, which
-nobody has: no 1.2 handshake can succeed, as client or as server. A server proves that on itself
-before it serves, and looks at the version of each connection besides.
+nobody has: no 1.2 handshake can succeed, as client or as server. Should the core have started
+before this module was imported, a server still refuses each call by its connection's version.
+gRPC's core writes every handshake that fails, with the reason, to the standard error.
 
 A client first makes a handshake of its own: TLS 1.3, the authority's signature, the fingerprint and
 the name. It then trusts exactly that certificate, and no other of the authority.
@@ -33,7 +34,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("grpcio", "federation") from error
 
-__all__ = ["check_own_door", "checked_caller", "dialled", "grpc", "server_credentials"]
+__all__ = ["checked_caller", "dialled", "grpc", "server_credentials"]
 
 TLS_1_3 = "TLSv1.3"
 _PROBE_S = 5.0
@@ -43,19 +44,6 @@ def server_credentials(own: Credentials) -> grpc.ServerCredentials:
     """A server that asks every client for a certificate of the authority."""
     return grpc.ssl_server_credentials(
         [(own.key, own.certificate)], root_certificates=own.ca, require_client_auth=True
-    )
-
-
-def check_own_door(address: str, own: Credentials) -> None:
-    """Refuse to serve where TLS 1.2 would be let in."""
-    context = _context(own)
-    context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        _handshake(address, context)
-    except OSError:
-        return
-    raise WeakTransportError(
-        "this process would serve TLS 1.2: import sottovoce.federation before gRPC is first used."
     )
 
 
@@ -75,8 +63,7 @@ def dialled(member: Member, own: Credentials) -> tuple[grpc.ChannelCredentials, 
 
 def checked_caller(properties: dict[str, list[bytes]], roster: Roster) -> Member:
     """Who calls, by the properties of an authenticated connection."""
-    versions = properties.get("ssl_tls_version", [TLS_1_3.encode()])
-    if versions != [TLS_1_3.encode()]:
+    if properties.get("ssl_tls_version") != [TLS_1_3.encode()]:
         raise WeakTransportError("connections must use TLS 1.3.")
     certificates = properties.get("x509_pem_cert", [])
     if len(certificates) != 1:

@@ -10,7 +10,8 @@ from sottovoce.federation.courier import Courier
 from sottovoce.federation.frames import VERSION, Beat, State
 from sottovoce.federation.run import Run
 
-_ENDED: tuple[State, ...] = ("finished", "aborted")
+# A party that knows nothing of a run has lost its journal, or will never agree.
+_ENDED: tuple[State, ...] = ("finished", "aborted", "unknown")
 
 
 class Watch:

@@ -1,6 +1,5 @@
 """Where parties do their work: a step is computed, journalled with all that it says, then sent."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sottovoce.errors import SottovoceError
@@ -8,7 +7,7 @@ from sottovoce.federation.books import Books
 from sottovoce.federation.endings import Endings
 from sottovoce.federation.frames import Complaint, packed
 from sottovoce.federation.journal import Event, Written
-from sottovoce.federation.refusals import DefectError, LostPartyError
+from sottovoce.federation.refusals import DefectError, LostPartyError, TooLargeError
 from sottovoce.federation.run import (
     PartyMaker,
     ResultOf,
@@ -53,6 +52,7 @@ class Work:
     party: Party | None = field(default=None, repr=False)
     message: Message | None = field(default=None, repr=False)
     said: list[Message] = field(default_factory=list, repr=False)
+    written: list[bytes] = field(default_factory=list, repr=False)
     result: bytes | None = field(default=None, repr=False)
     stuck: bool = False
     error: BaseException | None = None
@@ -143,10 +143,20 @@ class Workbench:
         else:
             work.message = read_message(work.body, work.sender, name)
             work.said = received(work.party, work.message, run.seed, run.position)
-        if not {message.receiver for message in work.said} <= set(run.links):
-            raise DefectError("a party spoke to somebody who takes no part in its run.")
+        work.written = [self._checked(run, message) for message in work.said]
         if work.party.finished:
             work.result = self._result_of(work.party)
+
+    def _checked(self, run: Run, message: Message) -> bytes:
+        if message.receiver not in run.links:
+            raise DefectError("a party spoke to somebody who takes no part in its run.")
+        body, most = message.to_bytes(), self._books.settings.largest_body
+        if len(body) > most:
+            raise TooLargeError(
+                f"a message must have at most {most} bytes, got {message.kind} of {len(body)}; "
+                "raise largest_body at every party."
+            )
+        return body
 
     def _rebuilt(self, work: Work, now: float) -> None:
         run = work.run
@@ -156,7 +166,7 @@ class Workbench:
 
     def _advanced(self, work: Work, now: float) -> None:
         run, books = work.run, self._books
-        outputs = self._written(run, work.said)
+        outputs = self._outputs(run, work)
         event = Event(run.position, work.what, work.sender, work.sequence, outline(work.said))
         seen = shown(work.message) if work.message is not None else None
         books.hook("before commit")
@@ -177,20 +187,13 @@ class Workbench:
         run.drained = not run.unsent()
         self._books.log("run finished", session=run.session.hex(), rounds=run.rounds)
 
-    def _written(self, run: Run, said: Iterable[Message]) -> list[Written]:
+    def _outputs(self, run: Run, work: Work) -> list[Written]:
         places = {name: link.last for name, link in run.links.items()}
         outputs = []
-        for message in said:
-            places[message.receiver] += 1
-            outputs.append(
-                Written(
-                    message.receiver,
-                    places[message.receiver],
-                    "message",
-                    shown(message),
-                    message.to_bytes(),
-                )
-            )
+        for message, body in zip(work.said, work.written, strict=True):
+            to = message.receiver
+            places[to] += 1
+            outputs.append(Written(to, places[to], "message", shown(message), body))
         return outputs
 
     def _failed(self, work: Work, error: BaseException, now: float) -> None:

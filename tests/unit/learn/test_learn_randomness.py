@@ -2,13 +2,20 @@
 
 import ast
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import pytest
 
 import sottovoce.learn
 from sottovoce.errors import ParameterError
-from sottovoce.learn.randomness import random_below, random_bits, random_bytes, random_words
+from sottovoce.learn.randomness import (
+    drawing_from,
+    random_below,
+    random_bits,
+    random_bytes,
+    random_words,
+)
 
 FOLDER = Path(sottovoce.learn.__path__[0])
 SOURCE = "randomness.py"
@@ -86,3 +93,41 @@ def test_numbers_stay_below_their_bound_and_reach_all_of_it() -> None:
     assert len(random_bytes(7)) == 7
     with pytest.raises(ParameterError, match="must be >= 1"):
         random_below(0)
+
+
+def drawn() -> tuple[object, ...]:
+    return random_bytes(40), random_bits(70), random_below(10**30), random_bytes(3)
+
+
+def test_under_a_seed_the_same_is_drawn_again_and_outside_never() -> None:
+    seed, other = random_bytes(32), random_bytes(32)
+    with drawing_from(seed):
+        first = drawn()
+        with drawing_from(other):
+            assert drawn() != first
+        after = random_bytes(8)
+    with drawing_from(seed):
+        assert drawn() == first
+        assert random_bytes(8) == after
+    assert drawn() != drawn()
+    with pytest.raises(ParameterError, match="32 bytes"), drawing_from(b"short"):
+        pass
+
+
+def test_the_stream_is_chacha20_under_the_seed() -> None:
+    # The first keystream block under key 0 and nonce 0 is a test vector of RFC 8439.
+    with drawing_from(bytes(32)):
+        assert random_bytes(16).hex() == "76b8e0ada0f13d90405d6ae55386bd28"
+
+
+def test_other_threads_and_digits_of_blinding_stay_with_the_operating_system() -> None:
+    found = []
+    with drawing_from(bytes(32)):
+        thread = Thread(target=lambda: found.append(random_bytes(16)))
+        thread.start()
+        thread.join()
+        words = random_words((64,), 16)
+        assert random_bytes(16).hex() == "76b8e0ada0f13d90405d6ae55386bd28"
+    with drawing_from(bytes(32)):
+        assert (random_words((64,), 16) != words).any()
+    assert found[0].hex() != "76b8e0ada0f13d90405d6ae55386bd28"

@@ -19,6 +19,7 @@ from sottovoce.learn.paillier import (
 from sottovoce.learn.paillier.wire import _PREFIX, MAGIC, VERSION
 from sottovoce.learn.party import (
     DamagedMessageError,
+    EarlyMessageError,
     Exchange,
     Faults,
     Message,
@@ -260,7 +261,7 @@ def test_words_of_the_wrong_shape_or_order_are_refused(key: PrivateKey) -> None:
     coordinator.start()
     peers[0].start()
     (summand,) = peers[0].receive(keys["peer0"])
-    with pytest.raises(DamagedMessageError, match="after the key"):
+    with pytest.raises(EarlyMessageError, match="after the key"):
         coordinator.receive(summand)
 
     def told(**payload: object) -> Message:

@@ -34,7 +34,7 @@ from sottovoce.learn.party import (
     TooFewPartiesError,
     Value,
 )
-from sottovoce.learn.party.refusals import DamagedMessageError
+from sottovoce.learn.party.refusals import DamagedMessageError, EarlyMessageError
 from sottovoce.learn.sums.fixed import FixedPoint, Ring
 from sottovoce.learn.sums.masking import told_part
 from sottovoce.learn.sums.rules import AllowTwo, checked_parties, fewest
@@ -213,7 +213,8 @@ class PackedCoordinator:
 
     def _summand(self, message: Message) -> EncryptedArray:
         if self._public is None:
-            raise DamagedMessageError("a summand must come after the key.")
+            # A peer may have the key, and answer it, before it has come here.
+            raise EarlyMessageError("a summand must come after the key.")
         array = received_array(message, self._public, self._terms)
         check_summand(array)
         return array

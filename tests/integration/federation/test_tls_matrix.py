@@ -1,0 +1,245 @@
+"""Who is let in, and who is refused before anything it says is read."""
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from support.federation_nodes import Enrolled
+from support.federations import Authority, ToyTraining
+
+from sottovoce.federation import Credentials, Node
+from sottovoce.federation.credentials import network_name
+from sottovoce.federation.dialler import Dialler
+from sottovoce.federation.doorway import HEADER, SERVICE
+from sottovoce.federation.frames import VERSION, Answer, Frame, Header, Proposal, packed, unpacked
+from sottovoce.federation.refusals import WeakTransportError
+from sottovoce.federation.settings import Settings
+from sottovoce.federation.tls import checked_caller, grpc
+from sottovoce.learn.protocols.terms import COORDINATOR
+
+TRAINING = ToyTraining(("ann", "bob", "cy"))
+TEN_GB = 10_000_000_000
+
+
+class Door:
+    """One listening peer, ann, and ways to knock."""
+
+    def __init__(self, enrolled: Enrolled, node: Node) -> None:
+        self.enrolled, self.node = enrolled, node
+        self.address = enrolled.roster["ann"].address
+
+    def frame(self, sender: str = COORDINATOR, **changes: object) -> Frame:
+        """A proposal that ann would take from the coordinator."""
+        proposal = Proposal(TRAINING.terms(), list(TRAINING.names))
+        frame = Frame.of("propose", proposal.session, sender, "ann", 1, packed(proposal))
+        header = {name: getattr(frame.header, name) for name in Header.__struct_fields__}
+        return Frame(Header(**(header | changes)), frame.body)
+
+    def knock(self, own: Credentials | None, frame: Frame) -> Answer:
+        """Send a frame with some certificate, trusting ann's authority."""
+        key, certificate = (own.key, own.certificate) if own else (None, None)
+        trusted = grpc.ssl_channel_credentials(self.enrolled.authority.pem, key, certificate)
+        name = network_name(self.enrolled.held["ann"].certificate)
+        options = [("grpc.ssl_target_name_override", name)]
+        with grpc.secure_channel(self.address, trusted, options=options) as channel:
+            deliver = channel.stream_unary(f"/{SERVICE}/Deliver")
+            answer = deliver(
+                iter([frame.body]), metadata=((HEADER, packed(frame.header)),), timeout=10
+            )
+        return unpacked(answer, Answer)
+
+    def refused(self, own: Credentials | None, frame: Frame) -> str:
+        """Send a frame that must not be let in; gRPC's words."""
+        with pytest.raises(grpc.RpcError) as refusal:
+            self.knock(own, frame)
+        assert self.node.doorway.bodies == 0
+        assert self.node.status()["runs"] == []
+        return f"{refusal.value.code().name} {refusal.value.details()}"
+
+    def logged(self, error: str) -> bool:
+        """Whether a refusal with this error was logged."""
+        return any(fields.get("error") == error for _, fields in self.enrolled.events)
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Iterator[Door]:
+    enrolled = Enrolled(TRAINING, tmp_path)
+    with enrolled.node("ann") as node:
+        yield Door(enrolled, node)
+
+
+def test_the_coordinator_is_let_in(door: Door) -> None:
+    assert door.knock(door.enrolled.held[COORDINATOR], door.frame()).outcome == "taken"
+    assert door.node.doorway.bodies == 1
+
+
+Made = Callable[[Door], Credentials | None]
+HANDSHAKES: dict[str, tuple[Made, str]] = {
+    "expired": (
+        lambda door: door.enrolled.authority.credentials(COORDINATOR, days=-1),
+        "certificate has expired",
+    ),
+    "of another authority": (
+        lambda _: Authority().credentials(COORDINATOR),
+        "certificate signature failure",
+    ),
+    "absent": (lambda _: None, "PEER_DID_NOT_RETURN_A_CERTIFICATE"),
+}
+
+
+@pytest.mark.parametrize("kind", list(HANDSHAKES))
+def test_a_certificate_that_does_not_hold_ends_the_handshake_and_is_logged(
+    kind: str, door: Door, capfd: pytest.CaptureFixture[str]
+) -> None:
+    made, reason = HANDSHAKES[kind]
+    assert door.refused(made(door), door.frame()).startswith("UNAVAILABLE")
+    assert reason in capfd.readouterr().err
+
+
+def test_tls_1_2_is_refused_in_the_handshake_and_logged(
+    door: Door, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(OSError), plain_tls(door, ssl.TLSVersion.TLSv1_2):  # noqa: PT011 - any failure of TLS
+        pass
+    assert "NO_SHARED_CIPHER" in capfd.readouterr().err
+    with plain_tls(door, ssl.TLSVersion.TLSv1_3) as version:
+        assert version == "TLSv1.3"
+
+
+@contextmanager
+def plain_tls(door: Door, version: ssl.TLSVersion) -> Iterator[str | None]:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.minimum_version = context.maximum_version = version
+    context.load_verify_locations(cadata=door.enrolled.authority.pem.decode())
+    context.set_alpn_protocols(["h2"])
+    host, _, port = door.address.rpartition(":")
+    with socket.create_connection((host, int(port))) as raw, context.wrap_socket(raw) as tls:
+        yield tls.version()
+
+
+def test_a_connection_of_another_version_would_be_refused_at_the_door(door: Door) -> None:
+    pem = door.enrolled.held["bob"].certificate
+    properties = {"x509_pem_cert": [pem], "ssl_tls_version": [b"TLSv1.3"]}
+    assert checked_caller(properties, door.enrolled.roster).name == "bob"
+    for version in (b"TLSv1.2", b""):
+        properties["ssl_tls_version"] = [version]
+        with pytest.raises(WeakTransportError):
+            checked_caller(properties, door.enrolled.roster)
+
+
+def test_a_certificate_that_is_not_on_the_roster_is_refused(door: Door) -> None:
+    other = door.enrolled.authority.credentials(COORDINATOR)
+    assert "StrangerError" in door.refused(other, door.frame())
+    assert door.logged("StrangerError")
+
+
+def test_a_certificate_of_another_name_is_refused(tmp_path: Path) -> None:
+    enrolled = Enrolled(TRAINING, tmp_path)
+    enrolled.held[COORDINATOR] = enrolled.authority.credentials("mallory")
+    with enrolled.node("ann") as node:
+        door = Door(enrolled, node)
+        assert "ImpostorError" in door.refused(enrolled.held[COORDINATOR], door.frame())
+        assert door.logged("ImpostorError")
+
+
+def test_a_party_that_claims_another_name_is_refused(door: Door) -> None:
+    assert "ImpostorError" in door.refused(door.enrolled.held["bob"], door.frame())
+    assert door.logged("ImpostorError")
+
+
+def test_a_peer_may_not_propose_a_run(door: Door) -> None:
+    answer = door.knock(door.enrolled.held["bob"], door.frame("bob"))
+    assert (answer.outcome, answer.error) == ("refused", "RunRefusedError")
+    assert door.node.doorway.bodies == 0
+    assert door.logged("RunRefusedError")
+
+
+def test_a_replayed_session_is_not_read_again(door: Door) -> None:
+    own, frame = door.enrolled.held[COORDINATOR], door.frame()
+    door.knock(own, frame)
+    assert door.knock(own, frame).outcome == "taken"
+    assert door.node.doorway.bodies == 1
+    assert door.logged("ReplayedMessageError")
+    assert len(door.node.status()["runs"]) == 1
+
+
+def test_a_frame_of_another_version_is_refused_by_name(door: Door) -> None:
+    frame = door.frame(version=VERSION + 1)
+    assert "WrongVersionError" in door.refused(door.enrolled.held[COORDINATOR], frame)
+    assert door.logged("WrongVersionError")
+
+
+def test_ten_declared_gigabytes_are_refused_at_once(door: Door) -> None:
+    answer = door.knock(door.enrolled.held[COORDINATOR], door.frame(size=TEN_GB))
+    assert (answer.outcome, answer.error) == ("refused", "TooLargeError")
+    assert door.node.doorway.bodies == 0
+    assert door.logged("TooLargeError")
+
+
+def test_more_than_was_declared_is_refused(door: Door) -> None:
+    with pytest.raises(grpc.RpcError, match="TooLargeError"):
+        door.knock(door.enrolled.held[COORDINATOR], door.frame(size=3))
+    assert door.node.status()["runs"] == []
+    assert door.knock(door.enrolled.held[COORDINATOR], door.frame()).outcome == "taken"
+
+
+def test_a_damaged_body_is_asked_for_again(door: Door) -> None:
+    answer = door.knock(door.enrolled.held[COORDINATOR], door.frame(digest=bytes(32)))
+    assert answer.outcome == "later"
+    assert door.logged("BadFrameError")
+
+
+def dialler(door: Door, log: list[str], *, trusting: Authority | None = None) -> Dialler:
+    own = door.enrolled.held[COORDINATOR]
+    if trusting is not None:
+        own = Credentials(own.certificate, own.key, trusting.pem)
+    member = door.enrolled.roster["ann"]
+    return Dialler(member, own, Settings(), lambda _, /, **fields: log.append(str(fields["error"])))
+
+
+def test_a_caller_trusts_the_certificate_of_the_roster_only(tmp_path: Path) -> None:
+    enrolled = Enrolled(TRAINING, tmp_path)
+    with enrolled.node("ann") as node:
+        door, log = Door(enrolled, node), list[str]()
+        line = dialler(door, log)
+        assert line.connect()
+        line.close()
+        assert not dialler(door, log, trusting=Authority()).connect()
+        assert log[-1] == "SSLCertVerificationError certificate signature failure"
+        enrolled.held["ann"] = enrolled.authority.credentials("ann")
+        assert not dialler(door, log).connect()
+        assert log[-1] == "StrangerError"
+
+
+def test_a_caller_refuses_a_server_of_tls_1_2(tmp_path: Path) -> None:
+    enrolled = Enrolled(TRAINING, tmp_path)
+    own, log = enrolled.held["ann"], list[str]()
+    (tmp_path / "pem").write_bytes(own.key + own.certificate)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "pem")
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    with socket.create_server(("127.0.0.1", enrolled.ports["ann"])) as listening:
+
+        def serve() -> None:
+            with suppress(OSError):
+                connection, _ = listening.accept()
+                with connection, context.wrap_socket(connection, server_side=True):
+                    pass
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        member = enrolled.roster["ann"]
+        line = Dialler(
+            member,
+            enrolled.held[COORDINATOR],
+            Settings(),
+            lambda _, /, **fields: log.append(str(fields["error"])),
+        )
+        assert not line.connect()
+        thread.join()
+    assert "VERSION" in log[-1].upper()

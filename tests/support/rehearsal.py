@@ -1,0 +1,274 @@
+"""A federation in one thread: the nodes' own desks, on a virtual clock and a wire with faults.
+
+The wire is as TLS leaves it: what is damaged in a header or an answer is lost, since the record
+does not authenticate; a flipped bit of a body is let through, so that its digest must find it.
+"""
+
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sottovoce.federation.desk import Desk, Machines
+from sottovoce.federation.frames import Answer, Frame, Header, packed, unpacked
+from sottovoce.federation.journal import Journal
+from sottovoce.federation.settings import Settings
+from support.federations import JOURNAL_KEY, bare_roster
+
+SETTINGS = Settings(deadline_s=10.0, beat_s=1.0, call_s=0.5, give_up_s=20.0)
+_LIMIT_S = 120.0
+
+
+class Crashed(BaseException):
+    """The process is gone."""
+
+
+@dataclass(frozen=True)
+class Crash:
+    """Where a party's process ends: the ``turn``-th time that it reaches a point.
+
+    ``again_s`` later it is started again; never, if that is None.
+    """
+
+    name: str
+    point: str
+    turn: int
+    again_s: float | None = 1.0
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Chances per frame and per answer, from a seed."""
+
+    drop: float = 0.0
+    duplicate: float = 0.0
+    reorder: float = 0.0
+    flip: float = 0.0
+    seed: int = 0
+
+
+@dataclass
+class Outcome:
+    """What a run came to: each party's result or the name of its error."""
+
+    ends: dict[str, bytes | str]
+    lasted_s: float
+    reached: Counter[tuple[str, str]]
+    desks: dict[str, Desk | None] = field(repr=False)
+
+
+class Rehearsal:
+    """Runs desks until every living party has ended, and says what came of it."""
+
+    def __init__(
+        self,
+        names: Iterable[str],
+        machines: Machines,
+        *,
+        faults: Faults | None = None,
+        crashes: Iterable[Crash] = (),
+        settings: Settings = SETTINGS,
+    ) -> None:
+        self.names = tuple(names)
+        self.roster = bare_roster(self.names)
+        self.machines, self.settings = machines, settings
+        self.now = 0.0
+        self.reached: Counter[tuple[str, str]] = Counter()
+        self.events: list[tuple[str, dict[str, object]]] = []
+        self._faults = faults or Faults()
+        self._chance = np.random.default_rng(self._faults.seed)
+        self._crashes = list(crashes)
+        self._heap: list[tuple[float, int, Callable[[], None]]] = []
+        self._order = itertools.count()
+        self._lost: set[str] = set()
+        self.journals = {
+            name: Journal(None, JOURNAL_KEY, wall=lambda: self.now) for name in self.names
+        }
+        self.desks: dict[str, Desk | None] = dict.fromkeys(self.names)
+        for name in self.names:
+            self._boot(name)
+
+    def run(
+        self, proposer: str, terms: bytes, participants: Iterable[str] | None = None
+    ) -> Outcome:
+        """Propose a run and see it end."""
+        session = self._proposed(proposer, terms, participants or self.names)
+        while not self._ended(session):
+            if not self._heap or self.now > _LIMIT_S:
+                waiting = {n: d and d.status(self.now)["runs"] for n, d in self.desks.items()}
+                raise AssertionError(f"no end after {self.now} s: {waiting}")
+            self.now, _, action = heapq.heappop(self._heap)
+            action()
+        ends = {name: self._end(name, session) for name in self.names if name not in self._lost}
+        return Outcome(ends, self.now, self.reached, self.desks)
+
+    def _proposed(self, proposer: str, terms: bytes, participants: Iterable[str]) -> bytes:
+        sessions: list[bytes] = []
+
+        def propose(desk: Desk) -> None:
+            sessions.append(desk.propose(terms, participants, self.now))
+
+        self._act(proposer, propose)
+        return sessions[0]
+
+    def _boot(self, name: str) -> None:
+        self.desks[name] = Desk(
+            name,
+            self.roster,
+            self.journals[name],
+            self.machines,
+            now=self.now,
+            settings=self.settings,
+            log=lambda event, /, **fields: self.events.append((event, fields)),
+            hook=lambda point, /: self._hook(name, point),
+        )
+        self._beating(name, self.desks[name])
+        self._act(name, lambda _: None)
+
+    def _hook(self, name: str, point: str) -> None:
+        self.reached[name, point] += 1
+        for crash in self._crashes:
+            if (crash.name, crash.point) == (name, point) and crash.turn == self.reached[
+                name, point
+            ]:
+                self._crashes.remove(crash)
+                self._fall(crash)
+
+    def _fall(self, crash: Crash) -> None:
+        self.desks[crash.name] = None
+        if crash.again_s is None:
+            self._lost.add(crash.name)
+        else:
+            self._later(crash.again_s, lambda: self._boot(crash.name))
+        raise Crashed
+
+    def _act(self, name: str, action: Callable[[Desk], Any]) -> Any:  # noqa: ANN401 - whatever it gives
+        """Let a living party do something, and then whatever follows from it."""
+        desk = self.desks[name]
+        if desk is None:
+            return None
+        try:
+            given = action(desk)
+        except Crashed:
+            return None
+        self._later(0.001, lambda: self._pump(name, desk))
+        return given
+
+    def _pump(self, name: str, desk: Desk) -> None:
+        if self.desks[name] is not desk:
+            return
+        try:
+            while (work := desk.workbench.next_work()) is not None:
+                desk.workbench.compute(work)
+                desk.workbench.done(work, self.now)
+            for other in self.names:
+                self._send_due(desk, other)
+        except Crashed:
+            pass
+
+    def _send_due(self, desk: Desk, other: str) -> None:
+        while (frame := desk.courier.due(other, self.now)) is not None:
+            self._send(desk, frame)
+        due = desk.courier.next_due(other)
+        if due is not None:
+            self._later(max(due - self.now, 0.001), lambda: self._pump(desk.name, desk))
+
+    def _send(self, desk: Desk, frame: Frame) -> None:
+        answered = [False]
+
+        def settle(answer: Answer | None) -> None:
+            if not answered[0] and self.desks[desk.name] is desk:
+                answered[0] = True
+                self._act(desk.name, lambda d: d.courier.settled(frame, answer, self.now))
+
+        for copy in self._copies(frame):
+            self._later(self._delay(), lambda copy=copy: self._arrive(copy, settle))  # type: ignore[misc] # bound at once
+        self._later(self.settings.call_s, lambda: settle(None))
+
+    def _arrive(self, frame: Frame, settle: Callable[[Answer | None], None]) -> None:
+        receiver = frame.header.receiver
+
+        def take(desk: Desk) -> Answer:
+            early = desk.reception.admit(frame.header)
+            return desk.reception.take(frame, self.now) if early is None else early
+
+        answer = self._act(receiver, take)
+        lost = (
+            answer is None or self._happens(self._faults.drop) or self._happens(self._faults.flip)
+        )
+        if not lost:
+            self._later(self._delay(), lambda: settle(answer))
+
+    def _copies(self, frame: Frame) -> list[Frame]:
+        if self._happens(self._faults.drop):
+            return []
+        header = unpacked(packed(frame.header), Header)
+        sent = Frame(header, frame.body)
+        if self._happens(self._faults.flip):
+            bit = int(self._chance.integers(8 * (len(frame.body) + len(packed(header)))))
+            if bit >= 8 * len(frame.body):
+                return []
+            damaged = bytearray(frame.body)
+            damaged[bit // 8] ^= 1 << (bit % 8)
+            sent = Frame(header, bytes(damaged))
+        return [sent, sent] if self._happens(self._faults.duplicate) else [sent]
+
+    def _beating(self, name: str, desk: Desk | None) -> None:
+        if desk is None or self.desks[name] is not desk:
+            return
+        self._act(name, lambda d: d.watch.tick(self.now))
+        for other in self.names:
+            if other != name and not self._happens(self._faults.drop):
+                self._beat(desk, other)
+        self._later(self.settings.beat_s, lambda: self._beating(name, desk))
+
+    def _beat(self, desk: Desk, other: str) -> None:
+        beat, receiver = desk.watch.beat(other, self.now), self.desks[other]
+        if beat is not None and receiver is not None:
+            desk.watch.note(receiver.watch.heard(beat, self.now), self.now)
+
+    def _delay(self) -> float:
+        delay = float(self._chance.uniform(0.001, 0.005))
+        return delay + 0.2 if self._happens(self._faults.reorder) else delay
+
+    def _happens(self, chance: float) -> bool:
+        return chance > 0 and self._chance.random() < chance
+
+    def _later(self, wait: float, action: Callable[[], None]) -> None:
+        heapq.heappush(self._heap, (self.now + wait, next(self._order), action))
+
+    def _ended(self, session: bytes) -> bool:
+        for name in self.names:
+            desk = self.desks[name]
+            if name in self._lost:
+                continue
+            if desk is None or not self._over(desk, session):
+                return False
+        return True
+
+    def _over(self, desk: Desk, session: bytes) -> bool:
+        # Who never heard of a run that was ended has nothing to end.
+        coordinator = self.desks[self.names[0]]
+        if session not in desk.books.runs:
+            run = coordinator.latest(session) if coordinator else None
+            return run is not None and run.status != "running" and run.drained
+        return all(run.status != "running" for run in desk.books.runs.values())
+
+    def _end(self, name: str, session: bytes) -> bytes | str:
+        desk = self.desks[name]
+        assert desk is not None
+        if session not in desk.books.runs:
+            return "never heard of it"
+        runs = list(desk.books.runs.values())
+        if runs[-1].status == "aborted":
+            return str(runs[-1].ended["error"])
+        return self.journals[name].result(runs[-1].session) or b""
+
+
+def changed(settings: Settings = SETTINGS, **options: Any) -> Settings:  # noqa: ANN401 - of Settings
+    """Settings of a rehearsal with some of them changed."""
+    return replace(settings, **options)

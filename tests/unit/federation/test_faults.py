@@ -1,0 +1,101 @@
+"""Whatever goes wrong, a run ends in the right result or by a named error, and soon."""
+
+from collections.abc import Iterator
+
+import pytest
+from support.federations import ToyTraining, in_process
+from support.hidden_systems import small_keys_allowed
+from support.rehearsal import Crash, Faults, Outcome, Rehearsal, changed
+
+from sottovoce.federation.desk import Machines
+from sottovoce.federation.settings import Settings
+from sottovoce.learn.protocols.terms import COORDINATOR
+
+PEERS = ("ann", "bob", "cy")
+WAYS = ("masks", "packed")
+POINTS = (
+    "before hold",
+    "after hold",
+    "before commit",
+    "before send",
+    "after send",
+    "after acknowledgement",
+)
+NAMED = {"LostPartyError", "TooFewPartiesError", "StalledError"}
+SEEDS_A_TEST = 25
+
+
+@pytest.fixture(autouse=True)
+def _small_keys() -> Iterator[None]:
+    with small_keys_allowed():
+        yield
+
+
+def rehearsed(
+    training: ToyTraining,
+    *crashes: Crash,
+    faults: Faults | None = None,
+    settings: Settings | None = None,
+) -> Outcome:
+    machines = Machines(training.made, training.result, terms_without=training.without)
+    rehearsal = Rehearsal(
+        training.names,
+        machines,
+        faults=faults,
+        crashes=crashes,
+        settings=settings or changed(),
+    )
+    return rehearsal.run(COORDINATOR, training.terms())
+
+
+def check(outcome: Outcome, expected: bytes) -> bool:
+    """Whether everybody has the right result; all others must have a named error."""
+    ends = set(outcome.ends.values()) - {b"no model"}
+    assert outcome.lasted_s <= 30
+    assert ends == {expected} or ends <= {expected, *NAMED}, ends
+    return ends == {expected}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("part", range(10))
+def test_a_wire_that_loses_doubles_shuffles_and_damages_changes_no_result(
+    way: str, part: int
+) -> None:
+    training = ToyTraining(PEERS, way)
+    expected = in_process(training)
+    seeds = range(part * SEEDS_A_TEST, (part + 1) * SEEDS_A_TEST)
+    ended = [
+        check(rehearsed(training, faults=Faults(0.01, 0.01, 0.01, 0.01, seed)), expected)
+        for seed in seeds
+    ]
+    assert sum(ended) >= 0.9 * SEEDS_A_TEST
+
+
+def places(training: ToyTraining) -> list[Crash]:
+    """Every time that any party of an undisturbed run reaches any point."""
+    reached = rehearsed(training).reached
+    return [
+        Crash(name, point, turn)
+        for (name, point), times in sorted(reached.items())
+        for turn in range(1, times + 1)
+    ]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("point", POINTS)
+def test_a_party_that_crashes_and_comes_back_changes_no_result(way: str, point: str) -> None:
+    training = ToyTraining(PEERS, way)
+    expected = in_process(training)
+    crashes = [crash for crash in places(training) if crash.point == point]
+    assert {crash.name for crash in crashes} == set(training.names)
+    assert all(check(rehearsed(training, crash), expected) for crash in crashes[::7])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("point", POINTS)
+def test_no_place_of_a_crash_changes_a_result(way: str, point: str) -> None:
+    training = ToyTraining(PEERS, way)
+    expected = in_process(training)
+    crashes = [crash for crash in places(training) if crash.point == point]
+    assert all(check(rehearsed(training, crash), expected) for crash in crashes)

@@ -1,0 +1,125 @@
+"""The journal is private, durable, and forgets what nobody needs any more."""
+
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+from support.federations import JOURNAL_KEY, ToySum
+from support.rehearsal import Crash, Rehearsal
+
+from sottovoce.errors import ParameterError
+from sottovoce.federation.desk import Machines
+from sottovoce.federation.journal import Event, Journal, Written
+from sottovoce.federation.journal_seal import JournalSeal
+from sottovoce.federation.refusals import JournalError
+from sottovoce.learn.protocols.terms import COORDINATOR
+
+SESSION, SECRET = bytes(16), b"what nobody else may read"
+
+
+def filled(path: Path) -> Journal:
+    journal = Journal(path, JOURNAL_KEY)
+    out = Written("bob", 1, "message", {"kind": "x"}, SECRET)
+    journal.add_run(SESSION, SECRET, ["ann", "bob"], SECRET + bytes(7))
+    journal.hold(SESSION, "bob", 1, "message", SECRET)
+    journal.advance(SESSION, Event(0, "start", "", 0, ("a",)), [out])
+    return journal
+
+
+def test_what_was_committed_is_there_after_reopening(tmp_path: Path) -> None:
+    filled(tmp_path / "j").close()
+    journal = Journal(tmp_path / "j", JOURNAL_KEY)
+    kept = journal.run(SESSION)
+    assert kept is not None
+    assert (kept.terms, kept.seed, kept.status) == (SECRET, SECRET + bytes(7), "running")
+    assert journal.held(SESSION) == [("bob", 1)]
+    assert journal.body_in(SESSION, "bob", 1) == SECRET
+    assert journal.unsent(SESSION) == [("bob", 1)]
+    assert journal.body_out(SESSION, "bob", 1) == ("message", SECRET)
+    assert journal.events(SESSION) == [Event(0, "start", "", 0, ("a",))]
+    journal.close()
+
+
+def test_its_files_are_for_the_owner_only_and_hold_no_secret_in_clear(tmp_path: Path) -> None:
+    journal = filled(tmp_path / "j")
+    files = list(tmp_path.iterdir())
+    assert (tmp_path / "j") in files
+    for file in files:
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert SECRET not in file.read_bytes()
+    journal.close()
+    assert all(SECRET not in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_the_sealed_bytes_would_be_found_if_they_were_in_clear(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(JournalSeal, "sealed", lambda _, content, *place: content)
+    journal = filled(tmp_path / "j")
+    journal.close()
+    assert any(SECRET in file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_another_key_does_not_open_it_nor_does_a_row_at_another_place(tmp_path: Path) -> None:
+    filled(tmp_path / "j").close()
+    other = Journal(tmp_path / "j", bytes(32))
+    with pytest.raises(JournalError, match="does not open"):
+        other.run(SESSION)
+    other.close()
+    with sqlite3.connect(tmp_path / "j") as db:
+        db.execute("UPDATE inbox SET sequence = 2")
+    db.close()
+    journal = Journal(tmp_path / "j", JOURNAL_KEY)
+    with pytest.raises(JournalError, match="changed"):
+        journal.body_in(SESSION, "bob", 2)
+    journal.close()
+    with pytest.raises(ParameterError, match="32 bytes"):
+        Journal(None, b"short")
+
+
+def test_only_one_process_at_a_time_has_it(tmp_path: Path) -> None:
+    journal = filled(tmp_path / "j")
+    with pytest.raises(JournalError, match="taken"):
+        Journal(tmp_path / "j", JOURNAL_KEY)
+    journal.close()
+    with pytest.raises(JournalError, match="cannot write"):
+        Journal(tmp_path / "absent" / "j", JOURNAL_KEY)
+
+
+def test_a_step_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
+    journal = filled(tmp_path / "j")
+    twice = Written("bob", 1, "message", {}, b"of a place that is taken")
+    with pytest.raises(JournalError, match="IntegrityError"):
+        journal.advance(SESSION, Event(1, "receive", "bob", 1, ()), [twice], result=b"r")
+    assert journal.held(SESSION) == [("bob", 1)]
+    assert len(journal.events(SESSION)) == 1
+    assert journal.result(SESSION) is None
+    journal.close()
+
+
+def test_a_run_that_has_ended_and_was_heard_leaves_its_result_only() -> None:
+    toy = ToySum(("ann", "bob", "cy"))
+    rehearsal = Rehearsal(toy.names, Machines(toy.made, toy.result))
+    outcome = rehearsal.run(COORDINATOR, toy.terms())
+    journal = rehearsal.journals["ann"]
+    (session,) = journal.sessions()
+    kept = journal.run(session)
+    assert kept is not None
+    assert kept.seed == b""
+    db = journal._connection
+    assert db.execute("SELECT COUNT(*) FROM inbox WHERE body IS NOT NULL").fetchone() == (0,)
+    assert journal.result(session) == outcome.ends["ann"]
+
+
+def test_a_crash_in_the_middle_leaves_seed_and_bodies_for_the_way_back() -> None:
+    toy = ToySum(("ann", "bob", "cy"))
+    crash = Crash("ann", "before commit", 3, again_s=None)
+    rehearsal = Rehearsal(toy.names, Machines(toy.made, toy.result), crashes=[crash])
+    rehearsal.run(COORDINATOR, toy.terms())
+    journal = rehearsal.journals["ann"]
+    (session,) = journal.sessions()
+    kept = journal.run(session)
+    assert kept is not None
+    assert len(kept.seed) == 32
+    assert [event.what for event in journal.events(session)] == ["start", "receive"]

@@ -1,0 +1,93 @@
+"""Parties that fall silent for good: the sum recovers without them, or the run ends by name."""
+
+from itertools import combinations
+from typing import Any
+
+import pytest
+from support.federations import ToySum, ToyTraining, in_process
+from support.rehearsal import Crash, Outcome, Rehearsal, changed
+
+from sottovoce.federation.desk import Machines
+from sottovoce.federation.settings import Settings
+from sottovoce.learn.party import decoded
+from sottovoce.learn.protocols.terms import COORDINATOR
+
+SIX = tuple("abcdef")
+FOUR = ("ann", "bob", "cy", "dee")
+
+
+def lost(name: str, point: str, turn: int) -> Crash:
+    return Crash(name, point, turn, again_s=None)
+
+
+def summed(*crashes: Crash) -> Outcome:
+    toy = ToySum(SIX)
+    rehearsal = Rehearsal(toy.names, Machines(toy.made, toy.result), crashes=crashes)
+    return rehearsal.run(COORDINATOR, toy.terms())
+
+
+def trained(*crashes: Crash, settings: Settings | None = None) -> Outcome:
+    toy = ToyTraining(FOUR)
+    machines = Machines(toy.made, toy.result, terms_without=toy.without)
+    rehearsal = Rehearsal(toy.names, machines, crashes=crashes, settings=settings or changed())
+    return rehearsal.run(COORDINATOR, toy.terms())
+
+
+@pytest.mark.parametrize("turn", range(1, 6))
+@pytest.mark.parametrize("point", ["before commit", "before send", "after send"])
+def test_a_third_of_the_peers_lost_in_the_middle_leaves_the_exact_sum_of_the_others(
+    point: str, turn: int
+) -> None:
+    toy = ToySum(SIX)
+    pairs = list(combinations(SIX, 2))
+    for pair in pairs[turn::5]:
+        ends = summed(*(lost(name, point, turn) for name in pair)).ends
+        found = ends[COORDINATOR]
+        assert isinstance(found, bytes), found
+        survivors: Any = decoded(found)[1]  # type: ignore[index] # a pair, or it fails
+        assert set(SIX) - set(pair) <= set(survivors)
+        expected = toy.expected(survivors)
+        assert set(ends.values()) == {expected}
+
+
+def test_more_lost_than_the_sum_can_bear_ends_it_by_name_everywhere() -> None:
+    outcome = summed(*(lost(name, "before commit", 2) for name in "abc"))
+    assert set(outcome.ends.values()) == {"TooFewPartiesError"}
+    assert outcome.lasted_s <= 30
+
+
+def test_the_coordinator_lost_ends_the_run_by_name_everywhere() -> None:
+    outcome = summed(lost(COORDINATOR, "before send", 4))
+    assert set(outcome.ends.values()) == {"LostPartyError"}
+    assert outcome.lasted_s <= 30
+
+
+def test_a_peer_that_is_lost_before_features_are_chosen_is_left_out() -> None:
+    outcome = trained(lost("cy", "before commit", 3))
+    expected = in_process(ToyTraining(FOUR), ("ann", "bob", "dee"))
+    assert set(outcome.ends.values()) == {expected}
+
+
+def test_a_peer_that_is_lost_later_ends_the_run_by_name() -> None:
+    outcome = trained(lost("cy", "before commit", 9))
+    assert set(outcome.ends.values()) == {"TooFewPartiesError"}
+    assert outcome.lasted_s <= 30
+
+
+def test_the_coordinator_begins_again_without_the_lost_where_it_may() -> None:
+    settings = changed(retry_without_lost=True)
+    outcome = trained(lost("cy", "before commit", 9), settings=settings)
+    expected = in_process(ToyTraining(FOUR), ("ann", "bob", "dee"))
+    assert set(outcome.ends.values()) == {expected}
+    desk = outcome.desks[COORDINATOR]
+    assert desk is not None
+    first, second = desk.books.runs.values()
+    assert first.ended["missing"] == ["cy"]
+    assert first.followed_by == second.session
+
+
+def test_it_does_not_begin_again_when_too_few_are_left() -> None:
+    settings = changed(retry_without_lost=True)
+    crashes = [lost(name, "before commit", 9) for name in ("cy", "dee")]
+    outcome = trained(*crashes, settings=settings)
+    assert set(outcome.ends.values()) == {"TooFewPartiesError"}
