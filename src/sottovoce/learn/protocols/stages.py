@@ -142,6 +142,10 @@ class Staged:
             return work()
         except spared:
             raise
+        except REFUSALS as error:
+            # The message was taken: whoever carries messages must not wait for a better one.
+            self._aborted, self._party = True, None
+            raise AbortedError(f"{self.name} has ended this run: {error}") from error
         except BaseException:
             self._aborted, self._party = True, None
             raise

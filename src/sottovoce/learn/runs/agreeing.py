@@ -29,13 +29,14 @@ from sottovoce.learn.runs.labels import (
     hearing_labels,
     own_labels,
 )
+from sottovoce.learn.runs.opening import OPENING_STAGES, opening_coordinator, opening_party
 from sottovoce.learn.runs.terms import RunTerms
 from sottovoce.learn.sums import Identity
 from sottovoce.learn.texts.data import SentenceData
 from sottovoce.learn.texts.documents import Documents, Examples, Table
 from sottovoce.learn.texts.features import Features, nominated
 
-AGREEING_STAGES = (*KEY_STAGES, *NOMINATION_STAGES, *LABEL_STAGES)
+AGREEING_STAGES = (*OPENING_STAGES, *KEY_STAGES, *NOMINATION_STAGES, *LABEL_STAGES)
 
 
 class WrongExamplesError(InputError):
@@ -71,6 +72,7 @@ def agreeing_peer(
     name: str, terms: RunTerms, identity: Identity, examples: Examples
 ) -> Generator[Stage, Any, tuple[Agreed, Features | None]]:
     """A peer's part."""
+    yield from opening_party(name, terms)
     features, peers = None, terms.peers
     own = own_labels(examples.labels, terms)
     if terms.text is not None and isinstance(examples, Documents):
@@ -90,6 +92,7 @@ def agreeing_coordinator(
     terms: RunTerms, helpers: tuple[str, ...]
 ) -> Generator[Stage, Any, Agreed]:
     """The coordinator's part; ``helpers`` are told what the peers are."""
+    yield from opening_coordinator(terms)
     chosen, peers = None, terms.peers
     text = terms.text
     if text is not None and text.needs_key:
@@ -102,6 +105,7 @@ def agreeing_coordinator(
 
 def agreeing_helper(name: str, terms: RunTerms) -> Generator[Stage, Any, Agreed]:
     """A key holder's or an intermediary's part: it hears."""
+    yield from opening_party(name, terms)
     chosen, peers = None, terms.peers
     if terms.text is not None and terms.text.dictionary == "agreed":
         chosen, peers = yield from hearing_helper(name, terms)

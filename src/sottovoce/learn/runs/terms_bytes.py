@@ -54,7 +54,14 @@ def _written(thing: object, kinds: Mapping[str, Kind]) -> dict[str, Value]:
 
 def _read(value: Value, kinds: Mapping[str, Kind]) -> dict[str, Any]:
     record = _record(value, set(kinds))
-    return {name: kind.read(record[name]) for name, kind in kinds.items()}
+    return {name: _field(name, kind, record[name]) for name, kind in kinds.items()}
+
+
+def _field(name: str, kind: Kind, value: Value) -> Any:  # noqa: ANN401 - of the kind
+    try:
+        return kind.read(value)
+    except DamagedTermsError as error:
+        raise DamagedTermsError(f"the run's {name} cannot be read: {error}") from None
 
 
 def _record(value: Value, names: set[str]) -> Mapping[str, Value]:

@@ -1,7 +1,8 @@
 """LOCALTEXT: documents at a peer as rows of numbers over features that all peers mean alike."""
 
-from sottovoce.learn.texts.documents import Documents, Examples, Table, read_labelled
+from sottovoce.learn.texts.documents import Documents, Examples, NoDocumentsError, Table
 from sottovoce.learn.texts.features import Features
+from sottovoce.learn.texts.reading import read_labelled
 from sottovoce.learn.texts.recipe import FeatureMap, TextRecipe
 from sottovoce.learn.texts.sentences import sentences
 
@@ -10,6 +11,7 @@ __all__ = [
     "Examples",
     "FeatureMap",
     "Features",
+    "NoDocumentsError",
     "Table",
     "TextRecipe",
     "read_labelled",

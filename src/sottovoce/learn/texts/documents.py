@@ -7,8 +7,6 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.corpus.reading import ReadOptions, open_documents
-from sottovoce.corpus.reading.formats.choose import Source
 from sottovoce.errors import InputError
 from sottovoce.learn.examples import Floats, Rows, checked_rows
 from sottovoce.learn.texts.sentences import sentences
@@ -105,30 +103,6 @@ class Table:
 
 
 Examples: TypeAlias = Documents | Table
-
-
-def read_labelled(
-    source: Source,
-    *,
-    options: ReadOptions | None = None,
-    labelled: bool = True,
-) -> Documents:
-    """Documents and labels from a file (CSV, TSV, JSONL, Parquet) or a data frame.
-
-    ``options.columns`` maps ``text`` and ``label`` to the file's names. Rows without a label are
-    left out where labels are wanted.
-    """
-    table = open_documents(source, options=options or ReadOptions()).read_all()
-    texts, labels = table.column("text").to_pylist(), table.column("label").to_pylist()
-    if not labelled:
-        return Documents.of(texts)
-    kept = [at for at, label in enumerate(labels) if label]
-    if not kept:
-        raise NoDocumentsError(
-            "a peer must have at least 1 labelled document, got none; name the column of labels: "
-            "--fields label=NAME, or in Python columns={'label': 'NAME'}."
-        )
-    return Documents.of([texts[i] for i in kept], [labels[i] for i in kept])
 
 
 def label_names(labels: ArrayLike | None, rows: int) -> tuple[str, ...] | None:

@@ -107,6 +107,7 @@ class TextRecipe:
         _check_range("candidates", self.candidates, 1, self.buckets)
         _check_range("candidate_documents", self.candidate_documents, 1, 1 << 30)
         self._check_words()
+        _ = self.rules  # which refuses what is no stemmer
         if self.signed and (self.values != "counts" or self.dictionary != "hashed"):
             raise ParameterError(
                 'signed is for dictionary="hashed" with values="counts": a feature of -1 and 0 '

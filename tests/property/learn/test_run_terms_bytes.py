@@ -1,0 +1,130 @@
+"""Terms travel and come back the same; bytes that are no terms are refused by name."""
+
+import contextlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.text_runs import PUBLIC
+
+from sottovoce.learn.party import Value, decoded, encoded
+from sottovoce.learn.protocols import Recipe
+from sottovoce.learn.runs import DamagedTermsError, RunTerms
+from sottovoce.learn.texts import FeatureMap, TextRecipe
+
+TERMS = RunTerms(bytes(16), "train", "open", PUBLIC, Recipe(), TextRecipe())
+RECIPES = st.builds(
+    Recipe,
+    statistics=st.sampled_from(["exact", "rados"]),
+    way=st.sampled_from(["masks", "packed"]),
+    penalty=st.none() | st.floats(1e-9, 1e9),
+    penalties=st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=4).map(tuple),
+    folds=st.integers(2, 9),
+    rados=st.integers(1, 10**6),
+    fewest_documents=st.integers(5, 50),
+    key_bits=st.sampled_from([2048, 3072]),
+    solver=st.sampled_from(["masked", "dealer", "chebyshev"]),
+    queries=st.none() | st.integers(1, 10**6),
+)
+TEXTS = st.one_of(
+    st.builds(
+        TextRecipe,
+        width=st.integers(1, 5000),
+        candidates=st.integers(1, 5000),
+        unit=st.sampled_from(["document", "sentence"]),
+        stem=st.sampled_from([None, "english"]),
+        bigrams=st.booleans(),
+        stop_words=st.lists(st.text("abc", min_size=1), max_size=3).map(tuple),
+    ),
+    st.builds(
+        TextRecipe,
+        dictionary=st.just("hashed"),
+        values=st.just("counts"),
+        signed=st.booleans(),
+        keyed=st.booleans(),
+    ),
+    st.builds(
+        TextRecipe,
+        dictionary=st.just("given"),
+        words=st.lists(st.text("abcdef", min_size=2), min_size=1, max_size=5, unique=True).map(
+            tuple
+        ),
+    ),
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    recipe=RECIPES,
+    text=TEXTS,
+    labels=st.lists(st.text(min_size=1, max_size=5), max_size=6, unique=True).filter(
+        lambda names: len(names) != 1
+    ),
+    held_out=st.floats(0, 0.5),
+    session=st.binary(min_size=16, max_size=16),
+)
+def test_terms_come_back_as_they_were(
+    recipe: Recipe, text: TextRecipe, labels: list[str], held_out: float, session: bytes
+) -> None:
+    terms = RunTerms(
+        session, "train", "open", PUBLIC, recipe, text, labels=tuple(sorted(labels)),
+        held_out=held_out,
+    )  # fmt: skip
+    again = RunTerms.from_bytes(terms.to_bytes())
+    assert again == terms
+    assert again.to_bytes() == terms.to_bytes()
+
+
+def test_a_map_comes_back_as_it_was() -> None:
+    mapping = FeatureMap(np.array([[0, 1], [1, 0]]), np.array([0.5, -2.0]), 3)
+    text = TextRecipe(dictionary="mapped", words=("aa", "bb"), mapping=mapping)
+    again = RunTerms.from_bytes(replace(TERMS, text=text).to_bytes()).text
+    assert again is not None
+    assert again.mapping is not None
+    assert again.mapping.entries.tolist() == [[0, 1], [1, 0]]
+    assert again.mapping.weights.tolist() == [0.5, -2.0]
+    assert again.mapping.width == 3
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_terms_or_refused(data: bytes) -> None:
+    with pytest.raises(DamagedTermsError):
+        RunTerms.from_bytes(data)
+
+
+@settings(deadline=None, max_examples=400)
+@given(at=st.integers(0, len(TERMS.to_bytes()) - 1), byte=st.integers(0, 255))
+def test_one_changed_byte_gives_other_terms_or_a_refusal(at: int, byte: int) -> None:
+    damaged = bytearray(TERMS.to_bytes())
+    damaged[at] = byte
+    try:
+        terms = RunTerms.from_bytes(bytes(damaged))
+    except DamagedTermsError:
+        return
+    assert (terms == TERMS) == (bytes(damaged) == TERMS.to_bytes())
+
+
+@settings(deadline=None, max_examples=100)
+@given(name=st.sampled_from(sorted(RunTerms.__dataclass_fields__)), other=st.sampled_from(
+    [7, b"bytes", "text", (), ("a", 1), {"a": 1}, np.arange(3), -1, 10**30, np.array([np.nan])]
+))  # fmt: skip
+def test_a_field_of_another_type_is_refused_or_valid(name: str, other: Value) -> None:
+    whole = decoded(TERMS.to_bytes())
+    assert isinstance(whole, dict)
+    fields = whole["terms"]
+    assert isinstance(fields, dict)
+    data = encoded({**whole, "terms": {**fields, name: other}})
+    with contextlib.suppress(DamagedTermsError):
+        RunTerms.from_bytes(data)
+
+
+def test_another_version_is_refused_with_what_to_do() -> None:
+    whole = decoded(TERMS.to_bytes())
+    assert isinstance(whole, dict)
+    with pytest.raises(DamagedTermsError, match="version 1, got 2; use the same release"):
+        RunTerms.from_bytes(encoded({**whole, "version": 2}))
+    with pytest.raises(DamagedTermsError, match="known fields"):
+        RunTerms.from_bytes(encoded({**whole, "more": 1}))

@@ -1,0 +1,92 @@
+"""Small runs over texts that are made up: peers, their documents, and their holdings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sottovoce.learn.party import Value, new_session
+from sottovoce.learn.protocols import Recipe
+from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER
+from sottovoce.learn.runs import Finished, Holdings, RunTerms, run_in_process
+from sottovoce.learn.runs.values import parts, texts
+from sottovoce.learn.sums import Identity
+from sottovoce.learn.texts import Documents, Table, TextRecipe
+from support.hidden_systems import two_keys
+
+NAMES = ("ada", "ben", "cy", "dee")
+LABELS = ("ham", "spam", "yam")
+WORDS = tuple(f"w{chr(97 + at // 26)}{chr(97 + at % 26)}" for at in range(60))
+HASHED = TextRecipe(dictionary="hashed", width=8)
+AGREED = TextRecipe(width=80, buckets=4096)
+GIVEN = TextRecipe(dictionary="given", words=WORDS)
+
+
+def made_texts(number: int, seed: int, *, labels: int = 2) -> tuple[list[str], list[str]]:
+    """Texts of twelve words, ten of which are likelier under each label."""
+    chance = np.random.default_rng(seed)
+    written, names = [], []
+    for _ in range(number):
+        label = int(chance.integers(labels))
+        odds = np.ones(len(WORDS))
+        odds[10 * label : 10 * label + 10] = 6.0
+        written.append(" ".join(chance.choice(WORDS, size=12, p=odds / odds.sum())))
+        names.append(LABELS[label])
+    return written, names
+
+
+def made_peers(*, documents: int = 40, labels: int = 2) -> dict[str, Documents]:
+    return {
+        name: Documents.of(*made_texts(documents, at, labels=labels))
+        for at, name in enumerate(NAMES)
+    }
+
+
+IDENTITIES = {name: Identity() for name in NAMES}
+PUBLIC = {name: identity.public for name, identity in IDENTITIES.items()}
+
+
+def made_terms(kind: Any = "train", mode: Any = "open", **given: Any) -> RunTerms:  # noqa: ANN401 - as RunTerms takes them
+    """Terms of a run among the four; ``recipe`` may be a dictionary of options."""
+    recipe = given.pop("recipe", {})
+    text = given.pop("text", None if "features" in given else AGREED)
+    return RunTerms(
+        new_session(),
+        kind,
+        mode,
+        given.pop("identities", PUBLIC),
+        Recipe(**recipe) if isinstance(recipe, dict) else recipe,
+        text,
+        **given,
+    )
+
+
+def made_holdings(
+    peers: Mapping[str, Documents | Table],
+    earlier: Mapping[str, Mapping[str, Value]] | None = None,
+) -> dict[str, Holdings]:
+    """What everybody brings: the peers' examples, and the helpers' keys."""
+    own, held = two_keys()
+    kept = earlier or {}
+    helpers = {
+        COORDINATOR: Holdings(key=own, earlier=kept.get(COORDINATOR)),
+        KEY_HOLDER: Holdings(key=held, earlier=kept.get(KEY_HOLDER)),
+    }
+    return helpers | {
+        name: Holdings(IDENTITIES[name], examples, earlier=kept.get(name))
+        for name, examples in peers.items()
+    }
+
+
+def trained(terms: RunTerms, peers: Mapping[str, Documents | Table]) -> Finished:
+    return run_in_process(terms, made_holdings(peers))
+
+
+def labels_kept(result: Mapping[str, Value]) -> list[str]:
+    """The labels of a result."""
+    return list(texts(result, "labels"))
+
+
+def part_kept(result: Mapping[str, Value], name: str) -> Any:  # noqa: ANN401 - records of arrays
+    """The first of several records within a result, such as its only classifier."""
+    return parts(result, name)[0]

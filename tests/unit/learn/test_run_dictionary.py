@@ -1,0 +1,205 @@
+"""The agreement on a dictionary: what travels, and what does not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.text_runs import (
+    AGREED,
+    IDENTITIES,
+    NAMES,
+    WORDS,
+    made_holdings,
+    made_peers,
+    made_terms,
+    trained,
+)
+
+from sottovoce.errors import ParameterError
+from sottovoce.learn.party import (
+    CorruptShareError,
+    DisagreementError,
+    Exchange,
+    Message,
+    encoded,
+)
+from sottovoce.learn.protocols import AbortedError
+from sottovoce.learn.runs import Holdings, make_party, read_trained, run_leakage
+from sottovoce.learn.runs.dictionary import (
+    NoCommonWordsError,
+    chosen_buckets,
+    nomination_stage,
+    packed_marks,
+    unpacked_marks,
+)
+from sottovoce.learn.texts import Documents
+from sottovoce.learn.texts.buckets import word_buckets
+from sottovoce.learn.texts.features import nominated
+
+RARE = {"ada": "zebrafinches", "ben": "zephyrwinds"}
+COMMON = "housekeeping"
+
+
+def with_rare_words() -> dict[str, Documents]:
+    """Each of two peers has a word of its own in every document, and all have a common one."""
+    return {
+        name: Documents.of(
+            [f"{text} {COMMON} {RARE.get(name, '')}" for text in each.texts], each.labels
+        )
+        for name, each in made_peers().items()
+    }
+
+
+def ran(peers: dict[str, Documents]) -> Exchange:
+    terms = made_terms(recipe={"penalty": 0.1})
+    holdings = made_holdings(peers)
+    exchange = Exchange([make_party(terms, n, holdings[n]) for n in terms.parties])
+    exchange.run()
+    return exchange
+
+
+def test_words_that_several_peers_nominate_are_the_dictionary_and_no_others() -> None:
+    peers = with_rare_words()
+    # So many buckets that two words share one in a run of a million.
+    text = replace(AGREED, buckets=1 << 20)
+    features = read_trained(trained(made_terms(text=text), peers).results["cy"]).features
+    assert features is not None
+    assert features.chosen is not None
+    words = (*WORDS, COMMON)
+    buckets = set(word_buckets(words, features.key, text.buckets).tolist())
+    chosen = set(features.chosen.tolist())
+    assert chosen == buckets
+    assert not set(word_buckets(RARE.values(), features.key, text.buckets).tolist()) & chosen
+
+
+def test_no_word_and_no_key_of_words_reaches_the_coordinator() -> None:
+    exchange = ran(with_rare_words())
+    key = exchange.parties["ada"].result()["key"]  # type: ignore[attr-defined] # a run's party
+    assert len(key) == 32
+    for views in exchange.views.values():
+        for message in views:
+            data = encoded(message.payload)
+            assert key not in data
+            assert not any(word.encode() in data for word in (COMMON, *RARE.values()))
+    assert {party.result()["key"] for n, party in exchange.parties.items() if n in NAMES} == {key}  # type: ignore[attr-defined] # a run's party
+    assert "key" not in exchange.parties["coordinator"].result()  # type: ignore[attr-defined] # a run's party
+
+
+def test_messages_are_as_long_whatever_the_vocabulary() -> None:
+    few, many = made_peers(), made_peers()
+    many["ada"] = Documents.of(
+        [f"{text} own{chr(97 + at % 26)}{at}" for at, text in enumerate(many["ada"].texts * 2)],
+        (many["ada"].labels or ()) * 2,
+    )
+    sizes = []
+    for peers in (few, many):
+        said = trained(made_terms(recipe={"penalty": 0.1}), peers).transcript
+        before = {"terms", "keys", "directory", "word key", "masked", "labels"}
+        first = [each for each in said if each.sender == "ada" and each.kind in before]
+        sizes.append([each.bytes for each in first][:6])
+    assert sizes[0] == sizes[1]
+
+
+def test_how_often_a_word_is_used_does_not_change_what_is_sent() -> None:
+    """Texts nine times as long and ten times as many, the same words: the same marks."""
+    short, long = ("aa bb",) * 6, ("aa bb aa aa " * 9,) * 60
+    marks = [nominated(texts, AGREED, b"k").tolist() for texts in (short, long)]
+    assert marks[0] == marks[1]
+
+
+def test_packed_marks_add_up_to_the_number_of_peers() -> None:
+    chance = np.random.default_rng(0)
+    marks = chance.integers(0, 2, (900, 11)).astype(float)
+    total = sum(packed_marks(each) for each in marks)
+    assert isinstance(total, np.ndarray)
+    assert unpacked_marks(total, 11).tolist() == marks.sum(axis=0).tolist()
+
+
+def test_of_too_many_buckets_those_of_most_peers_stay() -> None:
+    marks = np.array([3.0, 1.0, 2.0, 3.0, 2.0])
+    assert chosen_buckets(marks, fewest=2, most=3).tolist() == [0, 2, 3]
+    with pytest.raises(NoCommonWordsError, match="at least 4 peers"):
+        chosen_buckets(marks, fewest=4, most=3)
+
+
+def test_more_peers_than_a_digit_holds_are_refused() -> None:
+    identities = {f"p{at:04}": bytes([at % 256, at // 256]) + bytes(30) for at in range(1024)}
+    terms = made_terms(identities=identities)
+    with pytest.raises(ParameterError, match="fewer than 1024"):
+        nomination_stage(terms, 8)
+
+
+class Forging:
+    """A coordinator that changes one kind of message on its way to ben."""
+
+    def __init__(self, inner: object, kind: str, name: str, value: object) -> None:
+        self._inner, self._kind, self._change = inner, kind, (name, value)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._inner, name)
+
+    def _forged(self, said: list[Message]) -> list[Message]:
+        name, value = self._change
+        return [
+            replace(each, payload={**each.payload, name: value})  # type: ignore[dict-item] # a forgery
+            if each.kind == self._kind and each.receiver == "ben"
+            else each
+            for each in said
+        ]
+
+    def start(self) -> list[Message]:
+        return self._forged(self._inner.start())  # type: ignore[attr-defined] # a party
+
+    def receive(self, message: Message) -> list[Message]:
+        return self._forged(self._inner.receive(message))  # type: ignore[attr-defined] # a party
+
+    def time_out(self) -> list[Message]:
+        return self._forged(self._inner.time_out())  # type: ignore[attr-defined] # a party
+
+
+def forged(kind: str, name: str, value: object) -> None:
+    terms, peers = made_terms(recipe={"penalty": 0.1}), made_peers()
+    coordinator = Forging(make_party(terms, "coordinator", Holdings()), kind, name, value)
+    others = [make_party(terms, n, Holdings(IDENTITIES[n], peers[n])) for n in NAMES]
+    Exchange([coordinator, *others]).run()  # type: ignore[list-item] # a forger is a party
+
+
+def test_a_coordinator_that_swaps_keys_is_found_out() -> None:
+    entry = (bytes(32), bytes(64))
+    with pytest.raises(DisagreementError, match="signature for word key"):
+        forged("directory", "keys", dict.fromkeys(NAMES, entry))
+
+
+def test_a_key_that_was_not_sealed_by_the_first_peer_is_refused() -> None:
+    with pytest.raises(CorruptShareError):
+        forged("word key", "sealed", bytes(48))
+
+
+@pytest.mark.parametrize(
+    "buckets",
+    [np.array([], np.int64), np.array([5, 3]), np.array([4096]), np.array([-1, 3]), np.arange(99)],
+    ids=["none", "falling", "too high", "below zero", "too many"],
+)
+def test_a_dictionary_that_is_none_is_refused(buckets: object) -> None:
+    with pytest.raises(AbortedError, match="ben has ended .* rising numbers of buckets"):
+        forged("dictionary", "buckets", buckets)
+
+
+def test_labels_that_lack_a_peers_own_are_refused() -> None:
+    with pytest.raises(AbortedError, match="every peer's own"):
+        forged("classes", "labels", ("ham", "jam"))
+
+
+def test_terms_that_differ_in_the_answer_are_refused() -> None:
+    with pytest.raises(DisagreementError, match="ben and the coordinator"):
+        forged("same terms", "digest", bytes(32))
+
+
+def test_the_leakage_says_what_agreeing_shows() -> None:
+    table = run_leakage(made_terms()).table()
+    assert "how many peers nominated a word of each of 4096 buckets" in table
+    assert "which label names each peer has" in table
+    assert "by trying words" in table
+    assert "which peers have which features" not in table
+    told = run_leakage(made_terms(text=replace(AGREED, declared="used"))).table()
+    assert "which peers have which features" in told

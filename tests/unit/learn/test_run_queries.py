@@ -1,0 +1,242 @@
+"""Classifying and evaluating with what a training left at each party."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.hidden_systems import BITS, small_keys_allowed
+from support.text_runs import (
+    GIVEN,
+    HASHED,
+    IDENTITIES,
+    NAMES,
+    labels_kept,
+    made_holdings,
+    made_peers,
+    made_terms,
+    made_texts,
+    part_kept,
+    trained,
+)
+
+from sottovoce.errors import ParameterError
+from sottovoce.learn.protocols import QueryBudgetError, train
+from sottovoce.learn.runs import (
+    DamagedResultError,
+    Finished,
+    Holdings,
+    JointEvaluation,
+    LabelError,
+    MissingHoldingError,
+    WrongExamplesError,
+    WrongTrainingError,
+    called,
+    make_party,
+    read_trained,
+    run_in_process,
+)
+from sottovoce.learn.runs.records import read_budget
+from sottovoce.learn.texts import Documents, NoDocumentsError, TextRecipe
+from sottovoce.learn.texts.documents import held_out
+
+HIDDEN: dict[str, Any] = {
+    "penalty": 0.1,
+    "key_bits": BITS,
+    "solver": "chebyshev",
+    "fraction_bits": 16,
+    "queries": 12,
+    "queries_together": 40,
+}
+PAPER: dict[str, Any] = {"penalty": 0.1, "key_bits": BITS, "statistics": "rados", "rados": 300}
+
+
+def a_training(mode: str, recipe: dict[str, Any], **given: Any) -> tuple[Any, Finished]:  # noqa: ANN401 - terms
+    terms = made_terms("train", mode, text=HASHED, recipe=recipe, held_out=0.25, **given)
+    return terms, trained(terms, made_peers())
+
+
+def a_query(terms: Any, ended: Finished, texts: list[str], asker: str = "ben") -> Finished:  # noqa: ANN401 - terms
+    query = made_terms(
+        "classify",
+        terms.mode,
+        text=None,
+        recipe=terms.recipe,
+        training=terms.session,
+        asker=asker,
+        rows=len(texts),
+    )
+    holdings = made_holdings(made_peers(), ended.results)
+    holdings[asker] = replace(holdings[asker], examples=Documents.of(texts))
+    return run_in_process(query, holdings)
+
+
+@pytest.mark.parametrize(("mode", "recipe"), [("hidden", HIDDEN), ("paper", PAPER)])
+def test_a_query_gives_the_labels_that_the_readable_classifier_gives(
+    mode: str, recipe: dict[str, Any]
+) -> None:
+    texts, _ = made_texts(8, 70)
+    with small_keys_allowed():
+        terms, ended = a_training(mode, recipe)
+        asked = a_query(terms, ended, texts)
+    features = read_trained(ended.results["ben"]).features
+    assert features is not None
+    rows = {
+        name: (features.rows(kept.texts), kept.labels or ())
+        for name, each in made_peers().items()
+        for kept in [each.part(~held_out(each, 0.25))]
+    }
+    wanted = features.rows(tuple(texts))
+    if mode == "hidden":
+        found = train(rows, penalty=0.1).predict(wanted).tolist()
+    else:
+        model = part_kept(ended.results["coordinator"], "classifiers")
+        scores = wanted @ model["coefficients"] + model["numbers"][0]
+        found = ["spam" if score > 0 else "ham" for score in scores]
+    assert labels_kept(asked.results["ben"]) == found
+
+
+def test_queries_spend_a_budget_that_helpers_keep_from_run_to_run() -> None:
+    texts, _ = made_texts(7, 71)
+    with small_keys_allowed():
+        terms, ended = a_training("hidden", HIDDEN)
+        asked = a_query(terms, ended, texts)
+        for helper in ("coordinator", "key holder"):
+            kept: Any = asked.results[helper]["training"]
+            assert read_budget(kept["helpers"][0]).left("ben") == 5
+            assert read_budget(kept["helpers"][0]).left("ada") == 12
+        later = {
+            **ended.results,
+            **{h: asked.results[h]["training"] for h in ("coordinator", "key holder")},
+        }
+        with pytest.raises(QueryBudgetError, match="ben may have 5 more rows"):
+            a_query(terms, replace(ended, results=later), texts)  # type: ignore[arg-type] # records
+
+
+def test_an_open_query_is_the_peers_own() -> None:
+    texts, _ = made_texts(5, 72)
+    terms, ended = a_training("open", {})
+    asked = a_query(terms, ended, texts)
+    assert asked.traffic.messages == 0
+    assert asked.results["ben"]["labels"] == called(
+        read_trained(ended.results["ben"]), Documents.of(texts)
+    )
+
+
+def an_evaluation(terms: Any, ended: Finished, **given: Any) -> Finished:  # noqa: ANN401 - terms
+    run = made_terms(
+        "evaluate", terms.mode, text=None, recipe=terms.recipe, training=terms.session, **given
+    )
+    return run_in_process(run, made_holdings(made_peers(), ended.results))
+
+
+def test_an_evaluation_counts_what_all_peers_hold_out() -> None:
+    terms, ended = a_training("open", {})
+    found = an_evaluation(terms, ended)
+    result = read_trained(ended.results["cy"])
+    parts = [each.part(held_out(each, 0.25)) for each in made_peers().values()]
+    assert {len(part) for part in parts} == {10}
+    calls = [called(result, part) for part in parts]
+    wrong = sum(
+        call != truth
+        for part, labels in zip(parts, calls, strict=True)
+        for truth, call in zip(part.labels or (), labels, strict=True)
+    )
+    for name in (*NAMES, "coordinator"):
+        joint = JointEvaluation.of(found.results[name])
+        assert joint.count == 40
+        assert joint.misclassification == pytest.approx(wrong / 40)
+    spam = joint.of_label("spam")
+    assert spam.count == 40
+    assert spam.misclassification == pytest.approx(wrong / 40)
+
+
+def test_a_hidden_evaluation_asks_for_as_many_rows_whatever_a_peer_has() -> None:
+    with small_keys_allowed():
+        terms, ended = a_training("hidden", HIDDEN)
+        run = made_terms(
+            "evaluate",
+            "hidden",
+            text=None,
+            recipe=terms.recipe,
+            training=terms.session,
+            rows=3,
+        )
+        peers = made_peers()
+        peers["ada"] = peers["ada"].part(np.arange(40) < 8)  # of which two are held out
+        found = run_in_process(run, made_holdings(peers, ended.results))
+    joint = JointEvaluation.of(found.results["dee"])
+    assert joint.count == 2 + 3 * 3
+    sizes = {
+        said.bytes for said in found.transcript if said.kind == "scores" and said.sender in NAMES
+    }
+    assert max(sizes) - min(sizes) < 40  # names and numbers' lengths, never a row
+    kept: Any = found.results["key holder"]["training"]
+    assert {read_budget(kept["helpers"][0]).left(name) for name in NAMES} == {9}
+
+
+def test_an_evaluation_of_nothing_is_refused() -> None:
+    terms = made_terms(text=GIVEN, held_out=0.01)
+    ended = trained(terms, made_peers())
+    with pytest.raises(NoDocumentsError, match="at least 1 row over all peers"):
+        an_evaluation(terms, ended)
+
+
+def test_another_trainings_result_is_refused() -> None:
+    terms, ended = a_training("open", {})
+    with pytest.raises(WrongTrainingError, match="ben must bring its result of the training"):
+        a_query(replace(terms, session=bytes(16)), ended, ["some text"])
+    with pytest.raises(MissingHoldingError, match="train first"):
+        a_query(terms, replace(ended, results={}), ["some text"])
+    with pytest.raises(DamagedResultError):
+        a_query(terms, replace(ended, results={"ben": {"version": 1, "kind": "train"}}), ["text"])
+
+
+def test_a_query_has_the_rows_it_was_announced_with() -> None:
+    terms, ended = a_training("open", {})
+    query = made_terms("classify", "open", text=None, training=terms.session, asker="ada", rows=2)
+    brought = Holdings(IDENTITIES["ada"], Documents.of(["one"]), earlier=ended.results["ada"])
+    with pytest.raises(WrongExamplesError, match="the 2 rows that this run is about, got 1"):
+        make_party(query, "ada", brought)
+
+
+def test_labels_that_were_not_trained_on_are_refused_at_their_peer() -> None:
+    terms, ended = a_training("open", {})
+    run = made_terms("evaluate", "open", text=None, training=terms.session)
+    brought = Holdings(
+        IDENTITIES["ada"], Documents.of(["x"] * 8, ["egg"] * 8), earlier=ended.results["ada"]
+    )
+    with pytest.raises(LabelError, match="of the 2 that were trained on, got 1"):
+        make_party(run, "ada", brought)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"kind": "classify", "asker": "eve", "rows": 1},
+        {"kind": "classify", "asker": "ada", "rows": 0},
+        {"kind": "classify", "asker": "ada", "rows": 1, "training": b"short"},
+        {"kind": "evaluate", "mode": "hidden"},
+    ],
+)
+def test_terms_of_a_use_must_say_what_is_used(given: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError):
+        made_terms(**{"training": bytes(16), "text": None, "recipe": {"penalty": 0.1}, **given})
+
+
+def test_a_readable_classifier_is_wanted_to_call_by_oneself() -> None:
+    with small_keys_allowed():
+        _, ended = a_training("hidden", HIDDEN)
+        with pytest.raises(WrongTrainingError, match="nobody's to read"):
+            called(read_trained(ended.results["ada"]), Documents.of(["text"]))
+
+
+def test_sentences_are_evaluated_as_sentences() -> None:
+    texts, labels = made_texts(40, 3)
+    peers = {name: Documents.of([f"{text}. {text}." for text in texts], labels) for name in NAMES}
+    recipe = TextRecipe(dictionary="hashed", width=8, unit="sentence")
+    terms = made_terms(text=recipe, held_out=0.25)
+    ended = trained(terms, peers)
+    run = made_terms("evaluate", "open", text=None, training=terms.session)
+    found = run_in_process(run, made_holdings(peers, ended.results))
+    assert JointEvaluation.of(found.results["ada"]).count == 4 * 2 * 10

@@ -1,0 +1,310 @@
+"""A whole training, from documents to what each party keeps."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.hidden_systems import BITS, small_keys_allowed, two_keys
+from support.text_runs import (
+    AGREED,
+    GIVEN,
+    HASHED,
+    IDENTITIES,
+    NAMES,
+    PUBLIC,
+    made_holdings,
+    made_peers,
+    made_terms,
+    made_texts,
+    part_kept,
+    trained,
+)
+from support.trainings import small_peers
+
+from sottovoce.errors import ParameterError, ProtocolError
+from sottovoce.learn.paillier import decrypt_integers
+from sottovoce.learn.party import DisagreementError, Exchange, Faults, StalledError, Value
+from sottovoce.learn.protocols import Recipe, train
+from sottovoce.learn.protocols.hidden_engine import HiddenEngine
+from sottovoce.learn.runs import (
+    DamagedResultError,
+    Holdings,
+    LabelError,
+    MissingHoldingError,
+    NoCommonWordsError,
+    RunTerms,
+    WrongExamplesError,
+    called,
+    make_party,
+    read_trained,
+    run_in_process,
+)
+from sottovoce.learn.runs.calling import UNDECIDED, labels_from_scores, labels_from_signs, models
+from sottovoce.learn.runs.classifiers import read_hidden
+from sottovoce.learn.sums import Identity
+from sottovoce.learn.texts import Documents, NoDocumentsError, Table, TextRecipe
+
+
+def rows_of(result: Mapping[str, Value], peers: dict[str, Documents]) -> dict[str, Any]:
+    features = read_trained(result).features
+    assert features is not None
+    return {name: (features.rows(each.texts), each.labels) for name, each in peers.items()}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GIVEN,
+        replace(GIVEN, values="counts"),
+        HASHED,
+        replace(HASHED, values="counts", signed=True, keyed=True),
+        AGREED,
+    ],
+    ids=["given", "counted", "hashed", "signed and keyed", "agreed"],
+)
+def test_a_run_gives_the_classifier_of_the_same_rows_bit_for_bit(text: TextRecipe) -> None:
+    peers = made_peers()
+    ended = trained(made_terms(text=text), peers)
+    alone = train(rows_of(ended.results["ada"], peers))
+    for name in NAMES:
+        (model,) = models(read_trained(ended.results[name]))
+        np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
+        assert model.intercept == alone.intercept_[0]
+
+
+def test_packed_sums_give_the_same_as_masks() -> None:
+    peers = made_peers()
+    ways: tuple[Any, ...] = ("masks", "packed")
+    with small_keys_allowed():
+        both = [
+            trained(made_terms(text=HASHED, recipe={"way": way, "key_bits": BITS}), peers)
+            for way in ways
+        ]
+    one, other = (part_kept(each.results["ben"], "classifiers") for each in both)
+    np.testing.assert_array_equal(one["coefficients"], other["coefficients"])
+
+
+def test_rows_of_numbers_train_as_train_does_with_features_of_each_peer() -> None:
+    """f_p: a peer that lacks a column has zeros there."""
+    peers = small_peers()
+    names = ("one", "two", "three", "four")
+    own = [("one", "two", "three"), names, names, ("four", "two", "one")]
+    places = [[names.index(each) for each in columns] for columns in own]
+    given = {
+        name: Table.of(x[:, at], y, columns)
+        for name, (x, y), at, columns in zip(NAMES, peers, places, own, strict=True)
+    }
+    ended = trained(made_terms(features=names), given)
+    alone = train(
+        {name: (each.rows, each.labels or ()) for name, each in given.items()}, features=own
+    )
+    (model,) = models(read_trained(ended.results["cy"]))
+    assert alone.features_ == names
+    np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
+    assert read_trained(ended.results["ada"]).has.tolist() == [True, True, True, False]
+
+
+def test_a_hidden_run_has_the_very_integers_of_the_hidden_training() -> None:
+    peers = made_peers()
+    recipe = {"penalty": 0.1, "key_bits": 1024, "fraction_bits": 14}
+    options: dict[str, Any] = dict(recipe)
+    with small_keys_allowed():
+        keys = two_keys(1024)
+        terms = made_terms("train", "hidden", text=HASHED, recipe=recipe)
+        brought = made_holdings(peers)
+        for helper, key in zip(("coordinator", "key holder"), keys, strict=True):
+            brought[helper] = Holdings(key=key)
+        ended = run_in_process(terms, brought)
+        alone = train(rows_of(ended.results["ada"], peers), mode="hidden", keys=keys, **options)
+        engine = alone._engine
+        assert isinstance(engine, HiddenEngine)
+        first, second = engine._coordinator.share, engine._holder.share
+        assert first is not None
+        assert second is not None
+        modulus = first.modulus
+        total = [
+            (one + two + modulus // 2) % modulus - modulus // 2
+            for one, two in zip(first.values, second.values, strict=True)
+        ]
+        classifier = read_hidden(part_kept(ended.results["dee"], "classifiers"))
+        shares = zip((classifier.coordinator, classifier.key_holder), keys, strict=True)
+        whole = sum(decrypt_integers(array, key).astype(object) for array, key in shares)
+    half = classifier.modulus // 2
+    assert [
+        (int(each) + half) % classifier.modulus - half for each in np.ravel(np.asarray(whole))
+    ] == total
+
+
+def test_three_labels_are_trained_one_against_the_others() -> None:
+    peers = made_peers(labels=3)
+    ended = trained(made_terms(text=GIVEN, recipe={"penalty": 0.1}), peers)
+    result = read_trained(ended.results["ada"])
+    assert result.labels == ("ham", "spam", "yam")
+    rows = rows_of(ended.results["ada"], peers)
+    for label, model in zip(result.labels, models(result), strict=True):
+        signs = {name: (x, np.where(np.array(y) == label, 1, -1)) for name, (x, y) in rows.items()}
+        np.testing.assert_array_equal(model.coefficients, train(signs, penalty=0.1).coef_[0])
+    texts, labels = made_texts(200, 50, labels=3)
+    assert np.mean(np.array(called(result, Documents.of(texts))) == labels) > 0.8
+
+
+def test_of_scores_the_largest_and_of_signs_the_only_positive_one_decides() -> None:
+    three = ("a", "b", "c")
+    assert labels_from_scores(np.array([[-3.0, -1.0, -2.0]]), three) == ("b",)
+    signs = np.array([[-1, 1, -1], [1, 1, -1], [-1, -1, -1]])
+    assert labels_from_signs(signs, three) == ("b", UNDECIDED, UNDECIDED)
+    assert labels_from_signs(np.array([[1], [-1]]), ("a", "b")) == ("b", "a")
+
+
+def test_a_peer_with_one_label_takes_part() -> None:
+    peers = made_peers()
+    texts, _ = made_texts(30, 9)
+    peers["dee"] = Documents.of(texts, ["ham"] * 30)
+    ended = trained(made_terms(text=GIVEN), peers)
+    assert read_trained(ended.results["dee"]).labels == ("ham", "spam")
+
+
+def test_one_label_over_all_peers_is_refused_at_the_coordinator() -> None:
+    peers = {
+        name: Documents.of(each.texts, ["ham"] * len(each)) for name, each in made_peers().items()
+    }
+    with pytest.raises(LabelError, match="from 2 to 16, got 1"):
+        trained(made_terms(text=GIVEN), peers)
+
+
+def test_too_many_labels_are_refused_at_the_peer_that_has_them() -> None:
+    texts, _ = made_texts(40, 1)
+    many = Holdings(IDENTITIES["ada"], Documents.of(texts, [f"id{at}" for at in range(40)]))
+    with pytest.raises(LabelError, match="at most 16 names .* got 40"):
+        make_party(made_terms(text=GIVEN), "ada", many)
+
+
+def test_a_label_outside_the_runs_is_refused_at_its_peer() -> None:
+    terms = made_terms(text=GIVEN, labels=("eggs", "spam"))
+    with pytest.raises(LabelError, match="among the run's 2, got 1 others") as refusal:
+        make_party(terms, "ada", Holdings(IDENTITIES["ada"], made_peers()["ada"]))
+    assert "ham" not in str(refusal.value)
+
+
+def test_given_labels_are_not_asked_for() -> None:
+    ended = trained(made_terms(text=GIVEN, labels=("ham", "spam")), made_peers())
+    assert "labels" not in {said.kind for said in ended.transcript}
+    assert "label names" not in ended.leakage.table()
+
+
+def test_a_peer_without_documents_is_refused_by_name() -> None:
+    with pytest.raises(MissingHoldingError, match="ada must bring at least 1 document"):
+        make_party(made_terms(), "ada", Holdings(IDENTITIES["ada"]))
+    with pytest.raises(NoDocumentsError, match="at least 1 document, got none"):
+        Documents.of([])
+
+
+def test_a_peer_without_labels_is_refused() -> None:
+    unlabelled = Documents.of(["some words"])
+    with pytest.raises(NoDocumentsError, match="labelled document"):
+        make_party(made_terms(), "ada", Holdings(IDENTITIES["ada"], unlabelled))
+
+
+def test_a_peer_with_another_identity_or_none_is_refused() -> None:
+    documents = made_peers()["ada"]
+    with pytest.raises(MissingHoldingError, match="its identity"):
+        make_party(made_terms(), "ada", Holdings(examples=documents))
+    with pytest.raises(MissingHoldingError, match="that this run knows it by"):
+        make_party(made_terms(), "ada", Holdings(Identity(), documents))
+
+
+def test_wrong_dimensions_are_refused_at_their_peer() -> None:
+    terms = made_terms(features=("one", "two"))
+    wide = Table.of(np.ones((3, 3)), ["a", "b", "a"])
+    with pytest.raises(WrongExamplesError, match="must have 2 columns, as named, got 3"):
+        make_party(terms, "ada", Holdings(IDENTITIES["ada"], wide))
+    with pytest.raises(WrongExamplesError, match="ada must bring rows of numbers"):
+        make_party(terms, "ada", Holdings(IDENTITIES["ada"], made_peers()["ada"]))
+
+
+def test_another_dictionary_at_one_peer_is_found_before_anything_else_is_sent() -> None:
+    """Same session, other words: somebody edited a file."""
+    peers = made_peers()
+    terms = made_terms(text=GIVEN)
+    other = replace(terms, text=replace(GIVEN, words=GIVEN.words[:-1]))
+    parties = [make_party(terms, "coordinator", Holdings())]
+    for name in NAMES:
+        known = other if name == "cy" else terms
+        parties.append(make_party(known, name, Holdings(IDENTITIES[name], peers[name])))
+    exchange = Exchange(parties)
+    with pytest.raises(DisagreementError, match="cy and the coordinator must have the same terms"):
+        exchange.run()
+    assert {said.kind for said in exchange.transcript} == {"terms"}
+
+
+def test_no_common_word_is_said_so() -> None:
+    peers = {name: Documents.of([f"{name}one {name}two"] * 6, ["a", "b"] * 3) for name in NAMES}
+    with pytest.raises(NoCommonWordsError, match="nominated by at least 2 peers"):
+        trained(made_terms(), peers)
+
+
+def test_a_peer_that_falls_silent_in_the_dictionarys_sum_is_left_out() -> None:
+    peers = made_peers()
+    terms = made_terms()
+    ended = run_in_process(terms, made_holdings(peers), faults=Faults(silent_from={"dee": 5}))
+    rest = {name: each for name, each in peers.items() if name != "dee"}
+    result = read_trained(ended.results["ada"])
+    assert result.peers == ("ada", "ben", "cy")
+    (model,) = models(result)
+    alone = train(rows_of(ended.results["ada"], rest))
+    np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
+
+
+def test_a_bad_wire_gives_the_result_of_those_who_are_left_or_a_named_end() -> None:
+    peers = made_peers()
+    finished = 0
+    for seed in range(12):
+        faults = Faults(duplicate=0.05, reorder=0.05, flip=0.01, drop=0.01, seed=seed)
+        try:
+            ended = run_in_process(made_terms(text=GIVEN), made_holdings(peers), faults=faults)
+        except ProtocolError:
+            continue
+        finished += 1
+        result = read_trained(ended.results[next(name for name in NAMES if name in ended.results)])
+        left = {name: peers[name] for name in result.peers}
+        (model,) = models(result)
+        alone = train(rows_of(ended.results[result.peers[0]], left))
+        np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
+    assert finished
+
+
+def test_nobody_outside_the_run_takes_part() -> None:
+    with pytest.raises(ParameterError, match="no party called 'eve'"):
+        make_party(made_terms(), "eve", Holdings())
+    with pytest.raises(ParameterError, match="no peer may be called"):
+        RunTerms(bytes(16), "train", "open", {**PUBLIC, "intermediary": bytes(32)}, text=AGREED)
+
+
+def test_a_result_is_there_at_the_end_only_and_says_its_kind() -> None:
+    party = make_party(made_terms(), "coordinator", Holdings())
+    with pytest.raises(StalledError, match="has not finished"):
+        party.result()
+    assert "| coordinator |" in party.leakage.table()
+    with pytest.raises(DamagedResultError, match="of a run to train"):
+        read_trained({"version": 1, "kind": "classify"})
+
+
+def test_a_hidden_coordinator_needs_a_key() -> None:
+    terms = made_terms("train", "hidden", recipe={"penalty": 0.1})
+    with pytest.raises(MissingHoldingError, match="Paillier key"):
+        make_party(terms, "coordinator", Holdings())
+
+
+def test_the_stage_says_where_a_party_is() -> None:
+    party = make_party(made_terms(), "coordinator", Holdings())
+    assert party.stage == ""
+    party.start()
+    assert party.stage == "terms"
+
+
+def test_a_recipe_given_as_a_list_means_the_same_at_all_parties() -> None:
+    peers = made_peers()
+    ended = trained(made_terms(text=GIVEN, recipe=Recipe(penalties=[1, 0.1])), peers)
+    assert set(ended.results) == {"coordinator", *NAMES}
