@@ -39,11 +39,16 @@ class SecretFiles(msgspec.Struct, frozen=True):
 
 
 class Texts(msgspec.Struct, frozen=True):
-    """A peer's documents: a file, and what its columns are called."""
+    """A peer's documents: a file, and what its columns are called.
+
+    ``document`` is the column with the id of the document that each row is a sentence of, if rows
+    are sentences.
+    """
 
     file: str
     text: str = "text"
     label: str = "label"
+    document: str | None = None
     format: str | None = None
     header: list[str] | None = None
 

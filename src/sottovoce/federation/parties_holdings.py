@@ -14,7 +14,8 @@ from sottovoce.federation.config_secrets import Secrets
 from sottovoce.federation.parties_terms import check_accepted
 from sottovoce.learn.party import Party, Value
 from sottovoce.learn.runs import Holdings, RunTerms, make_party
-from sottovoce.learn.texts.documents import Documents, Examples, Table, read_labelled
+from sottovoce.learn.texts.documents import Documents, Examples, Table
+from sottovoce.learn.texts.reading import read_labelled
 
 Earlier = Callable[[bytes], Mapping[str, Value] | None]
 
@@ -73,7 +74,7 @@ def read_texts(path: Path, texts: Texts, *, labelled: bool = True) -> Documents:
         columns=columns,
         header=True if texts.header is None else tuple(texts.header),
     )
-    return read_labelled(path, options=options, labelled=labelled)
+    return read_labelled(path, options=options, labelled=labelled, document=texts.document)
 
 
 def read_rows(path: Path, rows: Rows, *, labelled: bool = True) -> Table:

@@ -13,7 +13,9 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("propose", ANY): "the proposed run: its mode, features and peers, all of which are public",
     ("abort", ANY): "that the run has ended with an error, and its name",
     ("refusal", ANY): "that a message was refused, and why",
-    # Agreeing on words and labels.
+    # Agreeing on terms, words and labels.
+    ("terms", ANY): "which terms of the run this party has, as a digest",
+    ("same terms", ANY): "that all parties have the same terms, as a digest",
     ("keys", "key"): "a fresh public key, signed, for sealing the key of the words",
     ("directory", "keys"): "everybody's fresh public keys, with their signatures",
     ("word key", ANY): "the peers' common key for hashing words, sealed so that only peers open it",

@@ -5,7 +5,7 @@ between them stands for messages of their transcripts, with the bytes that were 
 """
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -51,58 +51,60 @@ def run_learn_figures(options: Options) -> StudyResult:
     return StudyResult(tuple(rows), plots, SHOWN, _notes(), wide=("what",))
 
 
-def architecture(sent: Sequence[Flow], peers: Sequence[str] | dict[str, Documents]) -> Plot:
+def architecture(sent: Sequence[Flow], peers: Iterable[str]) -> Plot:
     """Figure 3: all parties, and what goes between them."""
     names = list(peers)
     step = 2.35
     middle = step * len(names) / 2
     boxes = {
-        "coordinator": Box(middle - 1.6, 3.9, "coordinator\nadds up, cannot open", COORDINATOR, 2.2),
-        HOLDER: Box(middle + 1.9, 3.9, "key holder\nopens sums only", KEY_HOLDER, 2.0),
+        "coordinator": Box(
+            middle - 1.7, 3.9, "coordinator\nadds up, cannot open", COORDINATOR, 2.4
+        ),
+        HOLDER: Box(middle + 2.1, 3.9, "key holder\nopens sums only", KEY_HOLDER, 2.2),
     }
-    arrows = [*_between_helpers(sent)]
+    arrows = _between_helpers(sent)
     for at, name in enumerate(names):
-        boxes[name] = Box(
-            step * (at + 0.5), 0.75, f"{name}\ntexts → rows → sums,\nencrypted", PEER, 1.95, 0.95
-        )
-        arrows += _of_peer(sent, name, at, len(names))
+        text = f"{name}\ntexts → rows → sums,\nencrypted"
+        boxes[name] = Box(step * (at + 0.5), 0.75, text, PEER, 2.1, 0.95)
+        arrows += _of_peer(sent, name, at - (len(names) - 1) / 2)
+    gave = sum(of_kind(sent, "summand", sender=name) for name in names)
     finding = (
-        f"{len(names)} peers sent the coordinator "
-        f"{size_in_words(sum(total(sent, n, 'coordinator') for n in names))} in all, none of which "
-        "it can read, and one another nothing."
+        f"{len(names)} peers sent the coordinator {size_in_words(gave)} of encrypted sums, which it "
+        "cannot open, and one another nothing."
     )
     canvas = Canvas(9.2, 4.6, step * len(names), 4.6)
     return network_plot(canvas, boxes, arrows, finding=finding, description=_told(finding))
 
 
 def _between_helpers(sent: Sequence[Flow]) -> list[Arrow]:
-    there = total(sent, "coordinator", HOLDER)
-    back = total(sent, HOLDER, "coordinator")
+    there = size_in_words(total(sent, "coordinator", HOLDER))
+    back = size_in_words(total(sent, HOLDER, "coordinator"))
     return [
-        Arrow("coordinator", HOLDER, f"encrypted sum\n{size_in_words(there)}", bend=0.18,
-              aside=(0, 0.33)),
-        Arrow(HOLDER, "coordinator", f"key, sum\n{size_in_words(back)}", bend=0.18,
-              aside=(0, -0.33)),
+        Arrow("coordinator", HOLDER, f"encrypted sum\n{there}", bend=-0.25, aside=(0, 0.28)),
+        Arrow(HOLDER, "coordinator", f"key, sum\n{back}", bend=-0.25, aside=(0, -0.3),
+              colour=KEY_HOLDER),
     ]  # fmt: skip
 
 
-def _of_peer(sent: Sequence[Flow], name: str, at: int, peers: int) -> list[Arrow]:
-    up = total(sent, name, "coordinator")
-    down, key = total(sent, "coordinator", name), total(sent, HOLDER, name)
-    bend = 0.07 if at < peers / 2 else -0.07
+def _of_peer(sent: Sequence[Flow], name: str, place: float) -> list[Arrow]:
+    """Up and down to the coordinator, and what the key holder tells; words above the peer."""
+    up = size_in_words(total(sent, name, "coordinator"))
+    down = size_in_words(total(sent, "coordinator", name))
+    key = size_in_words(total(sent, HOLDER, name))
+    at = 0.35 * place
     return [
-        Arrow(name, "coordinator", f"{size_in_words(up)}", bend=bend, place=0.34),
-        Arrow("coordinator", name, f"{size_in_words(down)}", bend=bend, place=0.48),
-        Arrow(HOLDER, name, f"{size_in_words(key)}", bend=0.0, place=0.76),
-    ]
+        Arrow(name, "coordinator", f"↑ {up}", place=0.12, ends=(-0.62, at - 0.12)),
+        Arrow("coordinator", name, f"↓ {down}", place=0.88, ends=(at + 0.12, 0.08),
+              colour=COORDINATOR),
+        Arrow(HOLDER, name, f"↓ {key}", place=0.76, ends=(at, 0.74), colour=KEY_HOLDER),
+    ]  # fmt: skip
 
 
 def pipeline(sent: Sequence[Flow], documents: int, width: int) -> Plot:
     """Figure 1: from a peer's texts to what leaves it."""
     name = NAMES[0]
-    words = total([f for f in sent if f.kind in ("keys", "word key", "shares", "masked", "agreed",
-                                                 "opened")], name)  # fmt: skip
     sums = of_kind(sent, "summand", sender=name)
+    rest = total(sent, name) - sums
     boxes = {
         "texts": Box(1.0, 2.0, f"{documents:,} texts\nwith labels"),
         "rows": Box(3.5, 2.0, f"rows of\n{width} numbers"),
@@ -121,38 +123,38 @@ def pipeline(sent: Sequence[Flow], documents: int, width: int) -> Plot:
     ]
     finding = (
         f"Of {documents:,} texts nothing leaves {name} but {size_in_words(sums)} of encrypted sums "
-        f"and {size_in_words(words)} by which the peers agree on words, labels and keys."
+        f"and {size_in_words(rest)} by which the peers agree on terms, words, labels and keys."
     )
     canvas = Canvas(9.2, 2.9, 9.5, 3.0)
     return network_plot(canvas, boxes, arrows, finding=finding, description=_told(finding))
 
 
-def blind(sent: Sequence[Flow], peers: dict[str, Documents]) -> Plot:
+def blind(sent: Sequence[Flow], peers: Mapping[str, Documents]) -> Plot:
     """Figure 2: the owner encrypts, the intermediary mixes blindly, the key holder opens."""
     owner = next(iter(peers))
+    has = f"{owner}\nhas {len(peers[owner])} texts,\nno key"
     boxes = {
-        owner: Box(1.3, 1.9, f"{owner}\nhas {len(peers[owner])} texts,\nno key", PEER, 2.0, 1.0),
+        owner: Box(1.3, 2.3, has, PEER, 2.0, 1.0),
         "intermediary": Box(
-            4.9, 1.9, "intermediary\nhas signatures,\nno key", INTERMEDIARY, 2.0, 1.0
+            4.9, 2.3, "intermediary\nhas signatures,\nno key", INTERMEDIARY, 2.0, 1.0
         ),
-        HOLDER: Box(8.5, 1.9, "key holder\nhas the key,\nno signature", KEY_HOLDER, 2.0, 1.0),
+        HOLDER: Box(8.5, 2.3, "key holder\nhas the key,\nno signature", KEY_HOLDER, 2.0, 1.0),
     }
-    examples = of_kind(sent, "examples", sender=owner)
-    rados = of_kind(sent, "rados", sender="intermediary") // len(peers)
+    rows = size_in_words(of_kind(sent, "examples", sender=owner))
+    rados = size_in_words(of_kind(sent, "rados", sender="intermediary") // len(peers))
+    key = size_in_words(of_kind(sent, "key", receiver=owner))
+    model = size_in_words(of_kind(sent, "model", receiver=owner))
     arrows = [
-        Arrow(owner, "intermediary", f"rows, encrypted\n{size_in_words(examples)}",
-              aside=(0, 0.35)),
-        Arrow("intermediary", HOLDER, f"rados, encrypted\n{size_in_words(rados)}", aside=(0, 0.35)),
-        Arrow(HOLDER, owner, f"public key {size_in_words(of_kind(sent, 'key', receiver=owner))}, "
-              f"classifier {size_in_words(of_kind(sent, 'model', receiver=owner))}", bend=-0.3,
-              aside=(0, 0.25)),
+        Arrow(owner, "intermediary", f"rows, encrypted\n{rows}", aside=(0, 0.32)),
+        Arrow("intermediary", HOLDER, f"rados, encrypted\n{rados}", aside=(0, 0.32)),
+        Arrow(HOLDER, owner, f"public key {key}, classifier {model}", bend=-0.28, ends=(0, 0),
+              colour=KEY_HOLDER),
     ]  # fmt: skip
     finding = (
-        f"The intermediary gets {size_in_words(examples)} of {owner}'s rows under a key that it "
-        f"does not have, and passes on {size_in_words(rados)}: mixtures, whose signatures the key "
-        "holder never sees."
+        f"The intermediary gets {rows} of {owner}'s rows under a key that it does not have, and "
+        f"passes on {rados}: mixtures, whose signatures the key holder never sees."
     )
-    canvas = Canvas(9.2, 2.7, 9.8, 2.8)
+    canvas = Canvas(9.2, 2.9, 9.8, 3.0)
     return network_plot(canvas, boxes, arrows, finding=finding, description=_told(finding))
 
 
@@ -195,10 +197,10 @@ def _told(finding: str) -> str:
 
 
 def _notes() -> tuple[str, ...]:
+    told = "Every number of bytes is a sum over the parties' own transcripts of a run between "
+    key = "The paper's coordinator makes the key; here the key holder does, so that who adds up "
     return (
         "Dashed arrows cross a network, solid ones stay at their party, as in the paper.",
-        "Every number of bytes is a sum over the parties' own transcripts of a run between "
-        "processes on this machine; the texts are made up.",
-        "The paper's coordinator makes the key; here the key holder does, so that who adds up "
-        "cannot open. The paper's intermediary stands beside each peer; here one serves all.",
+        told + "processes on this machine; the texts are made up.",
+        key + "cannot open. The paper's intermediary stands beside each peer; here one serves all.",
     )

@@ -27,7 +27,9 @@ class Box(NamedTuple):
 class Arrow(NamedTuple):
     """From one box to another; dashed if it crosses a network.
 
-    ``place`` says where along the arrow its words stand, ``aside`` how far beside it.
+    ``place`` says where along the arrow its words stand, ``aside`` how far beside it. ``ends`` are
+    places on the lower or upper edges of the two boxes, right of their middles; without them the
+    arrow runs between the middles.
     """
 
     source: str
@@ -37,6 +39,8 @@ class Arrow(NamedTuple):
     bend: float = 0.0
     place: float = 0.5
     aside: tuple[float, float] = (0.0, 0.0)
+    ends: tuple[float, float] | None = None
+    colour: str = INK
 
 
 class Canvas(NamedTuple):
@@ -87,7 +91,11 @@ def _draw_box(axes: Axes, box: Box) -> None:
 
 def _draw_arrow(axes: Axes, boxes: Mapping[str, Box], arrow: Arrow) -> None:
     source, target = boxes[arrow.source], boxes[arrow.target]
-    begin, end = _edge(source, target), _edge(target, source)
+    if arrow.ends is None:
+        begin, end = _edge(source, target), _edge(target, source)
+    else:
+        begin = _on_edge(source, target, arrow.ends[0])
+        end = _on_edge(target, source, arrow.ends[1])
     patch = FancyArrowPatch(
         begin,
         end,
@@ -95,7 +103,7 @@ def _draw_arrow(axes: Axes, boxes: Mapping[str, Box], arrow: Arrow) -> None:
         mutation_scale=11,
         connectionstyle=f"arc3,rad={arrow.bend}",
         linestyle=(0, (4, 2.5)) if arrow.dashed else "-",
-        color=INK,
+        color=arrow.colour,
         linewidth=0.9,
         shrinkA=2,
         shrinkB=2,
@@ -119,6 +127,11 @@ def _draw_words(
         x, y, arrow.text, ha="center", va="center", fontsize=7.5, zorder=5, bbox=background,
         linespacing=1.25,
     )  # fmt: skip
+
+
+def _on_edge(box: Box, other: Box, right: float) -> tuple[float, float]:
+    up = 1 if other.y > box.y else -1
+    return box.x + right, box.y + up * (box.height / 2 + 0.03)
 
 
 def _edge(box: Box, other: Box) -> tuple[float, float]:
