@@ -51,14 +51,15 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
         title="Sottovoce: a first look",
         summary=(
             "A community of people who do not exist: what they write, what counting finds, who "
-            "stands out to an adversary and why, and what a private release of word counts "
-            "promises and costs."
+            "stands out to an adversary and why, what a private release of word counts promises "
+            "and costs, and how several train one classifier without showing a text."
         ),
         sections=(
             _introduced(folder, parameters),
             _counted(community),
             *optional("Who stands out", _assessed),
             *optional("What a release promises and costs", _released),
+            *optional("How four train one classifier and show nobody a text", _learnt),
         ),
         version=sottovoce.__version__,
     )
@@ -105,6 +106,14 @@ def _released(community: Community, command: str) -> Sections:
     except ModuleNotFoundError as error:
         raise MissingExtraError.of_import(error, "all") from None
     return (release_section(community, command=command),)
+
+
+def _learnt(community: Community, command: str) -> Sections:
+    try:
+        from sottovoce.study.demo_learn import learn_section  # noqa: PLC0415 - may be missing
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of_import(error, "all") from None
+    return (learn_section(community, command=command),)
 
 
 def _demo_command(parameters: SimulationParameters) -> str:

@@ -69,8 +69,8 @@ def architecture(sent: Sequence[Flow], peers: Iterable[str]) -> Plot:
         arrows += _of_peer(sent, name, at - (len(names) - 1) / 2)
     gave = sum(of_kind(sent, "summand", sender=name) for name in names)
     finding = (
-        f"{len(names)} peers sent the coordinator {size_in_words(gave)} of encrypted sums, which it "
-        "cannot open, and one another nothing."
+        f"{len(names)} peers sent the coordinator {size_in_words(gave)} of encrypted sums, which "
+        "it cannot open, and one another nothing."
     )
     canvas = Canvas(9.2, 4.6, step * len(names), 4.6)
     return network_plot(canvas, boxes, arrows, finding=finding, description=_told(finding))
