@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,14 @@ _LOOK_S = 0.05
 
 @dataclass
 class Launched:
-    """Parties that run, by name."""
+    """Parties that run, by name; ``within`` puts words before a party's command.
+
+    That is for putting a party into a container, a network namespace or under a debugger.
+    """
 
     folder: Path
     processes: dict[str, "subprocess.Popen[bytes]"]
+    within: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def config(self, name: str) -> PartyConfig:
         """A party's configuration."""
@@ -50,7 +54,7 @@ class Launched:
 
     def start(self, name: str) -> None:
         """Start a party, or start it again."""
-        self.processes[name] = _started(self.folder / name)
+        self.processes[name] = _started(self.folder / name, self.within.get(name, ()))
 
     def wait(self, names: Sequence[str]) -> None:
         """Until all of these answer."""
@@ -121,12 +125,16 @@ def _write_rows(
 
 
 @contextmanager
-def launched(folder: Path, names: Sequence[str] | None = None) -> Iterator[Launched]:
+def launched(
+    folder: Path,
+    names: Sequence[str] | None = None,
+    within: Mapping[str, Sequence[str]] | None = None,
+) -> Iterator[Launched]:
     """Run the parties that `learn init` wrote into ``folder``, all or some, for a while."""
     if names is None:
         roster = load_roster(folder / AUTHORITY_FOLDER / ROSTER_FILE)
         names = [entry.name for entry in roster.party]
-    parties = Launched(folder, {})
+    parties = Launched(folder, {}, within or {})
     try:
         for name in names:
             parties.start(name)
@@ -136,13 +144,13 @@ def launched(folder: Path, names: Sequence[str] | None = None) -> Iterator[Launc
         parties.stop()
 
 
-def _started(folder: Path) -> "subprocess.Popen[bytes]":
+def _started(folder: Path, within: Sequence[str]) -> "subprocess.Popen[bytes]":
     role = load_config(folder / CONFIG_FILE).party.role
     command = [sys.executable, "-m", "sottovoce.cli", "learn", role]
     options = ["--config", str(folder / CONFIG_FILE), "--log", str(folder / LOG_FILE)]
     with (folder / _ERRORS_FILE).open("ab") as errors:
         return subprocess.Popen(  # noqa: S603 - our own command
-            [*command, *options],
+            [*within, *command, *options],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
