@@ -1,5 +1,6 @@
 """What the commands of ``sottovoce learn`` share."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,12 @@ from sottovoce.errors import InputError
 if TYPE_CHECKING:
     from sottovoce.federation.config import PartyConfig
 
+WaitOption = Annotated[
+    float, typer.Option("--wait", help="Seconds to wait for the party to start, if it must.")
+]
 ConfigOption = Annotated[Path, typer.Option("--config", help="The party's party.toml.")]
+
+_LOOK_S = 0.1
 
 
 def loaded(path: Path) -> "PartyConfig":
@@ -34,3 +40,20 @@ def check_asleep(config: "PartyConfig") -> None:
     except NotRunningError:
         return
     raise InputError(f"{config.party.name} is running; stop it before its keys are changed.")
+
+
+def wait_for_start(config: "PartyConfig", seconds: float) -> None:
+    """Until the party answers, or the time is over; whoever asks next hears which."""
+    from sottovoce.federation.parties_control import (  # noqa: PLC0415 - fast --help
+        NotRunningError,
+        asked,
+    )
+
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            asked(config.path(config.party.store), {"do": "status"})
+        except NotRunningError:
+            time.sleep(_LOOK_S)
+        else:
+            return

@@ -7,21 +7,21 @@ from typing import Annotated, Any
 import typer
 
 from sottovoce.cli.extras import needs_extra
-from sottovoce.cli.learn_options import ConfigOption, loaded
+from sottovoce.cli.learn_options import ConfigOption, WaitOption, loaded, wait_for_start
 from sottovoce.cli.learn_shown import show_summary, size_in_words, watched_progress
 from sottovoce.cli.shown import AsJson, show_facts, show_json, show_rows
 
 _SHORT = 12
 
 
-def train(config: ConfigOption, as_json: AsJson = False) -> None:
+def train(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) -> None:
     """Ask the running coordinator to train, wait, and show what it cost and who learns what.
 
     What is trained stands in [training] and [features] of the coordinator's party.toml.
 
     Example: sottovoce learn train --config together/coordinator/party.toml
     """
-    done = watched(config, {"do": "train"}, "Training")
+    done = watched(config, {"do": "train"}, "Training", wait=wait)
     if as_json:
         show_json(done)
     else:
@@ -57,12 +57,12 @@ def evaluate(
     )
 
 
-def status(config: ConfigOption, as_json: AsJson = False) -> None:
+def status(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) -> None:
     """Show how a party and its runs stand, whether it runs or not.
 
     Example: sottovoce learn status --config together/ada/party.toml
     """
-    found = told(config, {"do": "status"})
+    found = told(config, {"do": "status"}, wait=wait)
     if as_json:
         show_json(found)
         return
@@ -99,9 +99,10 @@ def _row(run: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-def watched(config: Path, request: Mapping[str, Any], title: str) -> Any:  # noqa: ANN401 - JSON
+def watched(config: Path, request: Mapping[str, Any], title: str, *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
     """Ask a running party for a run; show how it stands; its summary."""
     found = loaded(config)
+    wait_for_start(found, wait)
     with needs_extra("federation"):
         from sottovoce.federation.parties_control import ask  # noqa: PLC0415 - fast --help
 
@@ -113,9 +114,10 @@ def watched(config: Path, request: Mapping[str, Any], title: str) -> Any:  # noq
     return done["value"]
 
 
-def told(config: Path, request: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+def told(config: Path, request: Mapping[str, Any], *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
     """What a party says, or its journal where it does not run."""
     found = loaded(config)
+    wait_for_start(found, wait)
     with needs_extra("federation"):
         from sottovoce.federation.parties_asleep import answer_asleep  # noqa: PLC0415 - fast --help
         from sottovoce.federation.parties_control import (  # noqa: PLC0415 - fast --help
