@@ -6,16 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.federation import Machines, Node, Roster, Settings
-from support.federations import JOURNAL_KEY, Authority, ToyTraining, roster_of
+from support.federations import JOURNAL_KEY, Authority, ToySum, ToyTraining, roster_of
 from support.ports import free_ports
 
 Events = list[tuple[str, dict[str, object]]]
 
 
+Toy = ToyTraining | ToySum
+
+
 class Enrolled:
     """Certificates and addresses of a training's parties, and a list of all that they log."""
 
-    def __init__(self, training: ToyTraining, folder: Path) -> None:
+    def __init__(self, training: Toy, folder: Path) -> None:
         self.training, self.folder = training, folder
         self.authority = Authority()
         self.held = {name: self.authority.credentials(name) for name in training.names}
@@ -36,14 +39,15 @@ class Enrolled:
             self.held[name],
             journal=self.folder / f"{name}.journal",
             journal_key=JOURNAL_KEY,
-            machines=machines or Machines(toy.made, toy.result, terms_without=toy.without),
+            machines=machines
+            or Machines(toy.made, toy.result, terms_without=getattr(toy, "without", None)),
             settings=Settings(**options),
             log=lambda event, /, **fields: self.events.append((event, fields)),
         )
 
 
 @contextmanager
-def federation(training: ToyTraining, folder: Path, **options: Any) -> Iterator[dict[str, Node]]:  # noqa: ANN401 - of Settings
+def federation(training: Toy, folder: Path, **options: Any) -> Iterator[dict[str, Node]]:  # noqa: ANN401 - of Settings
     """All parties of a training, at work."""
     enrolled = Enrolled(training, folder)
     with ExitStack() as stack:

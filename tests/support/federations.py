@@ -203,7 +203,7 @@ class ToyHidden(ToyTraining):
         """The hidden numbers, which nobody but a test puts together."""
         shares = []
         for name in (COORDINATOR, KEY_HOLDER):
-            modulus, values, bits = decoded(ends[name])  # type: ignore[arg-type, misc] # three values
+            modulus, values, bits = decoded(ends[name])  # type: ignore[arg-type, misc, str-unpack] # three values
             shares.append(Share(modulus, values, determinant=True, fraction_bits=bits))  # type: ignore[arg-type] # so encoded
         return opened_integers(*shares)
 

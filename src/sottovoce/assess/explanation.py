@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from sottovoce.notebook import html_facts, html_table
+
 
 @dataclass(frozen=True)
 class Position:
@@ -51,3 +53,18 @@ class Explanation:
     words: tuple[WordShare, ...]
     without: Position | None
     """Her position if the posts to leave out had never been written."""
+
+    def _repr_html_(self) -> str:
+        """Her position and what adds to it; her posts by their times, never their texts."""
+        facts: dict[str, object] = {
+            "rank": self.position.rank,
+            "of users": self.position.users,
+            "score": self.position.score,
+        }
+        if self.interest is not None:
+            facts |= vars(self.interest)
+        if self.without is not None:
+            facts["rank without the posts left out"] = self.without.rank
+        posts = [{"post of": each.time.isoformat(), "adds": each.adds} for each in self.posts]
+        words = [{"word": each.word, "adds": each.adds} for each in self.words]
+        return html_facts(facts) + html_table(posts) + html_table(words)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from sottovoce.assess.setting import Setting
 from sottovoce.assess.state import State
 from sottovoce.errors import ParameterError
 from sottovoce.files import whole_file
+from sottovoce.notebook import html_table
 
 BANDS = (1, 5, 10)
 """Top 1%, 5% and 10%."""
@@ -104,12 +104,7 @@ class Ranking:
 
     def _repr_html_(self) -> str:
         """Counts only: a notebook is easily shared."""
-        head = "".join(f"<th>{escape(name)}</th>" for name in self.summary[0])
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(str(value))}</td>" for value in row.values()) + "</tr>"
-            for row in self.summary
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return html_table(self.summary)
 
 
 def rank(

@@ -18,6 +18,7 @@ from sottovoce.cli import (
     forget,
     learn,
     ledger,
+    loop,
     release,
     simulate,
     study,
@@ -48,6 +49,7 @@ app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(learn.learn, name="learn")
 app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)
+app.command("loop")(loop.loop)
 app.command("study")(study.study)
 
 

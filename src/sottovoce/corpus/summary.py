@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sottovoce.corpus.words.coding import WordCoder
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.corpus.words.scan import text_buffers
+from sottovoce.notebook import html_facts
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
 
@@ -31,6 +32,17 @@ class PostsSummary:
     """The quantiles QUANTILES."""
     words_per_post: tuple[float, ...]
     """The quantiles QUANTILES."""
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "users": self.users,
+            "posts": self.posts,
+            "words": self.words,
+            "weeks": len(self.posts_by_week),
+            "posts of a user, at the median": self.posts_per_user[QUANTILES.index(0.5)],
+            "words of a post, at the median": self.words_per_post[QUANTILES.index(0.5)],
+        }
+        return html_facts(facts)
 
 
 def summarise_posts(batches: Iterable[pa.RecordBatch]) -> PostsSummary:

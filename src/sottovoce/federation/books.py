@@ -85,7 +85,7 @@ def new_run(
     session: bytes, participants: Iterable[str], terms: bytes, seed: bytes, own: str, now: float
 ) -> Run:
     """A run of which nothing has happened yet."""
-    run = Run(session, tuple(participants), terms, seed, moved=now, busy_heard=now)
+    run = Run(session, tuple(participants), terms, seed, begun=now, moved=now, busy_heard=now)
     for other in run.others(own):
         run.links[other] = Link(since=now, due=now)
         run.heard[other] = now

@@ -1,7 +1,7 @@
 """What goes out: one frame at a time to each receiver of a run, until it is acknowledged."""
 
 from sottovoce.federation.books import Books
-from sottovoce.federation.endings import Endings
+from sottovoce.federation.endings import Endings, plain_text
 from sottovoce.federation.frames import Answer, Complaint, Frame
 from sottovoce.federation.refusals import MessageRefusedError, RunRefusedError
 from sottovoce.federation.run import Link, Run
@@ -74,7 +74,7 @@ class Courier:
         link.due = now + self._books.settings.wait(link.failures)
 
     def _refused(self, run: Run, receiver: str, kind: str, answer: Answer, now: float) -> None:
-        said = f"{receiver} refuses: {answer.error[:80]}: {answer.sentence[:400]}"
+        said = plain_text(f"{receiver} refuses: {answer.error}: {answer.sentence}", 500)
         error = RunRefusedError(said) if kind == "propose" else MessageRefusedError(said)
         self._endings.abort(run, error, now)
 

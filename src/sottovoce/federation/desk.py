@@ -68,7 +68,7 @@ class Desk:
         self.reception = Reception(self.books, endings, machines.policy)
         self.courier = Courier(self.books, endings)
         self.workbench = Workbench(self.books, endings, machines.make, machines.result_of)
-        self.watch = Watch(self.books, self.courier)
+        self.watch = Watch(self.books, self.courier, endings)
         self.books.load(now)
 
     @property

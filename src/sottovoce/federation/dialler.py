@@ -57,7 +57,7 @@ class Dialler:
         """Send a frame; None where nobody knows what became of it."""
         if not self.connect():
             return None
-        limit = self._settings.call_s + frame.header.size / self._settings.slowest_rate
+        limit = self._settings.call_limit(frame.header.size)
         try:
             answer = self._deliver(
                 _chunks(frame.body), metadata=((HEADER, packed(frame.header)),), timeout=limit

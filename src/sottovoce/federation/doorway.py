@@ -3,9 +3,10 @@
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from sottovoce.errors import InputError, ProtocolError
+from sottovoce.errors import InputError, ProtocolError, SottovoceError
 from sottovoce.federation.books import Log
 from sottovoce.federation.credentials import Credentials
 from sottovoce.federation.frames import (
@@ -19,6 +20,7 @@ from sottovoce.federation.frames import (
 )
 from sottovoce.federation.refusals import (
     BadFrameError,
+    DefectError,
     ImpostorError,
     JournalError,
     TooLargeError,
@@ -96,13 +98,12 @@ class Doorway:
             _check_claim(header.sender, caller)
             answer = self._admit(header)
             if answer is None:
-                with self._room:
+                with self._room, self._hurried(context, header.size):
                     answer = self._take(Frame(header, self._body(chunks, header)))
+        except (JournalError, DefectError) as error:
+            _unwell(context, error)
         except ProtocolError as error:
             self._refuse(context, error)
-        except JournalError:
-            context.abort(grpc.StatusCode.UNAVAILABLE, "JournalError: nothing is taken any more.")
-            raise  # abort has raised
         return packed(answer)
 
     def _beat(self, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
@@ -110,9 +111,12 @@ class Doorway:
             caller = checked_caller(context.auth_context(), self._roster)
             beat = unpacked(request, Beat)
             _check_claim(beat.sender, caller)
+            answer = self._heard(beat)
+        except (JournalError, DefectError) as error:
+            _unwell(context, error)
         except ProtocolError as error:
             self._refuse(context, error)
-        return packed(self._heard(beat))
+        return packed(answer)
 
     def _header(self, context: Any) -> Header:  # noqa: ANN401 - gRPC has no types
         found = [value for key, value in context.invocation_metadata() if key == HEADER]
@@ -120,13 +124,27 @@ class Doorway:
             raise BadFrameError("a frame must have one header of reasonable size.")
         return unpacked(found[0], Header)
 
+    @contextmanager
+    def _hurried(self, context: Any, size: int) -> Iterator[None]:  # noqa: ANN401 - gRPC has no types
+        """Hang up on a caller that takes too long: it would keep others from being heard."""
+        timer = threading.Timer(self._settings.call_limit(size), context.cancel)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
     def _body(self, chunks: Iterator[bytes], header: Header) -> bytes:
         self.bodies += 1
         body = bytearray()
-        for chunk in chunks:
-            if len(body) + len(chunk) > header.size:
-                raise TooLargeError(f"a body of {header.size} bytes was declared, more came.")
-            body += chunk
+        try:
+            for chunk in chunks:
+                if len(body) + len(chunk) > header.size:
+                    raise TooLargeError(f"a body of {header.size} bytes was declared, more came.")
+                body += chunk
+        except grpc.RpcError:
+            raise BadFrameError("the caller has gone, or took too long.") from None
         return bytes(body)
 
     def _refuse(self, context: Any, error: ProtocolError) -> NoReturn:  # noqa: ANN401 - gRPC has no types
@@ -134,6 +152,11 @@ class Doorway:
         self._log("caller refused", address=context.peer(), error=name)
         context.abort(grpc.StatusCode.PERMISSION_DENIED, f"{name}: {error}")
         raise AssertionError  # abort has raised
+
+
+def _unwell(context: Any, error: SottovoceError) -> NoReturn:  # noqa: ANN401 - gRPC has no types
+    context.abort(grpc.StatusCode.UNAVAILABLE, type(error).__name__)
+    raise AssertionError  # abort has raised
 
 
 def _check_claim(sender: str, caller: Member) -> None:

@@ -32,13 +32,19 @@ class Endings:
         self._end(run, ended_as(error, self._books.name, lost), run.others(self._books.name), now)
 
     def aborted_by(self, run: Run, sender: str, complaint: Complaint, now: float) -> None:
-        """Another party has ended the run; the coordinator tells the others."""
+        """Another party has ended the run; the coordinator tells the others.
+
+        Who was lost before has no say any more: the others have gone on without it.
+        """
+        if sender in run.lost:
+            self._books.log("abort ignored", session=run.session.hex(), sender=sender)
+            return
         others = run.others(self._books.name) if self._books.coordinates else ()
         ended: dict[str, object] = {
             "by": sender,
-            "error": complaint.error[:80],
-            "sentence": complaint.sentence[:400],
-            "missing": complaint.missing,
+            "error": plain_text(complaint.error, 80),
+            "sentence": plain_text(complaint.sentence, 400),
+            "missing": [name for name in complaint.missing if name in run.participants],
         }
         self._end(run, ended, [other for other in others if other != sender], now)
 
@@ -60,9 +66,12 @@ class Endings:
 
     def _begin_again(self, run: Run, now: float) -> None:
         books, missing = self._books, frozenset(run.ended["missing"])
-        attempt = self._attempts.get(run.session, 1)
-        wanted = books.settings.retry_without_lost and attempt < books.settings.most_attempts
-        if not (wanted and books.coordinates and missing) or self._terms_without is None:
+        limits, attempt = books.settings, self._attempts.get(run.session, 1)
+        # Only whom the coordinator itself has missed: a peer must not vote others out.
+        if not (missing and books.coordinates and run.ended["by"] == books.name):
+            return
+        wanted = limits.retry_without_lost and attempt < limits.most_attempts
+        if self._terms_without is None or not wanted:
             return
         terms = self._terms_without(run.terms, missing)
         if terms is None:
@@ -72,6 +81,11 @@ class Endings:
         self._attempts[following] = attempt + 1
         run.followed_by = following
         books.journal.follow(run.session, following)
+
+
+def plain_text(text: str, most: int) -> str:
+    """Another party's words as they may be shown: no control characters, and not too many."""
+    return "".join(each for each in text[:most] if each.isprintable())
 
 
 def _complaint(ended: dict[str, object], own: str) -> Complaint:

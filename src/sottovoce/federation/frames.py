@@ -129,7 +129,7 @@ def unpacked(data: bytes, kind: type[_Struct]) -> _Struct:
         if kind in (Header, Answer, Beat):
             _check_version(msgspec.msgpack.decode(data, type=_Versioned).version)
         found = msgspec.msgpack.decode(data, type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadFrameError(f"a {kind.__name__.lower()} must have the fields of its type.") from (
             error
         )

@@ -16,8 +16,8 @@ from sottovoce.federation.dialler import Dialler
 from sottovoce.federation.doorway import Doorway
 from sottovoce.federation.frames import Answer, Beat, Frame, Header
 from sottovoce.federation.journal import Journal
-from sottovoce.federation.refusals import JournalError
 from sottovoce.federation.roster import Roster
+from sottovoce.federation.run import named
 from sottovoce.federation.settings import Settings
 
 _IDLE_S = 0.5
@@ -54,7 +54,7 @@ class Node:
         self.settings = settings or Settings()
         self._changed = threading.Condition()
         self._stopping = False
-        self._failure: JournalError | None = None
+        self._failure: SottovoceError | None = None
         self._log, self._credentials, self._roster = log, credentials, roster
         self._journal = Journal(journal, journal_key)
         self._desk = Desk(
@@ -193,27 +193,31 @@ class Node:
         thread.start()
 
     def _guarded(self, target: Callable[[], None]) -> None:
-        # A party that cannot write its journal must say nothing more.
+        # A party that cannot write its journal, or has a defect, must say nothing more: then the
+        # others find it silent, and do not wait for it.
         try:
             target()
-        except JournalError as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the node is not well
             with self._changed:
-                self._failure, self._stopping = error, True
+                self._failure, self._stopping = named(error), True
                 self._changed.notify_all()
-            self._log("journal failed", error=str(error))
+            self._log("node failed", error=type(error).__name__)
 
     def _admit(self, header: Header) -> Answer | None:
         with self._changed:
+            self._check_failure()
             return self._desk.reception.admit(header)
 
     def _take(self, frame: Frame) -> Answer:
         with self._changed:
+            self._check_failure()
             answer = self._desk.reception.take(frame, time.monotonic())
             self._changed.notify_all()
         return answer
 
     def _heard(self, beat: Beat) -> Beat:
         with self._changed:
+            self._check_failure()
             return self._desk.watch.heard(beat, time.monotonic())
 
     def _noted(self, beat: Beat) -> None:

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from sottovoce.errors import ProtocolError
 from sottovoce.federation.books import Books, new_run
-from sottovoce.federation.endings import Endings
+from sottovoce.federation.endings import Endings, plain_text
 from sottovoce.federation.frames import (
     VERSION,
     Answer,
@@ -132,8 +132,8 @@ class Reception:
 
     def _heed(self, run: Run, sender: str, complaint: Complaint, now: float) -> None:
         """What this party said was refused: it cannot go on as if it had been heard."""
-        said = f"{sender} refuses a message: {complaint.error[:80]}: {complaint.sentence[:400]}"
-        self._endings.abort(run, MessageRefusedError(said), now)
+        said = f"{sender} refuses a message: {complaint.error}: {complaint.sentence}"
+        self._endings.abort(run, MessageRefusedError(plain_text(said, 500)), now)
 
     def _taken_proposal(self, header: Header, proposal: Proposal, now: float) -> Answer:
         books = self._books

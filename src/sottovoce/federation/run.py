@@ -53,6 +53,7 @@ class Run:
     links: dict[str, Link] = field(default_factory=dict)
     heard: dict[str, float] = field(default_factory=dict)
     states: dict[str, State] = field(default_factory=dict)
+    begun: float = 0.0
     moved: float = 0.0
     busy_heard: float = 0.0
     working: bool = False

@@ -20,6 +20,7 @@ class Settings:
         slowest_rate: bytes per second that a connection must manage.
         give_up_s: how long a frame of an ended run is still sent again.
         largest_body: bodies that declare more are refused before they are read.
+        longest_run_s: a run that lasts longer is ended, whatever it still waits for.
         most_held: how many frames of one sender wait for a party; more are put off.
         most_bodies: how many bodies are read at a time.
         retry_without_lost: whether the coordinator begins again without those who were lost.
@@ -34,6 +35,7 @@ class Settings:
     slowest_rate: float = 1e6
     give_up_s: float = 60.0
     largest_body: int = 1 << 29
+    longest_run_s: float = 86400.0
     most_held: int = 64
     most_bodies: int = 4
     retry_without_lost: bool = False
@@ -47,6 +49,10 @@ class Settings:
             raise ParameterError(f"largest_body must be 1 to {_LARGEST_KEPT} bytes.")
         if self.deadline_s < 2 * self.beat_s:
             raise ParameterError("deadline_s must be at least twice beat_s.")
+
+    def call_limit(self, size: int) -> float:
+        """How long sending a body of ``size`` bytes may take."""
+        return self.call_s + size / self.slowest_rate
 
     def wait(self, failures: int) -> float:
         """How long to wait after so many failures."""

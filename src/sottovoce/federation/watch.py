@@ -7,8 +7,10 @@ others give up only those who are silent or have ended the run.
 
 from sottovoce.federation.books import Books
 from sottovoce.federation.courier import Courier
+from sottovoce.federation.endings import Endings
 from sottovoce.federation.frames import VERSION, Beat, State
 from sottovoce.federation.run import Run
+from sottovoce.learn.party import StalledError
 
 # A party that knows nothing of a run has lost its journal, or will never agree.
 _ENDED: tuple[State, ...] = ("finished", "aborted", "unknown")
@@ -17,13 +19,15 @@ _ENDED: tuple[State, ...] = ("finished", "aborted", "unknown")
 class Watch:
     """Tells the silent from the slow."""
 
-    def __init__(self, books: Books, courier: Courier) -> None:
-        self._books, self._courier = books, courier
+    def __init__(self, books: Books, courier: Courier, endings: Endings) -> None:
+        self._books, self._courier, self._endings = books, courier, endings
 
     def tick(self, now: float) -> None:
         """Look at every run; those that wait in vain get to time out."""
-        for run in self._books.runs.values():
-            if run.status == "running":
+        for run in list(self._books.runs.values()):  # an ending may begin another
+            if run.status == "running" and now - run.begun > self._books.settings.longest_run_s:
+                self._endings.abort(run, StalledError("the run has lasted too long."), now)
+            elif run.status == "running":
                 self._look(run, now)
             elif not run.drained:
                 self._give_up(run, now)

@@ -35,6 +35,7 @@ from sottovoce.learn.party import (
 _DROPPED = (LateMessageError, ReplayedMessageError)
 # The sender's fault: it must hear of it, since the party goes on waiting for the true message.
 _ANSWERED = (DamagedMessageError, ForeignMessageError, UnexpectedMessageError)
+_SEPARATOR = "\n"  # of names of those whom a step went on without
 
 
 @dataclass
@@ -162,12 +163,15 @@ class Workbench:
         run = work.run
         run.party, run.position, run.moved = work.party, len(work.events), now
         run.rounds = sum(1 for event in work.events if event.said)
+        timed_out = (event for event in work.events if event.what == "time out")
+        run.lost = {name for event in timed_out for name in event.sender.split(_SEPARATOR)}
         self._books.log("run resumed", session=run.session.hex(), steps=run.position)
 
     def _advanced(self, work: Work, now: float) -> None:
         run, books = work.run, self._books
         outputs = self._outputs(run, work)
-        event = Event(run.position, work.what, work.sender, work.sequence, outline(work.said))
+        who = work.sender or _SEPARATOR.join(work.missing)
+        event = Event(run.position, work.what, who, work.sequence, outline(work.said))
         seen = shown(work.message) if work.message is not None else None
         books.hook("before commit")
         books.journal.advance(run.session, event, outputs, shown=seen, result=work.result)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
 from sottovoce.files import whole_file
@@ -24,6 +24,9 @@ class Plot:
     def svg(self) -> Markup:
         """The figure as markup of our own making."""
         return Markup(as_svg(self.figure))  # noqa: S704 - drawn by us; labels are escaped there
+
+    def _repr_html_(self) -> str:
+        return f"<figure>{self.svg}<figcaption>{escape(self.finding)}</figcaption></figure>"
 
 
 @dataclass(frozen=True)

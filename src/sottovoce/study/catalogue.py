@@ -18,6 +18,7 @@ from sottovoce.study.assess_table_6 import run_table_6
 from sottovoce.study.learn_federation import run_learn_federation
 from sottovoce.study.learn_figures import run_learn_figures
 from sottovoce.study.learn_table_1 import run_learn_table_1
+from sottovoce.study.loop import run_study_loop
 from sottovoce.study.options import Options
 from sottovoce.study.release_runs import (
     run_figure_1,
@@ -86,12 +87,18 @@ STUDIES: dict[str, Study] = {
         "Misclassification and time, in clear, with rados encrypted and with theta encrypted",
         run_learn_table_1,
     ),
+<<<<<<< HEAD
     "learn-figures": Study(
         "Figures 1 to 3 drawn from what ran: who sent whom what, in bytes", run_learn_figures
     ),
     "learn-federation": Study(
         "Seconds and bytes of trainings between processes, by peers and features",
         run_learn_federation,
+=======
+    "loop": Study(
+        "Assess, release, assess again: exposure against usefulness over privacy settings",
+        run_study_loop,
+>>>>>>> fedcore
     ),
 }
 

@@ -12,7 +12,7 @@ from sottovoce.corpus.reading import open_posts
 from sottovoce.corpus.simulate import Community, SimulationParameters, simulate, write_files
 from sottovoce.corpus.simulate.counting import counting_baselines, salient_words_by_user
 from sottovoce.corpus.summary import summarise_posts
-from sottovoce.errors import MissingExtraError
+from sottovoce.errors import InputError, MissingExtraError
 from sottovoce.files import output_folder
 from sottovoce.report.community import community_section, counting_section
 from sottovoce.report.page import Report, Section
@@ -31,7 +31,7 @@ class Demo:
 
     report: Path
     left_out: Mapping[str, str]
-    """By the part's title, what to install for it."""
+    """By the part's title, why."""
 
 
 def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
@@ -43,22 +43,24 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
     def optional(title: str, part: Callable[[Community, str], Sections]) -> Sections:
         try:
             return part(community, _demo_command(parameters))
-        except MissingExtraError as missing:
-            left_out[title] = str(missing)
-            return (Section(title, (f"This part was left out: {missing}",)),)
+        except (MissingExtraError, InputError) as reason:  # not installed, or too few people
+            left_out[title] = str(reason)
+            return (Section(title, (f"This part was left out: {reason}",)),)
 
     report = Report(
         title="Sottovoce: a first look",
         summary=(
             "A community of people who do not exist: what they write, what counting finds, who "
             "stands out to an adversary and why, what a private release of word counts promises "
-            "and costs, and how several train one classifier without showing a text."
+            "and costs, how much of the exposure it removes, and how several train one classifier "
+            "without showing a text."
         ),
         sections=(
             _introduced(folder, parameters),
             _counted(community),
             *optional("Who stands out", _assessed),
             *optional("What a release promises and costs", _released),
+            *optional("Assess, release, assess again", _looped),
             *optional("How four train one classifier and show nobody a text", _learnt),
         ),
         version=sottovoce.__version__,
@@ -106,6 +108,14 @@ def _released(community: Community, command: str) -> Sections:
     except ModuleNotFoundError as error:
         raise MissingExtraError.of_import(error, "all") from None
     return (release_section(community, command=command),)
+
+
+def _looped(community: Community, command: str) -> Sections:
+    try:
+        from sottovoce.study.demo_loop import loop_section  # noqa: PLC0415 - may be missing
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of_import(error, "all") from None
+    return (loop_section(community, command=command),)
 
 
 def _learnt(community: Community, command: str) -> Sections:

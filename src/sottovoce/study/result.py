@@ -1,8 +1,10 @@
 """What a study gives back."""
 
 from dataclasses import dataclass
+from html import escape
 from typing import TypeAlias
 
+from sottovoce.notebook import html_table
 from sottovoce.report.page import Plot
 
 Value: TypeAlias = str | int | float | list[str] | None
@@ -27,6 +29,11 @@ class StudyResult:
         return [
             {name.replace("_", " "): _readable(row, name) for name in names} for row in self.rows
         ]
+
+    def _repr_html_(self) -> str:
+        plots = "".join(plot._repr_html_() for plot in self.plots)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return html_table(self.table()) + plots + notes
 
 
 def _readable(row: Row, name: str) -> str:

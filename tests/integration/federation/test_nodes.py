@@ -1,12 +1,17 @@
 """Nodes over real sockets and mutual TLS."""
 
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any, NoReturn
 
 import pytest
-from support.federation_nodes import federation
-from support.federations import ToyTraining, in_process
+from support.federation_nodes import Enrolled, federation
+from support.federations import ToySum, ToyTraining, in_process
 from support.hidden_systems import small_keys_allowed
 
+from sottovoce.errors import InputError
+from sottovoce.federation import RunAbortedError
+from sottovoce.federation.refusals import JournalError
 from sottovoce.learn.protocols.terms import COORDINATOR
 
 PEERS = ("ann", "bob", "cy")
@@ -21,3 +26,57 @@ def test_a_training_over_tls_is_the_one_in_process_bit_for_bit(way: str, tmp_pat
         assert nodes[COORDINATOR].wait(session, 20) == expected
         for peer in PEERS:
             assert nodes[peer].wait(session, 20) == expected
+
+
+def test_who_is_not_there_is_named_and_the_others_stay_up(tmp_path: Path) -> None:
+    training = ToyTraining(PEERS)
+    enrolled = Enrolled(training, tmp_path)
+    quick: dict[str, Any] = {"deadline_s": 5.0, "beat_s": 0.5}
+    with ExitStack() as stack:
+        here = (COORDINATOR, "ann", "bob")
+        nodes = {name: stack.enter_context(enrolled.node(name, **quick)) for name in here}
+        session = nodes[COORDINATOR].propose(training.terms())
+        for node in nodes.values():
+            assert node.wait_for_run(timeout_s=20) == session
+            with pytest.raises(RunAbortedError) as caught:
+                node.wait(session, 20)
+            assert (caught.value.error, caught.value.missing) == ("LostPartyError", ("cy",))
+        nodes["cy"] = stack.enter_context(enrolled.node("cy", **quick))
+        again = nodes[COORDINATOR].propose(training.terms())
+        assert nodes[COORDINATOR].wait(again, 20) == in_process(training)
+
+
+def test_large_vectors_go_in_pieces(tmp_path: Path) -> None:
+    toy = ToySum(PEERS, 400_000)
+    with federation(toy, tmp_path) as nodes:
+        session = nodes[COORDINATOR].propose(toy.terms())
+        assert nodes[COORDINATOR].wait(session, 60) == toy.expected(PEERS)
+        (run,) = nodes[COORDINATOR].status()["runs"]
+        assert run["bytes_received"] > 3 * 8 * 400_000
+
+
+def test_a_node_that_cannot_write_its_journal_says_so_and_nothing_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training = ToyTraining(PEERS)
+    with federation(training, tmp_path, deadline_s=5.0, beat_s=0.5) as nodes:
+
+        def full(*_: object, **__: object) -> NoReturn:
+            raise JournalError("cannot write the journal: it is full.")
+
+        monkeypatch.setattr(nodes["bob"]._journal, "advance", full)
+        session = nodes[COORDINATOR].propose(training.terms())
+        with pytest.raises(RunAbortedError) as caught:
+            nodes[COORDINATOR].wait(session, 20)
+        assert caught.value.missing == ("bob",)
+        with pytest.raises(JournalError, match="full"):
+            nodes["bob"].wait(session, 20)
+
+
+def test_an_address_that_is_taken_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    enrolled = Enrolled(ToyTraining(PEERS), tmp_path)
+    with enrolled.node("ann"):
+        other = enrolled.node("bob")
+        with pytest.raises(InputError, match="cannot listen at 127.0.0.1"):
+            other.start(enrolled.roster["ann"].address)
+        other.close()

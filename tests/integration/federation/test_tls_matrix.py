@@ -39,7 +39,9 @@ class Door:
         header = {name: getattr(frame.header, name) for name in Header.__struct_fields__}
         return Frame(Header(**(header | changes)), frame.body)
 
-    def knock(self, own: Credentials | None, frame: Frame) -> Answer:
+    def knock(
+        self, own: Credentials | None, frame: Frame, *, chunks: Iterator[bytes] | None = None
+    ) -> Answer:
         """Send a frame with some certificate, trusting ann's authority."""
         key, certificate = (own.key, own.certificate) if own else (None, None)
         trusted = grpc.ssl_channel_credentials(self.enrolled.authority.pem, key, certificate)
@@ -48,7 +50,7 @@ class Door:
         with grpc.secure_channel(self.address, trusted, options=options) as channel:
             deliver = channel.stream_unary(f"/{SERVICE}/Deliver")
             answer = deliver(
-                iter([frame.body]), metadata=((HEADER, packed(frame.header)),), timeout=10
+                chunks or iter([frame.body]), metadata=((HEADER, packed(frame.header)),), timeout=10
             )
         return unpacked(answer, Answer)
 
@@ -192,6 +194,24 @@ def test_a_damaged_body_is_asked_for_again(door: Door) -> None:
     answer = door.knock(door.enrolled.held[COORDINATOR], door.frame(digest=bytes(32)))
     assert answer.outcome == "later"
     assert door.logged("BadFrameError")
+
+
+def test_a_caller_that_stalls_is_hung_up_on(tmp_path: Path) -> None:
+    enrolled = Enrolled(TRAINING, tmp_path)
+    with enrolled.node("ann", call_s=0.3, most_bodies=1) as node:
+        door, more = Door(enrolled, node), threading.Event()
+
+        def stalling(body: bytes) -> Iterator[bytes]:
+            yield body[:5]
+            more.wait(20)
+            yield body[5:]
+
+        own, frame = enrolled.held[COORDINATOR], door.frame()
+        with pytest.raises(grpc.RpcError) as stopped:
+            door.knock(own, frame, chunks=stalling(frame.body))
+        assert stopped.value.code().name == "CANCELLED"
+        more.set()
+        assert door.knock(own, frame).outcome == "taken"
 
 
 def dialler(door: Door, log: list[str], *, trusting: Authority | None = None) -> Dialler:

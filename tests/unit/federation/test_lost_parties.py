@@ -8,6 +8,8 @@ from support.federations import ToySum, ToyTraining, in_process
 from support.rehearsal import Crash, Outcome, Rehearsal, changed
 
 from sottovoce.federation.desk import Machines
+from sottovoce.federation.frames import Complaint, Frame, packed
+from sottovoce.federation.refusals import LostPartyError
 from sottovoce.federation.settings import Settings
 from sottovoce.learn.party import decoded
 from sottovoce.learn.protocols.terms import COORDINATOR
@@ -91,3 +93,57 @@ def test_it_does_not_begin_again_when_too_few_are_left() -> None:
     crashes = [lost(name, "before commit", 9) for name in ("cy", "dee")]
     outcome = trained(*crashes, settings=settings)
     assert set(outcome.ends.values()) == {"TooFewPartiesError"}
+
+
+def test_who_comes_back_too_late_ends_alone() -> None:
+    toy = ToySum(SIX)
+    late = Crash("a", "before commit", 3, again_s=25.0)
+    rehearsal = Rehearsal(toy.names, Machines(toy.made, toy.result), crashes=[late])
+    ends = rehearsal.run(COORDINATOR, toy.terms()).ends
+    assert ends.pop("a") in {"LostPartyError", "StalledError"}
+    assert set(ends.values()) == {toy.expected(SIX[1:])}
+
+
+def test_who_was_lost_cannot_end_the_run_of_the_others() -> None:
+    toy = ToySum(SIX)
+    desk = Rehearsal(toy.names, Machines(toy.made, toy.result)).desks[COORDINATOR]
+    assert desk is not None
+    session = desk.propose(toy.terms(), toy.names, 0.0)
+    desk.books.runs[session].lost.add("a")
+    body = packed(Complaint("LostPartyError", "where is everybody?"))
+    for name, status in (("a", "running"), ("b", "aborted")):
+        frame = Frame.of("abort", session, name, COORDINATOR, 0, body)
+        assert desk.reception.take(frame, 1.0).outcome == "taken"
+        assert desk.books.runs[session].status == status
+
+
+def test_a_peer_cannot_vote_another_out() -> None:
+    toy = ToyTraining(FOUR)
+
+    def made(terms: bytes, name: str) -> Any:  # noqa: ANN401 - a party
+        if name == "ann":
+            raise LostPartyError("ann would rather be without dee.", ["dee"])
+        return toy.made(terms, name)
+
+    machines = Machines(made, toy.result, terms_without=toy.without)
+    settings = changed(retry_without_lost=True)
+    rehearsal = Rehearsal(toy.names, machines, settings=settings)
+    outcome = rehearsal.run(COORDINATOR, toy.terms())
+    assert set(outcome.ends.values()) == {"LostPartyError"}
+    desk = rehearsal.desks[COORDINATOR]
+    assert desk is not None
+    assert len(desk.books.runs) == 1
+
+
+def test_a_run_that_lasts_too_long_is_ended() -> None:
+    coordinator = Rehearsal(
+        ToySum(SIX).names, Machines(ToySum(SIX).made, ToySum(SIX).result)
+    ).desks[COORDINATOR]
+    assert coordinator is not None
+    session = coordinator.propose(ToySum(SIX).terms(), (COORDINATOR, *SIX), 0.0)
+    coordinator.watch.tick(86399.0)
+    assert coordinator.error(session) is None
+    coordinator.watch.tick(86401.0)
+    error = coordinator.error(session)
+    assert error is not None
+    assert error.error == "StalledError"

@@ -268,9 +268,10 @@ def test_a_part_without_its_extra_is_left_out_and_the_others_stay(
 
     monkeypatch.setattr(demo, "_assessed", missing)
     monkeypatch.setattr(demo, "_released", lambda *_: ())
-    parameters = SimulationParameters(users=50, weeks=1, background_documents=10)
+    parameters = SimulationParameters(users=50, weeks=1, background_documents=500)
     made = demo.run_demo(tmp_path, parameters)
-    assert list(made.left_out) == ["Who stands out"]
+    assert list(made.left_out) == ["Who stands out", "Assess, release, assess again"]
+    assert "needs at least 40 documents" in made.left_out["Assess, release, assess again"]
     page = made.report.read_text(encoding="utf-8")
     assert "This part was left out: tomotopy is not installed" in page
     assert "pip install &#39;sottovoce[topics]&#39;" in page

@@ -20,6 +20,7 @@ from sottovoce.assess.evaluation.paired_tests import PairedTest, holm, paired_te
 from sottovoce.assess.evaluation.strata import StratifiedTest, stratified_test, volume_strata
 from sottovoce.assess.evaluation.ties import Floats, Integers
 from sottovoce.errors import InputError
+from sottovoce.notebook import html_table
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,15 @@ class Evaluation:
             if math.isinf(compared["hits"]["t"]):
                 compared["hits"]["t"] = None
         return content
+
+    def _repr_html_(self) -> str:
+        return html_table(
+            [
+                {"measure": each.measure, **{name: str(own) for name, own in each.metrics.items()}}
+                for each in self.measures
+            ],
+            f"{self.sensitive} sensitive of {self.judged} pairs of user and topic",
+        )
 
 
 def evaluate(

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from sottovoce.errors import InputError
 from sottovoce.learn.examples import Floats, checked_signs
+from sottovoce.notebook import html_facts
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,16 @@ class Evaluation:
         """The share of rows that are 1 and are called so; 0 if none is."""
         positive = self.true_positive + self.false_negative
         return self.true_positive / positive if positive else 0.0
+
+    def _repr_html_(self) -> str:
+        return html_facts(
+            {
+                "rows": int(self.count),
+                "misclassified": self.misclassification,
+                "precision": self.precision,
+                "recall": self.recall,
+            }
+        )
 
 
 def local_counts(predicted: ArrayLike, labels: ArrayLike) -> Floats:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from sottovoce.notebook import html_table
+
 
 @dataclass(frozen=True)
 class Learns:
@@ -26,6 +28,13 @@ class Leakage:
     learns: tuple[Learns, ...]
     collusion: str
     assumes: str = "honest but curious parties, authenticated private channels"
+
+    def _repr_html_(self) -> str:
+        rows = [{"who": row.who, "learns": row.what} for row in self.learns]
+        return html_table(
+            [*rows, {"who": "together", "learns": self.collusion}],
+            f"Who learns what: {self.protocol}",
+        )
 
     def table(self) -> str:
         """The statement as a Markdown table."""

@@ -30,6 +30,7 @@ from sottovoce.learn.protocols.modes import (
 )
 from sottovoce.learn.protocols.terms import Mode, Recipe, TrainingTerms
 from sottovoce.learn.sums import secure_total
+from sottovoce.notebook import html_facts
 
 MODES: tuple[Mode, ...] = ("open", "hidden", "paper")
 DEFAULT_PENALTY = 0.1
@@ -205,6 +206,18 @@ class TrainedClassifier:
         if kept is None:
             return self.terms.features
         return tuple(np.array(self.terms.features, object)[kept.kept])
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "mode": self.mode,
+            "peers": len(self.terms.peers),
+            "features": len(self.features_),
+            "kept": len(self.kept_),
+            "lambda": self.penalty,
+            "rounds": self.rounds,
+            "bytes": self.bytes,
+        }
+        return html_facts(facts) + self.leakage._repr_html_()
 
     def _model(self) -> LinearModel:
         if self.mode == "hidden" or self._engine.model is None:

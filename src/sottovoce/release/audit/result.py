@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+from sottovoce.notebook import html_table
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -38,6 +40,13 @@ class AuditReport:
     def holds(self) -> bool:
         """Whether no check contradicts the claim."""
         return all(finding.holds for finding in self.findings)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            {"check": each.name, "holds": each.holds, "detail": each.detail}
+            for each in self.findings
+        ]
+        return html_table(rows, "The claim holds" if self.holds else "The claim is refuted")
 
     def __str__(self) -> str:
         return "\n".join(str(finding) for finding in self.findings)

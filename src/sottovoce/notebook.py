@@ -1,0 +1,30 @@
+"""How results show themselves in a notebook: plain tables, every cell escaped."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+
+def html_table(rows: Sequence[Mapping[str, object]], caption: str = "") -> str:
+    """Rows of the same keys as a table."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in (rows[0] if rows else ()))
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(_shown(value))}</td>" for value in row.values()) + "</tr>"
+        for row in rows
+    )
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def html_facts(facts: Mapping[str, object], caption: str = "") -> str:
+    """Names and values, one below the other."""
+    return html_table([{"": name, " ": value} for name, value in facts.items()], caption)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if value is None:
+        return "-"
+    return f"{value:,.4g}" if isinstance(value, float) else str(value)

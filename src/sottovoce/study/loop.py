@@ -1,0 +1,154 @@
+"""The closed loop: assess, release, assess again; and what the release is still good for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sottovoce.errors import ParameterError
+from sottovoce.study.assess_parts.communities import DEFAULT, draw_community
+from sottovoce.study.assess_parts.knowledge import Training
+from sottovoce.study.loop_parts.adversary import Adversary
+from sottovoce.study.loop_parts.documents import Shape, documents_of
+from sottovoce.study.loop_parts.findings import LABELS, NOTES, advice, by_rate, finding, level_lines
+from sottovoce.study.loop_parts.frontier import frontier, recommended
+from sottovoce.study.loop_parts.rounds import Circle, Outcome
+from sottovoce.study.loop_parts.rows import FOUND, KEPT, luckiest_chance, setting_row
+from sottovoce.study.loop_parts.settings import PrivacySetting, grid
+from sottovoce.study.loop_parts.subjects import Subject, simulated_subject
+from sottovoce.study.loop_parts.usefulness import Effort, Task
+from sottovoce.study.options import Options
+from sottovoce.study.result import Row, StudyResult
+
+WIDE = ("rank_correlation", "overlap_1", "overlap_10", "coherence", "worst_adversary")
+DEFAULT_LIMIT = 0.1
+
+
+@dataclass(frozen=True)
+class LoopPlan:
+    """What is tried.
+
+    Attributes:
+        shape: what a document is: all that a user wrote in a ``week``, or as a ``user`` in all.
+        methods: compressions with their columns.
+        precisions: N.
+        epsilons: for each N.
+        measures: by which the adversary may rank.
+        measure: the one of the unprotected ranking.
+        limit: the exposure that is still acceptable.
+        effort: how long topic models are trained.
+    """
+
+    shape: Shape = "week"
+    methods: tuple[tuple[str, int | None], ...] = (
+        ("none", None),
+        ("frequency", 300),
+        ("random", 300),
+    )
+    precisions: tuple[int, ...] = (1, 4)
+    epsilons: tuple[str, ...] = ("8", "4", "2", "1")
+    measures: tuple[str, ...] = ("bow", "bow-dt", "lda", "lda-dt")
+    measure: str = "lda-dt"
+    limit: float = DEFAULT_LIMIT
+    effort: Effort = field(default_factory=Effort)
+
+    def __post_init__(self) -> None:
+        # Written so that a NaN is refused too.
+        if not 0 < self.limit <= 1:
+            raise ParameterError(f"limit must be > 0 and <= 1, got {self.limit}.")
+        if self.measure not in self.measures:
+            raise ParameterError(
+                f"measure must be one of {', '.join(self.measures)}, got {self.measure!r}."
+            )
+
+    @property
+    def settings(self) -> tuple[PrivacySetting, ...]:
+        """One of each noise: settings of one rate are the same release."""
+        found = {
+            (setting.method, setting.rate): setting
+            for setting in grid(self.methods, self.precisions, self.epsilons)
+        }
+        return tuple(found.values())
+
+
+QUICK = LoopPlan(
+    methods=(("none", None), ("frequency", 300)),
+    precisions=(2,),
+    epsilons=("8", "1"),
+    effort=Effort(topics=20, iterations=10, most_tokens=20_000),
+)
+
+
+def run_study_loop(options: Options) -> StudyResult:
+    """The loop on simulated communities, one for each seed."""
+    if any((options.data, options.posts, options.truth, options.models, options.documents)):
+        raise ParameterError(
+            "study loop makes its own communities; for yours run sottovoce loop CORPUS."
+        )
+    users, weeks, background = (150, 6, 800) if options.quick else (600, 12, 4000)
+    training = Training(40, 20, 5) if options.quick else Training(60, 80, 20)
+    subjects = [
+        simulated_subject(
+            draw_community(DEFAULT, seed, users=users, weeks=weeks, background=background), training
+        )
+        for seed in range(options.seeds or (2 if options.quick else 5))
+    ]
+    return run_loop(subjects, QUICK if options.quick else LoopPlan())
+
+
+def run_loop(subjects: Sequence[Subject], plan: LoopPlan) -> StudyResult:
+    """Every community at every setting."""
+    circles = [_circle(subject, plan) for subject in subjects]
+    before = [circle.unprotected() for circle in circles]
+    outcomes = {
+        setting: [
+            circle.released(setting, ranking)
+            for circle, ranking in zip(circles, before, strict=True)
+        ]
+        for setting in plan.settings
+    }
+    found = [circle.levels(ranking) for circle, ranking in zip(circles, before, strict=True)]
+    levels = {name: float(np.mean([each[name] for each in found])) for name in found[0]}
+    if subjects[0].judged:
+        views = max(len(each[0].exposure) for each in outcomes.values())
+        levels["r_precision_luck"] = luckiest_chance([each.judged for each in subjects], views)
+    return _result(plan, outcomes, levels, FOUND if subjects[0].judged else KEPT)
+
+
+def _circle(subject: Subject, plan: LoopPlan) -> Circle:
+    documents = documents_of(subject.posts, subject.words, plan.shape)
+    return Circle(
+        subject.posts,
+        documents,
+        Adversary(subject.knowledge, plan.measures),
+        Task(documents, subject.catalogue, plan.effort, subject.seed),
+        subject.frequencies,
+        subject.judged,
+        plan.measure,
+        subject.seed,
+    )
+
+
+def _result(
+    plan: LoopPlan,
+    outcomes: Mapping[PrivacySetting, Sequence[Outcome]],
+    levels: Mapping[str, float],
+    exposure: str,
+) -> StudyResult:
+    facts: Row = {"shape": plan.shape, "limit": plan.limit, **levels}
+    rows = tuple(setting_row(setting, found) | facts for setting, found in outcomes.items())
+    chosen = recommended(rows, exposure, plan.limit)
+    plot = frontier(
+        rows,
+        exposure,
+        level_lines(levels),
+        label=LABELS[exposure],
+        limit=plan.limit,
+        chosen=chosen,
+        finding=finding(rows, levels, exposure),
+    )
+    shown = ("method", "precision", "epsilon", exposure, "overlap_5", "jaccard", "accuracy")
+    wide = tuple(name for name in ("place", *WIDE) if name in rows[0])
+    notes = (advice(chosen, exposure, plan.limit), *NOTES)
+    plots = (plot, by_rate(rows, levels, exposure))
+    return StudyResult(rows, plots, tuple(dict.fromkeys(shown)), notes, wide)

@@ -1,0 +1,1 @@
+"""What the closed loop is made of."""

@@ -1,0 +1,66 @@
+"""Whatever bytes come, a frame's parser gives a frame or refuses by name."""
+
+from contextlib import suppress
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sottovoce.federation.frames import (
+    VERSION,
+    Answer,
+    Beat,
+    Complaint,
+    Frame,
+    Header,
+    Proposal,
+    packed,
+    unpacked,
+)
+from sottovoce.federation.refusals import BadFrameError, WrongVersionError
+
+KINDS = (Header, Answer, Beat, Proposal, Complaint)
+HEADER = Frame.of("message", bytes(16), "ann", "bob", 3, b"body").header
+VALUES = st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text() | st.binary()
+FIELDS = st.sampled_from(Header.__struct_fields__)
+
+
+def parsed(data: bytes) -> None:
+    for kind in KINDS:
+        with suppress(BadFrameError, WrongVersionError):
+            unpacked(data, kind)  # type: ignore[type-var] # one of them
+
+
+@given(st.binary(max_size=200))
+@settings(max_examples=2000, deadline=None)
+def test_any_bytes_are_refused_by_name(data: bytes) -> None:
+    parsed(data)
+
+
+@given(st.integers(0, 8 * len(packed(HEADER)) - 1))
+@settings(max_examples=600, deadline=None)
+def test_a_flipped_bit_is_refused_or_gives_a_header(bit: int) -> None:
+    damaged = bytearray(packed(HEADER))
+    damaged[bit // 8] ^= 1 << (bit % 8)
+    parsed(bytes(damaged))
+
+
+@given(st.dictionaries(FIELDS, VALUES, min_size=1))
+@settings(max_examples=2000, deadline=None)
+def test_fields_of_another_type_or_range_are_refused_by_name(changes: dict[str, object]) -> None:
+    data = msgspec.msgpack.encode(msgspec.structs.asdict(HEADER) | changes)
+    try:
+        header = unpacked(data, Header)
+    except (BadFrameError, WrongVersionError):
+        return
+    assert header.version == VERSION
+    assert len(header.session) == 16
+    assert header.size >= 0
+    assert (header.sequence == 0) == (header.kind == "abort")
+
+
+@pytest.mark.parametrize("kind", [Header, Answer, Beat])
+def test_the_version_is_looked_at_before_anything_else(kind: type[Header]) -> None:
+    with pytest.raises(WrongVersionError, match="got version 9"):
+        unpacked(msgspec.msgpack.encode({"version": 9, "of": "which nothing is known"}), kind)

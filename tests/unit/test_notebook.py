@@ -1,0 +1,72 @@
+"""What results look like in a notebook."""
+
+from datetime import UTC, datetime
+
+from sottovoce.assess.evaluation.bootstrap import Interval
+from sottovoce.assess.explanation import Explanation, Interest, Position, PostShare, WordShare
+from sottovoce.learn.learners.evaluation import Evaluation
+from sottovoce.learn.party.leakage import Leakage, Learns
+from sottovoce.notebook import html_facts, html_table
+from sottovoce.release.audit.result import AuditReport, Finding
+from sottovoce.report.figures import new_figure
+from sottovoce.report.page import Plot
+from sottovoce.study.result import StudyResult
+
+
+def test_cells_are_escaped_and_numbers_readable() -> None:
+    shown = html_table([{"a<b": "<script>", "n": 12345, "x": 0.123456, "y": True, "z": None}])
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+    for text in ("a&lt;b", "12,345", "0.1235", "yes", "<td>-</td>"):
+        assert text in shown
+
+
+def test_a_table_without_rows_is_empty() -> None:
+    assert html_table([]) == "<table><thead><tr></tr></thead><tbody></tbody></table>"
+
+
+def test_facts_stand_one_below_the_other() -> None:
+    assert html_facts({"users": 3}, "Of <us>").count("<tr>") == 2
+    assert "<caption>Of &lt;us&gt;</caption>" in html_facts({"users": 3}, "Of <us>")
+
+
+def test_leakage_names_everybody() -> None:
+    shown = Leakage("sums", (Learns("peer", "nothing"),), "all of them learn it")._repr_html_()
+    for text in ("peer", "nothing", "together", "all of them learn it", "sums"):
+        assert text in shown
+
+
+def test_an_audit_says_whether_the_claim_holds() -> None:
+    holds, fails = Finding("a", True, "fine"), Finding("b", False, "off")
+    assert "The claim holds" in AuditReport((holds,))._repr_html_()
+    assert "refuted" in AuditReport((holds, fails))._repr_html_()
+
+
+def test_an_evaluation_shows_rates() -> None:
+    shown = Evaluation(3, 1, 0, 6)._repr_html_()
+    assert "0.1" in shown
+    assert "0.75" in shown
+
+
+def test_an_interval_reads_like_one() -> None:
+    assert str(Interval(0.5, 0.41, 0.6)) == "0.500 (0.410 to 0.600)"
+
+
+def test_an_explanation_shows_times_and_words_and_no_text() -> None:
+    post = PostShare(0, datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 4, 29, tzinfo=UTC), 0.2)
+    found = Explanation(
+        Position(0.5, 3, 10), Interest(0.1, 0.2, 0.3), (post,), (WordShare("debt", 0.1),),
+        Position(0.2, 7, 10),
+    )  # fmt: skip
+    shown = found._repr_html_()
+    for text in ("2024-05-01", "debt", "persistence", "rank without"):
+        assert text in shown
+
+
+def test_a_study_shows_its_table_its_figures_and_its_notes() -> None:
+    figure, axes = new_figure()
+    axes.plot([0, 1])
+    plot = Plot(figure, "It rises & falls.", "A line.")
+    shown = StudyResult(({"n": 1, "x": 0.5},), (plot,), ("n", "x"), ("A <note>.",))._repr_html_()
+    for text in ("<svg", "It rises &amp; falls.", "A &lt;note&gt;.", "<td>0.5</td>"):
+        assert text in shown
