@@ -36,6 +36,7 @@ TEXTS = st.one_of(
         unit=st.sampled_from(["document", "sentence"]),
         stem=st.sampled_from([None, "english"]),
         bigrams=st.booleans(),
+        padded=st.booleans(),
         stop_words=st.lists(st.text("abc", min_size=1), max_size=3).map(tuple),
     ),
     st.builds(

@@ -12,6 +12,7 @@ from support.text_runs import (
     made_holdings,
     made_peers,
     made_terms,
+    part_kept,
     trained,
 )
 
@@ -23,8 +24,9 @@ from sottovoce.learn.party import (
     Message,
     encoded,
 )
-from sottovoce.learn.protocols import AbortedError
+from sottovoce.learn.protocols import AbortedError, train
 from sottovoce.learn.runs import Holdings, make_party, read_trained, run_leakage
+from sottovoce.learn.runs.calling import models
 from sottovoce.learn.runs.dictionary import (
     NoCommonWordsError,
     chosen_buckets,
@@ -105,6 +107,34 @@ def test_how_often_a_word_is_used_does_not_change_what_is_sent() -> None:
     short, long = ("aa bb",) * 6, ("aa bb aa aa " * 9,) * 60
     marks = [nominated(texts, AGREED, b"k").tolist() for texts in (short, long)]
     assert marks[0] == marks[1]
+
+
+def test_padded_marks_are_as_many_whatever_a_peer_has() -> None:
+    recipe = replace(AGREED, candidates=200, padded=True)
+    few, many = ("aa bb",) * 3, made_peers()["ada"].texts
+    assert {int(nominated(texts, recipe, b"k").sum()) for texts in (few, many)} == {200}
+    assert int(nominated(few, replace(recipe, padded=False), b"k").sum()) == 2
+    wanted = word_buckets(["aa", "bb"], b"k", recipe.buckets)
+    assert nominated(few, recipe, b"k")[wanted].tolist() == [1.0, 1.0]
+    one, other = (nominated(few, recipe, b"k") for _ in range(2))
+    assert (one != other).any()
+
+
+def test_a_padded_dictionary_trains_as_one_without() -> None:
+    """Columns of no word are dropped as rare."""
+    peers = made_peers()
+    text = replace(AGREED, buckets=1 << 16, candidates=500, padded=True, width=200)
+    ended = trained(made_terms(text=text, recipe={"penalty": 0.1}), peers)
+    result = read_trained(ended.results["ada"])
+    assert result.features is not None
+    rows = {n: (result.features.rows(p.texts), p.labels or ()) for n, p in peers.items()}
+    kept = part_kept(ended.results["ada"], "classifiers")["kept"]
+    assert kept.sum() <= len(WORDS) < len(result.names)
+    (model,) = models(result)
+    np.testing.assert_array_equal(model.coefficients, train(rows, penalty=0.1).coef_[0])
+    table = run_leakage(made_terms(text=text)).table()
+    assert "together can try words" in table
+    assert "all peers nominated together" not in table
 
 
 def test_packed_marks_add_up_to_the_number_of_peers() -> None:
@@ -198,6 +228,7 @@ def test_terms_that_differ_in_the_answer_are_refused() -> None:
 def test_the_leakage_says_what_agreeing_shows() -> None:
     table = run_leakage(made_terms()).table()
     assert "how many peers nominated a word of each of 4096 buckets" in table
+    assert "how many words all peers nominated together" in table
     assert "which label names each peer has" in table
     assert "by trying words" in table
     assert "which peers have which features" not in table

@@ -25,7 +25,14 @@ from support.trainings import small_peers
 
 from sottovoce.errors import ParameterError, ProtocolError
 from sottovoce.learn.paillier import decrypt_integers
-from sottovoce.learn.party import DisagreementError, Exchange, Faults, StalledError, Value
+from sottovoce.learn.party import (
+    DisagreementError,
+    Exchange,
+    Faults,
+    StalledError,
+    TooFewPartiesError,
+    Value,
+)
 from sottovoce.learn.protocols import Recipe, train
 from sottovoce.learn.protocols.hidden_engine import HiddenEngine
 from sottovoce.learn.runs import (
@@ -43,7 +50,7 @@ from sottovoce.learn.runs import (
 )
 from sottovoce.learn.runs.calling import UNDECIDED, labels_from_scores, labels_from_signs, models
 from sottovoce.learn.runs.classifiers import read_hidden
-from sottovoce.learn.sums import Identity
+from sottovoce.learn.sums import ALLOW_TWO, Identity
 from sottovoce.learn.texts import Documents, NoDocumentsError, Table, TextRecipe
 
 
@@ -135,6 +142,19 @@ def test_a_hidden_run_has_the_very_integers_of_the_hidden_training() -> None:
     assert [
         (int(each) + half) % classifier.modulus - half for each in np.ravel(np.asarray(whole))
     ] == total
+
+
+def test_two_holders_and_a_coordinator_train_when_they_accept_what_that_shows() -> None:
+    """Section 3.1: Alice, Bob and Cate."""
+    peers = {name: each for name, each in made_peers().items() if name in {"ada", "ben"}}
+    public = {name: PUBLIC[name] for name in peers}
+    with pytest.raises(TooFewPartiesError, match="at least 3 parties, got 2"):
+        made_terms(identities=public)
+    terms = made_terms(identities=public, recipe={"allow_two": ALLOW_TWO, "penalty": 0.1})
+    ended = trained(terms, peers)
+    (model,) = models(read_trained(ended.results["ben"]))
+    alone = train(rows_of(ended.results["ada"], peers), allow_two=ALLOW_TWO, penalty=0.1)
+    np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
 
 
 def test_three_labels_are_trained_one_against_the_others() -> None:
@@ -255,6 +275,19 @@ def test_a_peer_that_falls_silent_in_the_dictionarys_sum_is_left_out() -> None:
     (model,) = models(result)
     alone = train(rows_of(ended.results["ada"], rest))
     np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
+
+
+def test_a_peer_lost_in_the_first_of_three_trainings_is_lost_to_the_others_too() -> None:
+    peers = made_peers(labels=3)
+    terms = made_terms(text=GIVEN, recipe={"penalty": 0.1}, labels=("ham", "spam", "yam"))
+    ended = run_in_process(terms, made_holdings(peers), faults=Faults(silent_from={"dee": 5}))
+    rest = {name: each for name, each in peers.items() if name != "dee"}
+    rows = rows_of(ended.results["ada"], rest)
+    result = read_trained(ended.results["ada"])
+    assert result.peers == ("ada", "ben", "cy")
+    for label, model in zip(result.labels, models(result), strict=True):
+        signs = {name: (x, np.where(np.array(y) == label, 1, -1)) for name, (x, y) in rows.items()}
+        np.testing.assert_array_equal(model.coefficients, train(signs, penalty=0.1).coef_[0])
 
 
 def test_a_bad_wire_gives_the_result_of_those_who_are_left_or_a_named_end() -> None:

@@ -231,6 +231,7 @@ def test_sentences_of_a_document_are_in_one_fold() -> None:
         {"buckets": 10},
         {"candidates": 0},
         {"candidate_documents": 0},
+        {"padded": True, "buckets": 4096},
         {"dictionary": "given"},
         {"words": ("a",)},
         {"dictionary": "given", "words": ("Upper",)},

@@ -6,6 +6,7 @@ the coordinator's key, one under the key holder's.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn.paillier import (
@@ -40,6 +41,9 @@ from sottovoce.learn.protocols.telling import Listener, Teller
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
 from sottovoce.learn.solve import ChebyshevPlan, Share
 from sottovoce.learn.solve.masking import masked_bound
+
+if TYPE_CHECKING:
+    from sottovoce.learn.examples import Floats
 
 STAGES = (
     "features",
@@ -142,10 +146,11 @@ class HiddenCoordinator(Staged):
         self.solve: HiddenSolve | None = None
         self.survivors: tuple[str, ...] = ()
         self.other: PublicKey | None = None
+        self.holdings: dict[str, Floats] = {}
 
     def _script(self) -> Script:
         terms = self.terms
-        yield from agreeing_coordinator(terms)
+        self.holdings = yield from agreeing_coordinator(terms)
         summed = yield Stage("support", support_stage(terms).adder())
         kept = kept_features(summed.total, terms)
         peers = self.survivors = summed.survivors

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sottovoce.learn.examples import Floats
 from sottovoce.learn.learners.ridge import LinearModel
 from sottovoce.learn.learners.support import KeptFeatures
 from sottovoce.learn.party import Value
+from sottovoce.learn.protocols.local import LocalData
 from sottovoce.learn.protocols.standard import Standard
 from sottovoce.learn.protocols.terms import Mode
 from sottovoce.learn.runs import values
@@ -24,7 +26,7 @@ Record = dict[str, Value]
 def classifier_part(mode: Mode, party: Any) -> Record:  # noqa: ANN401 - a peer or coordinator
     """What a peer has of one two-class training; a coordinator has it in the open mode."""
     if mode == "hidden":
-        return _hidden_part(party.classifier, len(party.survivors))
+        return _hidden_part(party.classifier, len(party.survivors), party.data)
     if mode == "paper":
         return _paper_part(party.classifier, len(party.terms.peers), len(party.terms.features) + 1)
     kept = getattr(party, "kept", None)
@@ -84,8 +86,20 @@ def read_paper(record: Mapping[str, Value]) -> "PaperClassifier":
     )
 
 
-def _hidden_part(classifier: "HiddenClassifier", peers: int) -> Record:
+def mean_row(record: Mapping[str, Value], standard: Standard) -> Floats:
+    """What a peer adds for entities that it does not know, in the hidden mode."""
+    row = values.array(record, "mean row", "<f8")
+    if row.size != standard.width:
+        raise DamagedResultError(f"a mean row must have {standard.width} numbers.")
+    return row
+
+
+def _hidden_part(classifier: "HiddenClassifier", peers: int, data: LocalData) -> Record:
+    from sottovoce.learn.protocols.paper_training import extra_rado  # noqa: PLC0415 - likewise
+
+    rado, rows = extra_rado(classifier.standard.applied(data.rows), data.signs)
     return {
+        "mean row": rado / rows,
         **_standard_part(classifier.standard),
         "modulus": classifier.modulus,
         "score bound": classifier.score_bound,

@@ -9,7 +9,8 @@ the buckets that enough peers marked. Those are the columns. How often a word is
 travels, and no message's size depends on anybody's vocabulary.
 
 A word that too few peers nominate is told to nobody. Whoever has the key can try words: a peer
-finds out which words are in the dictionary, not who nominated them.
+finds out which words are in the dictionary, and so that enough peers, itself perhaps among them,
+nominated them; of three peers that says who, for a word that the third did not nominate.
 """
 
 from collections.abc import Generator

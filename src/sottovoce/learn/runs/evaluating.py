@@ -86,13 +86,14 @@ def _called(
 ) -> Generator[Stage, Any, tuple[str, ...]]:
     if terms.mode == "open":
         return called(trained, examples) if len(examples) else ()
-    from sottovoce.learn.runs.querying import asking  # noqa: PLC0415 - likewise
+    from sottovoce.learn.runs.querying import Part, adding  # noqa: PLC0415 - likewise
 
     # As many rows are asked for whatever a peer has, so that the helpers do not learn how many.
     rows = np.zeros((terms.rows, len(trained.names)))
     own = trained_rows(trained, examples)[: terms.rows] if len(examples) else rows[:0]
     rows[: len(own)] = own
-    signs = yield from asking(name, terms, trained, rows)
+    part = Part(name, rows, np.ones(len(trained.names), bool))
+    signs = yield from adding(name, terms, trained, part)
     return labels_from_signs(signs, trained.labels)[: len(own)]
 
 

@@ -6,11 +6,12 @@ from sottovoce.learn.runs.terms import RunTerms
 
 _BUCKETS = (
     "how many peers nominated a word of each of {} buckets, whose words it cannot work out without "
-    "the peers' key, but may guess where sums that it sees are those of well-known words"
+    "the peers' key, but may guess where sums that it sees are those of well-known words{}"
 )
+_TOTAL = "; how many words all peers nominated together"
 _TRIED = (
-    "the buckets that at least {} peers nominated a word of, and so, by trying words under the "
-    "common key, which words are in the dictionary; not who nominated them"
+    "the buckets that at least {} peers nominated a word of, itself perhaps among them, and so, by "
+    "trying words under the common key, which words are in the dictionary"
 )
 _HOLDINGS = "which peers have which features; "
 _SUPPORT = (
@@ -41,17 +42,36 @@ def run_leakage(terms: RunTerms) -> Leakage:
 
 
 def _query(terms: RunTerms) -> Leakage:
-    if terms.mode == "open":
+    if terms.mode == "open" and not terms.contributors:
         alone = (Learns(terms.asker, "the labels of its rows, by itself"),)
         return Leakage("classification, open mode", alone, "nobody else takes part", _ASSUMES)
     asks = f"that {terms.asker} asks for {terms.rows} rows"
-    asker = Learns(terms.asker, "a sign for each of its rows and each classifier")
+    if terms.mode == "open":
+        return _summed_query(terms, asks)
+    told = "; which features are its own to add" if terms.contributors else ""
+    asker = Learns(terms.asker, f"a sign for each of its rows and each classifier{told}")
     if terms.mode == "paper":
-        seen = (Learns("coordinator", f"{asks}, and every row's score"), asker)
+        others = [Learns(name, asks) for name in terms.contributors]
+        seen = (Learns("coordinator", f"{asks}, and every row's score"), asker, *others)
         return Leakage("classification, paper mode", seen, "nobody learns more", _ASSUMES)
-    rows = (Learns("coordinator", asks), Learns("key holder", asks), asker)
+    helping = [Learns(name, asks) for name in ("coordinator", "key holder", *terms.contributors)]
+    rows = (*helping, asker)
     together = "the coordinator and the key holder together learn every row's score and theta"
     return Leakage("classification, hidden mode", rows, together, _ASSUMES)
+
+
+def _summed_query(terms: RunTerms, asks: str) -> Leakage:
+    score = "each row's score, the sum of all contributors' parts"
+    others = [
+        Learns(name, f"{asks}; which features are its own to add; {score}")
+        for name in terms.contributors
+    ]
+    rows = (Learns("coordinator", f"{asks}; {score}"), Learns(terms.asker, score), *others)
+    together = (
+        "the coordinator and two thirds of the contributors together learn each one's part; of "
+        "two, each learns the other's"
+    )
+    return Leakage("classification with others' parts, open mode", rows, together, _ASSUMES)
 
 
 def _evaluation(terms: RunTerms) -> Leakage:
@@ -96,7 +116,7 @@ def _agreed(terms: RunTerms) -> bool:
 def _dictionary(terms: RunTerms) -> list[str]:
     if terms.text is None or not _agreed(terms):
         return []
-    return [_BUCKETS.format(terms.text.buckets)]
+    return [_BUCKETS.format(terms.text.buckets, "" if terms.text.padded else _TOTAL)]
 
 
 def _columns(terms: RunTerms) -> list[str]:
@@ -120,7 +140,7 @@ def _collusion(terms: RunTerms, inner: str) -> str:
         return f"{inner}; the coordinator and one peer together can try which words a column is of"
     return (
         f"{inner}; the coordinator and one peer together can try words: how many peers nominated "
-        "each, not who did"
+        "each, and so who did where it was all or none of the others"
     )
 
 

@@ -21,12 +21,7 @@ from sottovoce.learn.runs.training import (
 
 
 class RunParty(Staged):
-    """A party of a run.
-
-    Attributes:
-        terms: of the run.
-        leakage: who learns what from it.
-    """
+    """A party of a run: what it does, and what it keeps in the end."""
 
     def __init__(
         self, name: str, terms: RunTerms, plan: tuple[str, ...], script: RunScript

@@ -4,6 +4,7 @@ Private Text Classification, Protocol 3.
 """
 
 from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,16 @@ from sottovoce.learn.paillier import PrivateKey, PublicKey, public_key_from_text
 from sottovoce.learn.party import StalledError, Value
 from sottovoce.learn.protocols import hidden_classify, paper_classify
 from sottovoce.learn.protocols.hidden_classify import HiddenContributor, HiddenScorer, QueryTerms
-from sottovoce.learn.protocols.paper_classify import PaperContributor, PaperQuery, PaperScorer
+from sottovoce.learn.protocols.paper_classify import (
+    PaperContributor,
+    PaperQuery,
+    PaperScorer,
+    offset_weights,
+)
 from sottovoce.learn.protocols.stages import Stage
 from sottovoce.learn.protocols.terms import COORDINATOR
 from sottovoce.learn.runs import values
-from sottovoce.learn.runs.classifiers import read_hidden, read_paper
+from sottovoce.learn.runs.classifiers import mean_row, read_hidden, read_paper
 from sottovoce.learn.runs.records import Record, Trained, budget_part, read_budget
 from sottovoce.learn.runs.terms import RunTerms
 
@@ -33,15 +39,33 @@ def query_plan(terms: RunTerms, asker: str) -> tuple[str, ...]:
     return tuple(_prefix(asker, k) + stage for k in range(terms.most_trainings) for stage in stages)
 
 
-def asking(name: str, terms: RunTerms, trained: Trained, rows: Floats) -> Querying:
-    """The asking peer's part: a sign for each row and classifier."""
-    signs = []
+@dataclass(frozen=True, repr=False)
+class Part:
+    """What one peer adds to the scores of a query.
+
+    Attributes:
+        asker: whose query it is.
+        rows: the peer's rows over the training's columns; None: a rado in their place.
+        own: which columns are its to add.
+    """
+
+    asker: str
+    rows: Floats | None
+    own: NDArray[np.bool_]
+
+
+def adding(name: str, terms: RunTerms, trained: Trained, part: Part) -> Querying:
+    """A contributor's part; the asker ends with a sign for each row and classifier."""
+    signs: list[Signs] = []
     for k, kept in enumerate(trained.classifiers):
-        made = _hidden_asker if terms.mode == "hidden" else _paper_asker
-        party = yield from made(name, terms, kept, rows).within(_prefix(name, k))
-        if party.signs is None:
-            raise StalledError("a query ended without an answer.")
-        signs.append(party.signs)
+        made = _hidden_contributor if terms.mode == "hidden" else _paper_contributor
+        party = yield from made(name, terms, kept, part).within(_prefix(part.asker, k))
+        if party.signs is not None:
+            signs.append(party.signs)
+    if name != part.asker:
+        return np.zeros((0, 0), np.int64)
+    if len(signs) != len(trained.classifiers):
+        raise StalledError("a query ended without an answer.")
     return np.column_stack(signs)
 
 
@@ -72,7 +96,7 @@ def _query(terms: RunTerms, asker: str, kept: Mapping[str, Value]) -> QueryTerms
     return QueryTerms(
         terms.session,
         asker,
-        (asker,),
+        _order(terms, asker),
         terms.rows,
         values.item(kept, "modulus", int),
         values.item(kept, "score bound", int),
@@ -80,29 +104,44 @@ def _query(terms: RunTerms, asker: str, kept: Mapping[str, Value]) -> QueryTerms
     )
 
 
-def _hidden_asker(
-    name: str, terms: RunTerms, kept: Mapping[str, Value], rows: Floats
+def _hidden_contributor(
+    name: str, terms: RunTerms, kept: Mapping[str, Value], part: Part
 ) -> HiddenContributor:
     classifier = read_hidden(kept)
-    weights = classifier.standard.applied(rows)
-    return HiddenContributor(name, _query(terms, name, kept), classifier, weights)
+    standard = classifier.standard
+    if part.rows is None:
+        rows = np.tile(mean_row(kept, standard), (terms.rows, 1))
+    else:
+        rows = standard.applied(part.rows)
+    mask = np.append(part.own[standard.kept.kept], name == part.asker)
+    return HiddenContributor(name, _query(terms, part.asker, kept), classifier, rows * mask)
 
 
-def _paper_asker(
-    name: str, terms: RunTerms, kept: Mapping[str, Value], rows: Floats
+def _paper_contributor(
+    name: str, terms: RunTerms, kept: Mapping[str, Value], part: Part
 ) -> PaperContributor:
     classifier = read_paper(kept)
+    has = np.asarray(classifier.has, bool)
+    if part.rows is None:
+        rows = offset_weights(classifier, terms.offset or "print", terms.rows)
+    else:
+        rows = classifier.standard.applied(part.rows)[:, has]
+    mask = np.append(part.own, name == part.asker)[has]
     width, peers = values.item(kept, "width", int), values.item(kept, "peers", int)
-    query = PaperQuery(terms.session, (name,), terms.rows, peers, width)
-    weights = classifier.standard.applied(rows)[:, np.asarray(classifier.has, bool)]
-    return PaperContributor(name, query, classifier, weights)
+    query = PaperQuery(terms.session, _order(terms, part.asker), terms.rows, peers, width)
+    return PaperContributor(name, query, classifier, rows * mask)
 
 
 def _paper_query(
     terms: RunTerms, asker: str, peers: int, record: Mapping[str, Value]
 ) -> PaperQuery:
     width = len(values.texts(record, "features")) + 1
-    return PaperQuery(terms.session, (asker,), terms.rows, peers, width)
+    return PaperQuery(terms.session, _order(terms, asker), terms.rows, peers, width)
+
+
+def _order(terms: RunTerms, asker: str) -> tuple[str, ...]:
+    """Whose parts a query adds up: an evaluation's queries have their asker's only."""
+    return terms.order if asker == terms.asker else (asker,)
 
 
 def _other(name: str, key: PrivateKey, kept: Mapping[str, Value]) -> PublicKey:

@@ -49,6 +49,10 @@ def peer_record(
 def helper_record(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
     """What a coordinator or a key holder keeps."""
     record = _common(terms, agreed, trained)
+    if trained and hasattr(trained[0], "holdings"):
+        record["holdings"] = {
+            peer: np.asarray(has, bool) for peer, has in trained[0].holdings.items()
+        }
     if terms.mode == "hidden":
         record["helpers"] = tuple(_helper_part(terms, agreed, party) for party in trained)
     elif trained and trained[0].name == COORDINATOR:

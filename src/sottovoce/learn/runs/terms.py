@@ -6,6 +6,7 @@ from typing import Literal, Self, TypeAlias
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn.party.message import SESSION_BYTES
+from sottovoce.learn.protocols.engines import Offset
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, Mode, Recipe
 from sottovoce.learn.sums.rules import checked_parties
 from sottovoce.learn.texts.recipe import MOST_FEATURES, TextRecipe
@@ -38,6 +39,9 @@ class RunTerms:
         held_out: the fraction of its documents that each peer keeps for evaluation.
         training: the session of the training whose classifier is used.
         asker: the peer that asks, where rows are classified.
+        contributors: other peers that add their features' part of each score.
+        offset: what they add: nothing said, their own rows of the same entities; ``mean`` or
+            ``print``, a rado in place of entities that they do not know.
         rows: how many rows it asks for; of a hidden evaluation, how many of each peer are used.
     """
 
@@ -54,6 +58,8 @@ class RunTerms:
     training: bytes = b""
     asker: str = ""
     rows: int = 0
+    contributors: tuple[str, ...] = ()
+    offset: Offset | None = None
 
     def __post_init__(self) -> None:
         _check_word("kind", self.kind, KINDS)
@@ -75,10 +81,15 @@ class RunTerms:
         """Who takes part, the helpers first."""
         if self.kind == "rados":
             return (COORDINATOR, KEY_HOLDER, INTERMEDIARY, *self.peers)
-        if self.kind == "classify" and self.mode == "open":
+        if self.kind == "classify" and self.mode == "open" and not self.contributors:
             return (self.asker,)
         helpers = (COORDINATOR, KEY_HOLDER) if self._has_key_holder else (COORDINATOR,)
-        return (*helpers, *((self.asker,) if self.kind == "classify" else self.peers))
+        return (*helpers, *(self.order if self.kind == "classify" else self.peers))
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Whose features are used in a query, the asker's first."""
+        return (self.asker, *self.contributors)
 
     @property
     def most_trainings(self) -> int:
@@ -140,6 +151,14 @@ class RunTerms:
                 f"and labels at most {MOST_CLASSES}."
             )
 
+    def _check_contributors(self) -> None:
+        others = set(self.contributors)
+        if self.contributors and (self.kind != "classify" or not others < set(self.identities)):
+            raise ParameterError("contributors are peers that help to classify a peer's rows.")
+        if list(self.contributors) != sorted(others) or self.asker in others:
+            raise ParameterError("contributors must be in alphabetical order, without the asker.")
+        _check_offset(self.mode, self.offset, alone=not self.contributors)
+
     def _check_use(self) -> None:
         if not 0 <= self.rows <= MOST_ROWS:
             raise ParameterError(f"rows must be from 0 to {MOST_ROWS}, got {self.rows}.")
@@ -151,10 +170,20 @@ class RunTerms:
             raise ParameterError(
                 f"a query needs a peer that asks and at least 1 row, got {self.rows} rows."
             )
+        self._check_contributors()
         if self.kind == "evaluate" and self.mode != "open" and self.rows < 1:
             raise ParameterError(
                 "an evaluation by queries needs the number of each peer's rows: rows must be >= 1."
             )
+
+
+def _check_offset(mode: Mode, offset: str | None, *, alone: bool) -> None:
+    if offset not in {None, "mean", "print"}:
+        raise ParameterError(f"offset must be None, mean or print, got {offset!r}.")
+    if offset is not None and (mode == "open" or alone):
+        raise ParameterError("offset is for contributors in the hidden and paper modes.")
+    if offset == "print" and mode != "paper":
+        raise ParameterError('offset="print" is the paper mode\'s; use offset="mean".')
 
 
 def _check_word(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -176,6 +176,7 @@ TEXT_KINDS = {
     "keyed": FLAG,
     "buckets": WHOLE,
     "candidates": WHOLE,
+    "padded": FLAG,
     "candidate_documents": WHOLE,
     "unit": WORD,
     "declared": WORD,
@@ -200,4 +201,6 @@ _TERMS = {
     "training": OCTETS,
     "asker": WORD,
     "rows": WHOLE,
+    "contributors": TEXTS,
+    "offset": maybe(WORD),
 }

@@ -11,6 +11,7 @@ from sottovoce.corpus.counting import count_batches, term_statistics
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError
 from sottovoce.learn.examples import Floats
+from sottovoce.learn.randomness import random_below
 from sottovoce.learn.texts.buckets import PUBLIC_KEY, word_buckets, word_signs
 from sottovoce.learn.texts.documents import NoDocumentsError
 from sottovoce.learn.texts.recipe import TextRecipe
@@ -110,7 +111,21 @@ def nominated(texts: tuple[str, ...], recipe: TextRecipe, key: bytes) -> NDArray
     words = [statistics.terms[at] for at in order]
     bits = np.zeros(recipe.buckets)
     bits[word_buckets(words, key, recipe.buckets)] = 1.0
-    return bits
+    return padded(bits, recipe.candidates) if recipe.padded else bits
+
+
+def padded(bits: NDArray[np.float64], marks: int) -> NDArray[np.float64]:
+    """The same marks and random ones, ``marks`` in all: they do not say how many words there are.
+
+    Where random marks of enough peers meet, a column stands for no word; no document uses it, and
+    it is dropped with the rare ones.
+    """
+    whole, lacking = bits.copy(), marks - int(bits.sum())
+    while lacking > 0:
+        bucket = random_below(len(whole))
+        lacking -= int(whole[bucket] == 0)
+        whole[bucket] = 1.0
+    return whole
 
 
 def _counts(texts: tuple[str, ...], words: tuple[str, ...], recipe: TextRecipe) -> sparse.csr_array:

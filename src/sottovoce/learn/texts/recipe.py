@@ -16,6 +16,7 @@ Unit: TypeAlias = Literal["document", "sentence"]
 Declared: TypeAlias = Literal["all", "used"]
 MOST_BUCKETS = 1 << 22
 MOST_FEATURES = 1 << 16
+_ROOM = 16
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class TextRecipe:
         keyed: whether ``hashed`` uses a key that only the peers have.
         buckets: into how many buckets ``agreed`` sorts nominated words.
         candidates: how many words a peer nominates: the most frequent ones of its texts.
+        padded: whether a peer marks random buckets besides, so that it marks ``candidates`` of them
+            whatever it has; without, the sum tells how many words all peers nominate together.
         candidate_documents: a word that fewer of its texts use is not nominated.
         unit: what has a label and becomes a row.
         declared: what f_p says: that a peer has every feature, or which its texts use.
@@ -88,6 +91,7 @@ class TextRecipe:
     keyed: bool = False
     buckets: int = 1 << 18
     candidates: int = 2000
+    padded: bool = False
     candidate_documents: int = 2
     unit: Unit = "document"
     declared: Declared = "all"
@@ -106,6 +110,11 @@ class TextRecipe:
         _check_range("buckets", self.buckets, self.width, MOST_BUCKETS)
         _check_range("candidates", self.candidates, 1, self.buckets)
         _check_range("candidate_documents", self.candidate_documents, 1, 1 << 30)
+        if self.padded and _ROOM * self.candidates > self.buckets:
+            raise ParameterError(
+                f"padded needs at least {_ROOM} buckets for each candidate, got {self.buckets} for "
+                f"{self.candidates}: random marks would meet too often."
+            )
         self._check_words()
         _ = self.rules  # which refuses what is no stemmer
         if self.signed and (self.values != "counts" or self.dictionary != "hashed"):

@@ -1,0 +1,78 @@
+"""Results that were kept: read again as they were, or refused by name."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from support.text_runs import AGREED, made_peers, made_terms, made_texts, trained
+
+from sottovoce.errors import ParameterError
+from sottovoce.learn.party import Value, decoded, encoded
+from sottovoce.learn.protocols import QueryBudget
+from sottovoce.learn.runs import DamagedResultError, called, read_trained
+from sottovoce.learn.runs.classifiers import read_hidden, read_model
+from sottovoce.learn.runs.records import budget_part, read_budget
+from sottovoce.learn.texts import Documents
+
+
+@pytest.fixture(scope="module")
+def result() -> Mapping[str, Value]:
+    terms = made_terms(text=AGREED, recipe={"penalty": 0.1})
+    return trained(terms, made_peers()).results["ben"]
+
+
+def test_a_result_survives_a_disk(result: Mapping[str, Value]) -> None:
+    again = decoded(encoded(result))
+    assert isinstance(again, Mapping)
+    texts = Documents.of(made_texts(20, 90)[0])
+    assert called(read_trained(again), texts) == called(read_trained(result), texts)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("version", 2),
+        ("kind", "classify"),
+        ("mode", "ajar"),
+        ("mode", 3),
+        ("session", "text"),
+        ("features", (1, 2)),
+        ("labels", "ham"),
+        ("peers", ("ada", 1)),
+        ("text", ("no recipe",)),
+        ("text", 7),
+        ("key", 7),
+        ("chosen", (np.arange(3), np.arange(3))),
+        ("chosen", ("one",)),
+        ("has", np.arange(3)),
+        ("held out", np.zeros(2)),
+        ("classifiers", ("one",)),
+    ],
+)
+def test_a_damaged_result_is_refused(result: Mapping[str, Value], name: str, value: Value) -> None:
+    with pytest.raises(DamagedResultError):
+        read_trained({**result, name: value})
+
+
+def test_a_classifier_of_another_width_is_refused(result: Mapping[str, Value]) -> None:
+    (kept,) = read_trained(result).classifiers
+    with pytest.raises(DamagedResultError, match="must have 3 numbers"):
+        read_model(kept, 3)
+    with pytest.raises(DamagedResultError):
+        read_hidden(kept)
+
+
+def test_a_budget_is_put_down_and_taken_up() -> None:
+    budget = QueryBudget(("ada", "ben"), 5, 8)
+    budget.spend("ada", 4)
+    record: dict[str, Any] = {"budget": budget_part(budget)}
+    again = read_budget(record)
+    assert (again.left("ada"), again.left("ben"), again.left("eve")) == (1, 4, 0)
+    for broken in ({"left": {"ada": "x"}, "together": 1}, {"left": 1, "together": 1}, 7):
+        with pytest.raises(DamagedResultError):
+            read_budget({"budget": broken})  # type: ignore[dict-item] # damaged
+    with pytest.raises(ParameterError, match=">= 0"):
+        QueryBudget.resumed({"ada": -1}, 3)
+    spent = QueryBudget.resumed({"ada": 0}, 0)
+    assert spent.left("ada") == 0
