@@ -87,18 +87,16 @@ STUDIES: dict[str, Study] = {
         "Misclassification and time, in clear, with rados encrypted and with theta encrypted",
         run_learn_table_1,
     ),
-<<<<<<< HEAD
     "learn-figures": Study(
         "Figures 1 to 3 drawn from what ran: who sent whom what, in bytes", run_learn_figures
     ),
     "learn-federation": Study(
         "Seconds and bytes of trainings between processes, by peers and features",
         run_learn_federation,
-=======
+    ),
     "loop": Study(
         "Assess, release, assess again: exposure against usefulness over privacy settings",
         run_study_loop,
->>>>>>> fedcore
     ),
 }
 
