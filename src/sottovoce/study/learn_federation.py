@@ -44,7 +44,7 @@ class Grid:
         return sorted(set(by_peers + by_width))
 
 
-QUICK = Grid(peers=(3,), widths=(10, 20), usual_peers=3, usual_width=10)
+QUICK = Grid(peers=(3,), widths=(10,), usual_peers=3, usual_width=10)
 
 
 def run_learn_federation(options: Options) -> StudyResult:
