@@ -82,6 +82,7 @@ class Training(msgspec.Struct, frozen=True, omit_defaults=True):
     labels: list[str] = []
     held_out: float = 0.0
     intermediary: bool = False
+    peers_may_start: bool = False
 
     @property
     def needs_key_holder(self) -> bool:

@@ -1,4 +1,4 @@
-"""A node that peers can also ask something: the coordinator, to propose a query for them.
+"""A node that peers can also ask something: the coordinator, to propose a run for them.
 
 Only a coordinator proposes runs. A peer that wants rows classified under the hidden mode says so
 over the same mutual TLS, and the coordinator proposes the query in that peer's name, no other's.
@@ -26,19 +26,10 @@ _ASK_S = 30.0
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """A query that a peer would like to make.
-
-    Attributes:
-        version: of this format.
-        session: the query's name, which the asker has drawn.
-        training: whose classifier is asked.
-        rows: how many rows are to be classified.
-    """
+    """A run that a peer would like to have: its terms, as all parties will see them."""
 
     version: int
-    session: bytes
-    training: bytes
-    rows: int
+    terms: bytes
 
 
 class Granted(msgspec.Struct, frozen=True):

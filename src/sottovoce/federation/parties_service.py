@@ -24,10 +24,11 @@ from sottovoce.federation.parties_view import (
 )
 from sottovoce.federation.refusals import RunAbortedError
 from sottovoce.federation.roster import Member
-from sottovoce.learn.party import new_session
+from sottovoce.learn.party import encoded
 from sottovoce.learn.runs import RunTerms
 from sottovoce.learn.runs.evaluating import JointEvaluation
 from sottovoce.learn.runs.records import Trained
+from sottovoce.learn.texts.documents import Documents, Examples
 
 _LOOK_S = 0.1
 
@@ -91,6 +92,7 @@ class Service:
             "train": self._train,
             "evaluate": self._evaluate,
             "classify": self._classify,
+            "run": self._run,
             "transcript": self._transcript,
             "stop": self._stop,
         }
@@ -132,18 +134,37 @@ class Service:
         if known.mode == "open":
             yield _last({"labels": labelled(self.node, examples), "run": None})
             return
-        wish = Wish(VERSION, new_session(), known.session, len(examples))
-        self._maker.asked[wish.session] = examples
+        past = next(run for run in self.node.past() if run.terms.session == known.session)
+        terms = use_terms("classify", past.terms, asker=self.node.name, rows=len(examples))
+        for answer in self._wished(terms, examples):
+            if "last" in answer:
+                labels = self._record(answer["value"]["run"])["labels"]
+                answer = _last({**answer["value"], "labels": labels})  # noqa: PLW2901 - with labels
+            yield answer
+
+    def _run(self, request: Mapping[str, Any]) -> Answers:
+        """A run of given terms; what this party keeps of it, in hexadecimal."""
+        terms = RunTerms.from_bytes(bytes.fromhex(str(request["terms"])))
+        texts = request.get("texts")
+        examples = None if texts is None else Documents.of(texts)
+        coordinates = self.party.config.party.role == "coordinator"
+        run = self._watched(terms, self._proposed(terms)) if coordinates else None
+        for answer in run or self._wished(terms, examples):
+            if "last" in answer:
+                kept = encoded(dict(self._record(answer["value"]["run"])))
+                answer = _last({**answer["value"], "record": kept.hex()})  # noqa: PLW2901 - with it
+            yield answer
+
+    def _wished(self, terms: RunTerms, examples: Examples | None) -> Answers:
+        """A run that the coordinator proposes because this peer asks for it."""
+        if examples is not None:
+            self._maker.asked[terms.session] = examples
         try:
-            run = self.node.wish(wish)
-            terms = self._awaited_terms(run)
-            for answer in self._watched(terms, run):
-                if "last" in answer:
-                    labels = self._record(run.hex())["labels"]
-                    answer = _last({**answer["value"], "labels": labels})  # noqa: PLW2901 - with labels
-                yield answer
+            run = self.node.wish(Wish(VERSION, terms.to_bytes()))
+            self._await_proposal(run)
+            yield from self._watched(terms, run)
         finally:
-            del self._maker.asked[wish.session]
+            self._maker.asked.pop(terms.session, None)
 
     def _record(self, run: str) -> Mapping[str, Any]:
         """What this party keeps of a run."""
@@ -174,37 +195,42 @@ class Service:
             else:
                 return
 
-    def _awaited_terms(self, run: bytes) -> RunTerms:
-        """The terms of a run that was granted, once its proposal has come."""
+    def _await_proposal(self, run: bytes) -> None:
+        """Until the proposal of a run that was granted has come."""
         end = time.monotonic() + self.node.settings.deadline_s
         while time.monotonic() < end and not self.stopping.is_set():
-            for past in self.node.past():
-                if past.session == run:
-                    return past.terms
+            if any(past.session == run for past in self.node.past()):
+                return
             time.sleep(_LOOK_S)
-        raise InputError("the coordinator granted a query but did not propose it in time.")
+        raise InputError("the coordinator granted a run but did not propose it in time.")
 
     def _granted(self, caller: Member, wish: Wish) -> bytes:
-        """The coordinator's part of a query: propose it in the caller's name."""
-        if caller.role != "peer":
-            raise ParameterError("only peers have rows classified.")
+        """The coordinator's answer to a peer: propose what it asks for, if it may."""
+        terms = RunTerms.from_bytes(wish.terms)
         with self._granting:
-            past = self.node.past()
-            training = next((p for p in past if p.terms.session == wish.training), None)
-            if training is None or training.status != "finished":
-                raise ParameterError("the coordinator knows no finished training of that name.")
-            # Two at a time would count on the same budget.
-            busy = any(p.status == "running" and p.terms.training == wish.training for p in past)
-            if busy:
-                raise ParameterError("another query is under way; ask again when it has ended.")
-            terms = use_terms(
-                "classify",
-                training.terms,
-                session=wish.session,
-                asker=caller.name,
-                rows=wish.rows,
-            )
+            if terms.kind == "classify":
+                self._check_query(caller, terms)
+            elif caller.role != "peer" or not self._peers_may_start():
+                raise ParameterError(
+                    "peers may not start runs here; set peers_may_start = true in [training] of "
+                    "the coordinator's party.toml, or start it there."
+                )
             return self._proposed(terms)
+
+    def _check_query(self, caller: Member, terms: RunTerms) -> None:
+        past = self.node.past()
+        training = next((run for run in past if run.terms.session == terms.training), None)
+        if training is None or training.status != "finished":
+            raise ParameterError("the coordinator knows no finished training of that name.")
+        if caller.role != "peer" or terms.asker != caller.name:
+            raise ParameterError("a peer asks in its own name only.")
+        # Two at a time would count on the same budget.
+        if any(run.status == "running" and run.terms.training == terms.training for run in past):
+            raise ParameterError("another query is under way; ask again when it has ended.")
+
+    def _peers_may_start(self) -> bool:
+        training = self.party.config.party.training
+        return training is not None and training.peers_may_start
 
     def _proposed(self, terms: RunTerms) -> bytes:
         return self.node.propose(terms.to_bytes(), terms.parties)

@@ -19,7 +19,7 @@ from sottovoce.learn.texts.recipe import TextRecipe
 
 DEFAULT_PENALTY = 0.1
 NOT_YET = "has not finished that training yet"
-_BESIDE_RECIPE = ("mode", "labels", "held_out", "intermediary")
+_BESIDE_RECIPE = ("mode", "labels", "held_out", "intermediary", "peers_may_start")
 _FILES = ("words_file", "stop_words_file", "columns")
 _LARGEST_LIST = 1 << 26
 

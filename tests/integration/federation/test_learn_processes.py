@@ -26,12 +26,14 @@ from sottovoce.errors import SottovoceError
 from sottovoce.federation.config import Features, Training
 from sottovoce.federation.config_setup import Plan
 from sottovoce.federation.parties import ConfiguredParty
+from sottovoce.federation.parties_connection import Connected
 from sottovoce.federation.parties_holdings import own_examples
 from sottovoce.federation.parties_launch import Launched, launched, prepare
 from sottovoce.federation.parties_words import UNKNOWN
 from sottovoce.learn.paillier import decrypt_integers
 from sottovoce.learn.protocols.hidden_training import HiddenClassifier
 from sottovoce.learn.runs.classifiers import read_hidden
+from sottovoce.learn.text_classifier import FederatedTextClassifier
 from sottovoce.learn.texts.documents import Documents
 
 Run = Callable[..., tuple[int, str, str]]
@@ -303,6 +305,36 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
     everything = "".join(path.read_text() for path in folder.glob("*/log.jsonl"))
     assert "word3" not in everything
     assert "common" not in everything
+
+
+def test_a_notebook_at_one_peer_trains_across_all_if_the_coordinator_lets_it(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "all"
+    texts = [f"{('rose', 'flour')[at % 2]} common{at % 5} word{at % 7}" for at in range(40)]
+    labels = [("garden", "kitchen")[at % 2] for at in range(40)]
+    peers = dict.fromkeys(NAMES[:3], Documents.of(texts, labels))
+    prepare(folder, peers, Plan(NAMES[:3], Training(peers_may_start=True)))
+    with launched(folder):
+        here = Connected(folder / "ada" / "party.toml")
+        model = FederatedTextClassifier(
+            dictionary="hashed", width=32, penalty=PENALTY, labels=("garden", "kitchen")
+        ).fit(here)
+        alone = FederatedTextClassifier(
+            dictionary="hashed", width=32, penalty=PENALTY, labels=("garden", "kitchen")
+        ).fit(dict.fromkeys(NAMES[:3], (texts, labels)))
+        assert model.predict(["a rose", "some flour"]).tolist() == ["garden", "kitchen"]
+        asked_for = ["rose word3", "flour common1 word2"]
+        assert np.array_equal(
+            model.decision_function(asked_for), alone.decision_function(asked_for)
+        )
+        assert here.last["kind"] == "train"
+        rare = {"fewest_documents": 2, "allow_rare": "a word of one document is that document"}
+        strict = FederatedTextClassifier(
+            dictionary="hashed", width=32, penalty=PENALTY, options=rare
+        )
+        with pytest.raises(SottovoceError, match="accepts fewest_documents from 5 on, got 2"):
+            strict.fit(here)
 
 
 def test_csv_quoting_keeps_texts_whole(tmp_path: Path) -> None:

@@ -6,10 +6,12 @@ import re
 import socket
 import sqlite3
 import stat
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -26,9 +28,12 @@ from sottovoce.federation.parties import JOURNAL_FILE, ConfiguredParty
 from sottovoce.federation.parties_control import ControlServer, NotRunningError, ask, asked
 from sottovoce.federation.parties_earlier import Past, earlier_record, latest_training
 from sottovoce.federation.parties_log import opened_log
+from sottovoce.federation.parties_node import Wish
 from sottovoce.federation.parties_past import past_runs
+from sottovoce.federation.parties_service import Service
 from sottovoce.federation.parties_terms import check_accepted, training_terms, use_terms
 from sottovoce.federation.parties_words import ANY, MEANINGS, UNKNOWN, in_words, meaning
+from sottovoce.federation.roster import Member
 from sottovoce.learn.party import encoded, new_session
 from sottovoce.learn.runs import RunTerms
 
@@ -120,6 +125,42 @@ def test_a_query_that_was_aborted_counts_as_asked(folder: Path) -> None:
 def _budget(record: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 - a record
     assert record is not None
     return record["helpers"][0]["budget"]
+
+
+def coordinator_after(past: list[Past], *, may_start: bool = False) -> Service:
+    """A coordinator that has seen these runs, and notes what it proposes."""
+    service = Service.__new__(Service)
+    service._granting = threading.Lock()
+    proposed = SimpleNamespace(past=lambda: past, propose=lambda terms, parties: b"run")
+    service.node = cast("Any", proposed)
+    training = Training(peers_may_start=may_start)
+    config = SimpleNamespace(party=SimpleNamespace(training=training))
+    service.party = cast("Any", SimpleNamespace(config=config))
+    return service
+
+
+def test_a_coordinator_grants_a_peer_queries_in_its_own_name_one_at_a_time(folder: Path) -> None:
+    terms = terms_of(folder, mode="hidden")
+    trained = Past(b"t", terms, "finished", helper(10, 20), 0.0)
+    query = use_terms("classify", terms, asker="ada", rows=2)
+    ada, ben = (Member(name, "peer", "x:1", f"{at}" * 64) for at, name in enumerate(("ada", "ben")))
+    wish = Wish(1, query.to_bytes())
+    assert coordinator_after([trained])._granted(ada, wish) == b"run"
+    with pytest.raises(ParameterError, match="its own name only"):
+        coordinator_after([trained])._granted(ben, wish)
+    with pytest.raises(ParameterError, match="no finished training"):
+        coordinator_after([])._granted(ada, wish)
+    busy = query_of(terms, 1, "running")
+    with pytest.raises(ParameterError, match="another query is under way"):
+        coordinator_after([trained, busy])._granted(ada, wish)
+
+
+def test_peers_start_trainings_only_where_the_coordinator_lets_them(folder: Path) -> None:
+    ada = Member("ada", "peer", "x:1", "0" * 64)
+    wish = Wish(1, terms_of(folder).to_bytes())
+    assert coordinator_after([], may_start=True)._granted(ada, wish) == b"run"
+    with pytest.raises(ParameterError, match="peers_may_start = true"):
+        coordinator_after([])._granted(ada, wish)
 
 
 # Words.
