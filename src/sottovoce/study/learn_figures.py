@@ -1,7 +1,7 @@
 """Figures 1, 2 and 3: the pipeline, the blind intermediary and the peers, drawn from what ran.
 
-Private Text Classification, Figures 1 to 3. Parties run as processes on this machine; every arrow
-between them stands for messages of their transcripts, with the bytes that were sent.
+Parties run as processes on this machine; every arrow between them stands for messages of their
+transcripts, with the bytes that were sent.
 """
 
 import tempfile
@@ -52,7 +52,10 @@ def run_learn_figures(options: Options) -> StudyResult:
 
 
 def architecture(sent: Sequence[Flow], peers: Iterable[str]) -> Plot:
-    """Figure 3: all parties, and what goes between them."""
+    """All parties, and what goes between them.
+
+    Private Text Classification, Figure 3.
+    """
     names = list(peers)
     step = 2.35
     middle = step * len(names) / 2
@@ -101,7 +104,10 @@ def _of_peer(sent: Sequence[Flow], name: str, place: float) -> list[Arrow]:
 
 
 def pipeline(sent: Sequence[Flow], documents: int, width: int) -> Plot:
-    """Figure 1: from a peer's texts to what leaves it."""
+    """From a peer's texts to what leaves it.
+
+    Private Text Classification, Figure 1.
+    """
     name = NAMES[0]
     sums = of_kind(sent, "summand", sender=name)
     rest = total(sent, name) - sums
@@ -130,7 +136,10 @@ def pipeline(sent: Sequence[Flow], documents: int, width: int) -> Plot:
 
 
 def blind(sent: Sequence[Flow], peers: Mapping[str, Documents]) -> Plot:
-    """Figure 2: the owner encrypts, the intermediary mixes blindly, the key holder opens."""
+    """The owner encrypts, the intermediary mixes blindly, the key holder opens.
+
+    Private Text Classification, Figure 2.
+    """
     owner = next(iter(peers))
     has = f"{owner}\nhas {len(peers[owner])} texts,\nno key"
     boxes = {
