@@ -100,8 +100,11 @@ def _plot(rows: Sequence[Row], grid: Grid) -> Plot:
     for column, (along, fixed, at) in enumerate(sides):
         for row, what in enumerate(("seconds", "megabytes")):
             axes = panels[2 * row + column]
-            _draw(axes, [each for each in rows if each[fixed] == at], along, what)
-            axes.set(xlabel=along, ylabel=_axis(what), ylim=(0, None), title=f"{at} {fixed}")
+            shown = [each for each in rows if each[fixed] == at]
+            _draw(axes, shown, along, what)
+            axes.set_xticks(sorted({_number(each, along) for each in shown}))
+            highest = 1.12 * max(_number(each, what) for each in shown)
+            axes.set(xlabel=along, ylabel=_axis(what), ylim=(0, highest), title=f"{at} {fixed}")
     legend_below(figure, len(WAYS))
     finding = _finding(rows)
     return Plot(figure, finding, f"Four panels of lines, one line a way of adding up. {finding}")
