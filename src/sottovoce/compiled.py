@@ -1,8 +1,9 @@
 """How Sottovoce compiles its kernels: one decorator, one place to spread work over cores."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numba
@@ -39,3 +40,20 @@ def on_threads(tasks: Sequence[Callable[[], Result]], threads: int | None = None
         return [task() for task in tasks]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(lambda task: task(), tasks))
+
+
+def ahead(items: Iterable[Result]) -> Iterator[Result]:
+    """The same items; while one is being used, a thread of its own makes the next, and no more."""
+    making = iter(items)
+    with ThreadPoolExecutor(1) as pool:
+        step = partial(_step, making)
+        coming = pool.submit(step)
+        while made := coming.result():
+            coming = pool.submit(step)
+            yield made[0]
+
+
+def _step(making: Iterator[Result]) -> tuple[Result] | None:
+    for item in making:
+        return (item,)
+    return None

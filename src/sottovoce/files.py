@@ -1,19 +1,26 @@
 """Output files that are whole or absent.
 
 A writer fills a temporary name in the destination's own folder; only a finished file is renamed
-to its final name, so a crash, an error or Ctrl-C never leaves half a file under that name.
+to its final name, so a crash, an error or Ctrl-C never leaves half a file under that name. The
+writer holds a lock on the temporary file, which the system drops when a process dies: whoever
+writes there next removes what a dead one left.
 """
 
+import fcntl
 import hashlib
 import os
+import re
 import secrets
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sottovoce.errors import InputError
 
 PRIVATE_MODE = 0o600
+PATIENCE_S = 5.0
+_TRY_AGAIN_S = 0.05
 
 
 @contextmanager
@@ -25,8 +32,10 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder.")
     temporary = _temporary_name(path)
+    descriptor = None
     try:
-        _create(temporary, private=private)
+        _remove_stale(path)
+        descriptor = _create(temporary, private=private)
         yield temporary
         _flush_to_disk(temporary)
         temporary.replace(path)
@@ -36,6 +45,25 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
         raise InputError(f"cannot write into {path.parent}: {_system_words(error)}.") from error
     finally:
         temporary.unlink(missing_ok=True)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+@contextmanager
+def only_one(path: Path, *, patience_s: float | None = None) -> Iterator[None]:
+    """Let no other command update ``path`` meanwhile; refuse when one does and goes on doing so.
+
+    The lock is on a file beside it, which goes when the block ends. The system drops the lock of a
+    process that dies, so none can be left behind.
+    """
+    lock = path.with_name(f"{path.name}.lock")
+    patience_s = PATIENCE_S if patience_s is None else patience_s
+    descriptor = _locked(lock, path, time.monotonic() + patience_s)
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
+        os.close(descriptor)
 
 
 def refuse_overlap(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
@@ -101,9 +129,65 @@ def _temporary_name(path: Path) -> Path:
     return path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
 
 
-def _create(path: Path, *, private: bool) -> None:
+def _create(path: Path, *, private: bool) -> int:
+    """Create and lock a temporary file."""
     mode = PRIVATE_MODE if private else 0o666
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
+    while True:
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+        # A system without locks has files all the same.
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Somebody may have taken it for stale before it was locked.
+        if _is_still(path, descriptor):
+            return descriptor
+        os.close(descriptor)
+
+
+def _remove_stale(path: Path) -> None:
+    """Remove temporary files of ``path`` that no living process writes."""
+    name = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}\.part")
+    for entry in path.parent.iterdir():
+        if name.fullmatch(entry.name):
+            with suppress(OSError):
+                _remove_unlocked(entry)
+
+
+def _remove_unlocked(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
+    finally:
+        os.close(descriptor)
+
+
+def _locked(lock: Path, path: Path, deadline: float) -> int:
+    """A locked descriptor of ``lock``, which is there as long as it is held."""
+    while True:
+        try:
+            descriptor = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, PRIVATE_MODE)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            if time.monotonic() >= deadline:
+                raise InputError(
+                    f"another command is updating {path}; try again when it is done."
+                ) from None
+            time.sleep(_TRY_AGAIN_S)
+            continue
+        except OSError as error:
+            raise InputError(f"cannot lock {path}: {_system_words(error)}.") from error
+        # Who had it before may have removed the file between the two calls.
+        if _is_still(lock, descriptor):
+            return descriptor
+        os.close(descriptor)
+
+
+def _is_still(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except OSError:
+        return False
 
 
 def _flush_to_disk(path: Path) -> None:

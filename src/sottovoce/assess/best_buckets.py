@@ -15,14 +15,17 @@ from numpy.typing import NDArray
 from sottovoce.assess.best_buckets_kernels import (
     EMPTY,
     NOWHERE,
+    close_gaps,
     count_used,
     fold,
     gather_best,
     gather_strongest,
 )
+from sottovoce.assess.growing import GrowingRows
 from sottovoce.errors import ParameterError
 
 _FIRST_SLOTS = 64
+_GAPS_WORTH_CLOSING = 0.2
 
 
 class Lines(NamedTuple):
@@ -45,8 +48,8 @@ class BestBuckets:
         self.topics = topics
         self.kept = kept
         self._users = 0
-        self._strengths = np.empty((0, topics), np.float64)
-        self._buckets = np.empty((0, topics), np.int32)
+        self._strengths = GrowingRows(topics, np.float64)
+        self._buckets = GrowingRows(topics, np.int32)
         # For the first slot of a free block: the next free block of its size.
         self._following = np.empty(0, np.int64)
         self._start = np.empty(0, np.int64)
@@ -79,11 +82,11 @@ class BestBuckets:
 
     def lines(self, users: NDArray[np.int64]) -> Lines:
         """What is held of ``users``, as ``add_lines`` takes it."""
-        used = count_used(self._buckets, self._start, self._room, users)
+        used = count_used(self._buckets.array, self._start, self._room, users)
         ends = np.cumsum(used)
         first = np.repeat(self._start[users] - (ends - used), used)
         places = np.arange(first.size) + first
-        return Lines(used, self._buckets[places], self._strengths[places])
+        return Lines(used, self._buckets.array[places], self._strengths.array[places])
 
     def best(self, topic: int, m: int) -> NDArray[np.float64]:
         """Users x m: the strengths of the best buckets for one topic, 0 where there is none."""
@@ -93,13 +96,14 @@ class BestBuckets:
                 "score again and keep more."
             )
         found = np.zeros((self._users, m))
-        gather_best(self._strengths, self._buckets, self._start, self._room, topic, found)
+        slots = (self._strengths.array, self._buckets.array)
+        gather_best(*slots, self._start, self._room, topic, found)
         return found
 
     def strongest(self) -> NDArray[np.float64]:
         """Users x topics: the largest strength over all posts; 0 for who has no post."""
         found = np.zeros((self._users, self.topics))
-        gather_strongest(self._strengths, self._start, self._room, found)
+        gather_strongest(self._strengths.array, self._start, self._room, found)
         return found
 
     def _fold(
@@ -115,8 +119,8 @@ class BestBuckets:
         done = 0
         while (
             done := fold(
-                self._strengths,
-                self._buckets,
+                self._strengths.array,
+                self._buckets.array,
                 self._following,
                 self._start,
                 self._room,
@@ -128,13 +132,24 @@ class BestBuckets:
                 done,
             )
         ) < users.size:
-            self._widen()
+            self._make_room()
 
-    def _widen(self) -> None:
-        size = max(_FIRST_SLOTS, 2 * self.kept, 2 * len(self._strengths))
-        self._strengths = _longer(self._strengths, size)
-        self._buckets = _longer(self._buckets, size)
-        self._following = _longer(self._following, size)
+    def _make_room(self) -> None:
+        """Close the gaps that users left who moved to larger blocks; grow where that is too few."""
+        slots, live = len(self._strengths.array), int(self._room.sum())
+        if slots - live >= max(self.kept, _GAPS_WORTH_CLOSING * slots):
+            order = np.argsort(self._start, kind="stable")
+            tables = (self._strengths.array, self._buckets.array)
+            self._free[0] = close_gaps(*tables, self._start, self._room, order)
+            self._free[1:] = NOWHERE
+        else:
+            # By little: growing moves no number, but slots once touched take memory.
+            self._grow(slots + max(_FIRST_SLOTS, 2 * self.kept, slots // 4))
+
+    def _grow(self, slots: int) -> None:
+        self._strengths.grow(slots)
+        self._buckets.grow(slots)
+        self._following = _longer(self._following, slots)
 
 
 def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:

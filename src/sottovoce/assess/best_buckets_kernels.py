@@ -10,7 +10,7 @@ NOWHERE = -1
 
 
 @kernel
-def fold(  # noqa: C901, PLR0912 - calls per cell cost more than the insertion itself
+def fold(  # noqa: C901 - calls per cell cost more than the insertion itself
     slot_strengths: NDArray[np.float64],
     slot_buckets: NDArray[np.int32],
     following: NDArray[np.int64],
@@ -28,21 +28,25 @@ def fold(  # noqa: C901, PLR0912 - calls per cell cost more than the insertion i
     Inserting a row twice changes nothing, so a row that was cut short is simply begun again.
     """
     topics = strengths.shape[1]
+    row_buckets, settled = np.empty(topics, np.int32), np.empty(topics, np.uint8)
     for row in range(done, users.size):
         user = users[row]
+        _settle(
+            slot_strengths,
+            slot_buckets,
+            start[user],
+            room[user],
+            kept,
+            buckets[row],
+            strengths[row],
+            row_buckets,
+            settled,
+        )
         for topic in range(topics):
-            bucket, strength = buckets[row, topic], strengths[row, topic]
-            if bucket == EMPTY:
+            if settled[topic]:
                 continue
+            bucket, strength = buckets[row, topic], strengths[row, topic]
             first, size = start[user], room[user]
-            if size == kept:
-                last = slot_strengths[first + size - 1, topic]
-                last_bucket = slot_buckets[first + size - 1, topic]
-                # Most posts end here: they are weaker than all that is kept.
-                if last_bucket != EMPTY and (
-                    last > strength or (last == strength and last_bucket <= bucket)
-                ):
-                    continue
             place = size
             for slot in range(size):
                 held = slot_buckets[first + slot, topic]
@@ -72,6 +76,40 @@ def fold(  # noqa: C901, PLR0912 - calls per cell cost more than the insertion i
             slot_strengths[first + place, topic] = strength
             slot_buckets[first + place, topic] = bucket
     return users.size
+
+
+@kernel
+def _settle(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    first: Whole,
+    size: Whole,
+    kept: Whole,
+    buckets: NDArray[np.int32],
+    strengths: NDArray[np.float64],
+    row_buckets: NDArray[np.int32],
+    settled: NDArray[np.uint8],
+) -> None:
+    """Mark the topics for which a post changes nothing, as most do once a user has many.
+
+    Loops over topics without a branch: the processor takes several at a time.
+    """
+    for topic in range(settled.size):
+        row_buckets[topic] = buckets[topic]
+        settled[topic] = buckets[topic] == EMPTY
+    if size == kept:
+        lasts, last_buckets = slot_strengths[first + size - 1], slot_buckets[first + size - 1]
+        for topic in range(settled.size):
+            last, last_bucket = lasts[topic], last_buckets[topic]
+            before = (last > strengths[topic]) | (
+                (last == strengths[topic]) & (last_bucket <= row_buckets[topic])
+            )
+            settled[topic] |= before & (last_bucket != EMPTY)
+    for slot in range(first, first + size):
+        held, held_buckets = slot_strengths[slot], slot_buckets[slot]
+        for topic in range(settled.size):
+            same = held_buckets[topic] == row_buckets[topic]
+            settled[topic] |= same & (held[topic] >= strengths[topic])
 
 
 @kernel
@@ -111,6 +149,32 @@ def _move(
         free[kind] = old
     start[user], room[user] = new, kind_size
     return True
+
+
+@kernel
+def close_gaps(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    order: NDArray[np.int64],
+) -> Whole:
+    """Move all blocks to the front, users in ``order`` of where theirs begin; the first free slot.
+
+    A block only moves down, and past none that is still to move.
+    """
+    end = 0
+    for user in order:
+        first = start[user]
+        if room[user] > 0:
+            start[user] = end
+            for slot in range(first, first + room[user]):
+                if slot > end:
+                    for topic in range(slot_strengths.shape[1]):
+                        slot_strengths[end, topic] = slot_strengths[slot, topic]
+                        slot_buckets[end, topic] = slot_buckets[slot, topic]
+                end += 1
+    return end
 
 
 @kernel

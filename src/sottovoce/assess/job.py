@@ -2,32 +2,34 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
 
 from sottovoce.assess.api import plan_scoring
 from sottovoce.assess.buckets import Bucket
-from sottovoce.assess.header import M_KEPT, Header
+from sottovoce.assess.checkpoints import Journey, Keeping
+from sottovoce.assess.header import M_KEPT, Header, fingerprint_of
 from sottovoce.assess.measures.catalogue import Measure, chosen_measures
 from sottovoce.assess.ranking import rank_batches, write_ranks
 from sottovoce.assess.scoring import Scoring, named_spaces
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state import State
-from sottovoce.assess.state_file import input_fingerprint, load_state, write_state
+from sottovoce.assess.state_file import input_fingerprint, load_ranked, load_state, write_state
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.files import whole_file
 from sottovoce.topics.bow import BagOfWords
 from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.space import Space
+from sottovoce.topics.space import Mode, Space
 
 
 @dataclass(frozen=True)
 class Request:
     """What is to be ranked and how.
 
-    What is None is taken from the state, or has its default where there is no state yet.
+    What is None is taken from the state, or has its default where there is no state yet; the mode
+    too, unless ``mode`` or ``setting`` names another than the default.
     """
 
     measures: tuple[str, ...]
@@ -38,17 +40,23 @@ class Request:
     bucket: Bucket | None = None
     kept: int | None = None
     posts: bool | None = None
+    mode: Mode | None = None
 
 
 class Assessment:
     """The state of a community, and how it is updated and ranked."""
 
-    def __init__(self, request: Request, state_file: Path | None = None) -> None:
+    def __init__(
+        self, request: Request, state_file: Path | None = None, *, keeping: Keeping | None = None
+    ) -> None:
         self._request = request
         self._file = state_file
+        self._keeping = keeping
+        self._setting = request.setting
         held = load_state(state_file) if state_file is not None and state_file.exists() else None
         if held is None:
-            self.measures, scoring = _new_scoring(request)
+            self._setting = replace(request.setting, mode=_mode_asked(request) or "corrected")
+            self.measures, scoring = _new_scoring(request, self._setting)
             self._scoring: Scoring | None = scoring
             self.state = State(scoring.header)
         else:
@@ -56,6 +64,7 @@ class Assessment:
             self.measures = _held_measures(request, held)
             self._scoring = None
             _check_wishes(request, held.header)
+            self._setting = replace(request.setting, mode=held.header.mode)
         self._check_m()
 
     @property
@@ -65,20 +74,35 @@ class Assessment:
             self._scoring = scoring_for(self.state.header, self._request.spaces)
         return self._scoring
 
-    def fold(self, posts: Path, batches: Iterable[pa.RecordBatch]) -> bool:
+    def fold(self, posts: Path, batches: Iterable[pa.RecordBatch], how: object = None) -> bool:
         """Fold in the posts of a file, unless these very bytes were folded in before.
 
-        Whether they were folded in now; if not, ``batches`` were not read.
+        Whether they were folded in now; if not, ``batches`` were not read. ``how`` they are read
+        decides with the rest whether a checkpoint is of the same work.
         """
-        if self._file is None:
+        if self._file is None and self._keeping is None:
             self.scoring.fold(self.state, batches)
             return True
         mark = input_fingerprint(posts)
         if mark in self.state.inputs:
             return False
-        self.scoring.fold(self.state, batches)
+        if self._keeping is None:
+            self.scoring.fold(self.state, batches)
+        else:
+            self._fold_keeping(self._keeping, batches, mark, how)
         self.state.inputs |= {mark}
         return True
+
+    def _fold_keeping(
+        self, keeping: Keeping, batches: Iterable[pa.RecordBatch], mark: str, how: object
+    ) -> None:
+        header = self.scoring.header
+        before = sorted(self.state.inputs), len(self.state), int(self.state.posts.sum())
+        journey = Journey(keeping, fingerprint_of(header.to_record(), before, mark, repr(how)))
+        found = journey.resumed()
+        if found is not None:
+            self.state = found[0]
+        journey.fold(self.scoring, self.state, batches, 0 if found is None else found[1])
 
     def merge(self, part: Path) -> None:
         """Fold in the state of another part of the posts."""
@@ -87,24 +111,35 @@ class Assessment:
     def ranks(self) -> Iterator[pa.RecordBatch]:
         """One batch for each measure and topic."""
         return rank_batches(
-            self.state, self.measures, topics=self._request.topics, setting=self._request.setting
+            self.state, self.measures, topics=self._request.topics, setting=self._setting
         )
 
-    def save(self, out: Path) -> list[dict[str, object]]:
-        """Write ranks and state: both are finished before the first gets its name."""
-        ranked = {
-            "measures": list(self.measures),
-            "k": self._request.setting.k,
-            "m": self._request.setting.m,
-        }
+    def save(self, out: Path | None) -> list[dict[str, object]]:
+        """Write ranks, if they are wanted, and state: both are finished before one gets its name.
+
+        What was kept to resume from is removed.
+        """
         with ExitStack() as files:
             if self._file is not None:
                 held = files.enter_context(whole_file(self._file, private=True))
-                write_state(held, self.state, ranked)
-            return write_ranks(files.enter_context(whole_file(out, private=True)), self.ranks())
+                write_state(held, self.state, self._ranked(out))
+            summary = []
+            if out is not None:
+                named = files.enter_context(whole_file(out, private=True))
+                summary = write_ranks(named, self.ranks())
+        if self._keeping is not None:
+            self._keeping.checkpoint.clear()
+        return summary
+
+    def _ranked(self, out: Path | None) -> dict[str, object]:
+        """How the state was last ranked, which alerts go by."""
+        if out is None and self._file is not None and self._file.exists():
+            return load_ranked(self._file)
+        setting = self._setting
+        return {"measures": list(self.measures), "k": setting.k, "m": setting.m}
 
     def _check_m(self) -> None:
-        kept, m = self.state.header.kept, self._request.setting.m
+        kept, m = self.state.header.kept, self._setting.m
         if any(measure.buckets for measure in self.measures.values()) and m > kept:
             raise ParameterError(
                 f"m must be <= {kept}, the number of buckets the state keeps, got {m}; score anew "
@@ -134,7 +169,7 @@ def scoring_for(header: Header, spaces: Sequence[Space]) -> Scoring:
     return scoring
 
 
-def _new_scoring(request: Request) -> tuple[dict[str, Measure], Scoring]:
+def _new_scoring(request: Request, setting: Setting) -> tuple[dict[str, Measure], Scoring]:
     if request.catalogue is None:
         raise ParameterError("a catalogue of topics is needed; give it with --topics.")
     return plan_scoring(
@@ -142,10 +177,16 @@ def _new_scoring(request: Request) -> tuple[dict[str, Measure], Scoring]:
         request.spaces,
         request.measures,
         bucket=request.bucket or Bucket(1, "w"),
-        kept=max(request.setting.m, request.kept or M_KEPT),
-        mode=request.setting.mode,
+        kept=max(setting.m, request.kept or M_KEPT),
+        mode=setting.mode,
         posts=bool(request.posts),
     )
+
+
+def _mode_asked(request: Request) -> Mode | None:
+    if request.mode is None and request.setting.mode != Setting().mode:
+        return request.setting.mode
+    return request.mode
 
 
 def _held_measures(request: Request, held: State) -> dict[str, Measure]:
@@ -165,7 +206,7 @@ def _check_wishes(request: Request, header: Header) -> None:
         raise InputError("the catalogue is not the one the state was made with; score anew.")
     wishes = {
         "bucket": (request.bucket, header.bucket),
-        "mode": (request.setting.mode, header.mode),
+        "mode": (_mode_asked(request), header.mode),
         "number of buckets kept": (request.kept, header.kept),
         "option to keep posts": (request.posts, header.posts),
     }

@@ -1,6 +1,7 @@
 """From posts to state: a pure function of each batch, folded into what is there."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +14,14 @@ from sottovoce.assess.measures.catalogue import Measure
 from sottovoce.assess.post_log import PostValues
 from sottovoce.assess.state import State
 from sottovoce.assess.word_use import WordUse
+from sottovoce.compiled import ahead, available_cores
 from sottovoce.corpus.counting import count_batches
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import Mode, PostScorer, Space
+
+# Several pieces are under way at once; 32 MiB each is little, and stays near the processor.
+_STRENGTHS_AT_ONCE = 1 << 22
 
 
 class Scoring:
@@ -52,25 +57,60 @@ class Scoring:
         self, state: State, batches: Iterable[pa.RecordBatch], *, threads: int | None = None
     ) -> None:
         """Fold posts (user, time, text) into ``state``."""
+        for _ in self.folding(state, batches, threads=threads):
+            pass
+
+    def folding(
+        self, state: State, batches: Iterable[pa.RecordBatch], *, threads: int | None = None
+    ) -> Iterator[int]:
+        """Fold posts into ``state``; after each batch, the number of its posts.
+
+        On several threads the next piece is read and scored while one is folded in.
+        """
         self.header.check_same(state.header)
+        scored = self._scored(batches, threads)
+        posts = 0
+        for batch in scored if threads == 1 or available_cores() == 1 else ahead(scored):
+            rows = state.rows(batch.users)
+            state.count_posts(rows)
+            if batch.words is not None:
+                state.word_use().add_posts(rows, batch.words)
+            for name, space in state.spaces.items():
+                space.add_posts(rows, batch.buckets, batch.strengths[name])
+            if state.log is not None:
+                state.log.append(_post_values(batch, rows))
+            posts += rows.size
+            if batch.last:
+                yield posts
+                posts = 0
+
+    def _scored(
+        self, batches: Iterable[pa.RecordBatch], threads: int | None
+    ) -> Iterator["_ScoredBatch"]:
+        """What each batch says, whoever its users are, in pieces of bounded size."""
         counter = _BatchCounter(self._all_scorers(), threads)
+        for batch, last in self._pieces(batches):
+            counts = counter.count(batch["text"])
+            yield _ScoredBatch(
+                last=last,
+                users=batch["user"],
+                times=batch["time"],
+                buckets=self.header.bucket.numbers(batch["time"]),
+                strengths={
+                    name: scorer.strengths(counts[_counted(scorer)], threads=threads)
+                    for name, scorer in self.scorers.items()
+                },
+                words=None if self._words is None else counts[_counted(self._words)],
+            )
+
+    def _pieces(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[pa.RecordBatch, bool]]:
+        """Batches cut so that no piece has too many strengths, and whether a batch ends with it."""
+        numbers = len(self.header.catalogue) * max(1, len(self.scorers))
+        rows = max(1, _STRENGTHS_AT_ONCE // numbers)
         for batch in batches:
             _check_posts(batch)
-            counts = counter.count(batch["text"])
-            rows = state.rows(batch["user"])
-            buckets = self.header.bucket.numbers(batch["time"])
-            strengths = {
-                name: scorer.strengths(counts[_counted(scorer)], threads=threads)
-                for name, scorer in self.scorers.items()
-            }
-            state.count_posts(rows)
-            if self._words is not None:
-                state.word_use().add_posts(rows, counts[_counted(self._words)])
-            for name, space in state.spaces.items():
-                space.add_posts(rows, buckets, strengths[name])
-            if state.log is not None:
-                times = microseconds(batch["time"])
-                state.log.append(PostValues(rows, times, self._bits(counts, rows.size), strengths))
+            for first in range(0, max(1, batch.num_rows), rows):
+                yield batch.slice(first, rows), first + rows >= batch.num_rows
 
     def state_of(self, batches: Iterable[pa.RecordBatch], *, threads: int | None = None) -> State:
         """The state of these posts alone."""
@@ -89,14 +129,27 @@ class Scoring:
         """The counts of some texts as ``scorer`` wants them."""
         return next(count_batches([texts], scorer.vocabulary, scorer.rules))
 
-    def _bits(self, counts: Mapping[str, sparse.csr_array], posts: int) -> NDArray[np.uint8]:
-        """A bit for each salient word of each post."""
-        if self._words is None:
-            return np.zeros((posts, 0), np.uint8)
-        return WordUse.of_incidence(counts[_counted(self._words)]).bits
-
     def _all_scorers(self) -> list[PostScorer]:
         return [*self.scorers.values(), *([] if self._words is None else [self._words])]
+
+
+class _ScoredBatch(NamedTuple):
+    """What some posts say: a pure function of them."""
+
+    last: bool
+    users: pa.Array
+    times: pa.Array
+    buckets: NDArray[np.int32]
+    strengths: dict[str, NDArray[np.float64]]
+    words: sparse.csr_array | None
+
+
+def _post_values(batch: _ScoredBatch, rows: NDArray[np.int64]) -> PostValues:
+    """The batch as a log of posts keeps it: a bit for each salient word of each post."""
+    bits = np.zeros((rows.size, 0), np.uint8)
+    if batch.words is not None:
+        bits = WordUse.of_incidence(batch.words).bits
+    return PostValues(rows, microseconds(batch.times), bits, batch.strengths)
 
 
 class _BatchCounter:

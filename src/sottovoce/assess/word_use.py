@@ -31,6 +31,11 @@ class WordUse:
         return self._users
 
     @property
+    def population(self) -> int:
+        """How many users the community has of which these are some; here, all of it."""
+        return len(self)
+
+    @property
     def bits(self) -> NDArray[np.uint8]:
         """Users x bytes; word i is bit i % 8, the lowest first, of byte i // 8."""
         return self._bits[: self._users]

@@ -7,7 +7,7 @@ import typer
 
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
 from sottovoce.errors import ParameterError
-from sottovoce.files import refuse_overlap
+from sottovoce.files import only_one, refuse_overlap
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,23 +52,24 @@ def alerts(
     from sottovoce.assess.state_file import load_ranked, load_state  # noqa: PLC0415 - fast --help
 
     refuse_overlap((out,), (state, alerts_file(state)))
-    held, ranked = load_state(state), load_ranked(state)
-    names = ranked.get("measures", ["all"]) if measure is None else measure.split(",")
-    with progress("Ranking users"):
-        changes, members = check_bands(
-            held,
-            chosen_measures([name.strip() for name in names], tuple(held.spaces)),
-            load_members(alerts_file(state)),
-            topics=topic,
-            setting=Setting(
-                k=ranked.get("k", 0.3) if k is None else k,
-                m=ranked.get("m", 3) if m is None else m,
-                mode=held.header.mode,
-            ),
-            bands=_percents(top),
-            hysteresis=hysteresis,
-        )
-    save_alerts(alerts_file(state), members, out, changes)
+    with only_one(state):
+        held, ranked = load_state(state), load_ranked(state)
+        names = ranked.get("measures", ["all"]) if measure is None else measure.split(",")
+        with progress("Ranking users"):
+            changes, members = check_bands(
+                held,
+                chosen_measures([name.strip() for name in names], tuple(held.spaces)),
+                load_members(alerts_file(state)),
+                topics=topic,
+                setting=Setting(
+                    k=ranked.get("k", 0.3) if k is None else k,
+                    m=ranked.get("m", 3) if m is None else m,
+                    mode=held.header.mode,
+                ),
+                bands=_percents(top),
+                hysteresis=hysteresis,
+            )
+        save_alerts(alerts_file(state), members, out, changes)
     _show(changes, show_users, as_json)
 
 

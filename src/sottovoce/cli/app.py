@@ -6,6 +6,7 @@ import typer
 
 import sottovoce
 from sottovoce.cli import (
+    advise,
     alerts,
     assess,
     audit,
@@ -19,6 +20,7 @@ from sottovoce.cli import (
     learn,
     ledger,
     loop,
+    rank_server,
     release,
     simulate,
     study,
@@ -43,8 +45,10 @@ app.command("assess")(assess.assess)
 app.command("explain")(explain.explain)
 app.command("alerts")(alerts.alerts)
 app.command("forget")(forget.forget)
+app.command("advise")(advise.advise)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
+app.command("rank-server")(rank_server.rank_server)
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(learn.learn, name="learn")
 app.add_typer(topics.topics, name="topics")

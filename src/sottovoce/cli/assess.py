@@ -1,5 +1,6 @@
 """``sottovoce assess``."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,15 +10,34 @@ from sottovoce.cli.assessing import (
     BucketOption,
     KOption,
     ModelOption,
-    ModeOption,
     MOption,
     TopicsOption,
     finite,
     fold_posts,
     the_bucket,
     the_catalogue,
+    the_mode,
     the_models,
     the_setting,
+)
+from sottovoce.cli.engines import (
+    Address,
+    Engine,
+    EngineOption,
+    MasterOption,
+    PartitionsOption,
+    RanksOption,
+    SparkConfOption,
+    assess_on_spark,
+    rank_precision,
+)
+from sottovoce.cli.keeping import (
+    CheckpointEveryOption,
+    CheckpointOption,
+    ResumeOption,
+    mentioning_resume,
+    the_keeping,
+    the_state,
 )
 from sottovoce.cli.reading import (
     EncodingOption,
@@ -31,16 +51,26 @@ from sottovoce.cli.reading import (
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
 from sottovoce.corpus.reading.options import MIB
 from sottovoce.errors import ParameterError
-from sottovoce.files import refuse_overlap
+from sottovoce.files import only_one, refuse_overlap
 
 if TYPE_CHECKING:
     from sottovoce.assess.job import Assessment
 
 
 def assess(
-    out: Annotated[Path, typer.Option(help="File for the ranks, in Parquet.")],
     posts: Annotated[
-        Path | None, typer.Argument(help="Posts: user, time, text; none: rank the state.")
+        Path | None,
+        typer.Argument(
+            parser=Address, metavar="[POSTS]", help="Posts: user, time, text; none: rank the state."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            parser=Address,
+            metavar="PATH",
+            help="File for the ranks, in Parquet, a folder on Spark; a state needs none.",
+        ),
     ] = None,
     model: ModelOption = None,
     topics: TopicsOption = None,
@@ -50,12 +80,17 @@ def assess(
     k: KOption = 0.3,
     m: MOption = 3,
     bucket: BucketOption = None,
-    mode: ModeOption = "corrected",
+    mode: Annotated[
+        str | None, typer.Option(help="'corrected' (default), or 'paper'; a state has its own.")
+    ] = None,
     topic: Annotated[
         list[str] | None, typer.Option(help="Rank by this topic; default: the sensitive ones.")
     ] = None,
     state: Annotated[
         Path | None, typer.Option(help="Keep what is needed to add posts later, or add to it.")
+    ] = None,
+    update: Annotated[
+        Path | None, typer.Option(help="The same for a state that must be there: daily runs.")
     ] = None,
     merge: Annotated[
         list[Path] | None, typer.Option(help="Fold in the state of another part of the posts.")
@@ -69,6 +104,9 @@ def assess(
             "--keep-posts", help="Keep each post's scores, to delete single posts; grows with them."
         ),
     ] = None,
+    checkpoint: CheckpointOption = None,
+    checkpoint_every: CheckpointEveryOption = 60.0,
+    resume: ResumeOption = False,
     show_users: Annotated[
         int, typer.Option(min=0, help="Print the ids of the N most exposed users.")
     ] = 0,
@@ -78,6 +116,11 @@ def assess(
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
     max_line_bytes: LineLimitOption = 16 * MIB,
+    engine: EngineOption = "embedded",
+    master: MasterOption = None,
+    spark_conf: SparkConfOption = None,
+    partitions: PartitionsOption = None,
+    ranks: RanksOption = "exact",
     as_json: AsJson = False,
 ) -> None:
     """Rank the users of a community by how exposed they are on its sensitive topics.
@@ -85,16 +128,24 @@ def assess(
     The file of ranks is what an adversary wants: only you can read it, and no user is named on the
     screen unless you ask.
 
+    With --checkpoint, after Ctrl-C or a crash the same command with --resume goes on where it was.
+
     Example: sottovoce assess posts.csv --topics topics.toml --measure bow-dt --out ranks.parquet
     """
     from sottovoce.assess.alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
 
+    chosen = Engine(engine, master, spark_conf or (), partitions)
+    precision = rank_precision(ranks, chosen)
+    state = the_state(state, update, posts, out)
+    keeping = the_keeping(checkpoint, checkpoint_every, resume)
     beside = None if state is None else alerts_file(state)
     refuse_overlap((out, state), (posts, topics, beside, *(merge or ()), *(model or ())))
+    reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
     request = Request(
         measures=tuple(name.strip() for name in measure.split(",")),
-        setting=the_setting(k, m, mode),
+        setting=the_setting(k, m, mode or "corrected"),
+        mode=the_mode(mode),
         catalogue=the_catalogue(topics),
         spaces=the_models(model),
         topics=None if topic is None else tuple(topic),
@@ -102,17 +153,26 @@ def assess(
         kept=keep_buckets,
         posts=keep_posts,
     )
-    assessment = Assessment(request, state)
-    if posts is None and not merge and not len(assessment.state):
-        raise ParameterError("there is nothing to rank: give POSTS, or a --state that holds some.")
-    with progress("Scoring posts"):
-        if posts is not None:
-            reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
-            fold_posts(assessment, posts, reading)
-        for part in merge or ():
-            assessment.merge(part)
-    with progress("Ranking users"):
-        summary = assessment.save(out)
+    if chosen.is_spark:
+        single = {"--state": state, "--merge": merge, "--keep-posts": keep_posts}
+        chosen.refuse({**single, "--checkpoint": checkpoint, "--show-users": show_users})
+        if out is None:
+            raise ParameterError("Spark needs --out, a folder for the ranks.")
+        assess_on_spark(chosen, request, posts, out, reading, precision, as_json)
+        return
+    with nullcontext() if state is None else only_one(state), mentioning_resume(checkpoint):
+        assessment = Assessment(request, state, keeping=keeping)
+        if posts is None and not merge and not len(assessment.state):
+            raise ParameterError(
+                "there is nothing to rank: give POSTS, or a --state that holds some."
+            )
+        with progress("Scoring posts"):
+            if posts is not None:
+                fold_posts(assessment, posts, reading)
+            for part in merge or ():
+                assessment.merge(part)
+        with progress("Ranking users"):
+            summary = assessment.save(out)
     _show(assessment, summary, _most_exposed(assessment, show_users), out, as_json)
 
 
@@ -127,13 +187,18 @@ def _show(
     assessment: "Assessment",
     summary: list[dict[str, object]],
     most: list[dict[str, object]],
-    out: Path,
+    out: Path | None,
     as_json: bool,
 ) -> None:
     state = assessment.state
     facts = {"users": len(state), "posts": int(state.posts.sum()), "ranks": out}
     if as_json:
         show_json(finite({**facts, "bands": summary, "most_exposed": most}))
+        return
+    if out is None:
+        typer.echo(
+            f"{len(state):,} users, {facts['posts']:,} posts in the state; nobody was ranked."
+        )
         return
     show_rows(f"{len(state):,} users, {facts['posts']:,} posts: users in each band", summary)
     if most:

@@ -47,6 +47,11 @@ def the_setting(k: float, m: int, mode: str) -> "Setting":
     return Setting(k, m, cast("Mode", mode))
 
 
+def the_mode(written: str | None) -> "Mode | None":
+    """The option --mode where none means the state's; ``the_setting`` checks it."""
+    return cast("Mode | None", written)
+
+
 def the_bucket(written: str | None) -> "Bucket | None":
     """The option --bucket."""
     from sottovoce.assess.buckets import Bucket  # noqa: PLC0415 - keeps --help fast
@@ -76,7 +81,7 @@ def fold_posts(assessment: "Assessment", posts: Path, reading: "ReadOptions") ->
     from sottovoce.corpus.reading import open_posts  # noqa: PLC0415 - keeps --help fast
 
     opened = open_posts(posts, options=reading)
-    if assessment.fold(posts, opened):
+    if assessment.fold(posts, opened, reading):
         warn_about_rows(opened)
     else:
         typer.echo("these posts are in the state already: nothing was added", err=True)

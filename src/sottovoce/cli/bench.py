@@ -66,6 +66,12 @@ def _federation(words: float) -> "list[BenchRow]":
     return bench_federation(int(words))
 
 
+def _advise(posts: float) -> "list[BenchRow]":
+    from sottovoce.bench.advise import bench_advise  # noqa: PLC0415 - keeps --help fast
+
+    return bench_advise(int(posts))
+
+
 class _Bench(NamedTuple):
     """A bench: what runs it, and what its size means."""
 
@@ -85,6 +91,7 @@ BENCHES = {
     "paillier": _Bench(_paillier, "values", 4371, 64, "learn"),
     "learn": _Bench(_learn, "words", 1000, 20, "learn"),
     "federation": _Bench(_federation, "words", 1000, 20, "federation"),
+    "advise": _Bench(_advise, "posts", 20_000, 100, "web"),
 }
 _SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
 

@@ -7,6 +7,7 @@ import typer
 
 from sottovoce.cli.shown import AsJson, show_facts, show_json
 from sottovoce.errors import ParameterError
+from sottovoce.files import only_one
 
 
 def forget(
@@ -27,13 +28,13 @@ def forget(
     """
     from sottovoce.assess.erase import delete_posts, erase_users  # noqa: PLC0415 - fast --help
 
-    if post:
-        if len(user) != 1:
-            raise ParameterError(f"--post needs exactly 1 --user, got {len(user)}.")
-        left = delete_posts(state, user[0], _instants(post))
-        facts = {"posts_left": left}
-    else:
-        facts = {"erased": len(set(user)), "users_left": erase_users(state, user)}
+    if post and len(user) != 1:
+        raise ParameterError(f"--post needs exactly 1 --user, got {len(user)}.")
+    with only_one(state):
+        if post:
+            facts = {"posts_left": delete_posts(state, user[0], _instants(post))}
+        else:
+            facts = {"erased": len(set(user)), "users_left": erase_users(state, user)}
     if as_json:
         show_json(facts)
     else:

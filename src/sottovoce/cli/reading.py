@@ -1,10 +1,11 @@
 """Options for reading a corpus, shared by all commands that take one."""
 
-from typing import Annotated, cast
+from typing import Annotated, Protocol, cast
 
 import typer
 
-from sottovoce.corpus.reading import Corpus, Format, ReadOptions
+from sottovoce.corpus.reading import Format, ReadOptions
+from sottovoce.corpus.reading.tally import Tally
 from sottovoce.errors import ParameterError
 
 FormatOption = Annotated[
@@ -47,12 +48,19 @@ def read_options(
     )
 
 
-def skipped_rows(corpus: Corpus) -> dict[str, int]:
+class Tallied(Protocol):
+    """Whatever was read and knows what became of its rows."""
+
+    @property
+    def tally(self) -> Tally: ...
+
+
+def skipped_rows(corpus: Tallied) -> dict[str, int]:
     """What the last pass over ``corpus`` left out, by reason."""
     return {str(reason): rows for reason, rows in corpus.tally.skipped.items()}
 
 
-def warn_about_rows(corpus: Corpus) -> None:
+def warn_about_rows(corpus: Tallied) -> None:
     """Say on standard error what the last pass left out or repaired."""
     tally = corpus.tally
     for reason, rows in skipped_rows(corpus).items():

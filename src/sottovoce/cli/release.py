@@ -1,10 +1,22 @@
 """``sottovoce release``."""
 
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from sottovoce.cli.engines import (
+    Address,
+    Engine,
+    EngineOption,
+    MasterOption,
+    PartitionsOption,
+    SparkConfOption,
+    documents_on_spark,
+    ledger_beside,
+)
 from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.reading import (
     EncodingOption,
@@ -28,7 +40,10 @@ if TYPE_CHECKING:
 
 
 def release(
-    corpus: Annotated[Path, typer.Argument(help="Documents, one row of counts each.")],
+    corpus: Annotated[
+        Path,
+        typer.Argument(parser=Address, metavar="CORPUS", help="Documents, one row of counts each."),
+    ],
     epsilon: Annotated[str, typer.Option(help="For documents up to N words apart; exact: 0.1.")],
     precision: Annotated[int, typer.Option("--precision", "-N", help="N, in words.")],
     out: Annotated[Path, typer.Option(help="Folder for the release.")],
@@ -88,6 +103,10 @@ def release(
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
     max_line_bytes: LineLimitOption = 16 * MIB,
+    engine: EngineOption = "embedded",
+    master: MasterOption = None,
+    spark_conf: SparkConfOption = None,
+    partitions: PartitionsOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Release word counts so that no passage can be recovered from them.
@@ -119,41 +138,50 @@ def release(
         user_documents=user_documents,
         declared=declare_data_dependent,
     )
-    opened = inputs.open()
-    with progress("Counting words"):
-        documents, declared = inputs.load(opened)
-    warn_about_rows(opened)
-    settings = ReleaseSettings(
-        guarantee=stated,
-        compression=compress,
-        columns=columns,
-        accounting=cast("Accounting", accounting),
-        prior=cast("PriorKind", prior),
-        prior_share=exact(prior_share, "prior share"),
-        frequencies=None
-        if frequencies is None
-        else load_frequencies(frequencies, documents.vocabulary),
-        embedding=None if embedding is None else read_embedding(embedding),
-        maps=maps,
-        threshold=threshold,
-        constant_work=constant_work,
-    )
-    job = Job(documents, Plan(settings, documents.vocabulary.terms), declared, label)
-    if job.plan.guarantee.rate > stated.rate:
-        typer.echo(f"warning: {job.plan.true_epsilon()}", err=True)
-    # Beside the corpus, not the folder: every release of a corpus must meet the same ledger.
-    # A link to the corpus is the corpus.
-    true_corpus = corpus.resolve()
-    ledger_file = ledger or true_corpus.with_name(f"{true_corpus.name}.ledger")
-    quoted = quote(job, ledger_file, allowed, out)
-    if dry_run:
-        _show(job, job.card(None), quoted, as_json)
-        return
-    opened_ledger = Ledger(ledger_file, create=True)
-    open_account(opened_ledger, job, allowed)
-    with progress("Drawing noise"):
-        card = release_to_folder(job, opened_ledger, out)
-    _show(job, card, opened_ledger.account(documents.corpus), as_json, out)
+    chosen = Engine(engine, master, spark_conf or (), partitions)
+    ledger_file = ledger or ledger_beside(corpus)
+    with ExitStack() as running:
+        remote = (
+            running.enter_context(documents_on_spark(chosen, inputs)) if chosen.is_spark else None
+        )
+        if remote is not None:
+            documents, declared = remote.documents, remote.declared
+            warn_about_rows(remote)
+        else:
+            opened = inputs.open()
+            with progress("Counting words"):
+                documents, declared = inputs.load(opened)
+            warn_about_rows(opened)
+        settings = ReleaseSettings(
+            guarantee=stated,
+            compression=compress,
+            columns=columns,
+            accounting=cast("Accounting", accounting),
+            prior=cast("PriorKind", prior),
+            prior_share=exact(prior_share, "prior share"),
+            frequencies=None
+            if frequencies is None
+            else load_frequencies(frequencies, documents.vocabulary),
+            embedding=None if embedding is None else read_embedding(embedding),
+            maps=maps,
+            threshold=threshold,
+            constant_work=constant_work,
+        )
+        job = Job(documents, Plan(settings, documents.vocabulary.terms), declared, label)
+        if remote is not None:
+            remote.check(job.plan)
+        if job.plan.guarantee.rate > stated.rate:
+            typer.echo(f"warning: {job.plan.true_epsilon()}", err=True)
+        quoted = quote(job, ledger_file, allowed, out)
+        if dry_run:
+            _show(job, job.card(None), quoted, as_json)
+            return
+        opened_ledger = Ledger(ledger_file, create=True)
+        open_account(opened_ledger, job, allowed)
+        with progress("Drawing noise"):
+            elsewhere = None if remote is None else partial(remote.draw, job, opened_ledger)
+            card = release_to_folder(job, opened_ledger, out, elsewhere)
+        _show(job, card, opened_ledger.account(documents.corpus), as_json, out)
 
 
 def _show(

@@ -49,6 +49,9 @@ def study(
     votes: Annotated[
         list[Path] | None, typer.Option(help="Judges' votes, for assess-table-1; may be repeated.")
     ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="scale: about how long to measure; default 180.")
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
     ] = False,
@@ -75,6 +78,8 @@ def study(
         raise ParameterError(f"{name} takes no votes; leave --votes out.")
     if (half or labels_column) and not chosen.takes_half:
         raise ParameterError(f"{name} takes no --half or --labels-column; leave them out.")
+    if seconds is not None and not chosen.takes_seconds:
+        raise ParameterError(f"{name} takes no --seconds; leave it out.")
     options = Options(
         seeds,
         documents,
@@ -89,6 +94,7 @@ def study(
         models=tuple(model or ()),
         half=half,
         labels_column=labels_column,
+        seconds=seconds,
     )
     with progress(f"Running study {name}"):
         result = chosen.runner(options)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sottovoce.cli.keeping import mentioning_resume
 from sottovoce.cli.reading import (
     EncodingOption,
     FieldsOption,
@@ -101,7 +102,7 @@ def train(
     usual = _LDA_EVERY if space == "lda" else _W2V_EVERY
     every = usual if checkpoint_every is None else checkpoint_every
     kept = Checkpoint(checkpoint or out.with_name(f"{out.name}.checkpoint"), every, resume)
-    with counted_progress("Training") as shown:
+    with counted_progress("Training") as shown, mentioning_resume(kept.folder):
         model: Model
         if space == "lda":
             model = train_lda(

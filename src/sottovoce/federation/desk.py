@@ -21,7 +21,7 @@ from sottovoce.federation.run import PartyMaker, ResultOf, Run
 from sottovoce.federation.settings import Settings
 from sottovoce.federation.watch import Watch
 from sottovoce.federation.workbench import Workbench
-from sottovoce.learn.randomness import SEED_BYTES, random_bytes
+from sottovoce.learn.randomness import SEED_BYTES, system_bytes
 
 
 def accept_all(terms: bytes, proposer: str, /) -> str | None:
@@ -87,7 +87,7 @@ class Desk:
         session = proposal.session
         if session in books.runs:
             raise ParameterError("a run of these terms was made before; give it a fresh session.")
-        seed, body = random_bytes(SEED_BYTES), packed(proposal)
+        seed, body = system_bytes(SEED_BYTES), packed(proposal)
         run = new_run(session, names, terms, seed, books.name, now)
         outputs = [Written(one, 1, "propose", {"kind": "propose"}, body) for one in run.links]
         books.journal.add_run(session, terms, names, seed, outputs=outputs)

@@ -3,7 +3,7 @@
 from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.federation.refusals import JournalError
 from sottovoce.learn.party import encoded
-from sottovoce.learn.randomness import random_bytes
+from sottovoce.learn.randomness import system_bytes
 
 try:
     from cryptography.exceptions import InvalidTag
@@ -25,7 +25,7 @@ class JournalSeal:
 
     def sealed(self, content: bytes, *place: bytes | str | int) -> bytes:
         """``content`` under a fresh nonce."""
-        nonce = random_bytes(_NONCE_BYTES)
+        nonce = system_bytes(_NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, content, encoded(place))
 
     def opened(self, content: bytes, *place: bytes | str | int) -> bytes:

@@ -23,7 +23,7 @@ from sottovoce.federation.refusals import (
     TooLargeError,
 )
 from sottovoce.federation.run import Run
-from sottovoce.learn.randomness import SEED_BYTES, random_bytes
+from sottovoce.learn.randomness import SEED_BYTES, system_bytes
 
 # From proposed terms and who proposes them to a sentence that says why not, or None: agreed.
 Policy: TypeAlias = Callable[[bytes, str], str | None]
@@ -141,7 +141,7 @@ class Reception:
         if why_not is not None:
             books.log("run refused", session=header.session.hex(), sender=header.sender)
             return refusal(RunRefusedError(why_not))
-        seed = random_bytes(SEED_BYTES)
+        seed = system_bytes(SEED_BYTES)
         run = new_run(header.session, proposal.participants, proposal.terms, seed, books.name, now)
         books.hook("before hold")
         books.journal.add_run(

@@ -52,7 +52,12 @@ def drawing_from(seed: bytes) -> Iterator[None]:
 def random_bytes(count: int) -> bytes:
     """``count`` uniform bytes."""
     stream = _STREAM.get()
-    return os.urandom(count) if stream is None else stream.update(bytes(count))
+    return system_bytes(count) if stream is None else stream.update(bytes(count))
+
+
+def system_bytes(count: int) -> bytes:
+    """``count`` uniform bytes of the operating system, under a seed too: for seeds and nonces."""
+    return os.urandom(count)
 
 
 def random_bits(bits: int) -> int:
@@ -72,7 +77,7 @@ def random_below(bound: int) -> int:
 
 def random_words(shape: tuple[int, ...], bits: int) -> NDArray[np.uint16]:
     """Uniform numbers of ``bits`` bits, at most 16; always from the operating system."""
-    words = np.frombuffer(os.urandom(2 * int(np.prod(shape))), dtype=np.uint16)
+    words = np.frombuffer(system_bytes(2 * int(np.prod(shape))), dtype=np.uint16)
     return (words & np.uint16((1 << bits) - 1)).reshape(shape)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce.corpus.counting import count_batches
@@ -21,16 +22,50 @@ from sottovoce.errors import CorpusError
 from sottovoce.release.counts import Counts, checked_counts
 
 
+@dataclass(frozen=True)
+class CountsElsewhere:
+    """What must be known of counts that are not here but on a cluster."""
+
+    shape: tuple[int, int]
+    nnz: int
+    digests: tuple[str, str, str]
+
+
 @dataclass(frozen=True, eq=False)
 class Documents:
     """Counts by a vocabulary, the corpus they come from, and how many documents were left out."""
 
-    counts: Counts
+    counts: "Counts | CountsElsewhere"
     vocabulary: Vocabulary
     corpus: str
     left_out: int = 0
     per_user: int | None = None
     """The most documents of any user, where that was bounded."""
+
+
+class CountsDigest:
+    """Hashes of a matrix's arrays, from blocks of its rows in order."""
+
+    def __init__(self) -> None:
+        self._data, self._columns, self._pointers = (hashlib.sha256() for _ in range(3))
+        self._pointers.update(np.zeros(1, np.int64).tobytes())
+        self.rows = self.nnz = 0
+
+    def add(
+        self, lengths: NDArray[np.int64], columns: NDArray[np.integer], data: NDArray[np.int64]
+    ) -> None:
+        """Take in the next rows: how long each is, their columns and counts."""
+        self._pointers.update((self.nnz + np.cumsum(lengths)).astype(np.int64).tobytes())
+        self._columns.update(columns.astype(np.int64).tobytes())
+        self._data.update(data.tobytes())
+        self.rows += lengths.size
+        self.nnz += int(lengths.sum())
+
+    def counts(self, width: int) -> CountsElsewhere:
+        """What must be known of the whole matrix."""
+        hashes = (self._data, self._columns, self._pointers)
+        data, columns, pointers = (each.hexdigest() for each in hashes)
+        return CountsElsewhere((self.rows, width), self.nnz, (data, columns, pointers))
 
 
 def count_documents(
@@ -41,7 +76,7 @@ def count_documents(
     per_user: int | None = None,
 ) -> Documents:
     """Count the column ``text``; with ``per_user`` keep each user's first so many documents."""
-    identity = _Identity()
+    identity = CorpusIdentity()
     bound = _Bound(per_user)
     # The corpus is the same whatever bound is put on its users: their budgets are not told apart.
     texts = (batch["text"] for batch in bound.kept(identity.watched(batches)))
@@ -52,7 +87,7 @@ def count_documents(
     return Documents(counts, vocabulary, identity.digest(), bound.left_out, per_user)
 
 
-class _Identity:
+class CorpusIdentity:
     """A hash of all texts in order that does not depend on how they were cut into batches."""
 
     def __init__(self) -> None:
@@ -60,14 +95,26 @@ class _Identity:
         self._bytes = hashlib.sha256()
 
     def watched(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches, their texts taken in on the way."""
         for batch in batches:
-            texts = text_buffers(batch["text"])
-            self._lengths.update(np.diff(texts.offsets).astype("<i8").tobytes())
-            self._bytes.update(texts.data[texts.offsets[0] : texts.offsets[-1]].tobytes())
+            self.add(*lengths_and_bytes(batch["text"]))
             yield batch
 
+    def add(self, lengths: bytes, texts: bytes) -> None:
+        """Take in the next texts, as `lengths_and_bytes` gives them."""
+        self._lengths.update(lengths)
+        self._bytes.update(texts)
+
     def digest(self) -> str:
+        """The corpus's name in a ledger."""
         return hashlib.sha256(self._lengths.digest() + self._bytes.digest()).hexdigest()
+
+
+def lengths_and_bytes(texts: pa.Array) -> tuple[bytes, bytes]:
+    """How long each text is, and all of them one after another."""
+    found = text_buffers(texts)
+    lengths = np.diff(found.offsets).astype("<i8").tobytes()
+    return lengths, found.data[found.offsets[0] : found.offsets[-1]].tobytes()
 
 
 class _Bound:

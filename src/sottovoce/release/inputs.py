@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
 from sottovoce.corpus.counting import term_statistics
 from sottovoce.corpus.reading import Corpus, ReadOptions, open_documents, open_posts
+from sottovoce.corpus.reading.tally import Tally
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.corpus.words.stopwords import STOP_WORDS, load_stop_words
@@ -20,6 +22,13 @@ _UNDECLARED = (
     "{what} may tell something about the documents: give a public --vocabulary and a built-in "
     "stop list, or own up to it with --declare-data-dependent; the card will say so."
 )
+
+
+class Tallied(Protocol):
+    """Whatever was read and knows what became of its rows."""
+
+    @property
+    def tally(self) -> Tally: ...
 
 
 @dataclass(frozen=True)
@@ -58,17 +67,17 @@ class ReleaseInputs:
         """The counted documents, and what about their words was declared."""
         rules = TokenRules(stop_words=load_stop_words(self.stop_words))
         given = None if self.vocabulary is None else Vocabulary.load(self.vocabulary)
-        declared = self._declarations(given)
+        declared = self.declarations(given)
         vocabulary = given or self._chosen_words(corpus, rules)
         refuse_pairs(vocabulary.terms)
         documents = count_documents(corpus, vocabulary, rules, per_user=self.user_documents)
-        return documents, declared + self._left_out(corpus)
+        return documents, declared + self.left_out(corpus)
 
     def _chosen_words(self, corpus: Corpus, rules: TokenRules) -> Vocabulary:
         statistics = term_statistics((batch["text"] for batch in corpus), rules)
         return statistics.vocabulary(min_texts=self.min_texts, max_terms=self.max_terms)
 
-    def _left_out(self, corpus: Corpus) -> tuple[str, ...]:
+    def left_out(self, corpus: Tallied) -> tuple[str, ...]:
         """That a document is missing depends on what it holds: no noise covers that."""
         left_out = corpus.tally.skipped.total()
         if left_out and not self.declared:
@@ -78,7 +87,8 @@ class ReleaseInputs:
             )
         return ("rows that could not be used were left out",) if left_out else ()
 
-    def _declarations(self, vocabulary: Vocabulary | None) -> tuple[str, ...]:
+    def declarations(self, vocabulary: Vocabulary | None) -> tuple[str, ...]:
+        """What about the words may tell something of the documents, and was owned up to."""
         found = []
         if vocabulary is None or vocabulary.data_dependent:
             found.append("a vocabulary that the data chose")

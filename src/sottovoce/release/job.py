@@ -7,6 +7,7 @@ what was drawn, so that the same request, made again, gives the same bytes and n
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
 from sottovoce.files import check_folder, nearest_folder
 from sottovoce.release.card import Card, make_card
-from sottovoce.release.documents import Documents
+from sottovoce.release.documents import CountsElsewhere, Documents
 from sottovoce.release.folder import (
     CARD_FILE,
     released_card,
@@ -27,7 +28,7 @@ from sottovoce.release.folder import (
 )
 from sottovoce.release.guarantee import LimitedPrecision
 from sottovoce.release.ledger import Account, Ledger, Request
-from sottovoce.release.plan import Plan
+from sottovoce.release.plan import Plan, Released
 
 # A count and its column, in the uncompressed archive that the ledger keeps.
 _BYTES_PER_CELL = 12
@@ -84,7 +85,7 @@ class Job:
             "frequencies": _digest(settings.frequencies),
             "map": _digest(self._embedded_words()),
             "vocabulary": (vocabulary.fingerprint, vocabulary.data_dependent, vocabulary.origin),
-            "counts": [_digest(part) for part in self._counts()],
+            "counts": self._counts(),
             "corpus": self.documents.corpus,
             "per_user": self.documents.per_user,
             "declared": self.declared,
@@ -96,19 +97,33 @@ class Job:
         embedding = self.plan.settings.embedding
         return None if embedding is None else embedding.lookup(self.plan.vocabulary)[0]
 
-    def _counts(self) -> tuple[NDArray[np.generic], ...]:
+    def _counts(self) -> list[str | None]:
         """What is released follows from the corpus and every rule that was applied to it."""
         counts = self.documents.counts
-        return counts.data, counts.indices, counts.indptr
+        if isinstance(counts, CountsElsewhere):
+            return list(counts.digests)
+        # In 64 bits each, whatever scipy chose for a matrix of this size.
+        parts = (counts.data, counts.indices, counts.indptr)
+        return [_digest(part.astype(np.int64, copy=False)) for part in parts]
+
+    def draw(self) -> Released:
+        """Draw noise here, for counts that are here."""
+        if isinstance(self.documents.counts, CountsElsewhere):
+            raise InputError("these counts are on a cluster; draw there.")
+        return self.plan.draw(self.documents.counts)
 
 
 def _digest(array: NDArray[np.generic] | None) -> str | None:
     return None if array is None else hashlib.sha256(array.tobytes()).hexdigest()
 
 
-def release_to_folder(job: Job, ledger: Ledger, folder: Path) -> Card:
+def release_to_folder(
+    job: Job, ledger: Ledger, folder: Path, draw_counts: Callable[[], Released] | None = None
+) -> Card:
     """Spend, draw once, and put the release into ``folder``.
 
+    ``draw_counts`` draws elsewhere, for a job whose counts are not here. It is called at most once,
+    after the spend is committed, and what it gives is kept before anybody sees it.
     Raises `BudgetError`, with nothing spent or drawn, when the budget does not allow it.
     """
     request = job.request
@@ -118,7 +133,7 @@ def release_to_folder(job: Job, ledger: Ledger, folder: Path) -> Card:
     spend = ledger.commit(request)
 
     def draw(path: Path) -> None:
-        released = job.plan.draw(job.documents.counts)
+        released = (draw_counts or job.draw)()
         write_bundle(path, released, job.documents.vocabulary, job.card(spend.id))
 
     stored = ledger.release(request, draw)

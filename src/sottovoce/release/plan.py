@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -29,12 +29,55 @@ from sottovoce.release.settings import ReleaseSettings
 _DENSE_CELLS = 1 << 22
 
 
+class Sized(Protocol):
+    """Counts, or what is known of them."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def nnz(self) -> int: ...
+
+
 class Released(NamedTuple):
     """What was drawn: noisy columns, the public maps, and the frequencies for decompression."""
 
     counts: Counts
     maps: tuple[WordMap, ...]
     frequencies: Floats
+
+
+@dataclass(frozen=True)
+class ColumnNoise:
+    """The noise of a release, row by row: any rows may be drawn anywhere."""
+
+    rate: Fraction
+    threshold: int | None = None
+    constant_work: bool = False
+
+    def added_to(self, compressed: Counts, *, threads: int | None = None) -> Counts:
+        """``compressed`` with fresh noise on every cell."""
+        mechanism = GeometricMechanism(self.rate)
+        if not self.constant_work:
+            return mechanism.sparse(compressed, threshold=self.threshold, threads=threads)
+        height = max(1, _DENSE_CELLS // compressed.shape[1])
+        blocks = [
+            sparse.csr_array(
+                mechanism.dense(
+                    compressed[first : first + height].toarray(),
+                    threshold=self.threshold,
+                    threads=threads,
+                )
+            )
+            for first in range(0, compressed.shape[0], height)
+        ]
+        return sparse.csr_array(sparse.vstack(blocks, dtype=np.int64))
+
+
+def maps_of(fitted: Compression | GroupedCompression) -> tuple[WordMap, ...]:
+    """The public maps of a fitted compression, one for each group of documents."""
+    grouped = isinstance(fitted, GroupedCompression)
+    return tuple(each.map_ for each in (fitted.compressions_ if grouped else [fitted]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +154,7 @@ class Plan:
         """The standard deviation of the noise on a column."""
         return noise_deviation(self.noise_rate)
 
-    def expected_nonzeros(self, counts: Counts) -> int:
+    def expected_nonzeros(self, counts: Sized) -> int:
         """About how many cells the release will have; for the eyes of the corpus's holder."""
         cells = counts.shape[0] * self.columns
         # Without drawing a map, all that is known of the columns is a bound: no more than words.
@@ -122,28 +165,27 @@ class Plan:
         """Buy the frequencies, choose the maps, compress and add noise: each call draws anew."""
         counts = checked_counts(counts)
         checked_width(counts, self.words, what="word of the vocabulary")
+        frequencies = self.buy_frequencies(counts)
+        fitted = self.fitted(frequencies)
+        noise = self.noise
+        return Released(noise.added_to(fitted.transform(counts)), maps_of(fitted), frequencies)
+
+    def buy_frequencies(self, counts: Counts) -> Floats:
+        """Public frequencies, or some that are drawn anew and paid for."""
         prior = self.settings.make_prior(self.words)
         noise = constant_work_noise if self.settings.constant_work else geometric_noise
-        frequencies = prior.frequencies(counts, noise)
-        fitted = self._compression(frequencies).fit(sparse.csr_array((1, self.words), dtype=int))
-        grouped = isinstance(fitted, GroupedCompression)
-        maps = tuple(each.map_ for each in (fitted.compressions_ if grouped else [fitted]))
-        return Released(self._noised(fitted.transform(counts)), maps, frequencies)
+        return prior.frequencies(counts, noise)
 
-    def _noised(self, compressed: Counts) -> Counts:
-        mechanism = GeometricMechanism(self.noise_rate)
-        if not self.settings.constant_work:
-            return mechanism.sparse(compressed, threshold=self.settings.threshold)
-        height = max(1, _DENSE_CELLS // self.columns)
-        blocks = [
-            sparse.csr_array(
-                mechanism.dense(
-                    compressed[first : first + height].toarray(), threshold=self.settings.threshold
-                )
-            )
-            for first in range(0, compressed.shape[0], height)
-        ]
-        return sparse.csr_array(sparse.vstack(blocks, dtype=np.int64))
+    def fitted(self, frequencies: Floats) -> Compression | GroupedCompression:
+        """The compression with its public maps; a fresh choice each time, unless seeded."""
+        compression = self._compression(frequencies)
+        return compression.fit(sparse.csr_array((1, self.words), dtype=int))
+
+    @property
+    def noise(self) -> "ColumnNoise":
+        """What is added to compressed counts."""
+        settings = self.settings
+        return ColumnNoise(self.noise_rate, settings.threshold, settings.constant_work)
 
     def _compression(self, frequencies: Floats) -> Compression | GroupedCompression:
         settings = self.settings

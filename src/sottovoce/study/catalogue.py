@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sottovoce.errors import ParameterError
+from sottovoce.study.advisor_rank import run_advisor_rank
 from sottovoce.study.assess_blogs import run_assess_blogs
 from sottovoce.study.assess_figure_1 import run_figure_1 as run_assess_figure_1
 from sottovoce.study.assess_judgement_runs import (
@@ -27,6 +28,7 @@ from sottovoce.study.release_runs import (
     run_table_1,
 )
 from sottovoce.study.result import StudyResult
+from sottovoce.study.scale import run_scale
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,14 @@ class Study:
     runner: Callable[[Options], StudyResult]
     takes_votes: bool = False
     takes_half: bool = False
+    takes_seconds: bool = False
 
 
 STUDIES: dict[str, Study] = {
+    "advisor-rank": Study(
+        "Ranks from a server that sees no score: errors, intervals, bands, audits, an attack",
+        run_advisor_rank,
+    ),
     "assess-table-1": Study(
         "Topics by number of judges who call them sensitive, and their agreement",
         run_assess_table_1,
@@ -97,6 +104,11 @@ STUDIES: dict[str, Study] = {
     "loop": Study(
         "Assess, release, assess again: exposure against usefulness over privacy settings",
         run_study_loop,
+    ),
+    "scale": Study(
+        "Time, memory and bytes against posts, users and topics, and a plan for 10^9 users",
+        run_scale,
+        takes_seconds=True,
     ),
 }
 

@@ -14,7 +14,7 @@ class Options:
     The release studies take ``data`` (complaints, news, simulated, or a file that ``read`` says how
     to read), ``documents`` and ``embedding``; the assess studies ``posts``, ``truth``, ``topics``
     and ``models``, assess-blogs also ``half`` (of the users) and ``labels_column`` (of the posts);
-    ``votes`` are files of judges' votes.
+    ``votes`` are files of judges' votes; ``seconds`` is about how long scale may measure.
     """
 
     seeds: int | None = None
@@ -30,8 +30,11 @@ class Options:
     models: tuple[Path, ...] = ()
     half: str | None = None
     labels_column: str | None = None
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         for name, value in (("seeds", self.seeds), ("documents", self.documents)):
             if value is not None and value < 1:
                 raise ParameterError(f"{name} must be >= 1, got {value}.")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ParameterError(f"seconds must be > 0, got {self.seconds}.")

@@ -1,4 +1,4 @@
-"""Where long training stands, on disk: a crash or Ctrl-C loses at most the work since then.
+"""Where long work stands, on disk: a crash or Ctrl-C loses at most the work since then.
 
 A checkpoint is a folder of one state file and `checkpoint.json`, which names it, its SHA-256, the
 steps done and the request: a hash of texts, words and parameters. A state is only taken up by the
@@ -69,7 +69,7 @@ class Checkpoint:
             return None
         if not self.resume:
             raise ParameterError(
-                f"{self.folder} holds a checkpoint of a training that was interrupted; "
+                f"{self.folder} holds a checkpoint of work that was interrupted; "
                 "go on with --resume, or remove the folder to begin anew."
             )
         state = _read(self.folder / _RECORD)

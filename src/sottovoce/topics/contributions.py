@@ -36,7 +36,7 @@ def contributions_of_words(
     added = np.repeat(strengths(matrix), lengths)
     for first, last in _blocks(lengths):
         cells = slice(rows.pointers[first], rows.pointers[last])
-        added[cells] -= strengths(_without_each_word(matrix[first:last]))
+        added[cells] -= strengths(without_each_word(matrix[first:last]))
     return sparse.csr_array((added, rows.columns, rows.pointers), shape=counts.shape)
 
 
@@ -52,7 +52,7 @@ def _blocks(lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
     return blocks
 
 
-def _without_each_word(posts: sparse.csr_array) -> sparse.csr_array:
+def without_each_word(posts: sparse.csr_array) -> sparse.csr_array:
     """For each cell of ``posts`` a row: its post without that cell."""
     lengths = np.diff(posts.indptr)
     repeats = np.repeat(lengths, lengths)

@@ -14,6 +14,7 @@ from sottovoce.federation.journal import Event, Journal, Written
 from sottovoce.federation.journal_seal import JournalSeal
 from sottovoce.federation.refusals import JournalError
 from sottovoce.learn.protocols.terms import COORDINATOR
+from sottovoce.learn.randomness import drawing_from
 
 SESSION, SECRET = bytes(16), b"what nobody else may read"
 
@@ -76,6 +77,15 @@ def test_another_key_does_not_open_it_nor_does_a_row_at_another_place(tmp_path: 
     journal.close()
     with pytest.raises(ParameterError, match="32 bytes"):
         Journal(None, b"short")
+
+
+def test_no_two_values_are_sealed_alike_not_even_while_a_party_draws_from_its_seed() -> None:
+    seal, sealed = JournalSeal(JOURNAL_KEY), set()
+    for _ in range(2):
+        with drawing_from(bytes(32)):
+            sealed |= {seal.sealed(SECRET, "here") for _ in range(2)}
+    assert len({each[:12] for each in sealed}) == 4
+    assert {seal.opened(each, "here") for each in sealed} == {SECRET}
 
 
 def test_only_one_process_at_a_time_has_it(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from support.text_runs import AGREED, HASHED, made_holdings, made_peers, made_te
 from sottovoce.learn.party import Exchange, Message
 from sottovoce.learn.runs import Holdings, RunParty, RunTerms, make_party
 
-DRAWN = os.urandom
+SOURCE = "sottovoce.learn.randomness.os"  # where learn draws, and nobody else
 
 
 class Taped:
@@ -30,14 +31,14 @@ class Taped:
 
     def _noted(self, given: Message | str, work: Callable[[], list[Message]]) -> list[Message]:
         def draw(count: int) -> bytes:
-            self.draws.append(DRAWN(count))
+            self.draws.append(os.urandom(count))
             return self.draws[-1]
 
-        self._patch.setattr(os, "urandom", draw)
+        self._patch.setattr(SOURCE, SimpleNamespace(urandom=draw))
         try:
             said = work()
         finally:
-            self._patch.setattr(os, "urandom", DRAWN)
+            self._patch.setattr(SOURCE, os)
         self.inputs.append(given)
         self.outputs += [message.to_bytes() for message in said]
         return said
@@ -56,7 +57,7 @@ def replayed(
     taped: Taped, terms: RunTerms, holdings: Holdings, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[list[bytes], Any]:
     tape = list(taped.draws)
-    monkeypatch.setattr(os, "urandom", lambda count: _next(tape, count))
+    monkeypatch.setattr(SOURCE, SimpleNamespace(urandom=lambda count: _next(tape, count)))
     party = make_party(terms.to_bytes(), taped.name, holdings)
     said: list[Message] = []
     for given in taped.inputs:
@@ -64,7 +65,7 @@ def replayed(
             said += party.receive(Message.from_bytes(given.to_bytes()))
         else:
             said += party.start() if given == "start" else party.time_out()
-    monkeypatch.setattr(os, "urandom", DRAWN)
+    monkeypatch.setattr(SOURCE, os)
     assert not tape
     return [message.to_bytes() for message in said], party.result()
 

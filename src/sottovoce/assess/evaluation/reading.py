@@ -15,8 +15,8 @@ _PARQUET_START = b"PAR1"
 
 
 def read_ranks(path: Path) -> pa.Table:
-    """Ranks as ``sottovoce assess`` writes them (Parquet), or a TREC run."""
-    if not _is_parquet(path):
+    """Ranks as ``sottovoce assess`` writes them (Parquet, on Spark a folder), or a TREC run."""
+    if not path.is_dir() and not _is_parquet(path):
         return read_run(path)
     try:
         table = pq.read_table(path)

@@ -15,7 +15,7 @@ def differential_privacy_risk(use: WordUse, words: NDArray[np.int64]) -> NDArray
     users without salient words score lowest does not hold: leaving, they make each word that
     others use likelier by n/(n-1).
     """
-    used, unused = changes(use.holders()[words], len(use))
+    used, unused = changes(use.holders()[words], use.population)
     return largest_of_each(use.bits, words, used, unused)
 
 
@@ -23,7 +23,7 @@ def differential_privacy_risk_of_presence(
     use: WordUse, words: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """The same maximum over the words the user has used only: 0 for a user without any of them."""
-    used, _ = changes(use.holders()[words], len(use))
+    used, _ = changes(use.holders()[words], use.population)
     return largest_of_each(use.bits, words, used, np.zeros(words.size))
 
 

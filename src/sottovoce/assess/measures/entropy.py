@@ -18,13 +18,13 @@ def entropy_risk(use: WordUse, words: NDArray[np.int64]) -> NDArray[np.float64]:
     others, so this is a sparse matrix-vector product. 0 log 0 = 0. The paper's remark that it is 0
     for a user without salient words does not hold: her absence moves the distribution too.
     """
-    used, unused = divergences(use.holders()[words], len(use))
+    used, unused = divergences(use.holders()[words], use.population)
     return _exact_sums(use, words, used - unused, unused.sum()) / words.size
 
 
 def entropy_risk_of_presence(use: WordUse, words: NDArray[np.int64]) -> NDArray[np.float64]:
     """The same sum over the words the user has used only: 0 for a user without any of them."""
-    used, _ = divergences(use.holders()[words], len(use))
+    used, _ = divergences(use.holders()[words], use.population)
     return _exact_sums(use, words, used, 0.0) / words.size
 
 

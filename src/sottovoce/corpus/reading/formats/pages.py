@@ -8,8 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from sottovoce.compiled import Whole, kernel
 from sottovoce.corpus.reading.formats.thrift import read_struct
 from sottovoce.corpus.reading.options import MIB
 from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS
@@ -136,12 +139,19 @@ def _longest_entry(file: BinaryIO, page: Page, compression: str) -> int:
     except (pa.ArrowException, ValueError, OSError):
         # Unknown compression: no entry can be longer than the page.
         return page.bytes_plain
+    return min(int(_longest(np.frombuffer(plain, np.uint8))), page.bytes_plain)
+
+
+@kernel
+def _longest(plain: NDArray[np.uint8]) -> Whole:
     longest = position = 0
-    while position + 4 <= len(plain):
-        length = int.from_bytes(plain[position : position + 4], "little")
+    while position + 4 <= plain.size:
+        length = 0
+        for place in range(4):
+            length |= int(plain[position + place]) << (8 * place)
         longest = max(longest, length)
         position += 4 + length
-    return min(longest, page.bytes_plain)
+    return longest
 
 
 def _decompressed(stored: bytes, size: int, compression: str) -> bytes:

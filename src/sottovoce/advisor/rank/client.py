@@ -1,0 +1,180 @@
+"""A person's side: her score stays here; a noised or shared bucket leaves, within a budget.
+
+What it costs her, and what still shows:
+
+- `noise`: each bucket of each topic is noised once and the result kept for ever, so that repeating
+  it gives nothing away: k distinct buckets of a topic cost k epsilon, however many periods pass.
+  Not hidden at all is the pattern: a kept report is nearly unique, so the server can link one
+  person's reports over the periods and sees when her bucket changes and when it comes back.
+- `shares`: the servers draw noise anew for each period's sum, so each period costs epsilon.
+
+Both are committed in her ledger before anything is drawn; beyond her budget nothing is sent.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from sottovoce.advisor.rank.description import Description, RankedTopic
+from sottovoce.advisor.rank.diary import Diary, Entry
+from sottovoce.advisor.rank.estimate import RankEstimate, estimate_rank
+from sottovoce.advisor.rank.histogram import Histogram
+from sottovoce.advisor.rank.one_hot import MOVED
+from sottovoce.advisor.rank.prime_field import packed
+from sottovoce.advisor.rank.shares import split
+from sottovoce.advisor.rank.transport import HttpTransport, Transport
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.files import output_folder
+from sottovoce.release.exact import Exact
+from sottovoce.release.guarantee import LimitedPrecision
+from sottovoce.release.ledger import Account, Ledger, Request
+
+ACCOUNT = "rank reports"
+_PERIODS_TRIED = 10
+LEDGER_FILE, DIARY_FILE = "rank.ledger", "rank.diary"
+
+
+class RankClient:
+    """One person and her rank server, or her two in the mode of shares.
+
+    Args:
+        server: its URL, or what carries requests to it.
+        folder: where her ledger and diary are; one for all servers.
+        budget: the most epsilon that she ever spends, over all topics, periods and servers.
+        second: the second server, in the mode of shares.
+    """
+
+    def __init__(
+        self,
+        server: str | Transport,
+        folder: Path,
+        *,
+        budget: Exact,
+        second: str | Transport | None = None,
+    ) -> None:
+        if second is not None and second == server:
+            raise ParameterError("the two servers must be two, run by people who do not collude.")
+        self._servers = [_transport(each) for each in (server, second) if each is not None]
+        output_folder(folder)
+        self._ledger = Ledger(folder / LEDGER_FILE, create=True)
+        self._ledger.set_budget(ACCOUNT, LimitedPrecision(MOVED, budget, "user"))
+        self._diary = Diary(folder / DIARY_FILE)
+        self._description: Description | None = None
+
+    def close(self) -> None:
+        """Close the ledger."""
+        self._ledger.close()
+
+    @property
+    def account(self) -> Account:
+        """What she may spend and has spent."""
+        return self._ledger.account(ACCOUNT)
+
+    @property
+    def description(self) -> Description:
+        """The server's rules, as they were when first asked."""
+        if self._description is None:
+            self._description = self._describe()[0]
+        return self._description
+
+    def report(self, topic: str, score: float) -> int:
+        """Report the bucket of ``score`` for the period that runs; returns the period's number.
+
+        Once a period: a second call sends the same report again, whatever the score is by then.
+        Raises `BudgetError`, with nothing drawn or sent, when her budget does not allow it.
+        """
+        description, period = self._describe()
+        self._description = description
+        ranked = description.topic(topic)
+        entry = self._diary.entry(description.version, topic, period, ranked.buckets.of(score))
+        head = {
+            "topic": topic,
+            "period": period,
+            "id": entry.token,
+            "description": description.version,
+        }
+        if description.mode == "noise":
+            self._servers[0].call("POST", "/reports", head | {"entries": self._kept(ranked, entry)})
+        else:
+            for server, share in zip(
+                self._servers, self._shared(ranked, period, entry), strict=True
+            ):
+                server.call("POST", "/shares", head | {"share": share})
+        return period
+
+    def rank(self, topic: str, score: float) -> RankEstimate:
+        """Where ``score`` stands in the latest histogram; asks for what everybody may ask."""
+        bucket = self.description.topic(topic).buckets.of(score)
+        return estimate_rank(self.histogram(topic), self.description, bucket)
+
+    def histogram(self, topic: str) -> Histogram:
+        """The latest published histogram of ``topic`` that was not withheld."""
+        path = f"/histograms/{quote(topic, safe='')}"
+        for period in self._published_periods(path):
+            record = self._servers[0].call("GET", f"{path}/{period}")
+            found = Histogram.from_record(record, self.description)
+            if found.counts is not None:
+                return found
+        raise InputError(
+            "no histogram of this topic is published yet, or too few people reported; ask again "
+            "after the period."
+        )
+
+    def _published_periods(self, path: str) -> list[int]:
+        listed = self._servers[0].call("GET", path)
+        periods = listed.get("periods") if isinstance(listed, dict) else None
+        if not isinstance(periods, list) or not all(isinstance(each, int) for each in periods):
+            raise InputError("the rank server's list of periods is not as it should be.")
+        return sorted(periods, reverse=True)[:_PERIODS_TRIED]
+
+    def _describe(self) -> tuple[Description, int]:
+        answers = [server.call("GET", "/description") for server in self._servers]
+        descriptions = [Description.from_record(_mapping(answer)) for answer in answers]
+        first = descriptions[0]
+        if any(each.version != first.version for each in descriptions):
+            raise InputError("the two servers must publish one description; they do not.")
+        if (first.mode == "shares") != (len(descriptions) == 2):  # noqa: PLR2004 - two servers
+            raise InputError(
+                f"the server's mode is {first.mode}: noise takes one server, shares take two."
+            )
+        return first, int(answers[0]["period"])
+
+    def _kept(self, topic: RankedTopic, entry: Entry) -> list[int]:
+        """Her noised report of this bucket: drawn once, from then on the same for ever."""
+        noise = self.description.noise(topic.name)
+
+        def draw(path: Path) -> None:
+            path.write_bytes(np.array(noise.report(entry.bucket), dtype=np.int8).tobytes())
+
+        stored = self._stored(f"{topic.name}/bucket {entry.bucket}", draw)
+        return [int(entry) for entry in np.frombuffer(stored, dtype=np.int8)]
+
+    def _shared(self, topic: RankedTopic, period: int, entry: Entry) -> list[str]:
+        """The two shares of this period's report: drawn once, the same on every retry."""
+
+        def draw(path: Path) -> None:
+            both = split([entry.bucket], topic.buckets.number)
+            path.write_text("\n".join(packed(share[0]) for share in both), encoding="ascii")
+
+        return self._stored(f"{topic.name}/period {period}", draw).decode("ascii").split("\n")
+
+    def _stored(self, what: str, draw: Callable[[Path], None]) -> bytes:
+        guarantee = LimitedPrecision(MOVED, self.description.epsilon, "user")
+        request = Request(f"{self.description.version[:32]}/{what}", ACCOUNT, guarantee)
+        output = self._ledger.release(request, draw).output
+        if output is None:
+            raise InputError("the ledger gave no report back.")
+        return output.path.read_bytes()
+
+
+def _transport(server: str | Transport) -> Transport:
+    return HttpTransport(server) if isinstance(server, str) else server
+
+
+def _mapping(answer: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    if not isinstance(answer, dict) or not isinstance(answer.get("period"), int):
+        raise InputError("what the rank server describes itself with is not as it should be.")
+    return answer

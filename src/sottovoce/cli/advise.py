@@ -1,0 +1,161 @@
+"""``sottovoce advise``."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli.assessing import ModelOption, TopicsOption, the_catalogue, the_models
+from sottovoce.cli.extras import needs_extra
+from sottovoce.cli.shown import AsJson, progress
+from sottovoce.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.advisor.community import Setting
+    from sottovoce.topics.catalogue import Catalogue
+    from sottovoce.web.advise.desk import Comparison
+    from sottovoce.web.advise.operator import Operator
+
+
+def advise(
+    port: Annotated[int, typer.Option(help="Port; 0 takes any that is free.")] = 0,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    beyond: Annotated[
+        bool,
+        typer.Option(
+            "--i-know-others-can-reach-it", help="Allow a --host other than this machine itself."
+        ),
+    ] = False,
+    community: Annotated[
+        Path | None, typer.Option(help="Posts (user, time, text) to be compared with.")
+    ] = None,
+    rank_server: Annotated[
+        str | None, typer.Option(help="URL of a rank server to be compared with; only asked.")
+    ] = None,
+    model: ModelOption = None,
+    topics: TopicsOption = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Where settings and alerts are kept, for you only.")
+    ] = None,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    operator: Annotated[
+        bool, typer.Option("--operator", help="Also offer the full ranking, the attacker's list.")
+    ] = False,
+    password_file: Annotated[
+        Path | None, typer.Option(help="The operator's password, as --set-operator-password made.")
+    ] = None,
+    look_log: Annotated[
+        Path | None, typer.Option(help="Where the operator's looks are logged.")
+    ] = None,
+    set_operator_password: Annotated[
+        Path | None, typer.Option(help="Ask for a password, keep its hash in this file, and stop.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Open the advisor: a page on this machine that tells you where your posts put you.
+
+    Bring your posts on the page; without --community they are compared with simulated people.
+    Nothing of yours leaves this machine. Stop it with Ctrl-C.
+
+    Example: sottovoce advise
+    """
+    if set_operator_password is not None:
+        _set_password(set_operator_password)
+        return
+    with needs_extra("web"):
+        from sottovoce.web.advise.serve import Place, serve  # noqa: PLC0415 - fast --help
+    place = Place(host, port, beyond)
+    kept = store or _data_folder() / "advise.sqlite"
+    serve(
+        place,
+        store=kept,
+        comparison=_comparison(community, rank_server, model, topics),
+        operator=_operator(operator, password_file, look_log or kept.with_name("looks.jsonl")),
+        told=_tell_json if as_json else _tell,
+        told_again=_tell_json if as_json else _tell_again,
+        open_browser=not no_open,
+    )
+
+
+def _tell(address: str) -> None:
+    typer.echo(f"Your page: {address}")
+    typer.echo("The address works once, for one browser. Stop with Ctrl-C.")
+
+
+def _tell_again(address: str) -> None:
+    typer.echo(f"For another browser: {address}")
+
+
+def _tell_json(address: str) -> None:
+    typer.echo(json.dumps({"address": address}))
+
+
+def _comparison(
+    posts: Path | None, rank_server: str | None, model: list[Path] | None, topics: Path | None
+) -> "Comparison":
+    from sottovoce.web.advise.desk import DEMO  # noqa: PLC0415 - keeps --help fast
+
+    if posts is None and rank_server is None:
+        if model or topics is not None:
+            raise ParameterError(
+                "--model and --topics describe a community: give --community or --rank-server too."
+            )
+        return DEMO
+    catalogue = the_catalogue(topics)
+    if catalogue is None:
+        raise ParameterError("a community needs --topics, the catalogue of topics to look for.")
+    if posts is None:
+        from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
+        from sottovoce.web.advise.from_rank_server import ask  # noqa: PLC0415 - fast --help
+
+        return ask(HttpTransport(str(rank_server)), the_models(model), catalogue)
+    if rank_server is not None:
+        raise ParameterError("--community and --rank-server exclude each other: give one.")
+    return _of_posts(posts, model, catalogue)
+
+
+def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> "Comparison":
+    from sottovoce.advisor.community import Community  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise.desk import Comparison  # noqa: PLC0415 - keeps --help fast
+
+    spaces = the_models(model)
+    with progress("Reading the community"):
+        known = Community.from_posts(posts, spaces, catalogue)
+
+    def by_setting(setting: "Setting") -> Community:
+        return known if setting == known.setting else known.with_setting(setting)
+
+    return Comparison(by_setting, "the community you gave", spaces)
+
+
+def _operator(wanted: bool, password_file: Path | None, look_log: Path) -> "Operator | None":
+    if not wanted:
+        if password_file is not None:
+            raise ParameterError("--password-file is for --operator, which was not given.")
+        return None
+    if password_file is None:
+        raise ParameterError("--operator needs --password-file; see --set-operator-password.")
+    from sottovoce.web.advise.operator import Operator  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.security.look_log import LookLog  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.security.passwords import PasswordFile  # noqa: PLC0415 - fast --help
+
+    return Operator(PasswordFile(password_file), LookLog(look_log))
+
+
+def _set_password(path: Path) -> None:
+    with needs_extra("web"):
+        from sottovoce.web.security.passwords import write_password  # noqa: PLC0415 - fast --help
+    if sys.stdin.isatty():
+        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    else:
+        password = sys.stdin.readline().rstrip("\n")
+    write_password(path, password)
+    typer.echo(f"The password's hash is in {path}; only you can read it.")
+
+
+def _data_folder() -> Path:
+    given = os.environ.get("XDG_DATA_HOME")
+    return (Path(given) if given else Path.home() / ".local" / "share") / "sottovoce"

@@ -1,0 +1,168 @@
+"""``sottovoce rank-server``."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli.extras import needs_extra
+from sottovoce.cli.shown import AsJson
+from sottovoce.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.advisor.rank.description import Description
+    from sottovoce.web.rank.service import RankService
+    from sottovoce.web.rank.storage import Store
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+def rank_server(
+    topics: Annotated[
+        Path,
+        typer.Option(help="The catalogue; its sensitive topics are ranked, or all if none is."),
+    ],
+    measure: Annotated[str, typer.Option(help="What scores are of.")] = "lda-dt",
+    setting: Annotated[
+        str, typer.Option(help="How scores are computed, in words, for those who report.")
+    ] = "k 0.3, m 3, bucket 1w",
+    mode: Annotated[str, typer.Option(help="noise: one server; shares: two.")] = "noise",
+    epsilon: Annotated[
+        str, typer.Option(help="What a report costs: per bucket (noise) or period (shares).")
+    ] = "1",
+    buckets: Annotated[int, typer.Option(help="How many score buckets.")] = 20,
+    lowest: Annotated[
+        float | None, typer.Option(help="Where the buckets begin; by default as the measure does.")
+    ] = None,
+    highest: Annotated[float | None, typer.Option(help="Where the buckets end.")] = None,
+    period: Annotated[str, typer.Option(help="How long a period lasts: 90s, 12h, 1d, 1w.")] = "1w",
+    minimum: Annotated[int, typer.Option(help="With fewer reports a histogram is withheld.")] = 100,
+    peer: Annotated[
+        str | None, typer.Option(help="shares: URL of the second server; this is then the first.")
+    ] = None,
+    peer_key: Annotated[
+        Path | None, typer.Option(help="shares: file with the two servers' common secret.")
+    ] = None,
+    store: Annotated[
+        str, typer.Option(help="An SQLite file, or the URL of a PostgreSQL database.")
+    ] = "rank.sqlite",
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="The port to listen at; 0: any that is free.", min=0, max=65535)
+    ] = 8765,
+    certificate: Annotated[
+        Path | None, typer.Option(help="TLS certificate; without one use a proxy with TLS.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option(help="The certificate's private key.")] = None,
+    rate: Annotated[float, typer.Option(help="Requests a second, of all; 0: no limit.")] = 2000,
+    rate_per_address: Annotated[
+        float, typer.Option(help="Requests a second, of an address; 0 behind a proxy.")
+    ] = 50,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be published, and stop.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Publish score histograms per topic, from reports that hide each score.
+
+    Example: sottovoce rank-server --topics topics.toml --epsilon 1 --period 1w
+    """
+    with needs_extra("web"):
+        from sottovoce.web.rank.app import Limits, create_app  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank.serve import Door, open_store, serve  # noqa: PLC0415 - fast --help
+
+    bounds = None if lowest is None or highest is None else (lowest, highest)
+    rules = _description(topics, measure, setting, mode, epsilon, buckets, bounds, period, minimum)
+    if dry_run:
+        _show(rules, None, as_json)
+        return
+    service = _service(rules, open_store(store), peer, peer_key)
+    door = Door(host, port, certificate, key)
+    app = create_app(service, Limits(rate, rate_per_address))
+    try:
+        serve(app, door, lambda url: _show(rules, url, as_json))
+    finally:
+        service.close()
+
+
+def _service(
+    rules: "Description", store: "Store", peer: str | None, peer_key: Path | None
+) -> "RankService":
+    from sottovoce.web.rank.pair import (  # noqa: PLC0415 - fast --help
+        FirstServer,
+        HttpPeer,
+        SecondServer,
+    )
+    from sottovoce.web.rank.peer_auth import PeerKey  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank.service import RankService  # noqa: PLC0415 - fast --help
+
+    if rules.mode == "noise":
+        if peer or peer_key:
+            raise ParameterError("--peer and --peer-key belong to --mode shares; leave them out.")
+        return RankService(rules, store)
+    if peer_key is None:
+        raise ParameterError("--mode shares needs --peer-key: a file of openssl rand -hex 32.")
+    key = PeerKey.read(peer_key)
+    if peer is None:
+        return SecondServer(rules, store, key)
+    return FirstServer(rules, store, key, HttpPeer(peer, key))
+
+
+def _description(
+    topics: Path,
+    measure: str,
+    setting: str,
+    mode: str,
+    epsilon: str,
+    buckets: int,
+    bounds: tuple[float, float] | None,
+    period: str,
+    minimum: int,
+) -> "Description":
+    from sottovoce.advisor.rank.buckets import Buckets, score_range  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank.description import (  # noqa: PLC0415 - fast --help
+        MODES,
+        Description,
+        RankedTopic,
+    )
+    from sottovoce.release.exact import positive  # noqa: PLC0415 - fast --help
+    from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - fast --help
+
+    catalogue = Catalogue.load(topics)
+    chosen = catalogue.sensitive or catalogue.topics
+    between = Buckets.even(*(bounds or score_range(measure)), buckets)
+    if mode not in MODES:
+        raise ParameterError(f"--mode must be one of {', '.join(MODES)}.")
+    return Description(
+        mode,  # type: ignore[arg-type] # checked above
+        positive(epsilon, "epsilon"),
+        tuple(RankedTopic(topic.name, measure, between) for topic in chosen),
+        setting,
+        _seconds(period),
+        minimum,
+    )
+
+
+def _seconds(period: str) -> int:
+    number, unit = period[:-1], period[-1:]
+    if not number.isdigit() or unit not in _UNITS or len(number) > 6 or not int(number):  # noqa: PLR2004 - no slip
+        raise ParameterError("--period must be a whole number and s, m, h, d or w: 12h, 1w.")
+    return int(number) * _UNITS[unit]
+
+
+def _show(rules: "Description", url: str | None, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(rules.record() | {"version": rules.version, "url": url}))
+        return
+    from sottovoce.release.exact import text_up  # noqa: PLC0415 - fast --help
+
+    noise = rules.noise(rules.topics[0].name)
+    if url is not None:
+        typer.echo(f"Rank server at {url}")
+    each = "period" if rules.mode == "shares" else "new bucket"
+    typer.echo(f"Topics: {', '.join(rules.by_name)}")
+    typer.echo(
+        f"Mode {rules.mode}, {noise.buckets} buckets, "
+        f"epsilon {text_up(rules.epsilon)} for each {each}"
+    )

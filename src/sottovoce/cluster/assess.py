@@ -1,0 +1,208 @@
+"""Assessment on Spark: the same scores and ranks as on one machine, bit for bit.
+
+Posts are scored where they lie, by the function that scores them on one machine; Spark brings the
+states of each user together; what all users must be known for (how many there are, who else uses a
+word) is added up; each part of the users is scored by the measures themselves; and ranks are
+assigned by range (`cluster.ranks`). The driver sees numbers per part, per word and per ranking.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+from sottovoce.assess.api import plan_scoring
+from sottovoce.assess.buckets import Bucket
+from sottovoce.assess.header import M_KEPT
+from sottovoce.assess.measures.entropy import check_community
+from sottovoce.assess.ranking import chosen_topics
+from sottovoce.assess.setting import Setting
+from sottovoce.assess.state import State
+from sottovoce.cluster.community import COUNTS, Community, community_of, count_community
+from sottovoce.cluster.failures import told
+from sottovoce.cluster.ranks import (
+    EDGES,
+    ORDER,
+    RANKS,
+    SCORES,
+    Edge,
+    edges_of,
+    number_rows,
+    positions,
+    score_users,
+)
+from sottovoce.cluster.session import tuned
+from sottovoce.cluster.shipping import Place, Shipped, digest_of, packed
+from sottovoce.cluster.sketches import Precision, sketched
+from sottovoce.cluster.states import layout, merge_rows, score_posts, value_columns
+from sottovoce.corpus.reading.options import MIB
+from sottovoce.errors import CorpusError
+from sottovoce.topics.catalogue import Catalogue
+from sottovoce.topics.space import Mode, Space
+
+Frame: TypeAlias = Any
+"""A Spark DataFrame; pyspark is an extra, and has no types here."""
+_ROWS_PER_PART = 1 << 20
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Ranks as a table of Spark's, most exposed first within each measure and topic."""
+
+    table: Frame
+    community: Community
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to rank and how; the same defaults as on one machine."""
+
+    catalogue: Catalogue
+    spaces: Sequence[Space] = ()
+    measures: Sequence[str] = ("all",)
+    topics: Sequence[str] | None = None
+    setting: Setting = Setting()  # noqa: RUF009 - frozen
+    bucket: Bucket = Bucket(1, "w")  # noqa: RUF009 - frozen
+    kept: int | None = None
+    timezone: str = "UTC"
+    longest_text: int = 16 * MIB
+    partitions: int | None = None
+    precision: Precision | None = None
+    """None: exact ranks; else brackets of them."""
+
+    def ship(self, context: Any) -> tuple[Shipped, tuple[Place, ...]]:  # noqa: ANN401 - Spark's
+        """Broadcast all that workers need, once."""
+        chosen, scoring = plan_scoring(
+            self.catalogue,
+            self.spaces,
+            self.measures,
+            bucket=self.bucket,
+            kept=max(self.setting.m, self.kept or M_KEPT),
+            mode=self.setting.mode,
+        )
+        topics = chosen_topics(State(scoring.header), self.topics)
+        archive = packed(
+            scoring,
+            self.spaces,
+            tuple(chosen),
+            topics,
+            self.setting,
+            timezone=self.timezone,
+            longest_text=self.longest_text,
+        )
+        places = tuple(Place(measure, topic) for measure in chosen for topic in topics)
+        return Shipped(context.broadcast(archive), digest_of(archive)), places
+
+
+def score_on_spark(
+    posts: Frame,
+    spaces: Sequence[Space],
+    catalogue: Catalogue,
+    *,
+    measures: Sequence[str] = ("all",),
+    topics: Sequence[str] | None = None,
+    k: float = 0.3,
+    m: int = 3,
+    bucket: str = "1w",
+    mode: Mode = "corrected",
+    timezone: str = "UTC",
+    partitions: int | None = None,
+    precision: Precision | None = None,
+) -> Frame:
+    """Rank the users of a community, given as a Spark DataFrame with user, time and text.
+
+    Returns a DataFrame with measure, user, topic, score, rank and band, in the order and with the
+    very bits that ``sottovoce.assess.score`` gives; with ``precision`` the rank is a bracket, from
+    rank to rank_most, and rows are in no order. It is kept on the workers' disks until it is
+    unpersisted or the session ends.
+    """
+    plan = Plan(
+        catalogue,
+        spaces,
+        measures,
+        topics,
+        Setting(k, m, mode),
+        Bucket.parse(bucket),
+        timezone=timezone,
+        partitions=partitions,
+        precision=precision,
+    )
+    with told("score posts"), ranked(posts, plan) as found:
+        table = found.table.persist(on_disk())
+        table.count()
+        return table
+
+
+@contextmanager
+def ranked(posts: Frame, plan: Plan) -> Iterator[Ranked]:
+    """Ranks that can be read inside the block; what was kept on the way is dropped after it."""
+    session = posts.sparkSession
+    shipped, places = plan.ship(session.sparkContext)
+    with tuned(session, plan.partitions), ExitStack() as kept:
+        kept.callback(shipped.sent.unpersist)  # type: ignore[attr-defined] # a broadcast has it
+        states = merged_states(posts, shipped).persist(on_disk())
+        kept.callback(states.unpersist)
+        community = counted(states, shipped)
+        check_enough(community)
+        if plan.precision is not None:
+            table = sketched(states, shipped, community, plan.precision)
+        else:
+            ordered = in_order(states, shipped, community, len(places)).persist(on_disk())
+            kept.callback(ordered.unpersist)
+            table = numbered(ordered, places)
+        yield Ranked(table, community, places)
+
+
+def merged_states(posts: Frame, shipped: Shipped) -> Frame:
+    """One row for each user."""
+    from pyspark.sql import functions as sql  # noqa: PLC0415 - an extra
+
+    header = shipped.work().header
+    raw = posts.select("user", "time", "text")
+    scored = raw.mapInArrow(partial(score_posts, shipped), layout(header))
+    gathered = scored.groupBy("user").agg(
+        sql.collect_list(sql.struct(*value_columns(header))).alias("parts")
+    )
+    return gathered.mapInArrow(partial(merge_rows, shipped), layout(header))
+
+
+def counted(states: Frame, shipped: Shipped) -> Community:
+    """What must be known of all users."""
+    counts = states.mapInArrow(partial(count_community, shipped), COUNTS)
+    sums = counts.groupBy("what").sum("amount").collect()
+    return community_of({row[0]: row[1] for row in sums}, shipped.work().header.words)
+
+
+def check_enough(community: Community) -> None:
+    """Refuse posts of which nothing can be used, and a community of one."""
+    if not community.posts:
+        raise CorpusError(f"no usable row: {community.tally}.")
+    check_community(community.users)
+
+
+def in_order(states: Frame, shipped: Shipped, community: Community, places: int) -> Frame:
+    """All scores, in parts that follow one another and are sorted."""
+    from pyspark.sql import functions as sql  # noqa: PLC0415 - an extra
+
+    scores = states.mapInArrow(partial(score_users, shipped, community), SCORES)
+    parts = int(states.sparkSession.conf.get("spark.sql.shuffle.partitions"))
+    parts = max(parts, community.users * places // _ROWS_PER_PART)
+    ranges = scores.repartitionByRange(parts, *ORDER).sortWithinPartitions(*ORDER)
+    # Kept with the rows: a part that is worked out again keeps its number.
+    return ranges.withColumn("part", sql.spark_partition_id())
+
+
+def numbered(ordered: Frame, places: tuple[Place, ...]) -> Frame:
+    """Ranks and bands for scores in order."""
+    edges = [Edge(*row) for row in ordered.mapInArrow(edges_of, EDGES).collect()]
+    known = {part: dict(of_part) for part, of_part in positions(edges).items()}
+    return ordered.mapInArrow(partial(number_rows, places, known), RANKS)
+
+
+def on_disk() -> Any:  # noqa: ANN401 - Spark has no types
+    """Where tables that are read twice are kept: on the workers' disks."""
+    from pyspark import StorageLevel  # noqa: PLC0415 - an extra
+
+    return StorageLevel.DISK_ONLY

@@ -1,0 +1,165 @@
+"""Posts and documents from any path that Spark reads, as the columns that the rest expects.
+
+Rows become posts on the workers, by the same rules as on one machine (`corpus.reading.conform`).
+Unlike one machine's reader, Spark's fills up a row of CSV that has too few fields with nothing, and
+cuts one that has too many.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from sottovoce.corpus.reading.conform import check_types
+from sottovoce.corpus.reading.mapping import check_mapping, locate
+from sottovoce.corpus.reading.opening import without_compression
+from sottovoce.corpus.reading.options import Format, ReadOptions
+from sottovoce.errors import CorpusError, ParameterError
+
+_SUFFIXES = {
+    ".csv": Format.CSV,
+    ".tsv": Format.TSV,
+    ".tab": Format.TSV,
+    ".jsonl": Format.JSONL,
+    ".ndjson": Format.JSONL,
+    ".txt": Format.LINES,
+}
+
+
+def read_rows(
+    session: Any,  # noqa: ANN401 - Spark has no types
+    path: str,
+    schema: pa.Schema,
+    options: ReadOptions,
+    *,
+    with_origin: bool = False,
+) -> Any:  # noqa: ANN401 - Spark has no types
+    """The fields of ``schema`` that the files at ``path`` have, under our names.
+
+    ``with_origin``: and for each row its file, and where in it the stretch that holds it begins.
+    """
+    check_mapping(schema, options)
+    kind = options.format or _format_of(path)
+    readers: dict[Format, Callable[[Any, str, ReadOptions], Any]] = {
+        Format.PARQUET: _parquet,
+        Format.CSV: partial(_delimited, separator=",", quote='"'),
+        Format.TSV: partial(_delimited, separator="\t", quote=""),
+        Format.JSONL: partial(_json, schema=schema),
+        Format.LINES: _lines,
+    }
+    if kind not in readers:
+        raise ParameterError(
+            f"Spark reads {', '.join(readers)}, got {kind}; convert it, or use --engine embedded."
+        )
+    frame = readers[kind](session, path, options)
+    places = locate(schema, options, frame.columns, path)
+    columns = {name: frame.columns[place] for name, place in places.items()}
+    _check_columns(frame, columns, path)
+    if kind is Format.PARQUET:
+        _check_same_schemas(session, frame, tuple(columns.values()), path)
+    origin = [
+        frame["_metadata.file_path"].alias("file"),
+        frame["_metadata.file_block_start"].alias("start"),
+    ]
+    fields = [_column(frame, own).alias(name) for name, own in columns.items()]
+    return frame.select(*fields, *(origin if with_origin else ()))
+
+
+def _format_of(path: str) -> Format:
+    """By the name; a folder without one is taken for Parquet, which Spark's users write most."""
+    name = Path(path.rstrip("/")).name
+    return _SUFFIXES.get(without_compression(Path(name)).suffix.lower(), Format.PARQUET)
+
+
+def _parquet(session: Any, path: str, _options: ReadOptions) -> Any:  # noqa: ANN401 - Spark has no types
+    return session.read.parquet(path)
+
+
+def _delimited(
+    session: Any,  # noqa: ANN401 - Spark has no types
+    path: str,
+    options: ReadOptions,
+    *,
+    separator: str,
+    quote: str,
+) -> Any:  # noqa: ANN401 - Spark has no types
+    reader = session.read.options(
+        sep=separator,
+        quote=quote,
+        escape=quote,
+        header=options.header is True,
+        multiLine=bool(quote),
+        encoding=options.encoding,
+        # A text that is there but empty is a text.
+        nullValue="\0",
+        # Columns go by their names in every file, not by their place in the first.
+        enforceSchema=False,
+    )
+    frame = reader.csv(path)
+    return frame.toDF(*options.header) if isinstance(options.header, tuple) else frame
+
+
+def _json(session: Any, path: str, options: ReadOptions, *, schema: pa.Schema) -> Any:  # noqa: ANN401 - Spark has no types
+    from pyspark.sql.types import StringType, StructField, StructType  # noqa: PLC0415 - an extra
+
+    names = [str(options.columns.get(field.name, field.name)) for field in schema]
+    texts = StructType([StructField(name, StringType()) for name in dict.fromkeys(names)])
+    return session.read.schema(texts).option("encoding", options.encoding).json(path)
+
+
+def _lines(session: Any, path: str, _options: ReadOptions) -> Any:  # noqa: ANN401 - Spark has no types
+    return session.read.text(path).withColumnRenamed("value", "text")
+
+
+def _column(frame: Any, name: str) -> Any:  # noqa: ANN401 - Spark has no types
+    return frame["`" + name.replace("`", "``") + "`"]
+
+
+def _check_columns(frame: Any, columns: dict[str, str], path: str) -> None:  # noqa: ANN401 - Spark has no types
+    from pyspark.sql.pandas.types import to_arrow_type  # noqa: PLC0415 - an extra
+
+    kinds = {field.name: field.dataType for field in frame.schema}
+    fields = []
+    for name, own in columns.items():
+        try:
+            fields.append(pa.field(name, to_arrow_type(kinds[own], timezone="UTC")))
+        except Exception:  # noqa: BLE001 - a type that Arrow lacks is none of ours
+            raise CorpusError(f"{path}: the column mapped to {name} has another type.") from None
+    check_types(pa.schema(fields), path)
+
+
+def _check_same_schemas(session: Any, frame: Any, columns: Sequence[str], path: str) -> None:  # noqa: ANN401 - Spark has no types
+    """Refuse files that differ in a column: Spark would take one file's word for all of them."""
+    context = session.sparkContext
+    jvm, settings = context._jvm, context._jsc.hadoopConfiguration()  # noqa: SLF001 - Python has no door to footers
+    first: tuple[str | None, ...] | None = None
+    for file in sorted(frame.inputFiles()):
+        kinds = _kinds_in(jvm, settings, file, columns)
+        first = first or kinds
+        if kinds != first:
+            differing = next(
+                name for name, one, two in zip(columns, kinds, first, strict=True) if one != two
+            )
+            raise CorpusError(
+                f"the files of {path} differ in the column {differing!r}; write them anew with "
+                "one schema, or give those that agree."
+            )
+
+
+def _kinds_in(jvm: Any, settings: Any, file: str, columns: Sequence[str]) -> tuple[str | None, ...]:  # noqa: ANN401 - Spark has no types
+    where = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI.create(file))
+    hadoop = jvm.org.apache.parquet.hadoop
+    reader = hadoop.ParquetFileReader.open(hadoop.util.HadoopInputFile.fromPath(where, settings))
+    try:
+        schema = reader.getFooter().getFileMetaData().getSchema()
+        return tuple(
+            # Whether nothing may stand in a column does not decide what it holds.
+            schema.getType(schema.getFieldIndex(name)).toString().partition(" ")[2]
+            if schema.containsField(name)
+            else None
+            for name in columns
+        )
+    finally:
+        reader.close()

@@ -1,0 +1,1 @@
+"""The advisor page: where one person stands, on her own machine."""

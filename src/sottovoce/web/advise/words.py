@@ -1,0 +1,75 @@
+"""Standings in sentences that a person understands."""
+
+from sottovoce.advisor.standing import REST, Standing
+
+
+def sentence(standing: Standing) -> str:
+    """Where a reader of the whole community would list her, in one sentence."""
+    if standing.low is None or standing.high is None:
+        return "Without these posts you would not be in the community, and nobody could list you."
+    return (
+        f"Someone who ranked this community by how much its members write about {standing.topic} "
+        f"would list you {places(standing)} of {standing.users:,}: {in_words(standing.band)}."
+    )
+
+
+def doubt(standing: Standing) -> str | None:
+    """How far her place is uncertain; None when there is nothing to say."""
+    found = standing.uncertainty
+    if found is None or standing.low is None or standing.high is None:
+        return None
+    if standing.best_band != standing.band:
+        return (
+            f"What is known of the others leaves it open: you may be {in_words(standing.best_band)}"
+            f" or only {in_words(standing.band)}."
+        )
+    if found.posts == 1:
+        return "That rests on a single post."
+    if (found.low, found.high) == (standing.low, standing.high):
+        return "It would be the same had any one of your posts not been written."
+    return (
+        f"Had any one of your posts not been written, it would be between place {found.low:,} "
+        f"and {found.high:,}."
+    )
+
+
+def in_words(band: str) -> str:
+    """``in the first 5%`` for ``top 5%``."""
+    if band == REST:
+        return "in the lower half, among those least exposed"
+    return "in the first " + band.removeprefix("top ")
+
+
+def chip(standing: Standing) -> str:
+    """The band in a few words."""
+    if not standing.present:
+        return "not listed"
+    return standing.band if standing.band == REST else "first " + standing.band.removeprefix("top ")
+
+
+def change(before: Standing, after: Standing) -> str:
+    """What would change, in one sentence."""
+    if before.low is None or before.high is None or after.low is None or after.high is None:
+        return sentence(after)
+    if (before.low, before.high) == (after.low, after.high):
+        return f"Your place for {after.topic} would stay the same: {places(after)}."
+    way = "less" if after.high > before.high or after.low > before.low else "more"
+    bands = "" if before.band == after.band else f", and you would be {in_words(after.band)}"
+    return (
+        f"For {after.topic} you would be {way} exposed: {places(after)} instead of "
+        f"{places(before)} of {after.users:,}{bands}."
+    )
+
+
+def places(standing: Standing) -> str:
+    """``at place 12``, or between which ones those who score alike are."""
+    low, high = standing.low or 0, standing.high or 0
+    return f"at place {low:,}" if low == high else f"between place {low:,} and {high:,}"
+
+
+def short_places(standing: Standing) -> str:
+    """``12``, or ``12 to 15``, for a table."""
+    if standing.low is None or standing.high is None:
+        return "-"
+    low, high = f"{standing.low:,}", f"{standing.high:,}"
+    return low if low == high else f"{low} to {high}"

@@ -1,0 +1,50 @@
+"""What the two servers know each other by: a key of 32 bytes that both were given.
+
+From it come two keys, one for signing requests and one for the check of reports, which clients must
+not foresee.
+"""
+
+import hashlib
+import hmac
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from sottovoce.errors import InputError
+
+HEADER = "X-Sottovoce-Peer"
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, repr=False)
+class PeerKey:
+    """The servers' common secret; it never prints."""
+
+    secret: bytes
+
+    @classmethod
+    def read(cls, path: Path) -> "PeerKey":
+        """The key in a file that only its owner may read: 64 hexadecimal digits."""
+        try:
+            mode, text = path.stat().st_mode, path.read_text(encoding="ascii").strip()
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot read the key {path}: {type(error).__name__}.") from None
+        if mode & 0o077:
+            raise InputError(f"others may read the key {path}; run: chmod 600 {path}")
+        if not _KEY.fullmatch(text):
+            raise InputError(f"the key {path} must be 64 hexadecimal digits: openssl rand -hex 32")
+        return cls(bytes.fromhex(text))
+
+    @property
+    def checks(self) -> bytes:
+        """The key behind the coefficients of the check."""
+        return hmac.digest(self.secret, b"sottovoce rank check", hashlib.sha256)
+
+    def signature(self, path: str, body: bytes) -> str:
+        """What shows that a request comes from the other server."""
+        signing = hmac.digest(self.secret, b"sottovoce rank peer", hashlib.sha256)
+        return hmac.new(signing, path.encode() + b"\n" + body, hashlib.sha256).hexdigest()
+
+    def signed(self, path: str, body: bytes, signature: str) -> bool:
+        """Whether ``signature`` is that of this request."""
+        return hmac.compare_digest(self.signature(path, body).encode(), signature.encode())

@@ -1,0 +1,71 @@
+"""Running a rank server: the socket, the event loop, and nothing in a log."""
+
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from sottovoce.errors import InputError
+from sottovoce.web.rank.sqlite import SqliteStore
+from sottovoce.web.rank.storage import Store
+
+_BACKLOG = 2048
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+@dataclass(frozen=True)
+class Door:
+    """Where a server listens, and its certificate if it speaks TLS itself."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+def open_store(where: str) -> Store:
+    """The store at a PostgreSQL URL, or in an SQLite file."""
+    if where.startswith(_POSTGRES):
+        from sottovoce.web.rank.postgres import PostgresStore  # noqa: PLC0415 - an extra of its own
+
+        return PostgresStore(where)
+    return SqliteStore(Path(where.removeprefix("sqlite:///")))
+
+
+def serve(app: FastAPI, door: Door, announce: Callable[[str], None]) -> None:
+    """Answer until told to stop. Requests are not logged: they would name addresses.
+
+    ``announce`` is told the URL once connections are taken; port 0 is any that is free.
+    """
+    config = uvicorn.Config(
+        app,
+        ssl_certfile=door.certificate,
+        ssl_keyfile=door.key,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=5,
+    )
+    with _listening(door) as listener:
+        scheme = "https" if door.certificate else "http"
+        announce(f"{scheme}://{door.host}:{listener.getsockname()[1]}")
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listening(door: Door) -> socket.socket:
+    try:
+        listener = socket.create_server((door.host, door.port), backlog=_BACKLOG)
+    except OSError as error:
+        raise InputError(
+            f"cannot listen at {door.host}, port {door.port}: {error.strerror}."
+        ) from error
+    # Else the second half of an answer waits for the first to be acknowledged: 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener

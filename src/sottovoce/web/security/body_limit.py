@@ -1,0 +1,73 @@
+"""Bodies over the limit are refused early: by their declared length, or while they arrive."""
+
+from collections.abc import Mapping
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sottovoce.web.security.answers import header, refuse
+
+TOO_LARGE = 413
+BAD_REQUEST = 400
+LONGEST_NUMBER = 18
+
+
+class BodyLimit:
+    """At most ``limit_bytes`` of body, or what ``by_path`` says for a path."""
+
+    def __init__(
+        self, app: ASGIApp, limit_bytes: int, by_path: Mapping[str, int] | None = None
+    ) -> None:
+        self._app = app
+        self._limit_bytes = limit_bytes
+        self._by_path = dict(by_path or {})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        limit = self._by_path.get(scope["path"], self._limit_bytes)
+        declared = _declared_bytes(scope)
+        if declared is None:
+            await refuse(scope, receive, send, BAD_REQUEST, "Content-Length must be a number.")
+        elif declared > limit:
+            await refuse(scope, receive, send, TOO_LARGE, too_large(limit))
+        else:
+            await self._app(scope, _counted(receive, limit), send)
+
+
+def too_large(limit_bytes: int) -> str:
+    """The sentence for a body beyond the limit."""
+    return f"What was sent is larger than the {size_in_words(limit_bytes)} that are read at once."
+
+
+def size_in_words(size_bytes: int) -> str:
+    """``64 MiB``."""
+    for unit, name in ((1024 * 1024, "MiB"), (1024, "KiB")):
+        if size_bytes >= unit:
+            return f"{size_bytes // unit:,} {name}"
+    return f"{size_bytes} bytes"
+
+
+def _declared_bytes(scope: Scope) -> int | None:
+    declared = header(scope, b"content-length")
+    if declared is None:
+        return 0
+    usable = declared.isascii() and declared.isdecimal() and len(declared) <= LONGEST_NUMBER
+    return int(declared) if usable else None
+
+
+def _counted(receive: Receive, limit: int) -> Receive:
+    seen = 0
+
+    async def counting() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > limit:
+            # An HTTPException passes through the parsers of bodies, which swallow others; and the
+            # rest of the body is not even read.
+            raise HTTPException(TOO_LARGE, too_large(limit), {"connection": "close"})
+        return message
+
+    return counting

@@ -1,0 +1,1 @@
+"""A package, so that its fixtures are not taken for those of all tests."""

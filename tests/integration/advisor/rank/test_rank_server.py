@@ -1,0 +1,269 @@
+"""The rank server as a process: crashes, stores, and what is in its files and output."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sottovoce.advisor.rank.client import RankClient
+from sottovoce.bench.rank_server import survive_kill
+
+TOPICS = """
+[[topic]]
+name = "debt"
+domain = "money"
+words = ["debt", "loan"]
+sensitive = true
+
+[[topic]]
+name = "sport"
+domain = "leisure"
+words = ["ball"]
+"""
+Command = Callable[..., tuple[int, str, str]]
+BIN = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+
+
+class Running:
+    """A rank server in a process of its own, its output in a file."""
+
+    def __init__(self, folder: Path, *options: object) -> None:
+        self.output = folder / f"output {len(list(folder.glob('output *')))}"
+        (folder / "topics.toml").write_text(TOPICS)
+        words = ["--topics", "topics.toml", "--measure", "lda", "--port", 0, "--json", *options]
+        command = [sys.executable, "-m", "sottovoce.cli", "rank-server", *map(str, words)]
+        with self.output.open("w") as errors:
+            self.process = subprocess.Popen(
+                command, cwd=folder, stdout=subprocess.PIPE, stderr=errors, text=True
+            )
+        assert self.process.stdout is not None
+        self.announced: dict[str, Any] = json.loads(self.process.stdout.readline())
+        self.url = str(self.announced["url"])
+
+    def stop(self) -> str:
+        """Everything it printed."""
+        self.process.terminate()
+        rest, _ = self.process.communicate(timeout=30)
+        return json.dumps(self.announced) + rest + self.output.read_text()
+
+
+def test_a_kill_in_the_middle_loses_no_acknowledged_report(tmp_path: Path) -> None:
+    survival = survive_kill(tmp_path, 300, pace=150)
+    assert survival.lost == 0
+    assert survival.acknowledged == survival.stored == 300
+    assert survival.retried > 0
+
+
+def test_a_server_that_acknowledged_before_the_commit_would_be_caught(tmp_path: Path) -> None:
+    """The same reckoning on a store that lost what it had acknowledged."""
+    survival = survive_kill(tmp_path, 60, pace=100, lose=5)
+    assert survival.lost == 5
+
+
+def dump(path: Path) -> list[tuple[str, tuple[Any, ...]]]:
+    """Every row of every table of a database."""
+    with closing(sqlite3.connect(path)) as connection:
+        tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_schema")]
+        return [
+            (table, row)
+            for table in tables
+            if not table.startswith("sqlite_")
+            for row in connection.execute(f"SELECT * FROM {table}")  # noqa: S608 - its own names
+        ]
+
+
+def test_neither_store_nor_output_holds_who_whence_when_or_a_true_bucket(tmp_path: Path) -> None:
+    """Reports are all the store has: a topic, a period, a random token, and noised entries."""
+    server = Running(tmp_path, "--epsilon", "1/10", "--period", "52w")
+    try:
+        for person in range(12):
+            client = RankClient(server.url, tmp_path / f"alice-{person}", budget=1)
+            client.report("debt", 0.01)
+            client.close()
+    finally:
+        printed = server.stop()
+    rows = dump(tmp_path / "rank.sqlite")
+    reports = [row for table, row in rows if table == "rank_report"]
+    assert {table for table, _ in rows} == {"rank_setting", "rank_report"}
+    assert len(reports) == 12
+    assert all(row[0] == "debt" and len(row) == 4 for row in reports)
+    assert {len(row[3]) for row in reports if isinstance(row[3], bytes)} == {20}
+    # At epsilon 1/10 half of all entries are noise: no report is the one-hot vector of its bucket.
+    assert not any(row[3] == bytes([1, *[0] * 19]) for row in reports)
+    everything = (printed + str(rows)).encode() + b"".join(
+        path.read_bytes() for path in tmp_path.glob("rank.sqlite*")
+    )
+    for secret in (b"127.0.0.1", b"alice", b"User-Agent", b"Python-urllib", b"0.01"):
+        assert secret not in everything.replace(server.url.encode(), b"")
+
+
+def test_two_servers_hold_shares_of_which_neither_tells(tmp_path: Path) -> None:
+    key = tmp_path / "peer.key"
+    key.write_text(os.urandom(32).hex())
+    key.chmod(0o600)
+    common = ("--mode", "shares", "--period", "52w", "--peer-key", key)
+    second = Running(tmp_path, *common, "--store", "second.sqlite")
+    first = Running(tmp_path, *common, "--store", "first.sqlite", "--peer", second.url)
+    try:
+        for person in range(3):
+            client = RankClient(first.url, tmp_path / f"she-{person}", budget=1, second=second.url)
+            client.report("debt", 0.3)
+            client.close()
+    finally:
+        first.stop()
+        second.stop()
+    shares = [
+        {str(row[2]): row[3] for table, row in dump(tmp_path / name) if table == "rank_report"}
+        for name in ("first.sqlite", "second.sqlite")
+    ]
+    assert shares[0].keys() == shares[1].keys()
+    assert len(shares[0]) == 3
+    for half in shares:
+        # 22 residues of 61 bits; a share with small numbers in it would be no share.
+        numbers = np.frombuffer(b"".join(half.values()), dtype="<u8")
+        assert numbers.size == 3 * 22
+        assert min(numbers) > 1 << 30
+        assert max(numbers) < (1 << 61) - 1
+
+
+NOBODY = 65534
+"""PostgreSQL refuses to run as root."""
+
+
+def quietly(command: list[str], folder: Path) -> None:
+    """Run a command; a server that it leaves running must not hold our pipes."""
+    with (folder / "commands").open("a") as shown:
+        subprocess.run(command, check=True, timeout=60, cwd=folder, stdout=shown, stderr=shown)
+
+
+@pytest.fixture
+def postgres() -> Iterator[str]:
+    """A throw-away PostgreSQL on a socket in a folder of its own, or a skip that says why."""
+    if not BIN:
+        pytest.skip("PostgreSQL is not installed: no /usr/lib/postgresql/*/bin")
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    # Not pytest's own folder, which nobody but its owner may enter.
+    with tempfile.TemporaryDirectory(prefix="rank-postgres-") as name:
+        folder, as_user = Path(name), []
+        if os.geteuid() == 0:
+            as_user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+            shutil.chown(folder, NOBODY, NOBODY)
+            if not shutil.which("setpriv"):
+                pytest.skip("PostgreSQL does not run as root, and there is no setpriv")
+        data, tools = str(folder / "data"), BIN[-1]
+        accounts = ["-A", "trust", "-U", "rank", "-N"]
+        quietly([*as_user, str(tools / "initdb"), "-D", data, *accounts], folder)
+        options = f"-c listen_addresses='' -c unix_socket_directories={folder}"
+        control = [*as_user, str(tools / "pg_ctl"), "-D", data, "-w"]
+        quietly([*control, "-l", str(folder / "log"), "-o", options, "start"], folder)
+        try:
+            yield f"postgresql://rank@/postgres?host={folder}"
+        finally:
+            quietly([*control, "-m", "immediate", "stop"], folder)
+
+
+def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> None:
+    from sottovoce.web.rank.serve import open_store  # noqa: PLC0415 - psycopg may be absent
+    from sottovoce.web.rank.storage import Outcome, StoredReport  # noqa: PLC0415 - likewise
+
+    reports = [StoredReport("debt", 7, f"{place:032x}", bytes([place])) for place in range(5)]
+    told = []
+    for where in (postgres, str(tmp_path / "rank.sqlite")):
+        store = open_store(where)
+        store.bind("a description")
+        changed = StoredReport("debt", 7, reports[0].token, b"other")
+        steps: list[object] = [
+            store.add(reports),
+            store.add([*reports[:2], changed]),
+            store.payloads("debt", 7),
+            store.open_periods(),
+            store.note("debt", 6, "an opening", forget=False),
+            store.note("debt", 6, "another", forget=False),
+            store.noted("debt", 6),
+            store.noted("debt", 5),
+            store.publish("debt", 7, "a histogram"),
+            store.publish("debt", 7, "another"),
+            store.published("debt", 7),
+            store.published_periods("debt", 10),
+            store.payloads("debt", 7),
+            store.add(reports[:1]),
+        ]
+        store.close()
+        told.append(steps)
+    assert told[0] == told[1]
+    assert told[0][0] == [Outcome.STORED] * 5
+    assert told[0][1] == [Outcome.STORED, Outcome.STORED, Outcome.OTHER]
+    assert told[0][-1] == [Outcome.CLOSED]
+
+
+def test_a_server_on_postgresql_takes_reports(postgres: str, tmp_path: Path) -> None:
+    server = Running(tmp_path, "--period", "52w", "--store", postgres)
+    try:
+        client = RankClient(server.url, tmp_path / "she", budget=1)
+        assert client.report("debt", 0.4) == client.report("debt", 0.4)
+        client.close()
+    finally:
+        printed = server.stop()
+    assert "rank@" not in printed
+
+
+def test_a_postgresql_that_is_not_there_is_refused_without_its_url(
+    run: Command,
+    tmp_path: Path,
+) -> None:
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    (tmp_path / "topics.toml").write_text(TOPICS)
+    url = f"postgresql://she:secret@/none?host={tmp_path}"
+    code, _, err = run("rank-server", "--topics", tmp_path / "topics.toml", "--store", url)
+    assert code == 2
+    assert "check its URL" in err
+    assert "secret" not in err
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--mode", "trust"), "--mode must be one of"),
+        (("--period", "soon"), "--period must be"),
+        (("--measure", "diff-priv"), "give a range"),
+        (("--epsilon", "0"), "epsilon must be > 0"),
+        (("--mode", "shares"), "needs --peer-key"),
+        (("--peer", "http://localhost:1"), "belong to --mode shares"),
+        (("--buckets", "1"), "2 to 200 buckets"),
+        (("--port", "99999"), "--port"),
+    ],
+)
+def test_options_that_make_no_server_are_refused_in_a_sentence(
+    run: Command,
+    tmp_path: Path,
+    options: tuple[str, ...],
+    why: str,
+) -> None:
+    (tmp_path / "topics.toml").write_text(TOPICS)
+    store = ("--store", tmp_path / "rank.sqlite")
+    code, out, err = run("rank-server", "--topics", tmp_path / "topics.toml", *store, *options)
+    assert (code, out) == (2, "")
+    assert why in err
+    assert "Traceback" not in err
+
+
+def test_a_dry_run_shows_the_rules_and_opens_nothing(run: Command, tmp_path: Path) -> None:
+    (tmp_path / "topics.toml").write_text(TOPICS)
+    words = ("rank-server", "--topics", tmp_path / "topics.toml", "--store", tmp_path / "s")
+    code, out, _ = run(*words, "--dry-run", "--json")
+    assert code == 0
+    assert [topic["name"] for topic in json.loads(out)["topics"]] == ["debt"]
+    code, out, _ = run(*words, "--dry-run", "--lowest", "0", "--highest", "5", "--measure", "ent")
+    assert code == 0
+    assert "Topics: debt" in out
+    assert not (tmp_path / "s").exists()

@@ -1,0 +1,111 @@
+"""Clients and servers over real sockets on this machine, under a clock that the test turns."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import uvicorn
+from support.rank_servers import KEY, UNLIMITED, Clock, description, noise_service
+
+from sottovoce.advisor.rank.client import RankClient
+from sottovoce.advisor.rank.transport import HttpTransport, RefusedError
+from sottovoce.errors import InputError, ProtocolError
+from sottovoce.web.rank.app import create_app
+from sottovoce.web.rank.pair import FirstServer, HttpPeer, SecondServer
+from sottovoce.web.rank.peer_auth import PeerKey
+from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank.sqlite import SqliteStore
+
+
+@contextmanager
+def listening(service: RankService) -> Iterator[str]:
+    """The service at a port that the system chose."""
+    config = uvicorn.Config(create_app(service, UNLIMITED), log_level="error", lifespan="off")
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+            service.close()
+
+
+def test_people_learn_their_ranks_from_one_server(tmp_path: Path) -> None:
+    clock = Clock()
+    with listening(noise_service(tmp_path, clock, description(epsilon="60"))) as url:
+        for person in range(10):
+            client = RankClient(url, tmp_path / f"person {person}", budget=60)
+            client.report("debt", person / 10)
+            client.close()
+        clock.day += 1
+        she = RankClient(url, tmp_path / "person 9", budget=60)
+        found = she.rank("debt", 0.9)
+        assert (found.low, found.high, found.band) == (1, 1, "top 10%")
+        assert "You are in the top 10%." in found.in_words()
+        she.close()
+
+
+def pair_at(url: str, folder: Path, clock: Clock, key: PeerKey = KEY) -> FirstServer:
+    rules = description("shares", epsilon="60")
+    store = SqliteStore(folder / "first.sqlite")
+    return FirstServer(rules, store, key, HttpPeer(url, key), clock=clock)
+
+
+def test_people_learn_their_ranks_from_two_servers(tmp_path: Path) -> None:
+    clock, rules = Clock(), description("shares", epsilon="60")
+    second = SecondServer(rules, SqliteStore(tmp_path / "second.sqlite"), KEY, clock=clock)
+    with listening(second) as second_url:
+        first = pair_at(second_url, tmp_path, clock)
+        with listening(first) as first_url:
+            for person in range(10):
+                client = RankClient(
+                    first_url, tmp_path / f"person {person}", budget=60, second=second_url
+                )
+                client.report("debt", person / 10)
+                client.close()
+            clock.day += 1
+            she = RankClient(first_url, tmp_path / "person 9", budget=60, second=second_url)
+            assert she.histogram("debt").counts == tuple(np.tile([1.0, 0.0], 10))
+            assert she.rank("debt", 0.9).band == "top 10%"
+            she.close()
+
+
+def test_a_first_server_with_another_key_is_refused_and_nothing_is_opened(tmp_path: Path) -> None:
+    clock, rules = Clock(), description("shares", epsilon="60")
+    second = SecondServer(rules, SqliteStore(tmp_path / "second.sqlite"), KEY, clock=clock)
+    with listening(second) as url:
+        first = pair_at(url, tmp_path, clock, PeerKey(bytes(32)))
+        first.keep("debt", 100, "0" * 32, bytes(22 * 8)).result()
+        clock.day += 1
+        with pytest.raises(RefusedError, match="403"):
+            first.histogram("debt", 100)
+        # Whoever lists what is published is not told of it.
+        assert first.periods("debt") == []
+        first.close()
+
+
+def test_a_server_that_is_not_there_or_not_one_is_told_apart(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        threading.Thread(target=answer_once, args=(listener,)).start()
+        with pytest.raises(InputError, match="no JSON"):
+            HttpTransport(f"http://127.0.0.1:{port}").call("GET", "/description")
+        threading.Thread(target=answer_once, args=(listener,)).start()
+        with pytest.raises(InputError, match="exceeds 3 bytes"):
+            HttpTransport(f"http://127.0.0.1:{port}", most_bytes=3).call("GET", "/description")
+    with pytest.raises(ProtocolError, match="cannot be reached"):
+        HttpTransport(f"http://127.0.0.1:{port}").call("GET", "/description")
+
+
+def answer_once(listener: socket.socket) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(4096)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")

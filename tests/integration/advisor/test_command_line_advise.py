@@ -1,0 +1,100 @@
+"""``sottovoce advise`` as a process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+Run = Callable[..., tuple[int, str, str]]
+COMMAND = [sys.executable, "-m", "sottovoce.cli", "advise"]
+
+
+def test_the_address_it_prints_opens_the_page_once(tmp_path: Path) -> None:
+    command = [*COMMAND, "--json", "--no-open", "--store", str(tmp_path / "kept.sqlite")]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            first = json.loads(process.stdout.readline())["address"]
+            with httpx.Client(trust_env=False, timeout=60) as browser:
+                assert browser.get(first).status_code == 200
+                home = first.partition("/enter")[0]
+                assert "How much do your posts show" in browser.get(f"{home}/start").text
+                with httpx.Client(trust_env=False, timeout=60) as other:
+                    assert other.get(first).status_code == 401
+                    second = json.loads(process.stdout.readline())["address"]
+                    assert other.get(second).status_code == 200
+        finally:
+            process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in "".join(said)
+    assert (tmp_path / "kept.sqlite").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--host", "0.0.0.0"], "one address"),  # noqa: S104 - refused
+        (["--host", "192.0.2.1"], "--i-know-others-can-reach-it"),
+        (["--host", "example.org"], "an address such as 127.0.0.1"),
+        (["--port", "99999"], "from 0 to 65535, got 99999"),
+        (["--port", "1", "--host", "192.0.2.1", "--i-know-others-can-reach-it"], "port 1:"),
+        (["--operator"], "--password-file"),
+        (["--password-file", "x"], "--operator"),
+        (["--operator", "--password-file", "absent"], "cannot read absent"),
+        (["--topics", "topics.toml"], "--community"),
+        (["--community", "posts.csv"], "--topics"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(
+    run: Run, tmp_path: Path, options: list[str], sentence: str
+) -> None:
+    code, _, err = run("advise", "--no-open", "--store", tmp_path / "s.sqlite", *options)
+    assert code == 2
+    assert sentence in err
+    assert len(err.splitlines()) == 1
+
+
+def test_the_operators_password_is_kept_as_a_hash(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (tmp_path / "typed").open("w+") as typed:
+        typed.write("correct horse battery\n")
+        typed.seek(0)
+        monkeypatch.setattr(sys, "stdin", typed)
+        path = tmp_path / "password"
+        code, out, _ = run("advise", "--set-operator-password", path)
+    assert code == 0
+    assert "only you can read it" in out
+    assert path.read_text().startswith("$argon2id$")
+
+
+def test_a_community_of_ones_own_is_compared_with(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "community"
+    assert run("simulate", folder, "--users", 100, "--weeks", 2)[0] == 0
+    command = [*COMMAND, "--json", "--no-open", "--store", str(tmp_path / "kept.sqlite")]
+    command += ["--community", str(folder / "posts.parquet")]
+    command += ["--topics", str(folder / "topics.toml")]
+    environment = {**os.environ, "SOTTOVOCE_DEBUG": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        try:
+            assert process.stdout is not None
+            address = json.loads(process.stdout.readline())["address"]
+            home = address.partition("/enter")[0]
+            with httpx.Client(trust_env=False, timeout=60, headers={"origin": home}) as browser:
+                browser.get(address)
+                browser.post(f"{home}/start/paste", data={"posts": "debts and loans"})
+                assert {one["users"] for one in browser.get(f"{home}/api/standings").json()} == {
+                    101
+                }
+        finally:
+            process.terminate()
+            process.wait(timeout=60)

@@ -1,0 +1,150 @@
+"""The operator's view: off by default, gated, slowed down and logged."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.advisor_page import PageClient, served
+
+from sottovoce.advisor.community import Community
+from sottovoce.assess.ranking import rank
+from sottovoce.errors import InputError
+from sottovoce.web.advise.operator import LASTS_S, TRIES, Operator
+from sottovoce.web.security.look_log import LookLog
+from sottovoce.web.security.passwords import PasswordFile, write_password
+
+WORD = "correct horse battery"
+TOPIC = "drug addiction"
+
+
+class Clock:
+    """A clock that moves when told."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def operated(tmp_path: Path, clock: Clock) -> Iterator[PageClient]:
+    """A page with the operator's view, whose password was not given yet."""
+    write_password(tmp_path / "password", WORD)
+    log = LookLog(tmp_path / "looks.jsonl")
+    with served(
+        tmp_path, operator=Operator(PasswordFile(tmp_path / "password"), log, clock)
+    ) as page:
+        yield page
+
+
+def looks(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / "looks.jsonl").read_text().splitlines()]
+
+
+def enter(page: PageClient, password: str = WORD) -> int:
+    return page.post("/operator/enter", data={"password": password}).status_code
+
+
+def test_it_is_not_there_unless_asked_for(demo: PageClient) -> None:
+    for path in ("/operator", f"/operator/ranking?name={TOPIC}"):
+        assert demo.get(path).status_code == 404
+    assert "Operator" not in demo.get("/standing").text
+    assert demo.post("/operator/enter", data={"password": WORD}).status_code == 404
+
+
+def test_nothing_is_shown_without_the_password(operated: PageClient) -> None:
+    assert 'type="password"' in operated.get("/operator").text
+    refused = operated.get("/operator/ranking", params={"name": TOPIC})
+    assert refused.status_code == 403
+    assert "u1" not in refused.text
+    assert operated.post("/operator/leave").status_code == 403
+
+
+def test_the_full_ranking_is_shown_page_by_page_and_each_look_is_logged_first(
+    operated: PageClient, tmp_path: Path
+) -> None:
+    assert enter(operated) == 303
+    community = Community.demo()
+    assert community.state is not None
+    how = {community.setting.measure: community.setting.how()}
+    full = rank(community.state, how, topics=[TOPIC], setting=community.setting.risk)
+    users = full.table["user"].to_pylist()
+    for page in (1, 5):
+        text = operated.get("/operator/ranking", params={"name": TOPIC, "page": page}).text
+        at = [
+            text.index(f'<th scope="row">{user}</th>') for user in users[100 * page - 100 :][:100]
+        ]
+        assert at == sorted(at)
+    noted = [(one["event"], one.get("topic"), one.get("page")) for one in looks(tmp_path)]
+    assert noted == [("entered", None, None), ("looked", TOPIC, 1), ("looked", TOPIC, 5)]
+    assert all("time" in one for one in looks(tmp_path))
+
+
+def test_a_look_that_cannot_be_logged_is_not_shown(operated: PageClient, tmp_path: Path) -> None:
+    enter(operated)
+    (tmp_path / "looks.jsonl").unlink()
+    (tmp_path / "looks.jsonl").mkdir()
+    refused = operated.get("/operator/ranking", params={"name": TOPIC})
+    assert refused.status_code == 400
+    assert "cannot write" in refused.text
+    assert "<td" not in refused.text
+
+
+def test_wrong_passwords_are_logged_without_them_and_slowed_down(
+    operated: PageClient, tmp_path: Path
+) -> None:
+    assert [enter(operated, f"wrong guess {n}") for n in range(TRIES)] == [403] * TRIES
+    slowed = operated.post("/operator/enter", data={"password": WORD})
+    assert slowed.status_code == 429
+    assert 0 < int(slowed.headers["retry-after"]) <= 30
+    assert [one["event"] for one in looks(tmp_path)] == ["wrong password"] * TRIES
+    assert "guess" not in (tmp_path / "looks.jsonl").read_text()
+
+
+def test_it_closes_by_itself_and_by_hand(operated: PageClient, clock: Clock) -> None:
+    ranking = f"/operator/ranking?name={TOPIC}"
+    enter(operated)
+    clock.now = LASTS_S - 1
+    assert operated.get(ranking).status_code == 200
+    clock.now = LASTS_S + 1
+    assert operated.get(ranking).status_code == 403
+    enter(operated)
+    assert operated.post("/operator/leave").status_code == 303
+    assert operated.get(ranking).status_code == 403
+
+
+def test_the_files_are_for_their_owner_only(operated: PageClient, tmp_path: Path) -> None:
+    for name in ("password", "looks.jsonl"):
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+    assert WORD not in (tmp_path / "password").read_text()
+    assert (tmp_path / "password").read_text().startswith("$argon2id$")
+
+
+def test_an_old_log_is_kept_and_only_grows(tmp_path: Path) -> None:
+    path = tmp_path / "looks.jsonl"
+    path.write_text('{"event": "before"}\n')
+    LookLog(path).note("after")
+    assert [one["event"] for one in looks(tmp_path)] == ["before", "after"]
+
+
+def test_a_password_file_that_others_can_read_or_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "password"
+    with pytest.raises(InputError, match="at least 12 characters"):
+        write_password(path, "short")
+    with pytest.raises(InputError, match="No such file"):
+        PasswordFile(path)
+    write_password(path, WORD)
+    path.chmod(0o640)
+    with pytest.raises(InputError, match="chmod 600"):
+        PasswordFile(path)
+    path.chmod(0o600)
+    path.write_text("plain words")
+    with pytest.raises(InputError, match="holds no argon2 hash") as refused:
+        PasswordFile(path)
+    assert "plain words" not in str(refused.value)

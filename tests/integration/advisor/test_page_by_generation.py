@@ -1,0 +1,101 @@
+"""Every route against its own description, with generated requests, good and bad."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import positive_data_acceptance
+from support.advisor_page import PageClient, routes_of, served
+
+from sottovoce.web.advise.operator import Operator
+from sottovoce.web.security.look_log import LookLog
+from sottovoce.web.security.passwords import PasswordFile, write_password
+from sottovoce.web.security.rate import RateLimit
+
+EMPTIES = {"/delete", "/api/everything"}
+PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
+seldom = settings(
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@pytest.fixture(scope="module")
+def visited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageClient]:
+    """The page with everything it can have: the demo community and the operator's view."""
+    folder = tmp_path_factory.mktemp("page")
+    write_password(folder / "password", PASSWORD)
+    operator = Operator(
+        PasswordFile(folder / "password"),
+        LookLog(folder / "looks.jsonl"),
+        tries=RateLimit(burst=10**6, per_second=1.0),
+    )
+    with served(folder, operator=operator) as client:
+        client.post("/start/demo")
+        client.post("/operator/enter", data={"password": PASSWORD})
+        yield client
+
+
+@pytest.fixture(scope="module")
+def described(visited: PageClient) -> schemathesis.BaseSchema:
+    """The page's own OpenAPI document."""
+    return schemathesis.openapi.from_url(f"{visited.home}/openapi.json", headers=signed(visited))
+
+
+def signed(client: PageClient) -> dict[str, str]:
+    cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in client.cookies.jar)
+    return {"cookie": cookies, "origin": client.home, "sec-fetch-site": "same-origin"}
+
+
+def check_routes(
+    client: PageClient, described: schemathesis.BaseSchema, mode: GenerationMode
+) -> int:
+    checked = 0
+    # What deletes comes last, so that the others meet a page that is full.
+    operations = [found.ok() for found in described.get_all_operations()]  # type: ignore[union-attr] # else it fails
+    for operation in sorted(operations, key=lambda one: one.path in EMPTIES):
+        if mode is GenerationMode.NEGATIVE and not (operation.query or operation.body):
+            continue
+
+        @seldom
+        @given(case=operation.as_strategy(generation_mode=mode))
+        def each(case: schemathesis.Case[Any]) -> None:
+            # What a file must hold is more than a schema can say.
+            left_out = [positive_data_acceptance] if case.path == "/start/upload" else []
+            case.call_and_validate(headers=signed(client), excluded_checks=left_out)
+
+        each()
+        checked += 1
+    return checked
+
+
+def test_every_route_keeps_to_its_description_when_asked_rightly(
+    visited: PageClient, described: schemathesis.BaseSchema
+) -> None:
+    assert check_routes(visited, described, GenerationMode.POSITIVE) == len(routes_of(visited.page))
+
+
+def test_every_route_that_takes_something_refuses_what_its_description_forbids(
+    visited: PageClient, described: schemathesis.BaseSchema
+) -> None:
+    assert check_routes(visited, described, GenerationMode.NEGATIVE) >= 15
+
+
+def test_the_description_names_every_route(visited: PageClient, tmp_path: Path) -> None:
+    assert len(routes_of(visited.page)) >= 30
+    with served(tmp_path) as without_operator:
+        ordinary = set(routes_of(without_operator.page))
+    extra = {path for _, path in set(routes_of(visited.page)) - ordinary}
+    assert extra == {
+        "/operator",
+        "/operator/enter",
+        "/operator/ranking",
+        "/operator/leave",
+    }

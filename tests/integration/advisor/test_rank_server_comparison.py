@@ -1,0 +1,101 @@
+"""Compared with a rank server's histograms: asked for, never told anything."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.advisor_page import served
+
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.community_histogram import Histogram
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import Description, RankedTopic
+from sottovoce.advisor.rank.histogram import Histogram as Published
+from sottovoce.errors import InputError
+from sottovoce.web.advise.from_rank_server import ask, bounds
+
+TOPIC = "drug addiction"
+POSTS = "2024-03-01 rehab relapse heroin\n\n2024-03-09 opioid overdose\n\n2024-03-20 bread"
+
+
+def description(setting: str = "k 0.3, m 3, bucket 1w", **changed: Any) -> Description:  # noqa: ANN401 - its fields
+    topics = (RankedTopic(TOPIC, "bow-dt", Buckets.even(-1, 1, 20)),)
+    given = {"mode": "shares", "epsilon": Fraction(1), "topics": topics, **changed}
+    return Description(**given, setting=setting)
+
+
+class Server:
+    """A rank server that answers from memory and notes what it is asked."""
+
+    def __init__(self, described: Description, published: list[Published]) -> None:
+        self.described, self.published = described, published
+        self.asked: list[tuple[str, str, object]] = []
+
+    def call(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
+        self.asked.append((method, path, body))
+        if path == "/description":
+            return self.described.record()
+        if path.endswith(f"/{TOPIC.replace(' ', '%20')}"):
+            return {"topic": TOPIC, "periods": [one.period for one in self.published]}
+        (found,) = [one for one in self.published if path.endswith(f"/{one.period}")]
+        return found.record()
+
+
+def published(described: Description, period: int = 7, scale: int = 1) -> Published:
+    counts = [scale * 10 * (20 - bucket) for bucket in range(20)]
+    return Published.of_opened(described, TOPIC, period, sum(counts), counts)
+
+
+def test_a_place_is_a_range_and_the_setting_is_the_servers(tmp_path: Path) -> None:
+    described = description()
+    withheld = Published.withheld(described, TOPIC, 9)
+    server = Server(described, [published(described), withheld, published(described, 8, 2)])
+    comparison = ask(server, (), Community.demo().catalogue)
+    assert all(method == "GET" and body is None for method, _, body in server.asked)
+    with served(tmp_path, comparison=comparison) as client:
+        client.post("/start/paste", data={"posts": POSTS})
+        (one,) = client.get("/api/standings").json()
+        assert one["users"] == 4201
+        assert one["low"] < one["high"]
+        form = {
+            "measure": "bow-dt",
+            "k": "0.3",
+            "m": "3",
+            "bucket": "1w",
+            "thresholds": "25",
+            "hysteresis": "0",
+        }
+        assert client.post("/settings", data=form).status_code == 303
+        refused = client.post("/settings", data={**form, "m": "2"})
+        assert refused.status_code == 409
+        assert "rank server" in refused.text
+        asked = len(server.asked)
+        client.post("/draft", data={"text": "heroin"})
+        assert client.get("/draft").status_code == 200
+        assert client.get(f"/topic?name={TOPIC}").status_code == 200
+    assert len(server.asked) == asked
+
+
+def test_bounds_hold_the_truth_and_fall_with_the_edges() -> None:
+    described = description(mode="noise", epsilon=Fraction(1, 2))
+    generator = np.random.default_rng(0)
+    truth = np.array([10 * (20 - bucket) for bucket in range(20)])
+    noisy = truth + generator.normal(0, 40, 20)
+    found = bounds(
+        Published(TOPIC, 1, described.version, int(truth.sum()), tuple(noisy.tolist())), described
+    )
+    assert isinstance(found, Histogram)
+    assert found.edges == described.topics[0].buckets.edges
+    at_least = np.cumsum(truth[::-1])[::-1][1:]
+    assert (np.array(found.low) <= at_least).all()
+    assert (np.array(found.high) >= at_least).all()
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    catalogue = Community.demo().catalogue
+    with pytest.raises(InputError, match="no histogram"):
+        ask(Server(description(), []), (), catalogue)
+    with pytest.raises(InputError, match="name one measure and its setting"):
+        ask(Server(description("as we like"), []), (), catalogue)

@@ -1,0 +1,173 @@
+"""Daily runs: new posts into a state, with or without ranks, one command at a time."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.communities import MONDAY, random_posts
+
+from sottovoce.files import only_one
+
+Run = Callable[..., tuple[int, str, str]]
+TOPICS = """
+[[topic]]
+name = "debts"
+domain = "money"
+sensitive = true
+words = ["debt", "loan", "bank"]
+[[topic]]
+name = "loans"
+domain = "money"
+words = ["loan", "tired"]
+"""
+SCORE = ("--topics", "topics.toml", "--measure", "bow-dt,ent")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Posts of several days, a file each, and all in one."""
+    monkeypatch.chdir(tmp_path)
+    days = [random_posts(seed, users=30, posts=200) for seed in range(4)]
+    for number, day in enumerate(days):
+        pq.write_table(day, f"day{number}.parquet")
+    pq.write_table(pa.concat_tables(days), "all.parquet")
+    Path("topics.toml").write_text(TOPICS)
+    return tmp_path
+
+
+def good(answer: tuple[int, str, str]) -> str:
+    code, out, err = answer
+    assert code == 0, err
+    return out
+
+
+def test_daily_updates_rank_as_one_run_does(run: Run, folder: Path) -> None:
+    good(run("assess", "day0.parquet", *SCORE, "--state", "s"))
+    for day in (1, 2):
+        shown = good(run("assess", "--update", "s", f"day{day}.parquet"))
+        assert "nobody was ranked" in shown
+    good(run("assess", "--update", "s", "day3.parquet", "--measure", "bow-dt,ent", "--out", "r"))
+    good(run("assess", "all.parquet", *SCORE, "--out", "whole"))
+    assert Path("r").read_bytes() == Path("whole").read_bytes()
+    assert {each.name for each in folder.iterdir()} >= {"r", "s", "whole"}
+    assert not list(folder.glob("*.lock"))
+
+
+def test_an_update_without_ranks_keeps_how_it_was_ranked(run: Run, folder: Path) -> None:
+    given = ("--measure", "bow-t", "-m", "2", "--topics", "topics.toml")
+    good(run("assess", "day0.parquet", *given, "--state", "s", "--out", "r"))
+    good(run("assess", "--update", "s", "day1.parquet", "--measure", "bow-t"))
+    assert b'"m": 2' in pq.read_schema(folder / "s").metadata[b"sottovoce.state"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("day1.parquet",), "there is nothing to write: give --out, --state or --update."),
+        (("--update", "s"), "--update needs POSTS, the new ones."),
+        (("day1.parquet", "--update", "s", "--state", "s"), "both name the state; give one"),
+        (("day1.parquet", "--update", "none"), "there is no state none to update; begin one"),
+    ],
+)
+def test_an_update_that_cannot_be_is_refused(
+    run: Run, folder: Path, given: tuple[str, ...], said: str
+) -> None:
+    good(run("assess", "day0.parquet", *SCORE, "--state", "s"))
+    before = Path("s").read_bytes()
+    code, out, err = run("assess", *given)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert (folder / "s").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("assess", "--update", "s", "day1.parquet"),
+        ("assess", "day1.parquet", "--state", "s", "--out", "r"),
+        ("forget", "s", "--user", "u1"),
+        ("alerts", "s"),
+    ],
+)
+def test_a_state_that_is_being_updated_is_left_alone(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    good(run("assess", "day0.parquet", *SCORE, "--state", "s"))
+    before = Path("s").read_bytes()
+    monkeypatch.setattr("sottovoce.files.PATIENCE_S", 0.0)
+    with only_one(Path("s")):
+        code, out, err = run(*command)
+    assert (code, out) == (2, "")
+    assert err == "another command is updating s; try again when it is done.\n"
+    assert Path("s").read_bytes() == before
+    assert not (folder / "s.alerts").exists()
+
+
+def test_the_mode_of_a_state_need_not_be_repeated(run: Run, folder: Path) -> None:
+    good(run("assess", "day0.parquet", *SCORE, "--mode", "paper", "--state", "s"))
+    good(run("assess", "--update", "s", "day1.parquet", *SCORE, "--out", "r"))
+    both = pa.concat_tables([pq.read_table(f"day{day}.parquet") for day in (0, 1)])
+    pq.write_table(both, "both.parquet")
+    good(run("assess", "both.parquet", *SCORE, "--mode", "paper", "--out", "whole"))
+    assert pq.read_table("r").equals(pq.read_table("whole"))
+    code, _, err = run("assess", "--update", "s", "day2.parquet", "--mode", "corrected")
+    assert code == 2
+    assert "the state was made with the mode paper, got corrected" in err
+
+
+def other_columns() -> None:
+    pq.write_table(
+        pq.read_table("day1.parquet").rename_columns(["who", "time", "text"]), "n.parquet"
+    )
+
+
+def other_types() -> None:
+    day = pq.read_table("day1.parquet")
+    numbers = pa.array([1.5] * day.num_rows)
+    pq.write_table(day.set_column(2, "text", numbers), "n.parquet")
+
+
+def cut_short() -> None:
+    Path("n.parquet").write_bytes(Path("day1.parquet").read_bytes()[:-40])
+
+
+@pytest.mark.parametrize("spoil", [other_columns, other_types, cut_short])
+def test_posts_unlike_the_earlier_ones_change_nothing(
+    run: Run, folder: Path, spoil: Callable[[], None]
+) -> None:
+    good(run("assess", "day0.parquet", *SCORE, "--state", "s", "--out", "r"))
+    before = {name: Path(name).read_bytes() for name in ("r", "s")}
+    spoil()
+    code, out, err = run("assess", "--update", "s", "n.parquet", "--out", "r")
+    assert (code, out) == (2, "")
+    assert "n.parquet" in err
+    assert {name: Path(name).read_bytes() for name in ("r", "s")} == before
+    assert not list(folder.glob(".*.part"))
+
+
+def test_the_same_instants_in_another_type_are_the_same_posts(run: Run, folder: Path) -> None:
+    """Files may write times in their own ways, as long as each can be read."""
+    day = pq.read_table("day1.parquet")
+    hours = [(time - MONDAY) // timedelta(seconds=1) for time in day["time"].to_pylist()]
+    seconds = pa.array([int(MONDAY.timestamp()) + each for each in hours])
+    pq.write_table(day.set_column(1, "time", seconds), "numbers.parquet")
+    for name in ("numbers", "day1"):
+        good(run("assess", "day0.parquet", *SCORE, "--state", name))
+        good(run("assess", "--update", name, f"{name}.parquet", "--out", f"{name}.ranks"))
+    assert (folder / "numbers.ranks").read_bytes() == (folder / "day1.ranks").read_bytes()
+
+
+@pytest.mark.parametrize("where", ["absent/r", "topics.toml/r"])
+def test_an_output_that_cannot_be_written_leaves_the_state(
+    run: Run, folder: Path, where: str
+) -> None:
+    good(run("assess", "day0.parquet", *SCORE, "--state", "s"))
+    before = Path("s").read_bytes()
+    code, out, err = run("assess", "--update", "s", "day1.parquet", "--out", where)
+    assert (code, out) == (2, "")
+    assert err.startswith("cannot write")
+    assert Path("s").read_bytes() == before
+    assert not list(folder.glob(".*.part"))

@@ -1,0 +1,112 @@
+"""What cannot be read or written on Spark: one sentence, and nothing under the final name."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.communities import CATALOGUE, random_posts
+
+from sottovoce.assess.api import score
+from sottovoce.cluster.assess import Plan, score_on_spark
+from sottovoce.cluster.assess_files import assess_files
+from sottovoce.cluster.session import open_session
+from sottovoce.corpus.reading import ReadOptions
+from sottovoce.errors import CorpusError, InputError
+
+pytestmark = [
+    pytest.mark.xdist_group("spark"),
+    # Spark leaves its sockets to the garbage collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+Spark: TypeAlias = Any
+POSTS = random_posts(3, users=12, posts=120)
+PLAN = Plan(CATALOGUE, measures=("bow", "ent"), partitions=2)
+
+
+@pytest.fixture(scope="module")
+def spark(java: None) -> Iterator[Any]:
+    settings = {"spark.driver.memory": "512m", "spark.driver.bindAddress": "127.0.0.1"}
+    with open_session("local[1]", settings=settings) as session:
+        yield session
+
+
+def refused(spark: Spark, posts: Path, out: Path, *, options: ReadOptions = ReadOptions()) -> str:  # noqa: B008 - frozen
+    before = sorted(out.parent.iterdir()) if out.parent.is_dir() else []
+    with pytest.raises(InputError) as raised:
+        assess_files(spark, str(posts), str(out), PLAN, options)
+    assert (sorted(out.parent.iterdir()) if out.parent.is_dir() else []) == before
+    assert "\n" not in str(raised.value)
+    return str(raised.value)
+
+
+def written(folder: Path, *tables: pa.Table) -> Path:
+    folder.mkdir()
+    for number, table in enumerate(tables):
+        pq.write_table(table, folder / f"{number}.parquet")
+    return folder
+
+
+def test_what_cannot_be_read_is_refused_and_leaves_nothing(spark: Spark, tmp_path: Path) -> None:
+    out = tmp_path / "out" / "ranks.parquet"
+    out.parent.mkdir()
+    without = POSTS.drop_columns(["text"])
+    lacking = refused(spark, written(tmp_path / "lacking", POSTS, without), out)
+    assert "differ in the column 'text'" in lacking
+    numbers = POSTS.set_column(0, "user", pa.array(range(len(POSTS))))
+    assert "differ in the column 'user'" in refused(
+        spark, written(tmp_path / "a", POSTS, numbers), out
+    )
+    assert "no column 'text'" in refused(spark, written(tmp_path / "b", without), out)
+    assert "there is no such path" in refused(spark, tmp_path / "nowhere", out)
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "0.parquet").write_bytes(b"PAR1 my secret PAR1")
+    assert "secret" not in refused(spark, tmp_path / "damaged", out)
+    nobody = POSTS.set_column(0, "user", pa.array(["only"] * len(POSTS)))
+    assert "at least 2 users" in refused(spark, written(tmp_path / "c", nobody), out)
+    assert "no usable row" in refused(spark, written(tmp_path / "d", POSTS[:0]), out)
+
+
+def test_what_cannot_be_written_is_refused_before_any_work(spark: Spark, tmp_path: Path) -> None:
+    posts = written(tmp_path / "posts", POSTS)
+    assert "does not exist" in refused(spark, posts, tmp_path / "missing" / "ranks.parquet")
+    (tmp_path / "file").touch()
+    assert "cannot write" in refused(spark, posts, tmp_path / "file" / "ranks.parquet")
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "letter").write_text("dear")
+    assert "Spark did not write" in refused(spark, posts, mine)
+    assert (mine / "letter").read_text() == "dear"
+
+
+def test_text_formats_and_a_frame_give_the_ranks_of_one_machine(
+    spark: Spark, tmp_path: Path
+) -> None:
+    expected = score(POSTS, (), CATALOGUE, measures=("bow", "ent")).table
+    users = expected["user"].to_pylist()
+    out = tmp_path / "ranks.parquet"
+    import pyarrow.csv  # noqa: PLC0415 - beside its use
+
+    pyarrow.csv.write_csv(POSTS, tmp_path / "posts.csv")
+    for _ in range(2):
+        # The second time what is there is replaced.
+        done = assess_files(spark, str(tmp_path / "posts.csv"), str(out), PLAN, ReadOptions())
+        assert pq.read_table(out)["user"].to_pylist() == users
+    assert (done.users, done.posts) == (12, 120)
+    frame = spark.read.parquet(str(written(tmp_path / "posts", POSTS)))
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    found = score_on_spark(frame, (), CATALOGUE, measures=("bow", "ent"), partitions=3).toArrow()
+    assert found["user"].to_pylist() == users
+    assert found["score"].equals(expected["score"])
+    assert spark.conf.get("spark.sql.shuffle.partitions") == before
+
+
+def test_a_worker_s_sentence_reaches_the_caller(spark: Spark, tmp_path: Path) -> None:
+    late = POSTS.set_column(1, "time", pa.array([None] * len(POSTS), POSTS["time"].type))
+    with pytest.raises(CorpusError, match="120 rows read, 0 kept"):
+        assess_files(
+            spark, str(written(tmp_path / "p", late)), str(tmp_path / "r"), PLAN, ReadOptions()
+        )

@@ -1,0 +1,229 @@
+"""On a real cluster: the bits of one machine, also when a worker dies."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from numpy.typing import NDArray
+from scipy import sparse
+from support.communities import CATALOGUE, WORDS, random_posts
+
+from sottovoce.assess import PAPER_METHODS
+from sottovoce.assess.evaluation.reading import read_ranks
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.release.folder import verified_card
+from sottovoce.release.ledger import Ledger
+from sottovoce.topics import Catalogue, LdaModel, SkipGramModel
+
+if TYPE_CHECKING:
+    from conftest import Cluster
+
+pytestmark = pytest.mark.xdist_group("spark")
+SOURCES = Path(__file__).parents[3] / "src"
+FILES = 4
+NAMES = ("measure", "user", "topic", "score", "rank", "band")
+
+
+def start(*arguments: object) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(SOURCES), "SPARK_LOCAL_IP": "127.0.0.1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "sottovoce.cli", *map(str, arguments)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 0, err
+    return out, err
+
+
+def wait_for(process: subprocess.Popen[str], there: Callable[[], object]) -> None:
+    while not there():
+        assert process.poll() is None, process.communicate()
+        os.sched_yield()
+
+
+@pytest.fixture(scope="module")
+def community(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Posts in several files, two models and the catalogue that fits them."""
+    folder = tmp_path_factory.mktemp("community")
+    posts = random_posts(11, users=150, posts=6000, weeks=20)
+    (folder / "posts").mkdir()
+    for number in range(FILES):
+        pq.write_table(posts[number::FILES], folder / "posts" / f"{number}.parquet")
+    generator = np.random.default_rng(4)
+    vocabulary, rules = Vocabulary.public(WORDS), TokenRules()
+    phi = generator.dirichlet(np.full(len(WORDS), 0.3), 20).T.astype(np.float32)
+    lda = LdaModel(phi, generator.random(20) + 0.05, vocabulary, rules)
+    vectors = generator.normal(size=(len(WORDS), 12)).astype(np.float32)
+    lda.save(folder / "lda")
+    SkipGramModel(vectors, vocabulary, rules).save(folder / "w2v")
+    topics = (replace(topic, dimensions=(3 * n, 3 * n + 1)) for n, topic in enumerate(CATALOGUE))
+    Catalogue(tuple(topics), lda.fingerprint).save(folder / "topics.toml")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(community: Path) -> pa.Table:
+    """What one machine makes of the same posts.
+
+    Twice, since a process that compiles its summing kernels itself rounds the last bit of a raw
+    strength otherwise than all later ones, which find them compiled; workers are such later ones.
+    """
+    pq.write_table(pq.read_table(community / "posts"), community / "posts.parquet")
+    models = ["--model", community / "lda", "--model", community / "w2v"]
+    out = ["--topics", community / "topics.toml", "--out", community / "ranks.parquet"]
+    for _ in range(2):
+        finish(start("assess", community / "posts.parquet", *models, *out))
+    table = pq.read_table(community / "ranks.parquet")
+    return pa.table({name: _plain(table[name]) for name in NAMES})
+
+
+def _plain(column: pa.ChunkedArray) -> pa.Array:
+    kind = pa.string() if pa.types.is_dictionary(column.type) else column.type
+    return column.cast(kind).combine_chunks()
+
+
+def assess_command(community: Path, cluster: "Cluster", out: Path, *more: object) -> list[object]:
+    models = ["--model", community / "lda", "--model", community / "w2v"]
+    topics = ["--topics", community / "topics.toml", "--out", out]
+    engine = ["--engine", "spark", "--master", cluster.url, *cluster.options, "--partitions", 3]
+    return ["assess", community / "posts", *models, *topics, *engine, *more]
+
+
+def differences(out: Path, expected: pa.Table) -> dict[str, list[object]]:
+    """Which columns differ, in any bit of any row, the order included; and for which measures."""
+    found = pq.read_table(out)
+    assert found.num_rows == expected.num_rows
+    measures = np.array(expected["measure"].to_pylist())
+    differing = {}
+    for name in NAMES:
+        one, two = (_bits(table[name]) for table in (found, expected))
+        if (one != two).any():
+            differing[name] = sorted(set(measures[one != two].tolist()))
+    return differing
+
+
+def _bits(column: pa.ChunkedArray) -> NDArray[Any]:
+    values: NDArray[Any] = column.to_numpy()
+    return values.view(np.int64) if values.dtype == np.float64 else values
+
+
+def test_every_measure_ranks_bit_for_bit_as_on_one_machine(
+    cluster: "Cluster", community: Path, expected: pa.Table, tmp_path: Path
+) -> None:
+    out = tmp_path / "ranks.parquet"
+    shown, err = finish(start(*assess_command(community, cluster, out, "--json")))
+    assert differences(out, expected) == {}
+    assert set(expected["measure"].to_pylist()) == set(PAPER_METHODS)
+    assert json.loads(shown)["posts"] == 6000
+    assert err == ""
+    assert out.stat().st_mode & 0o077 == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ranks.parquet"]
+    assert read_ranks(out).num_rows == expected.num_rows
+    assert b"prozac" not in cluster.logs()
+
+
+def test_a_worker_that_dies_after_its_first_task_changes_nothing(
+    cluster: "Cluster", community: Path, expected: pa.Table, tmp_path: Path
+) -> None:
+    out = tmp_path / "ranks.parquet"
+    before = {path for name in ("one", "two") for path in shuffled(cluster, name)}
+    running = start(*assess_command(community, cluster, out))
+    # What was shuffled is lost with its worker, so that a finished task must run again.
+    wait_for(running, lambda: set(shuffled(cluster, "one")) - before)
+    cluster.kill_worker("one")
+    finish(running)
+    cluster.add_worker("one")
+    assert differences(out, expected) == {}
+
+
+def shuffled(cluster: "Cluster", name: str) -> list[Path]:
+    return list(cluster.scratch(name).glob("spark-*/**/shuffle_*.data"))
+
+
+def test_sketched_ranks_bracket_the_exact_ones(
+    cluster: "Cluster", community: Path, expected: pa.Table, tmp_path: Path
+) -> None:
+    out = tmp_path / "ranks.parquet"
+    some = ("--ranks", "sketch", "--measure", "ent,lda-dt")
+    finish(start(*assess_command(community, cluster, out, *some)))
+    exact = {(row["measure"], row["topic"], row["user"]): row for row in expected.to_pylist()}
+    found = pq.read_table(out).to_pylist()
+    assert len(found) == 2 * 3 * 150
+    for row in found:
+        truth = exact[row["measure"], row["topic"], row["user"]]
+        assert row["score"] == truth["score"]
+        assert row["rank"] <= truth["rank"] <= row["rank_most"]
+        assert row["rank_most"] - row["rank"] <= 0.001 * 150
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same documents as one file, and as a folder of many; and a public vocabulary."""
+    folder = tmp_path_factory.mktemp("documents")
+    words = [f"word{number}" for number in range(400)]
+    generator = np.random.default_rng(5)
+    texts = [" ".join(generator.choice(words, 20).tolist()) for _ in range(2400)]
+    table = pa.table({"text": texts})
+    pq.write_table(table, folder / "whole.parquet")
+    (folder / "many").mkdir()
+    for number in range(12):
+        pq.write_table(
+            table[number * 200 : number * 200 + 200], folder / "many" / f"{number:02}.parquet"
+        )
+    (folder / "words.txt").write_text(Vocabulary.public(words).as_text())
+    return folder
+
+
+def test_a_release_with_a_dying_worker_is_one_spend_and_one_noise(
+    cluster: "Cluster", documents: Path, tmp_path: Path
+) -> None:
+    promise = ["--epsilon", "1", "-N", 2, "--vocabulary", documents / "words.txt"]
+    shape = ["--compress", "random", "--columns", 100, "--maps", 3]
+    ledger = tmp_path / "a.ledger"
+    engine = ["--engine", "spark", "--master", cluster.url, *cluster.options]
+    command = ["release", documents / "many", *promise, *shape, "--ledger", ledger]
+    running = start(*command, "--out", tmp_path / "spark", *engine)
+    wait_for(running, lambda: list(tmp_path.glob("a.ledger.outputs/.parts-*/[0-9]*.npz")))
+    cluster.kill_worker("two")
+    finish(running)
+    cluster.add_worker("two")
+    embedded = ["release", documents / "whole.parquet", *promise, *shape]
+    # The same request: one machine answers it from the ledger, by the same bytes.
+    finish(start(*embedded, "--ledger", ledger, "--out", tmp_path / "again"))
+    for file in (tmp_path / "spark").iterdir():
+        assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
+    # And a ledger of its own gets the same promise, card and spend.
+    finish(start(*embedded, "--ledger", tmp_path / "b.ledger", "--out", tmp_path / "own"))
+    cards = [replace(verified_card(tmp_path / name), files={}) for name in ("spark", "own")]
+    assert cards[0] == cards[1]
+    spends = [spends_of(tmp_path / name) for name in ("a.ledger", "b.ledger")]
+    assert spends[0] == spends[1]
+    assert len(spends[0]) == 1
+    assert [path.suffix for path in (tmp_path / "a.ledger.outputs").iterdir()] == [".bin"]
+    noised = sparse.load_npz(tmp_path / "spark" / "counts.npz")
+    assert noised.shape == (2400, 100)
+    assert b"word17" not in cluster.logs()
+
+
+def spends_of(path: Path) -> list[tuple[object, ...]]:
+    ledger = Ledger(path)
+    (account,) = ledger.accounts()
+    found = [(spend.id, spend.request) for spend in ledger.spends(account.corpus)]
+    ledger.close()
+    return [(*pair, account) for pair in found]

@@ -1,0 +1,113 @@
+"""Claims about reports and intervals that only many draws can test, each with a planted fault."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from support.rank_servers import description
+
+from sottovoce.advisor.rank.audit import at_another_rate, audit_kept, audit_reports
+from sottovoce.advisor.rank.histogram import Histogram
+from sottovoce.advisor.rank.one_hot import OneHotNoise
+from sottovoce.study.advisor_parts.attacks import PERIODS, attacked, heard_over_periods
+from sottovoce.study.advisor_parts.crowds import Crowd, crowd, rules_for
+from sottovoce.study.advisor_parts.errors import noised, opened, repeated
+
+# So many that the smallest epsilon's planted fault is 8 standard errors from passing.
+TRIALS = 1 << 21
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), 1, 4])
+def test_reports_pass_the_audit_at_their_claim_and_5_percent_less_noise_does_not(
+    epsilon: Fraction,
+) -> None:
+    claimed = OneHotNoise(epsilon, 20)
+    assert audit_reports(claimed, trials=TRIALS).holds
+    assert not audit_reports(claimed, at_another_rate(claimed, 1.05), trials=TRIALS).holds
+
+
+def test_unclamped_entries_fail_the_audit_of_a_bounded_report() -> None:
+    claimed, unclamped = OneHotNoise(1, 20), OneHotNoise(1, 20, reach=50)
+    findings = audit_reports(claimed, unclamped.noised, trials=1 << 10).findings
+    assert not next(each for each in findings if each.name == "public bound").holds
+
+
+def test_a_report_that_is_drawn_anew_fails_the_audit_of_kept_ones() -> None:
+    noise = OneHotNoise(1, 20)
+    kept = noise.report(3)
+    assert audit_kept(lambda: kept, 10).holds
+    assert not audit_kept(lambda: noise.report(3), 10).holds
+
+
+@pytest.mark.parametrize("reach", [0, 2])
+def test_debiased_counts_have_no_bias_and_raw_ones_have(reach: int) -> None:
+    noise = OneHotNoise(1, 5, reach=reach)
+    people, times = 400, 500
+    buckets = np.repeat(np.arange(5), 80)
+    totals = np.array([noise.reports(buckets).sum(axis=0) for _ in range(times)])
+    error = 5 * (noise.variance * people / times) ** 0.5
+    assert np.abs(noise.unbiased(totals, people).mean(axis=0) - 80).max() < error
+    assert np.abs(totals.mean(axis=0) - 80).min() > error
+
+
+def test_intervals_of_the_noise_mode_have_their_coverage_and_narrower_ones_have_not() -> None:
+    rules = rules_for("noise", Fraction(1), 20)
+    people = crowd(1000, rules, seed=1)
+    row = repeated(people, rules, noised(people, rules), 400)
+    assert 0.92 < row["coverage"] < 0.98  # type: ignore[operator] # a number
+    assert row["rank_coverage"] > 0.92  # type: ignore[operator] # a number
+    assert 0.88 < row["error_over_predicted"] < 1.12  # type: ignore[operator] # a number
+    assert covered(people, 0.68) < 0.85
+
+
+def covered(people: Crowd, coverage: float) -> float:
+    """How often margins of another coverage hold."""
+    rules = rules_for("noise", Fraction(1), 20)
+    publish = noised(people, rules)
+    hits = []
+    for _ in range(200):
+        histogram = publish()
+        errors = np.abs(histogram.cumulative() - people.at_least)
+        hits.append(np.mean((errors <= histogram.margins(rules, coverage))[1:-1]))
+    return float(np.mean(hits))
+
+
+def test_intervals_of_the_shares_mode_have_their_coverage_and_bands_are_right() -> None:
+    rules = rules_for("shares", Fraction(1), 20)
+    people = crowd(20_000, rules, seed=2)
+    row = repeated(people, rules, opened(people, rules), 400)
+    assert 0.92 < row["coverage"] < 0.99  # type: ignore[operator] # a number
+    assert 0.88 < row["error_over_predicted"] < 1.12  # type: ignore[operator] # a number
+    assert row["bands_right"] > 0.97  # type: ignore[operator] # a number
+
+
+def test_one_server_s_noise_where_two_are_promised_would_show() -> None:
+    rules = rules_for("shares", Fraction(1), 20)
+    people = crowd(20_000, rules, seed=2)
+    exact = Histogram.of_opened(rules, "topic", 0, people.people, people.counts.tolist())
+    row = repeated(people, rules, lambda: exact, 2)
+    assert row["error_over_predicted"] == 0
+
+
+def test_adding_up_kept_reports_gains_nothing_and_drawing_anew_would_give_the_bucket_away() -> None:
+    rows = {row["case"]: row["found"] for row in attacked(Fraction(1), 20, 3000)}
+    once, often = rows["kept, 1 period"], rows[f"kept, {PERIODS} periods"]
+    assert isinstance(once, float)
+    assert isinstance(often, float)
+    # The optimal guess from one report, at e^1 odds among 20 buckets, is right 8 times in 100.
+    assert abs(once - often) < 0.03
+    assert often < 0.12
+    assert rows[f"drawn anew, {PERIODS} periods"] > 0.9  # type: ignore[operator] # a number
+    unclamped = rows[f"drawn anew and not clamped, {PERIODS} periods"]
+    assert 0.7 < unclamped < 0.8  # type: ignore[operator] # a number
+    assert heard_over_periods(rules_for("noise", Fraction(1), 20)) == 1
+
+
+def test_the_bit_of_a_report_has_the_probability_of_the_law() -> None:
+    noise = description().noise("debt")
+    entries = noise.reports(np.zeros(50_000, dtype=np.int64))
+    ones = entries.mean(axis=0)
+    alpha = np.exp(-0.5)
+    error = 5 * (0.25 / 50_000) ** 0.5
+    assert ones[0] == pytest.approx(1 / (1 + alpha), abs=error)
+    assert ones[1:] == pytest.approx(np.full(19, alpha / (1 + alpha)), abs=error)

@@ -1,0 +1,165 @@
+"""One advisor page and one browser for all tests here, and a visitor who is watched."""
+
+import os
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import uvicorn
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    expect,
+    sync_playwright,
+)
+
+from sottovoce.web.advise.app import Options, create_app
+from sottovoce.web.advise.desk import DEMO, Comparison
+from sottovoce.web.security.door import Door
+
+FLAGS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
+PATIENCE_MS = 20_000
+PAGES = {"/start/upload", "/start/paste", "/start/who", "/settings", "/topic", "/standing"}
+# The default of five seconds is short on a busy machine; a test that passes does not wait.
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@dataclass(frozen=True)
+class Advisor:
+    """A page that is being served, and how to get in."""
+
+    address: str
+    door: Door
+    store: Path
+
+
+@dataclass
+class Visitor:
+    """Somebody at the page; all that her browser asked for and complained about is noted."""
+
+    page: Page
+    advisor: Advisor
+    asked: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def go(self, path: str) -> None:
+        self.page.goto(self.advisor.address + path)
+
+    def watch(self) -> None:
+        page = self.page
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.on("dialog", self._refuse)
+        page.on("pageerror", lambda error: self.complaints.append(f"script error: {error}"))
+        page.on("console", self._hear)
+
+    def enter(self) -> None:
+        """Come in by the address from the terminal, to an empty desk."""
+        self.go(f"/enter?token={self.advisor.door.token}")
+        self.page.wait_for_url("**/st*")
+        self.page.evaluate("fetch('/api/everything', {method: 'DELETE'}).then((a) => a.status)")
+        self.go("/start")
+
+    def demo(self) -> None:
+        self.page.get_by_role("button", name="Show me the demo community").click()
+        self.page.wait_for_url("**/standing")
+
+    def first_topic(self) -> None:
+        """From where she stands to the topic for which she stands out most."""
+        self.page.locator("ul.cards h3 a").first.click()
+        self.page.wait_for_url("**/topic?*")
+
+    def strangers(self) -> list[str]:
+        """Whatever was asked of any other origin."""
+        own = (self.advisor.address + "/", "data:")
+        return [address for address in self.asked if not address.startswith(own)]
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        # Chromium says so of every page that is a refusal, which is meant to be one.
+        refusal = "responded with a status of 4" in message.text
+        if not (refusal and urlsplit(message.location["url"]).path in PAGES):
+            self.complaints.append(message.text)
+
+    def _refuse(self, dialog: Dialog) -> None:
+        self.complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is absent: apt-get install chromium")
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS + sandbox)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def advisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Advisor]:
+    with serving(tmp_path_factory.mktemp("advisor"), DEMO) as served:
+        yield served
+
+
+@contextmanager
+def serving(folder: Path, comparison: Comparison) -> Iterator[Advisor]:
+    """A page on a port that the system chose, until the block ends."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    port = listener.getsockname()[1]
+    store, door = folder / "advise.sqlite", Door()
+    app = create_app(Options(port=port, store=store, comparison=comparison, door=door))
+    config = uvicorn.Config(app, lifespan="on", ws="none", log_level="warning")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    yield Advisor(f"http://127.0.0.1:{port}", door, store)
+    server.should_exit = True
+    thread.join()
+    listener.close()
+
+
+@pytest.fixture
+def advisor_of(tmp_path: Path) -> Iterator[Callable[[Comparison], Advisor]]:
+    """Pages that compare with another community."""
+    with ExitStack() as stack:
+        yield lambda comparison: stack.enter_context(serving(tmp_path, comparison))
+
+
+@pytest.fixture
+def visit(browser: Browser, advisor: Advisor) -> Iterator[Callable[..., Visitor]]:
+    """Visitors with windows of any kind; afterwards, none asked elsewhere or saw a complaint."""
+    visitors: list[Visitor] = []
+    contexts: list[BrowserContext] = []
+
+    def come(to: Advisor = advisor, **window: object) -> Visitor:
+        context = browser.new_context(**window)  # type: ignore[arg-type] # as Playwright takes it
+        context.set_default_timeout(PATIENCE_MS)
+        visitor = Visitor(context.new_page(), to)
+        visitor.watch()
+        visitor.enter()
+        contexts.append(context)
+        visitors.append(visitor)
+        return visitor
+
+    yield come
+    for context in contexts:
+        context.close()
+    for visitor in visitors:
+        assert visitor.strangers() == []
+        assert visitor.complaints == []
+
+
+@pytest.fixture
+def visitor(visit: Callable[..., Visitor]) -> Visitor:
+    return visit()

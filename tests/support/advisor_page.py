@@ -1,0 +1,66 @@
+"""The advisor page on a port of its own, and a client that was let in at the door."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+from fastapi import FastAPI
+from starlette.types import ASGIApp
+
+from sottovoce.web.advise.app import Options, create_app
+from sottovoce.web.security.door import Door
+
+
+class PageClient(httpx.Client):
+    """A browser; it says where its requests come from, as browsers do."""
+
+    def __init__(self, page: ASGIApp, door: Door, port: int) -> None:
+        self.page, self.door, self.port = page, door, port
+        self.home = f"http://127.0.0.1:{port}"
+        ours = {"origin": self.home, "sec-fetch-site": "same-origin"}
+        super().__init__(base_url=self.home, headers=ours, timeout=60, trust_env=False)
+
+    def come_in(self) -> None:
+        """Use the address from the terminal."""
+        assert self.get("/enter", params={"token": self.door.token}).status_code == 200
+
+    def coming_from(self, origin: str | None, site: str | None) -> httpx.Client:
+        """The same browser with its cookies, on a page of another origin."""
+        given = {"origin": origin, "sec-fetch-site": site}
+        headers = {name: value for name, value in given.items() if value is not None}
+        return httpx.Client(
+            base_url=self.home, headers=headers, cookies=self.cookies, timeout=60, trust_env=False
+        )
+
+
+@contextmanager
+def served(folder: Path, *, let_in: bool = True, **options: Any) -> Iterator[PageClient]:  # noqa: ANN401 - those of the page
+    """Serve the page from ``folder`` until the block ends."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port, door = listening.getsockname()[1], Door()
+        page = create_app(Options(port, folder / "advise.sqlite", door=door, **options))
+        server = uvicorn.Server(uvicorn.Config(page, log_level="error", access_log=False))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            # Until the server takes it, the connection waits in the socket's queue.
+            with PageClient(page, door, port) as client:
+                if let_in:
+                    client.come_in()
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def routes_of(app: object) -> list[tuple[str, str]]:
+    """Every method and path of the application inside its guards."""
+    while not isinstance(app, FastAPI):
+        app = app._app  # type: ignore[attr-defined] # each guard holds the next
+    paths = app.openapi()["paths"]
+    return [(method.upper(), path) for path, each in paths.items() for method in each]

@@ -1,0 +1,100 @@
+"""Rank servers in this process, under a clock that tests turn."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
+from sottovoce.advisor.rank.opening import Message
+from sottovoce.advisor.rank.transport import RefusedError
+from sottovoce.web.rank.app import Limits, create_app
+from sottovoce.web.rank.pair import CHECK, FirstServer, SecondServer
+from sottovoce.web.rank.peer_auth import PeerKey
+from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank.sqlite import SqliteStore
+
+with warnings.catch_warnings():
+    # Starlette would rather have a successor of httpx, which is not in the environment.
+    warnings.simplefilter("ignore")
+    from fastapi.testclient import TestClient
+
+KEY = PeerKey(bytes(range(32)))
+UNLIMITED = Limits(0, 0)
+DAY = 86_400
+
+
+class Clock:
+    """A clock that stands still until it is turned."""
+
+    def __init__(self, day: int = 100) -> None:
+        self.day = day
+
+    def __call__(self) -> float:
+        return self.day * DAY + 1.0
+
+
+class InProcess:
+    """Carries requests to an application in this process."""
+
+    def __init__(self, client: TestClient) -> None:
+        self.client = client
+
+    def call(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
+        answer = self.client.request(method, path, json=body)
+        if answer.status_code >= 400:
+            raise RefusedError(answer.status_code, str(answer.json()["detail"]))
+        return answer.json()
+
+
+class InProcessPeer:
+    """The second server, asked directly."""
+
+    def __init__(self, second: SecondServer) -> None:
+        self.second = second
+        self.sent: list[tuple[str, Message]] = []
+
+    def call(self, path: str, message: Message) -> Message:
+        self.sent.append((path, message))
+        return self.second.checked(message) if path == CHECK else self.second.opened(message)
+
+
+def description(
+    mode: Mode = "noise",
+    *,
+    epsilon: str = "1",
+    topics: int = 1,
+    minimum: int = 3,
+    buckets: int = 20,
+) -> Description:
+    """Rules with periods of a day."""
+    between = Buckets.even(0, 1, buckets)
+    named = tuple(RankedTopic(name, "lda", between) for name in ("debt", "illness")[:topics])
+    return Description(mode, Fraction(epsilon), named, "k 0.3", DAY, minimum)
+
+
+def noise_service(folder: Path, clock: Clock, rules: Description | None = None) -> RankService:
+    """A server of the noise mode with its store in ``folder``."""
+    return RankService(rules or description(), SqliteStore(folder / "rank.sqlite"), clock=clock)
+
+
+def pair(
+    folder: Path, clock: Clock, rules: Description | None = None
+) -> tuple[FirstServer, SecondServer]:
+    """The two servers of the mode of shares."""
+    rules = rules or description("shares")
+    second = SecondServer(rules, SqliteStore(folder / "second.sqlite"), KEY, clock=clock)
+    store = SqliteStore(folder / "first.sqlite")
+    first = FirstServer(rules, store, KEY, InProcessPeer(second), clock=clock)
+    return first, second
+
+
+@contextmanager
+def running(service: RankService, limits: Limits = UNLIMITED) -> Iterator[InProcess]:
+    """The service behind HTTP, without a socket; it is closed at the end."""
+    with TestClient(create_app(service, limits)) as client:
+        yield InProcess(client)
+    service.close()

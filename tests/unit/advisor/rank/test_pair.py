@@ -1,0 +1,224 @@
+"""Two servers: only the noised sum over what both hold is opened, once."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.rank_servers import KEY, Clock, InProcess, InProcessPeer, description, pair, running
+
+from sottovoce.advisor.rank.prime_field import drawn, minus, residues
+from sottovoce.advisor.rank.shares import split
+from sottovoce.errors import InputError, ProtocolError
+from sottovoce.web.rank.pair import OPEN, FirstServer, SecondServer
+from sottovoce.web.rank.peer_auth import HEADER, PeerKey
+from sottovoce.web.rank.service import RankService
+
+RULES = description("shares", epsilon="100")
+"""So little noise that sums are exact, but for a chance of e^-50."""
+BUCKETS = 20
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def servers(tmp_path: Path, clock: Clock) -> Iterator[tuple[FirstServer, SecondServer]]:
+    first, second = pair(tmp_path, clock, RULES)
+    yield first, second
+    first.close()
+    second.close()
+
+
+def keep(server: RankService, place: int, share: Any) -> None:  # noqa: ANN401 - an array
+    server.keep("debt", 100, f"{place:032x}", share.astype("<u8").tobytes()).result(10)
+
+
+def report(servers: tuple[FirstServer, SecondServer], place: int, bucket: int) -> None:
+    for server, share in zip(servers, split([bucket], BUCKETS), strict=True):
+        keep(server, place, share[0])
+
+
+def test_the_sum_runs_over_the_reports_that_both_servers_hold(
+    servers: tuple[FirstServer, SecondServer], clock: Clock
+) -> None:
+    for place, bucket in enumerate([3, 3, 7, 19]):
+        report(servers, place, bucket)
+    keep(servers[0], 50, split([0], BUCKETS)[0][0])
+    keep(servers[1], 51, split([0], BUCKETS)[1][0])
+    clock.day += 1
+    found = servers[0].histogram("debt", 100)
+    assert found is not None
+    assert found["reports"] == 4
+    expected = np.bincount([3, 3, 7, 19], minlength=BUCKETS)
+    assert found["counts"] == expected.tolist()
+
+
+@pytest.mark.parametrize("vector", [{2: 2, 3: -1}, {2: 1000, 3: -999}, {2: 1, 3: 1}, {}])
+def test_a_report_that_is_not_one_bucket_is_left_out(
+    servers: tuple[FirstServer, SecondServer], clock: Clock, vector: dict[int, int]
+) -> None:
+    for place in range(3):
+        report(servers, place, 5)
+    a = int(drawn((1,))[0])
+    secret = residues([*(vector.get(j, 0) for j in range(BUCKETS)), a, a * a])
+    share = drawn(secret.shape)
+    keep(servers[0], 9, share)
+    keep(servers[1], 9, minus(secret, share))
+    clock.day += 1
+    found = servers[0].histogram("debt", 100)
+    assert found is not None
+    assert (found["reports"], found["counts"][5], sum(found["counts"])) == (3, 3, 3)
+
+
+def test_too_few_reports_are_withheld_and_both_servers_drop_them(
+    servers: tuple[FirstServer, SecondServer], clock: Clock
+) -> None:
+    report(servers, 0, 5)
+    clock.day += 1
+    found = servers[0].histogram("debt", 100)
+    assert found is not None
+    assert found["counts"] is None
+    for server in servers:
+        assert server.writer.run(lambda store: store.open_periods()).result() == []
+
+
+class Broken(InProcessPeer):
+    """Answers, but its answer to the opening is lost on the way, the first time."""
+
+    lost = 1
+
+    def call(self, path: str, message: dict[str, Any]) -> dict[str, Any]:
+        answer = super().call(path, message)
+        if path == OPEN and self.lost:
+            self.lost -= 1
+            raise ProtocolError("lost")
+        return answer
+
+
+def test_an_opening_that_broke_off_is_finished_with_the_same_noise(
+    tmp_path: Path, clock: Clock
+) -> None:
+    rules = description("shares", epsilon="1/10")
+    servers = pair(tmp_path, clock, rules)
+    broken = Broken(servers[1])
+    servers[0]._peer = broken
+    for place in range(5):
+        report(servers, place, 5)
+    clock.day += 1
+    with pytest.raises(ProtocolError):
+        servers[0].histogram("debt", 100)
+    with pytest.raises(ProtocolError, match="lost"):
+        broken.lost = 1
+        servers[0].histogram("debt", 100)
+    found = servers[0].histogram("debt", 100)
+    openings = [message for path, message in broken.sent if path == OPEN]
+    assert openings == [openings[0]] * 3
+    sums = {tuple(servers[1].opened(openings[0])["sum"]) for _ in range(3)}
+    assert len(sums) == 1
+    assert servers[0].histogram("debt", 100) == found
+    for server in servers:
+        server.close()
+
+
+def shortened(message: dict[str, Any], number: int) -> dict[str, Any]:
+    """The message about its first reports only."""
+    packed = {name: message[name][: 16 * number] for name in ("masked", "sums", "verdicts")}
+    return message | packed | {"tokens": message["tokens"][:number]}
+
+
+def demanded(servers: tuple[FirstServer, SecondServer]) -> dict[str, Any]:
+    """What the first server demanded of the second."""
+    peer = servers[0]._peer
+    assert isinstance(peer, InProcessPeer)
+    return next(message for path, message in peer.sent if path == OPEN)
+
+
+def test_the_second_server_opens_one_sum_a_period_and_none_of_few_reports(
+    servers: tuple[FirstServer, SecondServer], clock: Clock
+) -> None:
+    for place in range(6):
+        report(servers, place, 5)
+    clock.day += 1
+    second = servers[1]
+    servers[0].histogram("debt", 100)
+    message = demanded(servers)
+    part = shortened(message, 4)
+    with pytest.raises(ProtocolError, match="opened already"):
+        second.opened(part)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda m: shortened(m, 2), "fewer than 3"),
+        (lambda m: m | {"verdicts": "0" * len(m["verdicts"])}, "not one bucket"),
+        (lambda m: m | {"verdicts": "no share"}, "hexadecimal"),
+        (lambda m: m | {"tokens": ["f" * 32, *m["tokens"][1:]]}, "not here"),
+        (lambda m: m | {"tokens": [m["tokens"][0], *m["tokens"][:-1]]}, "twice"),
+    ],
+)
+def test_the_second_server_checks_what_is_demanded_of_it(
+    tmp_path: Path,
+    clock: Clock,
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+    why: str,
+) -> None:
+    first, second = pair(tmp_path, clock, RULES)
+
+    class Twisted(InProcessPeer):
+        def call(self, path: str, message: dict[str, Any]) -> dict[str, Any]:
+            return super().call(path, change(message) if path == OPEN else message)
+
+    first._peer = Twisted(second)
+    for place in range(6):
+        report((first, second), place, 5)
+    clock.day += 1
+    with pytest.raises(ProtocolError, match=why):
+        first.histogram("debt", 100)
+    first.close()
+    second.close()
+
+
+def test_a_running_period_is_not_opened(servers: tuple[FirstServer, SecondServer]) -> None:
+    message = {"topic": "debt", "period": 100, "tokens": [], "masked": ""}
+    with pytest.raises(ProtocolError, match="not over"):
+        servers[1].checked(message)
+    with pytest.raises(ProtocolError, match="not over"):
+        servers[1].opened(message)
+
+
+def test_only_the_other_server_may_ask_the_second(tmp_path: Path, clock: Clock) -> None:
+    first, second = pair(tmp_path, clock, RULES)
+    with running(first), running(second) as server:
+        path, content = OPEN, b'{"topic": "debt"}'
+        for signature in ("", "0" * 64, KEY.signature("/peer/check", content)):
+            answer = server.client.post(path, content=content, headers={HEADER: signature})
+            assert answer.status_code == 403
+        signed = {HEADER: KEY.signature(path, content)}
+        assert server.client.post(path, content=content, headers=signed).status_code == 422
+        assert_no_histograms(server)
+
+
+def assert_no_histograms(server: InProcess) -> None:
+    assert server.call("GET", "/histograms/debt") == {"periods": []}
+    assert server.client.get("/histograms/debt/99").status_code == 404
+
+
+def test_a_key_file_must_be_private_and_long_enough(tmp_path: Path) -> None:
+    path = tmp_path / "peer.key"
+    path.write_text("ab" * 32)
+    path.chmod(0o644)
+    with pytest.raises(InputError, match="others may read"):
+        PeerKey.read(path)
+    path.chmod(0o600)
+    key = PeerKey.read(path)
+    assert "ab" not in repr(key)
+    path.write_text("ab")
+    with pytest.raises(InputError, match="64 hexadecimal"):
+        PeerKey.read(path)
+    with pytest.raises(InputError, match="cannot read"):
+        PeerKey.read(tmp_path / "none")

@@ -1,0 +1,120 @@
+"""Reports in two shares: the field, the check, and what it refuses."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.evenness import evenness
+
+from sottovoce.advisor.rank.prime_field import (
+    PRIME,
+    Residues,
+    centred,
+    drawn,
+    minus,
+    plus,
+    residues,
+    times,
+    total,
+)
+from sottovoce.advisor.rank.shares import SQUARE, Sketch, accepted, coefficients, split
+from sottovoce.errors import ParameterError
+
+BUCKETS = 8
+KEY = bytes(32)
+
+
+def tokens(number: int) -> list[str]:
+    return [f"{place:032x}" for place in range(number)]
+
+
+def checked(first: Residues, second: Residues) -> NDArray[np.bool_]:
+    r = coefficients(KEY, "here", tokens(len(first)), BUCKETS)
+    one, two = Sketch(first, r, first=True), Sketch(second, r, first=False)
+    verdicts = one.verdicts(two.opened.masked), two.verdicts(one.opened.masked)
+    return accepted((one.opened.sums, two.opened.sums), verdicts)
+
+
+def forged(vector: list[int], *, lie: int = 0) -> NDArray[np.bool_]:
+    """The outcome of the check on a report of ``vector``, a^2 being off by ``lie``."""
+    a = int(drawn((1,))[0])
+    secret = residues([*vector, a, a * a + lie])[None, :]
+    first = drawn(secret.shape)
+    return checked(first, minus(secret, first))
+
+
+def test_arithmetic_is_that_of_whole_numbers_modulo_the_prime() -> None:
+    edges = [0, 1, 2, (1 << 31) - 1, 1 << 31, PRIME - 2, PRIME - 1]
+    left, right = (
+        residues(list(side)) for side in zip(*[(a, b) for a in edges for b in edges], strict=True)
+    )
+    pairs = list(zip(map(int, left), map(int, right), strict=True))
+    assert times(left, right).tolist() == [a * b % PRIME for a, b in pairs]
+    assert plus(left, right).tolist() == [(a + b) % PRIME for a, b in pairs]
+    assert minus(left, right).tolist() == [(a - b) % PRIME for a, b in pairs]
+
+
+def test_long_sums_do_not_wrap_around() -> None:
+    numbers = np.full((5000, 2), PRIME - 1, dtype=np.uint64)
+    assert centred(total(numbers, axis=0)) == [-5000, -5000]
+    assert centred(residues([-3, 0, 7])) == [-3, 0, 7]
+
+
+def test_shares_add_up_to_one_bucket_and_its_square() -> None:
+    first, second = split([5, 0], BUCKETS)
+    whole = plus(first, second)
+    assert whole[:, :BUCKETS].tolist() == [[0, 0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0]]
+    assert whole[:, -1].tolist() == times(whole[:, -SQUARE], whole[:, -SQUARE]).tolist()
+
+
+def test_either_share_alone_is_uniform_whatever_the_bucket() -> None:
+    for share in split([3] * 3000, BUCKETS):
+        values = [int(value) for value in share.ravel()]
+        assert evenness(values, [PRIME] * len(values)) > 1e-6
+
+
+def test_what_is_opened_of_an_honest_report_does_not_depend_on_its_bucket() -> None:
+    first, _ = split([3] * 3000, BUCKETS)
+    r = coefficients(KEY, "here", tokens(3000), BUCKETS)
+    masked = [int(value) for value in Sketch(first, r, first=True).opened.masked]
+    assert evenness(masked, [PRIME] * len(masked)) > 1e-6
+
+
+def test_honest_reports_pass_the_check() -> None:
+    assert checked(*split(list(range(BUCKETS)) * 50, BUCKETS)).all()
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [
+        [0] * BUCKETS,
+        [1, 1, *[0] * (BUCKETS - 2)],
+        [2, -1, *[0] * (BUCKETS - 2)],
+        [1000, -999, *[0] * (BUCKETS - 2)],
+        [PRIME - 1, 2, *[0] * (BUCKETS - 2)],
+        [3, -1, -1, *[0] * (BUCKETS - 3)],
+        [pow(2, -1, PRIME)] * 2 + [0] * (BUCKETS - 2),
+    ],
+)
+def test_a_report_that_is_not_one_bucket_is_refused(vector: list[int]) -> None:
+    assert not forged(vector)[0]
+
+
+def test_a_lie_about_the_square_is_refused() -> None:
+    honest = [0, 1, *[0] * (BUCKETS - 2)]
+    assert forged(honest)[0]
+    assert not forged(honest, lie=1)[0]
+    assert not forged([2, -1, *[0] * (BUCKETS - 2)], lie=-2)[0]
+
+
+def test_a_client_who_foresees_the_coefficients_would_pass_with_a_forged_report() -> None:
+    """Why the servers' key must be secret: the check is as good as its randomness."""
+    r = [int(value) for value in coefficients(KEY, "here", tokens(1), BUCKETS)[0]]
+    vector = [2, -1, *[0] * (BUCKETS - 2)]
+    z = sum(a * b for a, b in zip(r, vector, strict=True))
+    w = sum(a * a * b for a, b in zip(r, vector, strict=True))
+    assert forged(vector, lie=w - z * z)[0]
+
+
+def test_a_bucket_that_is_none_cannot_be_split() -> None:
+    with pytest.raises(ParameterError, match="0 to 7"):
+        split([8], BUCKETS)

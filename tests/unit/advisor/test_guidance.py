@@ -1,0 +1,119 @@
+"""Guidance: every effect that is told is what would happen; nothing is ordered or diagnosed."""
+
+import re
+
+import pytest
+
+from sottovoce.advisor import guidance_sentences as say
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.community_setting import Setting
+from sottovoce.advisor.guidance import decisive_posts, guidance, stands_out
+from sottovoce.advisor.person import Person
+from sottovoce.advisor.standing import Standing, Uncertainty
+
+ORDERS = re.compile(r"\b(must|should|have to|need to|diagnos\w+|sick|ill|patient|addict)\b")
+
+
+@pytest.fixture(scope="module")
+def person() -> Person:
+    community = Community.demo()
+    return Person(community, user=community.example)
+
+
+@pytest.fixture(scope="module")
+def exposed(person: Person) -> Standing:
+    return min(person.standings(), key=lambda each: each.percent or 100)
+
+
+def test_who_stands_out_gets_options_and_may_leave_things(
+    person: Person, exposed: Standing
+) -> None:
+    found = guidance(exposed, person.evidence(exposed.topic), person)
+    assert [each.kind for each in found] == ["anonymous", "rephrase", "remove", "nothing"]
+    assert all(each.reason for each in found)
+
+
+def test_told_effects_are_the_exact_ones(person: Person, exposed: Standing) -> None:
+    column = person.column(exposed.topic)
+    found = {each.kind: each for each in guidance(exposed, person.evidence(exposed.topic), person)}
+    remove, rephrase = found["remove"], found["rephrase"]
+    assert remove.standing == person.without(remove.posts)[column]
+    assert remove.standing is not None
+    assert say.place(remove.standing) in (remove.effect or "")
+    without = [
+        post._replace(text=re.sub(rf"(?i)\b({'|'.join(rephrase.words)})\b", " ", post.text))
+        for post in person.posts
+    ]
+    rewritten = Person(person.community, without, person.user).standing(exposed.topic)
+    assert rephrase.standing is not None
+    assert (rephrase.standing.score, rephrase.standing.low) == (rewritten.score, rewritten.low)
+
+
+def test_the_posts_named_are_few_and_each_step_lowers_the_score(
+    person: Person, exposed: Standing
+) -> None:
+    column = person.column(exposed.topic)
+    posts = decisive_posts(person, exposed.topic)
+    scores = [person.without(posts[:count])[column].score or 0 for count in range(len(posts) + 1)]
+    assert 1 <= len(posts) <= 5
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] < scores[0]
+
+
+def test_no_more_posts_are_named_than_it_takes(person: Person) -> None:
+    wide = person.with_setting(Setting(thresholds=(1,)))
+    topic = min(wide.standings(), key=lambda each: each.percent or 100).topic
+    column, posts = wide.column(topic), decisive_posts(wide, topic)
+    assert not stands_out(wide.without(posts)[column], wide)
+    assert stands_out(wide.without(posts[:-1])[column], wide)
+
+
+def test_who_does_not_stand_out_is_left_in_peace(person: Person) -> None:
+    for standing in person.standings():
+        if not stands_out(standing, person):
+            found = guidance(standing, person.evidence(standing.topic), person)
+            assert [each.kind for each in found] == ["nothing"]
+            break
+    else:
+        pytest.fail("everybody stands out everywhere")
+
+
+def test_without_the_person_nothing_is_computed(person: Person, exposed: Standing) -> None:
+    found = guidance(exposed, person.evidence(exposed.topic))
+    assert {each.kind: each.effect for each in found if each.kind in {"remove", "rephrase"}} == {
+        "remove": None,
+        "rephrase": None,
+    }
+
+
+def test_who_has_no_post_gets_no_advice(person: Person, exposed: Standing) -> None:
+    gone = person.without([post.id for post in person.posts])[person.column(exposed.topic)]
+    assert guidance(gone, person.evidence(exposed.topic), person) == []
+    assert "no place" in say.told(gone)
+
+
+def test_sentences_give_no_orders_and_no_diagnosis() -> None:
+    words = [value for name, value in vars(say).items() if name.isupper() and name != "BANDS"]
+    for sentence in words:
+        assert isinstance(sentence, str)
+        if sentence != say.NOT_A_DIAGNOSIS:
+            assert not ORDERS.search(sentence.removesuffix("nothing needs to be done."))
+    assert "not a diagnosis" in say.NOT_A_DIAGNOSIS
+
+
+def test_uncertainty_is_told_in_words() -> None:
+    def doubt(low: int, high: int, posts: int) -> str:
+        found = Uncertainty(low, high, 0.1, 0.2, 0.0, posts)
+        return say.unsure(Standing("debts", "money", "bow", 500, 0.2, 4, 6, 6, uncertainty=found))
+
+    assert doubt(4, 6, 1) == "All of this rests on a single post."
+    assert doubt(4, 6, 30) == "No single one of your 30 posts decides this."
+    assert doubt(2, 9, 30).endswith("you would stand between place 2 and 9.")
+
+
+def test_an_open_band_is_told_as_open() -> None:
+    standing = Standing("debts", "money", "bow", 100, 0.2, 2, 30, 3)
+    assert "between the top 5% and the top 50%" in say.told(standing)
+    assert say.told(Standing("debts", "money", "bow", 100, 0.2, 60, 60, 60)).endswith(
+        "less exposed half."
+    )

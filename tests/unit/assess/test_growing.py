@@ -1,0 +1,30 @@
+"""Rows that grow keep what they hold, copied or not."""
+
+import numpy as np
+import pytest
+
+from sottovoce.assess.growing import GrowingRows
+
+
+@pytest.mark.parametrize("looked_at", [False, True])
+def test_rows_keep_their_numbers_when_they_grow(looked_at: bool) -> None:
+    rows = GrowingRows(3, np.float64)
+    views = []
+    for size in (2, 5, 100_000):
+        held = rows.array.copy()
+        if looked_at:
+            # Somebody's view keeps the pages from being moved.
+            views.append(rows.array[:1])
+        rows.grow(size)
+        assert rows.array.shape == (size, 3)
+        assert (rows.array[: len(held)] == held).all()
+        assert not rows.array[len(held) :].any()
+        rows.array[:] = np.arange(3 * size).reshape(size, 3)
+    assert all(view.shape[1] == 3 for view in views)
+
+
+def test_rows_without_a_column_can_grow() -> None:
+    rows = GrowingRows(0, np.int32)
+    rows.grow(4)
+    rows.grow(8)
+    assert rows.array.shape == (8, 0)

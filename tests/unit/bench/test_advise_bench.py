@@ -1,0 +1,62 @@
+"""The bench of the advisor asks a real page, and believes it only when it agrees."""
+
+import pytest
+
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.person import Person
+from sottovoce.bench import advise, advise_page
+from sottovoce.bench.advise import bench_advise, long_history, p95_ms
+from sottovoce.bench.advise_page import Page, csv_of
+from sottovoce.errors import CheckFailedError
+
+pytest.importorskip("fastapi")
+
+
+def test_the_page_and_the_engine_are_timed_and_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sottovoce.bench.rank_server.rows", list)
+    rows = bench_advise(300, questions=3)
+    assert [row["unit"] for row in rows] == ["ms"] * 6
+    assert [row["theirs"] for row in rows][:5] == [100.0] * 3 + [50.0] * 2
+    assert all(row["ours"] > 0 and row["ratio"] for row in rows)
+    assert sum("page" in row["case"] for row in rows) == 3
+
+
+def test_a_page_that_tells_another_place_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    person = Person(Community.demo(), long_history(Community.demo(), 50))
+
+    class Wrong(Page):
+        def __init__(self) -> None:
+            """Reach nothing."""
+
+        def what_if(self, *_asked: object) -> dict[str, dict[str, int]]:
+            return {"after": {"low": 0, "high": 0}}
+
+    with pytest.raises(CheckFailedError, match="do not give the same place"):
+        advise._check_same(person, Wrong(), person.community.topics[0], [1], [1, 2])
+
+
+def test_percentiles_are_of_the_questions_after_the_warm_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+    clock = iter(number / 1000 for number in range(1000))
+    monkeypatch.setattr("sottovoce.bench.advise.time.perf_counter", lambda: next(clock))
+    assert p95_ms(asked.append, 20) == pytest.approx(1)
+    assert asked == list(range(25))
+
+
+def test_a_history_is_the_same_each_time() -> None:
+    first, again = (long_history(Community.demo(), 40) for _ in range(2))
+    assert first == again
+    assert csv_of(first).count(b"herself") == 40
+
+
+def test_an_advisor_that_does_not_start_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("none")
+    with (
+        pytest.raises(CheckFailedError, match="did not start"),
+        advise_page.advisor_process(folder, "--no-such-option"),
+    ):
+        pytest.fail("it started")

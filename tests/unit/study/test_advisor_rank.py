@@ -1,0 +1,34 @@
+"""The study of the rank server on a handful of people."""
+
+from fractions import Fraction
+
+from sottovoce.study.advisor_rank import Settings, run
+
+SMALL = Settings(
+    people=(200, 400),
+    epsilons=(Fraction(1), Fraction(2)),
+    repetitions=3,
+    attacked=20,
+    trials=1 << 12,
+)
+
+
+def test_every_part_has_its_rows_and_each_row_says_what_came_out() -> None:
+    result = run(SMALL)
+    parts = [row["part"] for row in result.rows]
+    assert {part: parts.count(part) for part in parts} == {
+        "noise": 4,
+        "shares": 5,
+        "attack": 5,
+        "audit": 4,
+    }
+    assert all(row["outcome"] for row in result.rows)
+    assert len({tuple(row) for row in result.rows}) == 1
+    assert "predicted" in result.plots[0].finding
+    assert result.table()[0]["part"] == "noise"
+
+
+def test_the_whole_protocol_opens_everybody_s_reports() -> None:
+    row = next(row for row in run(SMALL).rows if row["case"] == "whole protocol")
+    assert row["people"] == 400
+    assert row["error_points"] < 5  # type: ignore[operator] # a number

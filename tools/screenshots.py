@@ -1,0 +1,137 @@
+"""Make the guide's pictures of the advisor page, from the demo community: docs/pictures/."""
+
+import os
+import re
+import shutil
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import parse_qs, urlsplit
+
+import uvicorn
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from sottovoce.advisor.community import Community
+from sottovoce.web.advise.app import Options, create_app
+from sottovoce.web.security.door import Door
+
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
+FLAGS = ["--disable-gpu", "--disable-background-networking", "--no-first-run", "--hide-scrollbars"]
+LARGEST_BYTES = 150_000
+COLOURS = 64
+WIDE, PHONE = 960, 360
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One picture: which page, how wide and high, and in which light."""
+
+    name: str
+    path: str
+    width: int = WIDE
+    height: int = 900
+    scheme: str = "light"
+    under: str | None = None
+    """The id of the section at the upper edge."""
+
+
+SHOTS = (
+    Shot("advise-start", "/start", height=860),
+    Shot("advise-standing", "/standing", height=1060),
+    Shot("advise-topic", "TOPIC", height=1150),
+    Shot("advise-what-if", "TOPIC", height=820, under="why"),
+    Shot("advise-ways", "TOPIC", height=640, under="ways"),
+    Shot("advise-draft", "/draft", height=900),
+    Shot("advise-phone-dark", "/standing", PHONE, 900, "dark"),
+)
+
+
+def main() -> None:
+    """Take all pictures anew."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        sys.exit("chromium is absent: apt-get install chromium")
+    PICTURES.mkdir(exist_ok=True)
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with served() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS + sandbox)
+        take_all(browser, address)
+        browser.close()
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The page on a free port; yields the address that lets a browser in."""
+    with TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as listening:
+        port, door = listening.getsockname()[1], Door()
+        app = create_app(Options(port, Path(folder) / "advise.sqlite", door=door))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{port}/enter?token={door.token}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def take_all(browser: Browser, address: str) -> None:
+    """Be the demo's example, untick her strongest post, write a draft, and take the pictures."""
+    page = browser.new_page(viewport={"width": WIDE, "height": 900})
+    page.goto(address)
+    page.wait_for_url("**/start")
+    home = address.partition("/enter")[0]
+    take(page, home, SHOTS[0], "")
+    page.get_by_role("button", name="Show me the demo community").click()
+    page.wait_for_url("**/standing")
+    topic = str(page.locator(".cards h3 a").first.get_attribute("href"))
+    prepare(page, home, topic)
+    for shot in SHOTS[1:]:
+        take(page, home, shot, topic)
+
+
+def prepare(page: Page, home: str, topic: str) -> None:
+    """Something to see on the pages of what-if and drafts."""
+    page.goto(home + topic)
+    page.get_by_role("checkbox").first.uncheck()
+    page.locator("#what-if-count", has_text="left out").wait_for()
+    words = other_words(topic)
+    page.goto(f"{home}/draft")
+    draft = f"Has anybody here been through this? {', '.join(words[:4])}, again and again."
+    page.get_by_role("textbox", name="Draft").fill(draft)
+    page.locator("#draft-summary", has_text=re.compile("would")).wait_for()
+
+
+def other_words(topic: str) -> list[str]:
+    """Words of a sensitive topic other than the one at this address."""
+    shown = parse_qs(urlsplit(topic).query)["name"][0]
+    other = next(one for one in Community.demo().catalogue.sensitive if one.name != shown)
+    return list(other.words)
+
+
+def take(page: Page, home: str, shot: Shot, topic: str) -> None:
+    """Take one picture."""
+    page.set_viewport_size({"width": shot.width, "height": shot.height})
+    page.emulate_media(color_scheme="dark" if shot.scheme == "dark" else "light")
+    page.goto(home + (topic if shot.path == "TOPIC" else shot.path))
+    if shot.under is not None:
+        page.locator(f"#{shot.under}").evaluate("heading => heading.scrollIntoView()")
+    path = PICTURES / f"{shot.name}.png"
+    # A palette is enough for text and flat colours, and a quarter of the size.
+    taken = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    taken.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    size = path.stat().st_size
+    if size > LARGEST_BYTES:
+        sys.exit(f"{path.name} has {size:,} bytes, more than {LARGEST_BYTES:,}; make it smaller")
+    print(f"{path.name}: {size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
