@@ -157,6 +157,9 @@ class Service:
 
     def _wished(self, terms: RunTerms, examples: Examples | None) -> Answers:
         """A run that the coordinator proposes because this peer asks for it."""
+        refused = self._why_not(terms.to_bytes(), self.node.name)
+        if refused:
+            raise ParameterError(refused)
         if examples is not None:
             self._maker.asked[terms.session] = examples
         try:
@@ -202,7 +205,10 @@ class Service:
             if any(past.session == run for past in self.node.past()):
                 return
             time.sleep(_LOOK_S)
-        raise InputError("the coordinator granted a run but did not propose it in time.")
+        raise InputError(
+            "the coordinator granted a run that has not come here; another party may have refused "
+            "it: see sottovoce learn status at the coordinator."
+        )
 
     def _granted(self, caller: Member, wish: Wish) -> bytes:
         """The coordinator's answer to a peer: propose what it asks for, if it may."""
