@@ -49,6 +49,7 @@ ITEMS = {
         "Problem 1",
         *_run("Protocol", 4),
         "Table 1",
+        *_run("Figure", 3),
     ],
 }
 

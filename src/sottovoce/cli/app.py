@@ -17,6 +17,7 @@ from sottovoce.cli import (
     evaluate,
     explain,
     forget,
+    learn,
     ledger,
     loop,
     rank_server,
@@ -49,6 +50,7 @@ app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.command("rank-server")(rank_server.rank_server)
 app.add_typer(ledger.ledger, name="ledger")
+app.add_typer(learn.learn, name="learn")
 app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)
 app.command("loop")(loop.loop)

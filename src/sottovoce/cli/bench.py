@@ -60,6 +60,12 @@ def _learn(words: float) -> "list[BenchRow]":
     return bench_learn(int(words))
 
 
+def _federation(words: float) -> "list[BenchRow]":
+    from sottovoce.bench.federation import bench_federation  # noqa: PLC0415 - keeps --help fast
+
+    return bench_federation(int(words))
+
+
 def _advise(posts: float) -> "list[BenchRow]":
     from sottovoce.bench.advise import bench_advise  # noqa: PLC0415 - keeps --help fast
 
@@ -84,6 +90,7 @@ BENCHES = {
     "assess": _Bench(_assess, "posts", 100_000, 1000, "topics"),
     "paillier": _Bench(_paillier, "values", 4371, 64, "learn"),
     "learn": _Bench(_learn, "words", 1000, 20, "learn"),
+    "federation": _Bench(_federation, "words", 1000, 20, "federation"),
     "advise": _Bench(_advise, "posts", 20_000, 100, "web"),
 }
 _SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())

@@ -29,7 +29,7 @@ def demo(
     parameters = SimulationParameters(users=users, weeks=weeks, seed=seed)
     with needs_extra("all"):
         from sottovoce.study.demo import run_demo  # noqa: PLC0415 - fast --help
-    with progress("Simulating, counting, assessing, releasing, drawing"):
+    with progress("Simulating, counting, assessing, releasing, learning, drawing"):
         made = run_demo(out, parameters)
     for part, reason in made.left_out.items():
         typer.echo(f"Left out: {part}: {reason}", err=True)

@@ -27,6 +27,11 @@ def show_json(value: object) -> None:
     typer.echo(json.dumps(value, indent=2, default=_plain, allow_nan=False))
 
 
+def show_line(value: object) -> None:
+    """Print one line at once: a text, or anything else as JSON."""
+    typer.echo(value if isinstance(value, str) else json.dumps(value, default=_plain))
+
+
 def show_facts(title: str, facts: Mapping[str, object]) -> None:
     """Print names and values side by side."""
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2))

@@ -16,6 +16,8 @@ from sottovoce.study.assess_robustness import run_robustness
 from sottovoce.study.assess_table_4 import run_table_4
 from sottovoce.study.assess_table_5 import run_table_5
 from sottovoce.study.assess_table_6 import run_table_6
+from sottovoce.study.learn_federation import run_learn_federation
+from sottovoce.study.learn_figures import run_learn_figures
 from sottovoce.study.learn_table_1 import run_learn_table_1
 from sottovoce.study.loop import run_study_loop
 from sottovoce.study.options import Options
@@ -91,6 +93,13 @@ STUDIES: dict[str, Study] = {
     "learn-table-1": Study(
         "Misclassification and time, in clear, with rados encrypted and with theta encrypted",
         run_learn_table_1,
+    ),
+    "learn-figures": Study(
+        "Figures 1 to 3 drawn from what ran: who sent whom what, in bytes", run_learn_figures
+    ),
+    "learn-federation": Study(
+        "Seconds and bytes of trainings between processes, by peers and features",
+        run_learn_federation,
     ),
     "loop": Study(
         "Assess, release, assess again: exposure against usefulness over privacy settings",

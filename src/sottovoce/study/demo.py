@@ -52,7 +52,8 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
         summary=(
             "A community of people who do not exist: what they write, what counting finds, who "
             "stands out to an adversary and why, what a private release of word counts promises "
-            "and costs, and how much of the exposure it removes."
+            "and costs, how much of the exposure it removes, and how several train one classifier "
+            "without showing a text."
         ),
         sections=(
             _introduced(folder, parameters),
@@ -60,6 +61,7 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
             *optional("Who stands out", _assessed),
             *optional("What a release promises and costs", _released),
             *optional("Assess, release, assess again", _looped),
+            *optional("How four train one classifier and show nobody a text", _learnt),
         ),
         version=sottovoce.__version__,
     )
@@ -114,6 +116,14 @@ def _looped(community: Community, command: str) -> Sections:
     except ModuleNotFoundError as error:
         raise MissingExtraError.of_import(error, "all") from None
     return (loop_section(community, command=command),)
+
+
+def _learnt(community: Community, command: str) -> Sections:
+    try:
+        from sottovoce.study.demo_learn import learn_section  # noqa: PLC0415 - may be missing
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of_import(error, "all") from None
+    return (learn_section(community, command=command),)
 
 
 def _demo_command(parameters: SimulationParameters) -> str:

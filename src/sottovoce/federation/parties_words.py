@@ -1,0 +1,88 @@
+"""What each message is, in one sentence that needs no other knowledge.
+
+A transcript names a message's kind and its fields; two protocols may use one kind for different
+things, so that a sentence belongs to a kind together with one of its fields.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+ANY = "*"
+UNKNOWN = "a message of a kind that this version has no words for"
+MEANINGS: Mapping[tuple[str, str], str] = {
+    ("propose", ANY): "the proposed run: its mode, features and peers, all of which are public",
+    ("abort", ANY): "that the run has ended with an error, and its name",
+    ("refusal", ANY): "that a message was refused, and why",
+    # Agreeing on terms, words and labels.
+    ("terms", ANY): "which terms of the run this party has, as a digest",
+    ("same terms", ANY): "that all parties have the same terms, as a digest",
+    ("keys", "key"): "a fresh public key, signed, for sealing the key of the words",
+    ("directory", "keys"): "everybody's fresh public keys, with their signatures",
+    ("word key", ANY): "the peers' common key for hashing words, sealed so that only peers open it",
+    ("dictionary", ANY): "the numbers of the buckets that enough peers nominated a word of",
+    ("labels", ANY): "which label names this peer has; no count",
+    ("classes", ANY): "all label names, in their order",
+    ("features", "has"): "which features this peer has (f_p), and a digest of what they mean",
+    ("agreed", "digest"): "that everybody means the same features, as a digest",
+    # Sums under pairwise masks.
+    ("keys", "masking"): "two fresh public keys, signed, for this one sum",
+    ("shares", ANY): "shares of this sum's mask keys, each sealed for the peer that keeps it",
+    ("sealed shares", ANY): "the other peers' sealed shares for this peer to keep",
+    ("masked", "vector"): "this peer's numbers under masks, which nobody can read alone",
+    ("survivors", ANY): "who has given its masked numbers",
+    ("agreed", "signature"): "a signature under the list of those who gave",
+    ("agreement", ANY): "everybody's signatures under that list",
+    ("opened", ANY): "shares that take the masks off the sum, and off no single peer's numbers",
+    ("sum", ANY): "the sum over all peers, as far as this party is told it",
+    # Sums under Paillier.
+    ("key", ANY): "a public key, under which anybody can encrypt",
+    ("summand", ANY): "this peer's numbers, encrypted; who adds them up cannot open them",
+    ("added", ANY): "the sum of all peers' encrypted numbers, for the key holder to open",
+    ("model", ANY): "the classifier: one number for each feature, and its penalty",
+    # The hidden mode.
+    ("shape", ANY): "how many features are kept, and which peers are left",
+    ("share", ANY): "a share of the classifier under its sender's key; uniform by itself",
+    ("scores", ANY): "the asked rows' scores, encrypted and masked, half for each helper",
+    ("bits", ANY): "one bit for each asked row, a fair coin without the other helper's",
+    ("masked", ANY): "the encrypted system under masks; who opens it sees uniform numbers",
+    ("answer", ANY): "an answer to a masked question; uniform without the masks",
+    ("dealt", ANY): "random numbers that belong together; they hold nobody's data",
+    ("reduced", ANY): "a masked matrix; uniform without the dealt numbers",
+    ("mixed", ANY): "a masked system; uniform without the dealt numbers",
+    ("solution", ANY): "a masked solution; uniform without the dealt numbers",
+    ("product", ANY): "a masked product of the iteration; uniform without the masks",
+    ("system", ANY): "a share of the system of equations, encrypted",
+    # Rados.
+    ("blocks", ANY): "which values of the shared features this peer has in at least five rows",
+    ("size", ANY): "how many rows this peer has, and how large its numbers may be",
+    ("examples", ANY): "this peer's rows, encrypted; the intermediary cannot open them",
+    ("rados", ANY): "rados, encrypted; only the key holder opens them",
+    ("running total", ANY): "a running total that looks uniform to whoever passes it on",
+    ("signs", ANY): "the labels of the asked rows",
+}
+
+
+def meaning(kind: str, fields: Iterable[str]) -> str:
+    """What a message of this kind, with these fields, is."""
+    for field in (*fields, ANY):
+        found = MEANINGS.get((kind, field))
+        if found is not None:
+            return found
+    return UNKNOWN
+
+
+def in_words(line: Mapping[str, Any], own: str) -> str:
+    """One line of a transcript as a sentence."""
+    kind = str(line.get("kind") or line["frame"])
+    what = meaning(kind, line.get("fields", {}))
+    sent = line["sender"] == own
+    way = f"sent to {line['receiver']}" if sent else f"received from {line['sender']}"
+    fate = _fate(line, sent=sent)
+    return f"{way}: {what}; {line['bytes']:,} bytes{fate}."
+
+
+def _fate(line: Mapping[str, Any], *, sent: bool) -> str:
+    state = str(line.get("state"))
+    if sent:
+        return {"0": ", not yet acknowledged", "-1": ", never delivered"}.get(state, "")
+    return {"held": ", not yet used", "dropped": ", dropped"}.get(state, "")

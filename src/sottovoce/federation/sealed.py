@@ -1,0 +1,105 @@
+"""Secrets in files: readable by their owner only, and sealed where there is a passphrase.
+
+A sealed file holds the secret under AES-256-GCM, with a key that scrypt derives from the
+passphrase. Without a passphrase the file's mode, 0600, is all that protects it.
+"""
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+from sottovoce.errors import InputError
+from sottovoce.files import whole_file
+from sottovoce.learn.randomness import random_bytes
+
+FORMAT = "sottovoce-secret"
+VERSION = 1
+# As key_files.py does: scrypt with 128 MiB; fixed, so that no file can ask for more.
+_SCRYPT_COST = 1 << 17
+_SCRYPT_BLOCK = 8
+_KEY_BYTES = 32
+_SALT_BYTES = 16
+_NONCE_BYTES = 12
+_LARGEST_FILE = 1 << 18
+
+
+def save_secret(path: Path, secret: bytes, *, kind: str, passphrase: str | None) -> None:
+    """Write a secret of some ``kind`` (identity, journal, ...) for its owner only."""
+    head = {"format": FORMAT, "version": VERSION, "kind": kind}
+    body = {"secret": secret.hex()} if passphrase is None else _sealed(secret, kind, passphrase)
+    with whole_file(path, private=True) as part:
+        part.write_text(json.dumps(head | body) + "\n", encoding="utf-8")
+
+
+def load_secret(path: Path, *, kind: str, passphrase: str | None) -> bytes:
+    """Read a secret of that kind; refuses a file that others can read."""
+    fields = _fields(path)
+    if fields.get("kind") != kind:
+        raise InputError(f"{path} must hold the secret of the kind {kind!r}.")
+    try:
+        if "sealed" not in fields:
+            return bytes.fromhex(fields["secret"])
+        return _opened(fields, kind, passphrase, path)
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} is damaged: it is no whole file of a secret.") from None
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether the file needs a passphrase."""
+    return "sealed" in _fields(path)
+
+
+def private_text(path: Path) -> str:
+    """The text of a small file that only its owner may read."""
+    try:
+        status = path.stat()
+        if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise InputError(f"{path} is open to others; run: chmod 600 {path}")
+        if status.st_size > _LARGEST_FILE:
+            raise InputError(f"{path} is too large for the file of a secret.")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no file of a secret: it is not text.") from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}.") from None
+
+
+def _fields(path: Path) -> dict[str, Any]:
+    try:
+        fields = json.loads(private_text(path))
+    except (json.JSONDecodeError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+        raise InputError(f"{path} is no file of a secret.")
+    if fields.get("version") != VERSION:
+        raise InputError(f"{path} must be of version {VERSION}.")
+    return fields
+
+
+def _sealed(secret: bytes, kind: str, passphrase: str) -> dict[str, str]:
+    if not passphrase:
+        raise InputError("a passphrase must not be empty; leave it out to write none.")
+    salt, nonce = random_bytes(_SALT_BYTES), random_bytes(_NONCE_BYTES)
+    sealed = AESGCM(_derived(passphrase, salt)).encrypt(nonce, secret, kind.encode())
+    return {"salt": salt.hex(), "nonce": nonce.hex(), "sealed": sealed.hex()}
+
+
+def _opened(fields: dict[str, Any], kind: str, passphrase: str | None, path: Path) -> bytes:
+    if passphrase is None:
+        raise InputError(f"{path} is sealed; give its passphrase.")
+    salt, nonce, sealed = (bytes.fromhex(fields[name]) for name in ("salt", "nonce", "sealed"))
+    try:
+        return AESGCM(_derived(passphrase, salt)).decrypt(nonce, sealed, kind.encode())
+    except InvalidTag:
+        raise InputError(f"the passphrase of {path} is wrong, or the file was changed.") from None
+
+
+def _derived(passphrase: str, salt: bytes) -> bytes:
+    return Scrypt(salt, _KEY_BYTES, _SCRYPT_COST, _SCRYPT_BLOCK, 1).derive(passphrase.encode())

@@ -1,0 +1,350 @@
+"""Trainings between real processes, by the commands that people use."""
+
+import csv
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from support.captures import Capture
+from support.federated_folders import NAMES, Floats, kept, prepare_rows, split
+
+from sottovoce import learn
+from sottovoce.bench.learn import ionosphere_rows, message_rows
+from sottovoce.cli.learn_options import loaded
+from sottovoce.corpus.counting import term_statistics
+from sottovoce.corpus.reading import ReadOptions, open_documents
+from sottovoce.data import data_file
+from sottovoce.errors import SottovoceError
+from sottovoce.federation.config import Features, Training
+from sottovoce.federation.config_setup import Plan
+from sottovoce.federation.parties import ConfiguredParty
+from sottovoce.federation.parties_connection import Connected
+from sottovoce.federation.parties_holdings import own_examples
+from sottovoce.federation.parties_launch import Launched, launched, prepare
+from sottovoce.federation.parties_words import UNKNOWN
+from sottovoce.learn.paillier import decrypt_integers
+from sottovoce.learn.protocols.hidden_training import HiddenClassifier
+from sottovoce.learn.runs.classifiers import read_hidden
+from sottovoce.learn.text_classifier import FederatedTextClassifier
+from sottovoce.learn.texts.documents import Documents
+
+Run = Callable[..., tuple[int, str, str]]
+KEY_BITS, PENALTY = 2048, 0.1
+PLANTED = b"zqplantedqz"
+
+
+def ionosphere() -> tuple[Floats, NDArray[Any]]:
+    rows, signs = ionosphere_rows()
+    return rows, np.where(signs > 0, "g", "b")
+
+
+def answered(run: Run, *command: object) -> Any:  # noqa: ANN401 - JSON
+    code, out, err = run("learn", *command, "--json")
+    assert (code, err) == (0, ""), err
+    return json.loads(out)
+
+
+def test_commands_train_classify_and_tell_as_one_process_would(
+    tmp_path: Path, run: Run, shared_data: Path
+) -> None:
+    """Ionosphere under packed Paillier: theta to the last bit, labels, transcript, a clean stop."""
+    folder = tmp_path / "all"
+    given = split(*ionosphere())
+    prepare_rows(folder, given, Training(way="packed", key_bits=KEY_BITS, penalty=PENALTY))
+    config = {name: folder / name / "party.toml" for name in ("coordinator", *NAMES)}
+    new = folder / "ada" / "rows.csv"
+    with launched(folder) as parties:
+        done = answered(run, "train", "--config", config["coordinator"])
+        assert done["status"] == "finished"
+        labels = answered(run, "classify", new, "--config", config["ada"])
+        status = answered(run, "status", "--config", config["ada"])
+        lines = answered(run, "transcript", "--config", config["ben"])
+        counted = answered(run, "evaluate", "--config", config["coordinator"])
+        parties.settle()
+        parties.stop()
+        assert {process.returncode for process in parties.processes.values()} == {0}
+    trained = learn.train(given, way="packed", key_bits=KEY_BITS, penalty=PENALTY)
+    for name in NAMES:
+        found = kept(folder, name)["classifiers"][0]
+        assert found["coefficients"].tobytes() == trained.coef_[0].tobytes()
+        assert found["numbers"][0] == trained.intercept_[0]
+    rows, _ = given["ada"]
+    assert labels["labels"] == trained.predict(rows).tolist()
+    assert status["running"] is True
+    assert counted["accuracy"] == 1 - trained.evaluate(given).misclassification
+    check_transcript(lines)
+    check_asleep(run, config["ada"], new, labels["labels"])
+
+
+def check_transcript(lines: list[dict[str, object]]) -> None:
+    assert len(lines) > 8
+    assert UNKNOWN not in {line["means"] for line in lines}
+    assert {"ben"} <= {line["sender"] for line in lines} | {line["receiver"] for line in lines}
+    sent = [line for line in lines if line["kind"] == "summand"]
+    assert len(sent) == 2, "supports and statistics"
+    assert all("who adds them up cannot open them" in str(line["words"]) for line in sent)
+
+
+def check_asleep(run: Run, config: Path, new: Path, labels: list[str]) -> None:
+    """A party that does not run still tells, and its key can be changed."""
+    assert answered(run, "classify", new, "--config", config)["labels"] == labels
+    answered(run, "rotate", "journal", "--config", config)
+    status = answered(run, "status", "--config", config)
+    assert status["running"] is False
+    assert [each["kind"] for each in status["runs"]] == ["train", "evaluate"]
+    code, _, err = run("learn", "train", "--config", config)
+    assert code == 2
+    assert "start it first" in err
+
+
+def message_documents() -> Documents:
+    options = ReadOptions(header=("label", "text"))
+    table = open_documents(data_file("sms.tsv"), options=options).read_all()
+    return Documents.of(table["text"].to_pylist(), table["label"].to_pylist())
+
+
+def test_a_thousand_words_of_messages_train_to_the_last_bit_and_no_word_is_on_the_wire(
+    tmp_path: Path, shared_data: Path
+) -> None:
+    """SMS spam, 1,000 words, pairwise masks, every byte between the parties captured."""
+    folder, documents = tmp_path / "all", message_documents()
+    rows, signs = message_rows(1000)
+    words = message_words(1000)
+    (tmp_path / "words.txt").write_text("\n".join(words), encoding="utf-8")
+    features = Features(dictionary="given", words_file=str(tmp_path / "words.txt"))
+    peers = {
+        name: documents.part(np.arange(len(documents)) % 4 == at) for at, name in enumerate(NAMES)
+    }
+    plan = Plan(NAMES, Training(penalty=PENALTY, labels=["ham", "spam"]), features=features)
+    prepare(folder, peers, plan)
+    capture = Capture(folder)
+    with launched(folder) as parties:
+        parties.asked("coordinator", do="train")
+        parties.settle()
+        planted(capture)
+    capture.close()
+    trained = learn.train(
+        split(rows, np.where(signs > 0, "spam", "ham")), penalty=PENALTY, features=words
+    )
+    for name in NAMES:
+        found = kept(folder, name)["classifiers"][0]["coefficients"]
+        assert found.tobytes() == trained.coef_[0].tobytes()
+    check_nothing_in_clear(capture, documents)
+
+
+def message_words(count: int) -> list[str]:
+    """The words of `message_rows`, in its order."""
+    options = ReadOptions(header=("label", "text"))
+    table = open_documents(data_file("sms.tsv"), options=options).read_all()
+    vocabulary = term_statistics(table["text"].chunks).vocabulary(min_texts=2, max_terms=count)
+    return list(vocabulary.terms)
+
+
+def planted(capture: Capture) -> None:
+    """A word in clear, as the capture must see one if it sees anything."""
+    host, _, port = capture.proxies["ada"].address.rpartition(":")
+    with socket.create_connection((host, int(port))) as line:
+        line.sendall(PLANTED.upper() + b"\r\n\r\n")
+        line.recv(1)
+
+
+def check_nothing_in_clear(capture: Capture, documents: Documents) -> None:
+    # Shorter words stand by chance in megabytes of ciphertext.
+    words = {
+        word.lower().encode()
+        for text in documents.texts
+        for word in text.split()
+        if word.isalpha() and len(word) >= 7
+    }
+    assert len(words) > 1000
+    assert capture.size > 16e6, "the peers' masked sums went through the capture"
+    assert capture.seen({PLANTED})
+    assert capture.seen(words) == set()
+
+
+def test_the_hidden_mode_gives_the_same_integers_and_labels_as_one_process(
+    tmp_path: Path, shared_data: Path
+) -> None:
+    """Ten columns of Ionosphere: theta in shares, opened here with both helpers' keys."""
+    folder = tmp_path / "all"
+    rows, labels = ionosphere()
+    given = split(rows[:, 2:12], labels)
+    options: dict[str, Any] = {"key_bits": KEY_BITS, "penalty": PENALTY, "queries_together": 40}
+    prepare_rows(folder, given, Training(mode="hidden", **options))
+    asked = folder / "ada" / "few.csv"
+    with (folder / "ada" / "rows.csv").open() as source:
+        asked.write_text("".join(line for _, line in zip(range(9), source, strict=False)))
+    with launched(folder) as parties:
+        parties.asked("coordinator", do="train")
+        found = parties.asked("ada", do="classify", file=str(asked))
+        refused = refusal(parties, folder / "ada" / "rows.csv")
+        parties.settle()
+    keys = tuple(paillier(folder, name) for name in ("coordinator", "key-holder"))
+    trained = learn.train(given, mode="hidden", keys=keys, **options)
+    assert found["labels"] == trained.predict(given["ada"][0][:8], peer="ada").tolist()
+    assert "more rows classified" in refused
+    here = read_hidden(kept(folder, "ben")["classifiers"][0])
+    there = trained._engine._classifier("ben")  # type: ignore[attr-defined] # of the hidden engine
+    assert opened(here, keys) == opened(there, keys)
+
+
+def refusal(parties: Launched, file: Path) -> str:
+    with pytest.raises(SottovoceError) as refused:
+        parties.asked("ada", do="classify", file=str(file))
+    return str(refused.value)
+
+
+def opened(classifier: HiddenClassifier, keys: tuple[Any, ...]) -> list[int]:
+    """Theta as integers: the two shares' sum, between minus and plus half of their modulus."""
+    first = decrypt_integers(classifier.coordinator, keys[0]).ravel()
+    second = decrypt_integers(classifier.key_holder, keys[1]).ravel()
+    half = classifier.modulus // 2
+    summed = (int(a + b) for a, b in zip(first, second, strict=True))
+    return [(each + half) % classifier.modulus - half for each in summed]
+
+
+def paillier(folder: Path, name: str) -> Any:  # noqa: ANN401 - a key, or a test that fails
+    return ConfiguredParty(loaded(folder / name / "party.toml"), strict=False).secrets.paillier
+
+
+def test_a_killed_peer_comes_back_and_the_training_ends_as_if_nothing_had_been(
+    tmp_path: Path, shared_data: Path
+) -> None:
+    folder = tmp_path / "all"
+    given = split(*ionosphere())
+    prepare_rows(folder, given, Training(penalty=PENALTY))
+    for name in ("coordinator", *NAMES):
+        path = folder / name / "party.toml"
+        path.write_text(path.read_text().replace("[secrets]", "deadline_s = 90\n[secrets]", 1))
+    with launched(folder) as parties:
+        parties.processes["cy"].send_signal(signal.SIGSTOP)
+        connection = ask_without_waiting(parties)
+        wait_for_run(parties, "ada")
+        parties.processes["cy"].kill()
+        parties.processes["cy"].wait()
+        parties.start("cy")
+        parties.wait(["cy"])
+        with connection, connection.makefile("rb") as stream:
+            assert json.loads(stream.readlines()[-1])["value"]["status"] == "finished"
+        parties.settle()
+    trained = learn.train(given, penalty=PENALTY)
+    for name in NAMES:
+        found = kept(folder, name)["classifiers"][0]["coefficients"]
+        assert found.tobytes() == trained.coef_[0].tobytes()
+
+
+def ask_without_waiting(parties: Launched) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX)
+    here = Path.cwd()
+    os.chdir(parties.store("coordinator"))
+    try:
+        connection.connect("control.sock")
+    finally:
+        os.chdir(here)
+    connection.sendall(b'{"do": "train"}\n')
+    return connection
+
+
+def wait_for_run(parties: Launched, name: str) -> None:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        runs = parties.asked(name, do="status")["runs"]
+        if runs and runs[-1]["bytes_sent"] > 0:
+            return
+        time.sleep(0.02)
+    pytest.fail("no run has begun")
+
+
+def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
+    tmp_path: Path, run: Run
+) -> None:
+    """No documents, labels of one kind only, a stranger's columns: one sentence, exit code 2."""
+    folder = tmp_path / "all"
+    texts = [f"word{at % 7} common thing{at % 3}" for at in range(30)]
+    labels = [("yes", "no")[at % 2] for at in range(30)]
+    documents = Documents.of(texts, labels)
+    features = Features(dictionary="hashed", width=16)
+    plan = Plan(NAMES[:3], Training(penalty=PENALTY), features=features)
+    prepare(folder, dict.fromkeys(NAMES[:3], documents), plan)
+    config = folder / "coordinator" / "party.toml"
+    good = (folder / "cy" / "texts.csv").read_text()
+    bad = {
+        "": "CorpusError",
+        "label,text\n": "CorpusError",
+        "label,text\n,some words here\n": "NoDocumentsError",
+        "other,columns\n1,2\n": "CorpusError",
+    }
+    with launched(folder) as parties:
+        for content, error in bad.items():
+            (folder / "cy" / "texts.csv").write_text(content)
+            code, out, err = run("learn", "train", "--config", config)
+            assert (code, out) == (2, "")
+            assert err.count("\n") == 1
+            assert f"cy has ended the run: {error}" in err
+            assert "some words here" not in err
+        for name in NAMES[:3]:
+            (folder / name / "texts.csv").write_text(good.replace("no,", "yes,"))
+        code, _, err = run("learn", "train", "--config", config)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "LabelError" in err
+        for name in NAMES[:3]:
+            (folder / name / "texts.csv").write_text(good)
+        assert answered(run, "train", "--config", config)["status"] == "finished"
+        reasons = [each["ended"] for each in parties.asked("cy", do="status")["runs"]]
+    assert "at least 1" in reasons[2]["sentence"], "the right party knows why"
+    log = [json.loads(line) for line in (folder / "cy" / "log.jsonl").read_text().splitlines()]
+    assert any("at least 1" in str(line.get("sentence")) for line in log)
+    everything = "".join(path.read_text() for path in folder.glob("*/log.jsonl"))
+    assert "word3" not in everything
+    assert "common" not in everything
+
+
+def test_a_notebook_at_one_peer_trains_across_all_if_the_coordinator_lets_it(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "all"
+    texts = [f"{('rose', 'flour')[at % 2]} common{at % 5} word{at % 7}" for at in range(40)]
+    labels = [("garden", "kitchen")[at % 2] for at in range(40)]
+    peers = dict.fromkeys(NAMES[:3], Documents.of(texts, labels))
+    prepare(folder, peers, Plan(NAMES[:3], Training(peers_may_start=True)))
+    with launched(folder):
+        here = Connected(folder / "ada" / "party.toml")
+        model = FederatedTextClassifier(
+            dictionary="hashed", width=32, penalty=PENALTY, labels=("garden", "kitchen")
+        ).fit(here)
+        alone = FederatedTextClassifier(
+            dictionary="hashed", width=32, penalty=PENALTY, labels=("garden", "kitchen")
+        ).fit(dict.fromkeys(NAMES[:3], (texts, labels)))
+        assert model.predict(["a rose", "some flour"]).tolist() == ["garden", "kitchen"]
+        asked_for = ["rose word3", "flour common1 word2"]
+        assert np.array_equal(
+            model.decision_function(asked_for), alone.decision_function(asked_for)
+        )
+        assert here.last["kind"] == "train"
+        rare = {"fewest_documents": 2, "allow_rare": "a word of one document is that document"}
+        strict = FederatedTextClassifier(
+            dictionary="hashed", width=32, penalty=PENALTY, options=rare
+        )
+        with pytest.raises(SottovoceError, match="accepts fewest_documents from 5 on, got 2"):
+            strict.fit(here)
+
+
+def test_csv_quoting_keeps_texts_whole(tmp_path: Path) -> None:
+    """What `prepare` writes is what a peer reads."""
+    texts = ('say "hi", all', "two\nlines", "plain")
+    documents = Documents.of(texts, ["a", "b", "a"])
+    plan = Plan(NAMES[:3], Training())
+    prepare(tmp_path / "all", dict.fromkeys(NAMES[:3], documents), plan)
+    read = own_examples(loaded(tmp_path / "all" / "ada" / "party.toml"))
+    assert isinstance(read, Documents)
+    assert read.texts == texts
+    with (tmp_path / "all" / "ada" / "texts.csv").open(newline="") as file:
+        assert len(list(csv.reader(file))) == 4

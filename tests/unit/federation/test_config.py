@@ -1,0 +1,207 @@
+"""Configurations, rosters and what `learn init` writes."""
+
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.federation import sealed
+from sottovoce.federation.certificates import check_certificate, days_left
+from sottovoce.federation.certificates_files import load_certificate
+from sottovoce.federation.config import ConfigError, Training, load_config
+from sottovoce.federation.config_roster import load_roster
+from sottovoce.federation.config_rotation import (
+    load_authority,
+    renew,
+    rotate_identity,
+    rotate_tls,
+)
+from sottovoce.federation.config_secrets import load_secrets
+from sottovoce.federation.config_setup import Plan, peer_names, set_up
+from sottovoce.federation.config_text import toml_lines
+from sottovoce.federation.sealed_passphrase import NONE
+
+FROM_VARIABLE = "env:PHRASE"
+NAMES = ("ada", "ben", "cy")
+MINIMAL = 'name = "ada"\nrole = "peer"\nlisten = "127.0.0.1:1"\n'
+
+
+@pytest.fixture(autouse=True)
+def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scrypt's memory is for attackers; tests need none of it."""
+    monkeypatch.setattr(sealed, "_SCRYPT_COST", 1 << 4)
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "party.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (MINIMAL + "listne = 1", "the key 'listne' is unknown; known are name, role, listen"),
+        (MINIMAL + "[tls]\ncert = 'x'", r"\[tls\]: the key 'cert' is unknown; known are cert"),
+        (MINIMAL.replace("peer", "boss"), "role must be one of coordinator, keyholder, peer"),
+        (MINIMAL.replace('"ada"', "3"), "name is wrong: expected str, got int"),
+        ('role = "peer"\nlisten = "x:1"', "missing required field name"),
+        ("name = ", "is no TOML"),
+        (MINIMAL + "deadline_s = 0", "deadline_s must be > 0, got 0"),
+        (MINIMAL + "[secrets]\npassphrase = 'hunter2'", "source must be none, prompt"),
+        (MINIMAL.replace("peer", "keyholder") + "[texts]\nfile='x'", "only a peer has texts"),
+        (MINIMAL + "[texts]\nfile='x'\n[rows]\nfile='y'", "either texts or rows"),
+        (MINIMAL + "[accepts]\nmodes = ['paper']", "modes"),
+    ],
+)
+def test_a_bad_configuration_is_refused_in_one_sentence(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    with pytest.raises(InputError, match=said) as refused:
+        load_config(written(tmp_path, text))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_missing_or_binary_configuration_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        load_config(tmp_path / "absent.toml")
+    (tmp_path / "party.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load_config(tmp_path / "party.toml")
+    (tmp_path / "party.toml").write_bytes(b"#" * ((1 << 20) + 1))
+    with pytest.raises(ConfigError, match="too large"):
+        load_config(tmp_path / "party.toml")
+
+
+def test_init_writes_what_every_party_needs_and_nobody_else_can_read(tmp_path: Path) -> None:
+    roster = set_up(tmp_path / "all", Plan(NAMES, Training(way="packed", key_bits=2048)))
+    assert [each.name for each in roster.party] == ["coordinator", "key-holder", *NAMES]
+    for entry in roster.party:
+        folder = tmp_path / "all" / entry.name
+        config = load_config(folder / "party.toml")
+        assert load_roster(folder / "roster.toml") == roster
+        pem = load_certificate(config.path(config.party.tls.certificate))
+        check_certificate(pem, load_certificate(folder / "ca.pem"), name=entry.name)
+        secrets = load_secrets(config)
+        has_identity = secrets.identity is not None
+        assert has_identity == (entry.role == "peer")
+        assert (secrets.identity.public.hex() if secrets.identity else "") == entry.identity
+        assert (secrets.paillier is not None) == (entry.role != "peer")
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        for key in folder.glob("*.key"):
+            assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    assert not (tmp_path / "all" / "ada" / "paillier.key").exists()
+
+
+def test_with_a_passphrase_no_key_is_in_clear(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PHRASE", "open sesame")
+    set_up(tmp_path / "all", Plan(NAMES, Training(), passphrase=FROM_VARIABLE))
+    keys = list((tmp_path / "all").rglob("*.key"))
+    assert len(keys) == 1 + 2 * 4 + 3, "the authority's, two each, and the peers' identities"
+    for key in keys:
+        text = key.read_text()
+        assert '"sealed"' in text
+        assert "PRIVATE KEY" not in text
+        assert '"secret":' not in text
+    config = load_config(tmp_path / "all" / "ada" / "party.toml")
+    assert load_secrets(config).identity is not None
+    monkeypatch.setenv("PHRASE", "open barley")
+    with pytest.raises(InputError, match="is wrong"):
+        load_secrets(config)
+
+
+def test_init_never_writes_over_keys(tmp_path: Path) -> None:
+    set_up(tmp_path / "all", Plan(NAMES, Training()))
+    with pytest.raises(InputError, match="never written over"):
+        set_up(tmp_path / "all", Plan(NAMES, Training()))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"peers": ("ada", "ada", "ben")},
+        {"peers": ("ada", "ben", "coordinator")},
+        {"peers": ("ada", "ben", "authority")},
+        {"peers": ("ada", "ben", "C y")},
+        {"peers": ("ada",)},
+        {"hosts": ("one",)},
+        {"base_port": 65535},
+        {"base_port": 0},
+    ],
+)
+def test_plans_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object]) -> None:
+    given = {"peers": NAMES, "training": Training()} | options
+    with pytest.raises(ParameterError):
+        set_up(tmp_path / "all", Plan(**given))  # type: ignore[arg-type] # as they come
+    assert not (tmp_path / "all").exists()
+
+
+def test_hosts_and_ports_are_those_that_were_given(tmp_path: Path) -> None:
+    hosts = ("c.example", "10.0.0.1", "10.0.0.2", "fd00::3")
+    roster = set_up(tmp_path / "all", Plan(NAMES, Training(), hosts=hosts, base_port=7000))
+    assert [each.address for each in roster.party] == [
+        "c.example:7000",
+        "10.0.0.1:7001",
+        "10.0.0.2:7002",
+        "[fd00::3]:7003",
+    ]
+
+
+def test_peers_are_numbered_or_named(tmp_path: Path) -> None:
+    assert peer_names(10, [])[:2] == ("peer-01", "peer-02")
+    assert peer_names(None, ["b", "a"]) == ("b", "a")
+    with pytest.raises(ParameterError, match="--peers says 3"):
+        peer_names(3, ["a", "b"])
+    with pytest.raises(ParameterError, match="give --peers or --names"):
+        peer_names(None, [])
+
+
+def test_renewing_and_rotating_tell_the_roster(tmp_path: Path) -> None:
+    folder = tmp_path / "all"
+    before = set_up(folder, Plan(NAMES, Training(), days=3))
+    authority = load_authority(folder / "authority", passphrase=NONE)
+    certificate, rosters = folder / "ada/certificate.pem", [folder / "authority/roster.toml"]
+    pem = renew(certificate, authority, rosters, days=90)
+    assert 89 < days_left(pem) <= 90
+    assert certificate.read_bytes() == pem
+    renewed = load_roster(rosters[0])
+    assert renewed.named("ada").fingerprint != before.named("ada").fingerprint
+    assert renewed.named("ben") == before.named("ben")
+    config = load_config(folder / "ada" / "party.toml")
+    identity = rotate_identity(config).named("ada").identity
+    rotated = rotate_tls(config, authority)
+    secrets = load_secrets(config)
+    assert secrets.identity is not None
+    assert secrets.identity.public.hex() == identity != before.named("ada").identity
+    assert load_roster(folder / "ada/roster.toml") == rotated
+    check_certificate(certificate.read_bytes(), authority.certificate, name="ada")
+    with pytest.raises(ParameterError, match="only a peer"):
+        rotate_identity(load_config(folder / "coordinator" / "party.toml"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "party = 3",
+        "party = [3]",
+        "other = 1",
+        "[[party]]\nname = 'a'",
+        "[[party]]\nname='a'\nrole='peer'\naddress='x:1'\nfingerprint='00'\nidentity='zz'",
+    ],
+)
+def test_a_bad_roster_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "roster.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError):
+        load_roster(path)
+
+
+def test_values_are_written_so_that_toml_reads_them_back() -> None:
+    values = {"a": 'quo"te\\ \x7f \n é 🙂', "b": 3, "c": 0.25, "d": True, "e": ["x", "y"]}
+    text = "\n".join(toml_lines({**values, "gone": None}))  # type: ignore[dict-item] # a mixture
+    assert tomllib.loads(text) == values

@@ -1,0 +1,340 @@
+"""The glue between configurations, nodes and commands."""
+
+import json
+import os
+import re
+import socket
+import sqlite3
+import stat
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import msgspec
+import pytest
+
+import sottovoce.learn
+from sottovoce.errors import InputError, ParameterError, SottovoceError
+from sottovoce.federation import parties_control, parties_rekey
+from sottovoce.federation.config import Features, Training, load_config
+from sottovoce.federation.config_roster import load_roster
+from sottovoce.federation.config_setup import Plan, set_up
+from sottovoce.federation.journal import Journal
+from sottovoce.federation.journal_file import transaction
+from sottovoce.federation.parties import JOURNAL_FILE, ConfiguredParty
+from sottovoce.federation.parties_control import ControlServer, NotRunningError, ask, asked
+from sottovoce.federation.parties_earlier import Past, earlier_record, latest_training
+from sottovoce.federation.parties_log import opened_log
+from sottovoce.federation.parties_node import Wish
+from sottovoce.federation.parties_past import past_runs
+from sottovoce.federation.parties_service import Service
+from sottovoce.federation.parties_terms import check_accepted, training_terms, use_terms
+from sottovoce.federation.parties_words import ANY, MEANINGS, UNKNOWN, in_words, meaning
+from sottovoce.federation.roster import Member
+from sottovoce.learn.party import encoded, new_session
+from sottovoce.learn.runs import RunTerms
+
+NAMES = ("ada", "ben", "cy")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("parties") / "all"
+    set_up(root, Plan(NAMES, Training(), features=Features(dictionary="hashed", width=8)))
+    return root
+
+
+def terms_of(folder: Path, **changes: Any) -> RunTerms:  # noqa: ANN401 - of the configuration
+    config = load_config(folder / "coordinator" / "party.toml")
+    assert config.party.training is not None
+    training = msgspec.structs.replace(config.party.training, **changes)
+    party = msgspec.structs.replace(config.party, training=training)
+    changed = msgspec.structs.replace(config, party=party)
+    return training_terms(changed, load_roster(folder / "ada" / "roster.toml"))
+
+
+# What a peer accepts.
+
+
+def accepted(folder: Path, terms: RunTerms) -> None:
+    config = load_config(folder / "ada" / "party.toml")
+    check_accepted(terms, config, load_roster(folder / "ada" / "roster.toml"))
+
+
+def test_a_peer_takes_part_in_what_it_accepts_and_in_nothing_beyond(folder: Path) -> None:
+    accepted(folder, terms_of(folder))
+    with pytest.raises(ParameterError, match="accepts the modes open, got hidden"):
+        accepted(folder, terms_of(folder, mode="hidden"))
+    rare = {"fewest_documents": 2, "allow_rare": "a word of one document is that document"}
+    with pytest.raises(ParameterError, match="fewest_documents from 5 on, got 2"):
+        accepted(folder, terms_of(folder, **rare))
+
+
+def test_a_peer_takes_no_part_among_strangers_or_only_two(folder: Path) -> None:
+    terms = terms_of(folder, allow_two="each learns the other's summand")
+    swapped = dict(terms.identities) | {"ben": terms.identities["cy"]}
+    with pytest.raises(ParameterError, match="knows ben by another identity"):
+        accepted(folder, replace(terms, identities=swapped))
+    two = {name: terms.identities[name] for name in ("ada", "ben")}
+    with pytest.raises(ParameterError, match="at least 3 peers, got 2"):
+        accepted(folder, replace(terms, identities=two))
+
+
+def test_terms_are_what_the_configuration_says(folder: Path) -> None:
+    terms = terms_of(folder, penalty=0.5, labels=["b", "a"], held_out=0.25)
+    assert (terms.kind, terms.mode, terms.recipe.penalty) == ("train", "open", 0.5)
+    assert terms.labels == ("a", "b")
+    assert terms.text is not None
+    assert (terms.text.dictionary, terms.text.width) == ("hashed", 8)
+    assert terms_of(folder, mode="hidden").recipe.penalty == 0.1
+    assert terms_of(folder, intermediary=True).kind == "rados"
+    query = use_terms("classify", terms_of(folder, mode="hidden"), asker="ada", rows=3)
+    assert query.parties == ("coordinator", "key holder", "ada")
+
+
+# Budgets.
+
+
+def helper(left: int, together: int) -> dict[str, Any]:
+    budget = {"left": dict.fromkeys(NAMES, left), "together": together}
+    return {"helpers": ({"budget": budget},)}
+
+
+def query_of(training: RunTerms, rows: int, status: str, result: Any = None) -> Past:  # noqa: ANN401 - a record
+    terms = use_terms("classify", training, asker="ada", rows=rows)
+    return Past(new_session(), terms, status, result, 0.0)
+
+
+def test_a_query_that_was_aborted_counts_as_asked(folder: Path) -> None:
+    """Its asker may have got the labels before it ended the run."""
+    terms = terms_of(folder, mode="hidden")
+    trained = Past(b"t", terms, "finished", helper(10, 20), 0.0)
+    after = {"training": helper(6, 16)}
+    past = [trained, query_of(terms, 4, "finished", after), query_of(terms, 3, "aborted")]
+    budget = _budget(earlier_record(past, terms.session))
+    assert budget == {"left": {"ada": 3, "ben": 6, "cy": 6}, "together": 13}
+    refused = [*past, query_of(terms, 100, "aborted")]
+    assert _budget(earlier_record(refused, terms.session)) == budget, "nothing was told"
+    assert latest_training(past) == trained
+    assert earlier_record(past, new_session()) is None
+
+
+def _budget(record: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 - a record
+    assert record is not None
+    return record["helpers"][0]["budget"]
+
+
+def coordinator_after(past: list[Past], *, may_start: bool = False) -> Service:
+    """A coordinator that has seen these runs, and notes what it proposes."""
+    service = Service.__new__(Service)
+    service._granting = threading.Lock()
+    proposed = SimpleNamespace(past=lambda: past, propose=lambda terms, parties: b"run")
+    service.node = cast("Any", proposed)
+    training = Training(peers_may_start=may_start)
+    config = SimpleNamespace(party=SimpleNamespace(training=training))
+    service.party = cast("Any", SimpleNamespace(config=config))
+    return service
+
+
+def test_a_coordinator_grants_a_peer_queries_in_its_own_name_one_at_a_time(folder: Path) -> None:
+    terms = terms_of(folder, mode="hidden")
+    trained = Past(b"t", terms, "finished", helper(10, 20), 0.0)
+    query = use_terms("classify", terms, asker="ada", rows=2)
+    ada, ben = (Member(name, "peer", "x:1", f"{at}" * 64) for at, name in enumerate(("ada", "ben")))
+    wish = Wish(1, query.to_bytes())
+    assert coordinator_after([trained])._granted(ada, wish) == b"run"
+    with pytest.raises(ParameterError, match="its own name only"):
+        coordinator_after([trained])._granted(ben, wish)
+    with pytest.raises(ParameterError, match="no finished training"):
+        coordinator_after([])._granted(ada, wish)
+    busy = query_of(terms, 1, "running")
+    with pytest.raises(ParameterError, match="another query is under way"):
+        coordinator_after([trained, busy])._granted(ada, wish)
+
+
+def test_peers_start_trainings_only_where_the_coordinator_lets_them(folder: Path) -> None:
+    ada = Member("ada", "peer", "x:1", "0" * 64)
+    wish = Wish(1, terms_of(folder).to_bytes())
+    assert coordinator_after([], may_start=True)._granted(ada, wish) == b"run"
+    with pytest.raises(ParameterError, match="peers_may_start = true"):
+        coordinator_after([])._granted(ada, wish)
+
+
+# Words.
+
+
+def test_every_kind_of_message_in_the_protocols_has_words() -> None:
+    source = Path(sottovoce.learn.__file__).parent
+    kinds = set()
+    for path in [
+        *source.glob("protocols/*.py"),
+        *source.glob("runs/*.py"),
+        *source.glob("sums/*.py"),
+    ]:
+        kinds |= set(re.findall(r'(?:Teller|Listener)\([^()]*?"([a-z ]+)"', path.read_text()))
+    assert {"features", "model", "summand", "bits", "dictionary"} <= kinds
+    known = {kind for kind, _ in MEANINGS}
+    assert kinds - known == set()
+
+
+def test_one_kind_in_two_protocols_has_two_meanings() -> None:
+    assert "digest" in meaning("agreed", ["digest"])
+    assert "signature" in meaning("agreed", ["signature"])
+    assert meaning("masked", ["vector"]) != meaning("masked", ["data"])
+    assert meaning("no such kind", ["x"]) == UNKNOWN
+    assert all(sentence and sentence[-1] != "." for sentence in MEANINGS.values())
+    assert ("sum", ANY) in MEANINGS
+
+
+def test_a_line_says_who_what_how_much_and_what_became_of_it() -> None:
+    line = {"sender": "ada", "receiver": "coordinator", "kind": "masked", "bytes": 8_000_000,
+            "fields": {"vector": "uint64 1000000"}, "state": 1, "frame": "message"}  # fmt: skip
+    said = "sent to coordinator: this peer's numbers under masks, which nobody can read alone"
+    assert in_words(line, "ada") == f"{said}; 8,000,000 bytes."
+    assert "not yet acknowledged" in in_words({**line, "state": 0}, "ada")
+    assert in_words({**line, "state": "held"}, "coordinator").startswith("received from ada")
+
+
+# The control socket.
+
+
+def answers(request: Mapping[str, Any]) -> Any:  # noqa: ANN401 - answers
+    if request["do"] == "fail":
+        raise InputError("no such thing.")
+    if request["do"] == "break":
+        raise RuntimeError("private words")
+    yield {"progress": 1}
+    yield {"value": request["do"], "last": True}
+
+
+def test_a_running_party_answers_its_owner_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / ("long" * 40)
+    store.mkdir()
+    with pytest.raises(NotRunningError):
+        asked(store, {"do": "x"})
+    server = ControlServer(store, answers)
+    server.start()
+    try:
+        assert stat.S_IMODE((store / "control.sock").stat().st_mode) == 0o600
+        assert asked(store, {"do": "x"}) == "x"
+        assert [*ask(store, {"do": "x"})] == [{"progress": 1}, {"value": "x", "last": True}]
+        with pytest.raises(SottovoceError, match="no such thing"):
+            asked(store, {"do": "fail"})
+        with pytest.raises(SottovoceError) as refused:
+            asked(store, {"do": "break"})
+        assert "private" not in str(refused.value)
+        monkeypatch.setattr(parties_control, "_user", lambda _: os.geteuid() + 1)
+        with pytest.raises(SottovoceError, match="another user"):
+            asked(store, {"do": "x"})
+    finally:
+        server.close()
+    assert not (store / "control.sock").exists()
+
+
+def test_a_request_that_is_no_json_is_refused(tmp_path: Path) -> None:
+    server = ControlServer(tmp_path, answers)
+    server.start()
+    here = Path.cwd()
+    os.chdir(tmp_path)
+    try:
+        with socket.socket(socket.AF_UNIX) as line, line.makefile("rwb") as stream:
+            line.connect("control.sock")
+            stream.write(b"nonsense\n")
+            stream.flush()
+            assert "line of JSON" in json.loads(stream.readline())["error"]
+    finally:
+        os.chdir(here)
+        server.close()
+
+
+# Logs and journal keys.
+
+
+def test_a_log_is_lines_of_json_for_its_owner(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    for at in range(2):
+        with opened_log(path, "ada") as noted:
+            noted("begun", number=at)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(line["event"], line["party"], line["number"]) for line in lines] == [
+        ("begun", "ada", 0),
+        ("begun", "ada", 1),
+    ]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with opened_log(None, "ada") as nowhere:
+        nowhere("anything")
+    with pytest.raises(InputError, match="cannot write the log"), opened_log(tmp_path, "ada"):
+        pass
+
+
+def filled(party: ConfiguredParty, terms: RunTerms) -> None:
+    """A journal with a finished run in it."""
+    with party.journal() as journal:
+        journal.add_run(b"s" * 16, terms.to_bytes(), ["ada"], bytes(32))
+        journal.hold(b"s" * 16, "ben", 1, "message", b"held")
+        with transaction(journal._connection) as db:
+            sealed = journal._seal.sealed(encoded({"kept": 1}), "result", b"s" * 16)
+            db.execute("UPDATE run SET status = 'finished', result = ?", (sealed,))
+
+
+def test_a_journal_s_new_key_opens_everything_and_the_old_one_nothing(tmp_path: Path) -> None:
+    set_up(tmp_path / "all", Plan(NAMES, Training(), features=Features(dictionary="hashed")))
+    config = load_config(tmp_path / "all" / "ada" / "party.toml")
+    party = ConfiguredParty(config)
+    filled(party, terms_of(tmp_path / "all"))
+    old = party.secrets.journal_key
+    parties_rekey.rotate_journal(config, party.store / JOURNAL_FILE)
+    again = ConfiguredParty(config)
+    assert again.secrets.journal_key != old
+    with again.journal() as journal:
+        assert [run.result for run in past_runs(journal)] == [{"kept": 1}]
+        assert journal.body_in(b"s" * 16, "ben", 1) == b"held"
+    stale = Journal(party.store / JOURNAL_FILE, old)
+    with pytest.raises(InputError, match="does not open"):
+        past_runs(stale)
+    stale.close()
+
+
+@pytest.mark.parametrize("point", ["before the journal changes", "before the key does"])
+def test_a_crash_while_a_journal_s_key_changes_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
+) -> None:
+    set_up(tmp_path / "all", Plan(NAMES, Training(), features=Features(dictionary="hashed")))
+    config = load_config(tmp_path / "all" / "ada" / "party.toml")
+    party = ConfiguredParty(config)
+    filled(party, terms_of(tmp_path / "all"))
+
+    def crash(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        if point == "before the journal changes":
+            patch.setattr(parties_rekey, "_reseal", crash)
+        else:
+            moved = Path.replace
+            patch.setattr(
+                Path,
+                "replace",
+                lambda own, to: (crash if own.suffix == ".next" else moved)(own, to),
+            )
+        with pytest.raises(KeyboardInterrupt):
+            parties_rekey.rotate_journal(config, party.store / JOURNAL_FILE)
+    again = ConfiguredParty(config)
+    with again.journal() as journal:
+        assert [run.result for run in past_runs(journal)] == [{"kept": 1}]
+    assert not list((tmp_path / "all" / "ada").glob("*.next"))
+
+
+def test_a_journal_that_is_in_use_is_refused(tmp_path: Path) -> None:
+    set_up(tmp_path / "all", Plan(NAMES, Training()))
+    party = ConfiguredParty(load_config(tmp_path / "all" / "ada" / "party.toml"))
+    with party.journal():
+        holder = sqlite3.connect(party.store / JOURNAL_FILE, timeout=0)
+        with pytest.raises(sqlite3.OperationalError):
+            holder.execute("BEGIN IMMEDIATE")
+        holder.close()

@@ -1,0 +1,115 @@
+"""Secrets in files."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from sottovoce.errors import InputError
+from sottovoce.federation import sealed
+from sottovoce.federation.sealed import is_sealed, load_secret, save_secret
+from sottovoce.federation.sealed_passphrase import read_passphrase
+
+SECRET = bytes(range(32))
+RIGHT, WRONG = "correct horse", "battery staple"
+
+
+@pytest.fixture(autouse=True)
+def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scrypt's memory is for attackers; tests need none of it."""
+    monkeypatch.setattr(sealed, "_SCRYPT_COST", 1 << 4)
+
+
+@pytest.mark.parametrize("passphrase", [None, RIGHT])
+def test_a_secret_comes_back_and_its_file_is_its_owners(
+    tmp_path: Path, passphrase: str | None
+) -> None:
+    path = tmp_path / "identity.key"
+    save_secret(path, SECRET, kind="identity", passphrase=passphrase)
+    assert load_secret(path, kind="identity", passphrase=passphrase) == SECRET
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert is_sealed(path) == (passphrase is not None)
+
+
+def test_a_sealed_file_holds_nothing_of_the_secret(tmp_path: Path) -> None:
+    path = tmp_path / "identity.key"
+    save_secret(path, SECRET, kind="identity", passphrase=RIGHT)
+    content = path.read_bytes()
+    assert SECRET.hex().encode() not in content
+    assert SECRET not in content
+    save_secret(path, SECRET, kind="identity", passphrase=None)
+    assert SECRET.hex().encode() in path.read_bytes(), "what a leak looks like is known"
+
+
+def test_a_wrong_passphrase_none_and_an_empty_one_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "identity.key"
+    save_secret(path, SECRET, kind="identity", passphrase=RIGHT)
+    with pytest.raises(InputError, match="passphrase of .* is wrong"):
+        load_secret(path, kind="identity", passphrase=WRONG)
+    with pytest.raises(InputError, match="is sealed; give its passphrase"):
+        load_secret(path, kind="identity", passphrase=None)
+    with pytest.raises(InputError, match="must not be empty"):
+        save_secret(path, SECRET, kind="identity", passphrase="")
+
+
+def test_a_secret_of_another_kind_is_refused_even_if_its_label_is_changed(tmp_path: Path) -> None:
+    path = tmp_path / "a.key"
+    save_secret(path, SECRET, kind="journal", passphrase=RIGHT)
+    with pytest.raises(InputError, match="kind 'identity'"):
+        load_secret(path, kind="identity", passphrase=RIGHT)
+    path.write_text(path.read_text().replace("journal", "identity"))
+    with pytest.raises(InputError, match="was changed"):
+        load_secret(path, kind="identity", passphrase=RIGHT)
+
+
+def test_a_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.key"
+    save_secret(path, SECRET, kind="journal", passphrase=None)
+    path.chmod(0o640)
+    with pytest.raises(InputError, match="chmod 600"):
+        load_secret(path, kind="journal", passphrase=None)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe",
+        b"[]",
+        b"{}",
+        b"[" * 100_000,
+        json.dumps({"format": sealed.FORMAT, "version": 2}).encode(),
+        json.dumps({"format": sealed.FORMAT, "version": 1, "kind": "journal"}).encode(),
+        json.dumps(
+            {"format": sealed.FORMAT, "version": 1, "kind": "journal", "secret": 3}
+        ).encode(),
+        json.dumps(
+            {"format": sealed.FORMAT, "version": 1, "kind": "journal", "sealed": "zz"}
+        ).encode(),
+        b"{" + b" " * (1 << 18),
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_sentence(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.key"
+    path.write_bytes(content)
+    path.chmod(0o600)
+    with pytest.raises(InputError) as refused:
+        load_secret(path, kind="journal", passphrase=WRONG)
+    assert str(refused.value).count("\n") == 0
+
+
+def test_a_passphrase_comes_from_where_it_is_said_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OUR_PHRASE", "from the environment")
+    file = tmp_path / "phrase"
+    file.write_text("from a file\n")
+    file.chmod(0o600)
+    assert read_passphrase("none", tmp_path) is None
+    assert read_passphrase("env:OUR_PHRASE", tmp_path) == "from the environment"
+    assert read_passphrase("file:phrase", tmp_path) == "from a file"
+    monkeypatch.setenv("OUR_PHRASE", "")
+    for source in ("env:OUR_PHRASE", "env:NO_SUCH_PHRASE", "prompt", "env:", "file:", "what"):
+        with pytest.raises(InputError):
+            read_passphrase(source, tmp_path)
