@@ -42,6 +42,7 @@ ITEMS = {
         "Theorem 1",
         *_run("Figure", 2),
         "Table 1",
+        *(f"Method {name}" for name in ("RANDOM", "FREQUENCY", "GLOVE-CLUSTER", "GLOVE-DISPERSE")),
     ],
     "Private Text Classification": [
         *_run("Definition", 5),
@@ -53,8 +54,39 @@ ITEMS = {
     ],
 }
 
+# The study that shows an item at work; a table or figure is its own study.
+STUDIES = {
+    "R-Susceptibility": {
+        **dict.fromkeys(["Definition 1", "Definition 2", *_run("Definition", 5)], "assess-table-4"),
+        **dict.fromkeys((f"Definition {number}" for number in range(6, 10)), "assess-table-5"),
+        "Definition 3": "assess-table-2",
+        **{f"Table {number}": f"assess-table-{number}" for number in range(1, 7)},
+        "Figure 1": "assess-figure-1",
+    },
+    "Limited-Precision Release": {
+        "Definition 1": "release-figure-1",
+        "Definition 2": "release-synthetic",
+        "Theorem 1": "release-figure-2",
+        "Figure 1": "release-figure-1",
+        "Figure 2": "release-figure-2",
+        "Table 1": "release-table-1",
+    },
+    "Private Text Classification": {
+        "Protocol 1": "learn-figures",
+        "Protocol 2": "learn-federation",
+        **dict.fromkeys(_run("Figure", 3), "learn-figures"),
+    },
+}
+OTHERWISE = {
+    "Limited-Precision Release": "release-figure-2",
+    "Private Text Classification": "learn-table-1",
+}
+
 _KINDS = "Definition|Table|Figure|Protocol|Lemma|Problem|Theorem"
 _MENTION = re.compile(rf"({'|'.join(PAPERS)}), ({_KINDS})s? (\d+)((?:(?:,| and) \d+)*)")
+
+
+_METHOD = re.compile(r"(Limited-Precision Release), (Method) ([A-Z][A-Z-]*)")
 
 
 class Place(NamedTuple):
@@ -87,6 +119,11 @@ def lacking(found: list[Place]) -> list[str]:
     ]
 
 
+def study_of(paper: str, item: str) -> str:
+    """The name of the study that shows an item."""
+    return STUDIES[paper].get(item) or OTHERWISE[paper]
+
+
 def page(found: list[Place]) -> str:
     """The text of docs/papers.md."""
     lines = [
@@ -94,15 +131,17 @@ def page(found: list[Place]) -> str:
         "",
         (
             "Made from the docstrings by `tools/paper_map.py`; a test fails when an item has no "
-            "code, or when this page is behind."
+            "code, or when this page is behind. `sottovoce study NAME` runs a study. Where the "
+            "papers are wrong or silent: [what we do instead](paper-errors.md)."
         ),
     ]
     for paper, items in ITEMS.items():
-        lines += ["", f"## {paper}", "", PAPERS[paper], "", "| item | code | what it does |"]
-        lines += ["|---|---|---|"]
+        lines += ["", f"## {paper}", "", PAPERS[paper], ""]
+        lines += ["| item | code | what it does | study |", "|---|---|---|---|"]
         for item in items:
             own = [place for place in found if (place.paper, place.item) == (paper, item)]
-            lines += [f"| {item} | `{place.name}` | {place.summary} |" for place in own]
+            study = study_of(paper, item)
+            lines += [f"| {item} | `{place.name}` | {place.summary} | `{study}` |" for place in own]
     return "\n".join([*lines, ""])
 
 
@@ -130,6 +169,8 @@ def _mentions(name: str, docstring: str) -> Iterator[Place]:
             if (paper, kind, number) not in seen:
                 seen.add((paper, kind, number))
                 yield Place(paper, f"{kind} {number}", name, summary)
+    for paper, kind, method in _METHOD.findall(text):
+        yield Place(paper, f"{kind} {method.strip('-')}", name, summary)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,11 @@
 
 import importlib.util
 import sys
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
+
+from sottovoce.study.catalogue import STUDIES
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,6 +24,31 @@ def tool() -> ModuleType:
 def test_every_item_of_the_papers_has_code() -> None:
     paper_map = tool()
     assert paper_map.lacking(paper_map.places()) == []
+
+
+def test_every_item_of_the_papers_is_counted() -> None:
+    counted = {
+        paper: Counter(item.split()[0] for item in items) for paper, items in tool().ITEMS.items()
+    }
+    assert counted == {
+        "R-Susceptibility": {"Definition": 9, "Table": 6, "Figure": 1},
+        "Limited-Precision Release": {
+            "Definition": 2, "Theorem": 1, "Figure": 2, "Table": 1, "Method": 4,
+        },
+        "Private Text Classification": {
+            "Definition": 5, "Lemma": 1, "Problem": 1, "Protocol": 4, "Table": 1, "Figure": 3,
+        },
+    }  # fmt: skip
+
+
+def test_every_item_has_a_study_that_there_is() -> None:
+    paper_map = tool()
+    named = {
+        paper_map.study_of(paper, item)
+        for paper, items in paper_map.ITEMS.items()
+        for item in items
+    }
+    assert named <= set(STUDIES)
 
 
 def test_the_page_is_what_the_docstrings_say() -> None:

@@ -1,4 +1,4 @@
-"""GLOVE-CLUSTER of the paper's section 4: like words together."""
+"""Like words together."""
 
 import numpy as np
 
@@ -8,7 +8,10 @@ from sottovoce.release.counts import Floats, Integers
 
 
 class EmbeddingClusterCompression(EmbeddingCompression):
-    """K clusters of equal size by balanced k-means; each cluster is one column."""
+    """K clusters of equal size by balanced k-means; each cluster is one column.
+
+    Limited-Precision Release, Method GLOVE-CLUSTER.
+    """
 
     def _place(self, points: Floats, columns: int, generator: np.random.Generator) -> Integers:
         return balanced_clusters(points, min(columns, len(points)), generator)

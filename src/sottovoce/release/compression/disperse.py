@@ -1,4 +1,4 @@
-"""GLOVE-DISPERSE of the paper's section 4: like words kept apart."""
+"""Like words kept apart."""
 
 import numpy as np
 
@@ -8,7 +8,10 @@ from sottovoce.release.counts import Floats, Integers
 
 
 class EmbeddingDisperseCompression(EmbeddingCompression):
-    """About M/K clusters of at most K words, the words of a cluster sent to different columns."""
+    """About M/K clusters of at most K words, the words of a cluster sent to different columns.
+
+    Limited-Precision Release, Method GLOVE-DISPERSE.
+    """
 
     def _place(self, points: Floats, columns: int, generator: np.random.Generator) -> Integers:
         clusters = -(-len(points) // columns)

@@ -1,4 +1,4 @@
-"""FREQUENCY of the paper's section 4: frequent words kept apart."""
+"""Frequent words kept apart."""
 
 from typing import Literal
 
@@ -12,6 +12,8 @@ from sottovoce.release.counts import Floats
 
 class FrequencyCompression(Compression):
     """The i-th most frequent word goes to column i mod K.
+
+    Limited-Precision Release, Method FREQUENCY.
 
     Args:
         columns: K, the number of columns to release; 1 <= K < M.

@@ -1,4 +1,4 @@
-"""RANDOM of the paper's section 4: words to columns at random."""
+"""Words to columns at random."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -7,7 +7,7 @@ from sottovoce.release.compression.base import Compression, Decompression
 
 
 class RandomCompression(Compression):
-    """Words dealt to columns at random.
+    """Words dealt to columns at random: Limited-Precision Release, Method RANDOM.
 
     Args:
         columns: K, the number of columns to release; 1 <= K < M.
