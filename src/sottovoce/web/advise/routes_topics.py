@@ -107,6 +107,7 @@ def _topic_page(request: Request, desk: Desk, person: Person, name: str, most: i
         what_if=views.WhatIfView(answer.change, answer.count, _mark(answer)),
         words=[views.WordView(word.word, word.share) for word in evidence.words],
         ways=guidance(one, evidence, person),
+        report=views.report_address(name) if desk.may_report(name) else None,
     )
 
 

@@ -13,6 +13,12 @@ from sottovoce.web.advise import drawing, words
 from sottovoce.web.advise.drawing_time import Drawing
 
 LONGEST_SHOWN = 1000
+_UNITS = (
+    (7 * 86_400, "week", "weeks"),
+    (86_400, "day", "days"),
+    (3600, "hour", "hours"),
+    (60, "minute", "minutes"),
+)
 OVER_TIME = (
     "Bars: how close the closest post of each time bucket comes to the topic. Line: your score "
     "with all posts up to then. Dashed: the alert lines, above which it is in the first percents."
@@ -73,6 +79,19 @@ def _cut(text: str) -> str:
 def topic_address(topic: str, **more: object) -> str:
     """The page of one topic; any name can be told apart."""
     return "/topic?" + urlencode({"name": topic, **more})
+
+
+def report_address(topic: str, **more: object) -> str:
+    """The page on which she decides about a report."""
+    return "/report?" + urlencode({"name": topic, **more})
+
+
+def duration(seconds: int) -> str:
+    """``1 week``, ``36 hours``."""
+    for unit, one, many in _UNITS:
+        if seconds % unit == 0:
+            return counted(seconds // unit, one, many)
+    return counted(seconds, "second", "seconds")
 
 
 def edge(setting: Setting) -> int:

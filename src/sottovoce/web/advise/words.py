@@ -7,6 +7,8 @@ def sentence(standing: Standing) -> str:
     """Where a reader of the whole community would list her, in one sentence."""
     if standing.low is None or standing.high is None:
         return "Without these posts you would not be in the community, and nobody could list you."
+    if standing.users == 1:
+        return f"Nobody else is known for {standing.topic} yet, so there is no place to tell."
     return (
         f"Someone who ranked this community by how much its members write about {standing.topic} "
         f"would list you {places(standing)} of {standing.users:,}: {in_words(standing.band)}."
@@ -16,7 +18,7 @@ def sentence(standing: Standing) -> str:
 def doubt(standing: Standing) -> str | None:
     """How far her place is uncertain; None when there is nothing to say."""
     found = standing.uncertainty
-    if found is None or standing.low is None or standing.high is None:
+    if found is None or standing.low is None or standing.high is None or standing.users == 1:
         return None
     if standing.best_band != standing.band:
         return (
@@ -44,6 +46,8 @@ def chip(standing: Standing) -> str:
     """The band in a few words."""
     if not standing.present:
         return "not listed"
+    if standing.users == 1:
+        return "nobody else known"
     return standing.band if standing.band == REST else "first " + standing.band.removeprefix("top ")
 
 
