@@ -75,10 +75,17 @@ class SqlStore(ABC):
             ).fetchall()
         return [row[0] for row in rows], [bytes(row[1]) for row in rows]
 
-    def open_periods(self) -> list[tuple[str, int]]:
+    def due(self, topics: Sequence[str], before: int) -> list[tuple[str, int]]:
+        # Topic by topic along the primary key: the reports of the running period, which may be
+        # millions, are not looked at.
+        query = "SELECT DISTINCT period FROM rank_report WHERE topic = ? AND period < ?"
         with self.transaction() as run:
-            rows = run("SELECT DISTINCT topic, period FROM rank_report ORDER BY period").fetchall()
-        return [(row[0], int(row[1])) for row in rows]
+            found = [
+                (topic, int(row[0]))
+                for topic in topics
+                for row in run(query, (topic, before)).fetchall()
+            ]
+        return sorted(found, key=lambda each: each[1])
 
     def note(self, topic: str, period: int, record: str, *, forget: bool) -> str:
         return self._keep_first("rank_opening", topic, period, record, forget=forget)
