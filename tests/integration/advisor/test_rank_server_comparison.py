@@ -94,3 +94,21 @@ def test_who_may_report_can_begin_where_nobody_has(tmp_path: Path) -> None:
             assert "place 1" not in text
         client.post("/draft", data={"text": "heroin"})
         assert client.get("/draft").status_code == 200
+
+
+def test_what_a_histogram_leaves_open_is_neither_stated_nor_denied(tmp_path: Path) -> None:
+    described = description(mode="noise", epsilon=Fraction(1, 10))
+    few = Published(TOPIC, 7, described.version, 200, (10.0,) * 20)
+    comparison = ask(Server(described, [few]), (), Community.demo().catalogue)
+    with served(tmp_path, comparison=comparison) as client:
+        client.post("/start/paste", data={"posts": POSTS})
+        (one,) = client.get("/api/standings").json()
+        assert (one["best_band"], one["band"]) == ("top 1%", "lower half")
+        overview = client.get("/standing").text
+        assert "cannot be told" in overview
+        assert "for no sensitive topic are you surely in" in overview
+        assert "or what is known of the others does not tell" in overview
+        text = client.get(f"/topic?name={TOPIC}").text
+        assert "in which band that is cannot be told" in text
+        assert "You do not stand out here" not in text
+        assert "among those least exposed." not in text.partition("leaves it open")[0]

@@ -35,6 +35,7 @@ def standing(request: Request, desk: TheDesk) -> Response:
         rest=[one for one in found if not one.stands_out],
         users=found[0].standing.users,
         edge=views.edge(person.setting),
+        unsure=views.leaves_open(found, person.setting),
         measure=person.setting.measure,
         posts_in_words=views.counted(len(person.posts), "post", "posts") + " of yours",
         compared_with=desk.compared_with,

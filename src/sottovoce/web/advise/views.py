@@ -105,6 +105,11 @@ def standing_views(standings: Sequence[Standing], setting: Setting) -> list[Stan
     return [StandingView(one, one.within(edge(setting))) for one in ordered]
 
 
+def leaves_open(found: Sequence[StandingView], setting: Setting) -> bool:
+    """Whether she may stand out on a topic of which that is not known."""
+    return any(one.standing.may_be_within(edge(setting)) for one in found if not one.stands_out)
+
+
 def parts_of(standing: Standing, setting: Setting) -> list[Part]:
     """Strength, breadth and persistence apart, for a measure that has them."""
     if standing.strength is None:
