@@ -36,6 +36,10 @@ class SqlStore(ABC):
     def close(self) -> None:
         """Close the connection."""
 
+    def purge(self) -> None:
+        """Leave no trace of what was deleted, where the database would keep one."""
+        return
+
     def create_tables(self) -> None:
         """Make the tables where they are not."""
         with self.transaction() as run:
@@ -115,7 +119,10 @@ class SqlStore(ABC):
             )
             if forget:
                 run(f"DELETE FROM rank_report {_WHERE}", (topic, period))  # noqa: S608 - ours
-            return str(self._row(run, table, topic, period)[0])
+            kept = str(self._row(run, table, topic, period)[0])
+        if forget:
+            self.purge()
+        return kept
 
     def _read(self, table: str, topic: str, period: int) -> str | None:
         with self.transaction() as run:

@@ -1,5 +1,6 @@
 """Two servers: only the noised sum over what both hold is opened, once."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from support.rank_servers import KEY, Clock, InProcess, InProcessPeer, description, pair, running
 
+from sottovoce.advisor.rank.opening import joined
 from sottovoce.advisor.rank.prime_field import drawn, minus, residues
 from sottovoce.advisor.rank.shares import split
 from sottovoce.advisor.rank.transport import HttpTransport
@@ -125,6 +127,31 @@ def test_an_opening_that_broke_off_is_finished_with_the_same_noise(
     assert len(sums) == 1
     assert servers[0].histogram("debt", 100) == found
     for server in servers:
+        server.close()
+
+
+def test_servers_that_are_restarted_amid_an_opening_finish_it_with_the_noise_they_had(
+    tmp_path: Path, clock: Clock
+) -> None:
+    rules = description("shares", epsilon="1/10")
+    servers = pair(tmp_path, clock, rules)
+    servers[0]._peer = Broken(servers[1])
+    for place in range(5):
+        report(servers, place, 5)
+    clock.day += 1
+    with pytest.raises(ProtocolError, match="lost"):
+        servers[0].histogram("debt", 100)
+    noted = [
+        server.writer.run(lambda store: store.noted("debt", 100)).result() for server in servers
+    ]
+    for server in servers:
+        server.close()
+    again = pair(tmp_path, clock, rules)
+    found = again[0].histogram("debt", 100)
+    own, other = (json.loads(str(record)) for record in noted)
+    assert found is not None
+    assert found["counts"] == [float(count) for count in joined(own["own"], other["sum"])]
+    for server in again:
         server.close()
 
 
