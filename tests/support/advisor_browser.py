@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,9 +23,17 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import Description, RankedTopic
 from sottovoce.web.advise.app import Options, create_app
 from sottovoce.web.advise.desk import DEMO, Comparison
+from sottovoce.web.advise.from_rank_server import ask
+from sottovoce.web.advise.reporting import Reporting
+from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank.sqlite import SqliteStore
 from sottovoce.web.security.door import Door
+from support.rank_servers import running
 
 FLAGS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
 PATIENCE_MS = 20_000
@@ -112,13 +121,17 @@ def advisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Advisor]:
 
 
 @contextmanager
-def serving(folder: Path, comparison: Comparison) -> Iterator[Advisor]:
+def serving(
+    folder: Path, comparison: Comparison, reporting: Reporting | None = None
+) -> Iterator[Advisor]:
     """A page on a port that the system chose, until the block ends."""
     listener = socket.create_server(("127.0.0.1", 0))
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     port = listener.getsockname()[1]
     store, door = folder / "advise.sqlite", Door()
-    app = create_app(Options(port=port, store=store, comparison=comparison, door=door))
+    app = create_app(
+        Options(port=port, store=store, comparison=comparison, reporting=reporting, door=door)
+    )
     config = uvicorn.Config(app, lifespan="on", ws="none", log_level="warning")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -127,6 +140,18 @@ def serving(folder: Path, comparison: Comparison) -> Iterator[Advisor]:
     server.should_exit = True
     thread.join()
     listener.close()
+
+
+@pytest.fixture
+def advisor_who_reports(tmp_path: Path) -> Iterator[Advisor]:
+    """A page that may report to a rank server to which nobody has reported yet."""
+    topics = (RankedTopic("drug addiction", "bow-dt", Buckets.even(-1, 1, 20)),)
+    rules = Description("noise", Fraction(1), topics, "k 0.3, m 3, bucket 1w")
+    with running(RankService(rules, SqliteStore(tmp_path / "server.sqlite"))) as server:
+        comparison = ask(server, (), Community.demo().catalogue, unpublished=True)
+        reporting = Reporting([server], tmp_path / "reports", Fraction(1))
+        with serving(tmp_path, comparison, reporting) as served:
+            yield served
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def guidance(
 
     Who does not stand out is told so, and nothing else.
     """
-    if not standing.present:
+    if not standing.present or standing.users == 1:
         return []
     if not stands_out(standing, person):
         return [Suggestion("nothing", say.NOTHING, say.NOTHING_REASON)]
@@ -52,9 +52,12 @@ def guidance(
 
 
 def stands_out(standing: Standing, person: "Person | None" = None) -> bool:
-    """Whether she is in the widest band that raises an alert."""
+    """Whether she is, as far as is known, in the widest band that raises an alert.
+
+    Where a histogram leaves it open she is not told that she does not stand out.
+    """
     thresholds: Sequence[int] = (10,) if person is None else person.setting.thresholds
-    return any(standing.within(percent) for percent in thresholds)
+    return any(standing.may_be_within(percent) for percent in thresholds)
 
 
 def decisive_posts(person: "Person", topic: str, most: int = MOST_POSTS) -> tuple[int, ...]:

@@ -73,6 +73,16 @@ class Standing:
         """The share of users who score at least as high as she does, in percent."""
         return None if self.high is None else _WHOLE * self.high / self.users
 
+    @property
+    def unsure(self) -> bool:
+        """Whether several bands may hold her; then ``band`` is the widest of them."""
+        return self.best_band != self.band
+
+    def may_be_within(self, percent: int) -> bool:
+        """Whether she is in the top ``percent`` as far as is known: `within`, or it is open."""
+        least = self.high if self.surely is None else self.surely
+        return least is not None and least * _WHOLE <= percent * self.users
+
     def within(self, percent: int) -> bool:
         """Whether she is in the top ``percent``: at most so many score as high as she does."""
         return self.high is not None and self.high * _WHOLE <= percent * self.users

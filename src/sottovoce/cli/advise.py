@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sottovoce.topics.catalogue import Catalogue
     from sottovoce.web.advise.desk import Comparison
     from sottovoce.web.advise.operator import Operator
+    from sottovoce.web.advise.reporting import Reporting
 
 
 def advise(
@@ -33,7 +34,14 @@ def advise(
         Path | None, typer.Option(help="Posts (user, time, text) to be compared with.")
     ] = None,
     rank_server: Annotated[
-        str | None, typer.Option(help="URL of a rank server to be compared with; only asked.")
+        str | None, typer.Option(help="URL of a rank server to be compared with.")
+    ] = None,
+    second_rank_server: Annotated[
+        str | None, typer.Option(help="URL of its second server, if it is one of two.")
+    ] = None,
+    rank_budget: Annotated[
+        str | None,
+        typer.Option(help="Epsilon that your reports may cost, ever; without it none can be sent."),
     ] = None,
     model: ModelOption = None,
     topics: TopicsOption = None,
@@ -58,7 +66,8 @@ def advise(
     """Open the advisor: a page on this machine that tells you where your posts put you.
 
     Bring your posts on the page; without --community they are compared with simulated people.
-    Nothing of yours leaves this machine. Stop it with Ctrl-C.
+    Nothing of yours leaves this machine, unless you give a --rank-budget and agree on the page to
+    send a report. Stop it with Ctrl-C.
 
     Example: sottovoce advise
     """
@@ -69,10 +78,12 @@ def advise(
         from sottovoce.web.advise.serve import Place, serve  # noqa: PLC0415 - fast --help
     place = Place(host, port, beyond)
     kept = store or _data_folder() / "advise.sqlite"
+    reporting = _reporting(rank_server, second_rank_server, rank_budget, kept)
     serve(
         place,
         store=kept,
-        comparison=_comparison(community, rank_server, model, topics),
+        comparison=_comparison(community, rank_server, model, topics, first=reporting is not None),
+        reporting=reporting,
         operator=_operator(operator, password_file, look_log or kept.with_name("looks.jsonl")),
         told=_tell_json if as_json else _tell,
         told_again=_tell_json if as_json else _tell_again,
@@ -93,8 +104,29 @@ def _tell_json(address: str) -> None:
     typer.echo(json.dumps({"address": address}))
 
 
+def _reporting(
+    rank_server: str | None, second: str | None, budget: str | None, store: Path
+) -> "Reporting | None":
+    if budget is None:
+        if second is not None:
+            raise ParameterError("--second-rank-server is for reports, which need --rank-budget.")
+        return None
+    if rank_server is None:
+        raise ParameterError("--rank-budget is for reports to a --rank-server, which is not given.")
+    from sottovoce.release.exact import positive  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise.reporting import FOLDER, Reporting  # noqa: PLC0415 - fast --help
+
+    servers = [rank_server] if second is None else [rank_server, second]
+    return Reporting(servers, store.with_name(FOLDER), positive(budget, "--rank-budget"))
+
+
 def _comparison(
-    posts: Path | None, rank_server: str | None, model: list[Path] | None, topics: Path | None
+    posts: Path | None,
+    rank_server: str | None,
+    model: list[Path] | None,
+    topics: Path | None,
+    *,
+    first: bool,
 ) -> "Comparison":
     from sottovoce.web.advise.desk import DEMO  # noqa: PLC0415 - keeps --help fast
 
@@ -111,7 +143,8 @@ def _comparison(
         from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
         from sottovoce.web.advise.from_rank_server import ask  # noqa: PLC0415 - fast --help
 
-        return ask(HttpTransport(str(rank_server)), the_models(model), catalogue)
+        server = HttpTransport(str(rank_server))
+        return ask(server, the_models(model), catalogue, unpublished=first)
     if rank_server is not None:
         raise ParameterError("--community and --rank-server exclude each other: give one.")
     return _of_posts(posts, model, catalogue)

@@ -17,6 +17,12 @@ _VISIBLE = """() => {
     const style = getComputedStyle(document.activeElement);
     return style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
 }"""
+_COVERED = """() => {
+    const one = document.activeElement.getBoundingClientRect();
+    const box = document.querySelector('.result').getBoundingClientRect();
+    return one.bottom > box.top && one.top < box.bottom;
+}"""
+_AT_A_POST = "() => document.activeElement.name === 'kept'"
 MOST_STEPS = 60
 
 
@@ -73,3 +79,16 @@ def test_everything_is_deleted_by_keys(visitor: "Visitor") -> None:
     tab_to(visitor, "Yes, delete everything")
     visitor.page.keyboard.press("Enter")
     expect(visitor.page.locator("main")).to_contain_text("Everything was deleted")
+
+
+def test_no_post_that_has_the_focus_lies_behind_the_what_if_box(visitor: "Visitor") -> None:
+    visitor.demo()
+    visitor.first_topic()
+    visitor.page.set_viewport_size({"width": 360, "height": 640})
+    stops = 0
+    for _ in range(MOST_STEPS):
+        visitor.page.keyboard.press("Tab")
+        if visitor.page.evaluate(_AT_A_POST):
+            assert not visitor.page.evaluate(_COVERED), f"post {stops + 1}"
+            stops += 1
+    assert stops >= 5

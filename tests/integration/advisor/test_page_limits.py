@@ -82,6 +82,7 @@ BROKEN = {
     "h.exe": b"MZ",
     "noname": b"text",
     "../../etc/passwd": b"root",
+    "long.csv": b"time,text,user\n2024-01-01," + b"a" * 2 * MIB + b",ann\n",
 }
 
 
@@ -91,7 +92,14 @@ def test_a_broken_file_gets_one_sentence_on_the_page(steady: PageClient, holds: 
         status, text = upload(steady, name, content, holds=holds)
         assert status == 400, name
         assert "That did not work." in text
-        for inside in ("Traceback", gettempdir(), "--fields", "--header", "posts.csv"):
+        for inside in (
+            "Traceback",
+            gettempdir(),
+            "--fields",
+            "--header",
+            "--max-line",
+            "posts.csv",
+        ):
             assert inside not in text
     assert steady.get("/").headers["location"] == "/start"
 

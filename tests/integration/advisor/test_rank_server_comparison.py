@@ -4,17 +4,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from support.advisor_page import served
 
 from sottovoce.advisor.community import Community
-from sottovoce.advisor.community_histogram import Histogram
 from sottovoce.advisor.rank.buckets import Buckets
 from sottovoce.advisor.rank.description import Description, RankedTopic
 from sottovoce.advisor.rank.histogram import Histogram as Published
 from sottovoce.errors import InputError
-from sottovoce.web.advise.from_rank_server import ask, bounds
+from sottovoce.web.advise.from_rank_server import ask
 
 TOPIC = "drug addiction"
 POSTS = "2024-03-01 rehab relapse heroin\n\n2024-03-09 opioid overdose\n\n2024-03-20 bread"
@@ -78,24 +76,39 @@ def test_a_place_is_a_range_and_the_setting_is_the_servers(tmp_path: Path) -> No
     assert len(server.asked) == asked
 
 
-def test_bounds_hold_the_truth_and_fall_with_the_edges() -> None:
-    described = description(mode="noise", epsilon=Fraction(1, 2))
-    generator = np.random.default_rng(0)
-    truth = np.array([10 * (20 - bucket) for bucket in range(20)])
-    noisy = truth + generator.normal(0, 40, 20)
-    found = bounds(
-        Published(TOPIC, 1, described.version, int(truth.sum()), tuple(noisy.tolist())), described
-    )
-    assert isinstance(found, Histogram)
-    assert found.edges == described.topics[0].buckets.edges
-    at_least = np.cumsum(truth[::-1])[::-1][1:]
-    assert (np.array(found.low) <= at_least).all()
-    assert (np.array(found.high) >= at_least).all()
-
-
 def test_what_cannot_be_compared_is_refused() -> None:
     catalogue = Community.demo().catalogue
     with pytest.raises(InputError, match="no histogram"):
         ask(Server(description(), []), (), catalogue)
     with pytest.raises(InputError, match="name one measure and its setting"):
         ask(Server(description("as we like"), []), (), catalogue)
+
+
+def test_who_may_report_can_begin_where_nobody_has(tmp_path: Path) -> None:
+    comparison = ask(Server(description(), []), (), Community.demo().catalogue, unpublished=True)
+    with served(tmp_path, comparison=comparison) as client:
+        client.post("/start/paste", data={"posts": POSTS})
+        for page in ("/standing", f"/topic?name={TOPIC}"):
+            text = client.get(page).text
+            assert "obody else" in text
+            assert "place 1" not in text
+        client.post("/draft", data={"text": "heroin"})
+        assert client.get("/draft").status_code == 200
+
+
+def test_what_a_histogram_leaves_open_is_neither_stated_nor_denied(tmp_path: Path) -> None:
+    described = description(mode="noise", epsilon=Fraction(1, 10))
+    few = Published(TOPIC, 7, described.version, 200, (10.0,) * 20)
+    comparison = ask(Server(described, [few]), (), Community.demo().catalogue)
+    with served(tmp_path, comparison=comparison) as client:
+        client.post("/start/paste", data={"posts": POSTS})
+        (one,) = client.get("/api/standings").json()
+        assert (one["best_band"], one["band"]) == ("top 1%", "lower half")
+        overview = client.get("/standing").text
+        assert "cannot be told" in overview
+        assert "for no sensitive topic are you surely in" in overview
+        assert "or what is known of the others does not tell" in overview
+        text = client.get(f"/topic?name={TOPIC}").text
+        assert "in which band that is cannot be told" in text
+        assert "You do not stand out here" not in text
+        assert "among those least exposed." not in text.partition("leaves it open")[0]

@@ -4,9 +4,10 @@ import pytest
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
-from sottovoce.bench import advise, advise_page
+from sottovoce.bench import advise, advise_page, rank_server
 from sottovoce.bench.advise import bench_advise, long_history, p95_ms
 from sottovoce.bench.advise_page import Page, csv_of
+from sottovoce.bench.rank_server import Survival
 from sottovoce.errors import CheckFailedError
 
 pytest.importorskip("fastapi")
@@ -60,3 +61,9 @@ def test_an_advisor_that_does_not_start_is_told(
         advise_page.advisor_process(folder, "--no-such-option"),
     ):
         pytest.fail("it started")
+
+
+def test_what_survived_stands_beside_what_was_acknowledged() -> None:
+    row = rank_server._kept_row(Survival(300, 3, 297, 20))
+    assert (row["ours"], row["theirs"], row["ratio"]) == (297, 300, 0.99)
+    assert rank_server._kept_row(Survival(300, 0, 300, 20))["ratio"] == 1

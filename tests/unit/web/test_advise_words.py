@@ -48,6 +48,25 @@ def test_a_histogram_that_leaves_the_band_open_is_not_guessed_from() -> None:
     )
 
 
+def test_a_band_that_is_not_known_is_not_stated() -> None:
+    wide = replace(STANDING, low=3, high=400, surely=4, uncertainty=sure(3, 400))
+    assert words.sentence(wide).endswith(
+        "between place 3 and 400 of 500; in which band that is cannot be told."
+    )
+    assert words.chip(wide) == "cannot be told"
+    assert words.change(STANDING, wide).endswith("between place 12 and 15 of 500.")
+    near = replace(wide, high=60)
+    assert words.sentence(near).endswith("between place 3 and 60 of 500, surely in the first 25%.")
+    assert words.chip(near) == "within the first 25%"
+    assert words.change(STANDING, near).endswith("and you would surely be in the first 25%.")
+
+
+def test_who_is_alone_gets_no_place() -> None:
+    alone = replace(STANDING, users=1, low=1, high=1, surely=1, uncertainty=sure(1, 1))
+    assert words.sentence(alone).startswith("Nobody else is known for debts yet")
+    assert (words.chip(alone), words.doubt(alone)) == ("nobody else known", None)
+
+
 def test_a_change_says_its_direction() -> None:
     later = replace(STANDING, low=40, high=40, surely=40)
     assert words.change(STANDING, later) == (

@@ -14,7 +14,6 @@ Both are committed in her ledger before anything is drawn; beyond her budget not
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import numpy as np
 
@@ -22,8 +21,10 @@ from sottovoce.advisor.rank.description import Description, RankedTopic
 from sottovoce.advisor.rank.diary import Diary, Entry
 from sottovoce.advisor.rank.estimate import RankEstimate, estimate_rank
 from sottovoce.advisor.rank.histogram import Histogram
+from sottovoce.advisor.rank.latest import latest_histogram
 from sottovoce.advisor.rank.one_hot import MOVED
 from sottovoce.advisor.rank.prime_field import packed
+from sottovoce.advisor.rank.quote import Quote
 from sottovoce.advisor.rank.shares import split
 from sottovoce.advisor.rank.transport import HttpTransport, Transport
 from sottovoce.errors import InputError, ParameterError
@@ -33,7 +34,6 @@ from sottovoce.release.guarantee import LimitedPrecision
 from sottovoce.release.ledger import Account, Ledger, Request
 
 ACCOUNT = "rank reports"
-_PERIODS_TRIED = 10
 LEDGER_FILE, DIARY_FILE = "rank.ledger", "rank.diary"
 
 
@@ -80,15 +80,21 @@ class RankClient:
             self._description = self._describe()[0]
         return self._description
 
-    def report(self, topic: str, score: float) -> int:
+    def quote(self, topic: str, score: float) -> Quote:
+        """What reporting ``score`` now would be and cost; sends, draws and spends nothing."""
+        return self._quote(topic, score, self._asked_anew())
+
+    def report(self, topic: str, score: float, *, agreed: str | None = None) -> int:
         """Report the bucket of ``score`` for the period that runs; returns the period's number.
 
         Once a period: a second call sends the same report again, whatever the score is by then.
-        Raises `BudgetError`, with nothing drawn or sent, when her budget does not allow it.
+        ``agreed`` is the mark of the `quote` that she agreed to; what is not that any more is not
+        sent. Raises `BudgetError`, with nothing drawn or sent, when her budget does not allow it.
         """
-        description, period = self._describe()
-        self._description = description
-        ranked = description.topic(topic)
+        period = self._asked_anew()
+        if agreed is not None and self._quote(topic, score, period).mark != agreed:
+            raise InputError("what would be sent has changed meanwhile; nothing was sent.")
+        description, ranked = self.description, self.description.topic(topic)
         entry = self._diary.entry(description.version, topic, period, ranked.buckets.of(score))
         head = {
             "topic": topic,
@@ -112,23 +118,31 @@ class RankClient:
 
     def histogram(self, topic: str) -> Histogram:
         """The latest published histogram of ``topic`` that was not withheld."""
-        path = f"/histograms/{quote(topic, safe='')}"
-        for period in self._published_periods(path):
-            record = self._servers[0].call("GET", f"{path}/{period}")
-            found = Histogram.from_record(record, self.description)
-            if found.counts is not None:
-                return found
-        raise InputError(
-            "no histogram of this topic is published yet, or too few people reported; ask again "
-            "after the period."
-        )
+        found = latest_histogram(self._servers[0], self.description, topic)
+        if found is None:
+            raise InputError(
+                "no histogram of this topic is published yet, or too few people reported; ask "
+                "again after the period."
+            )
+        return found
 
-    def _published_periods(self, path: str) -> list[int]:
-        listed = self._servers[0].call("GET", path)
-        periods = listed.get("periods") if isinstance(listed, dict) else None
-        if not isinstance(periods, list) or not all(isinstance(each, int) for each in periods):
-            raise InputError("the rank server's list of periods is not as it should be.")
-        return sorted(periods, reverse=True)[:_PERIODS_TRIED]
+    def _asked_anew(self) -> int:
+        """The period that runs; the description is the server's of now."""
+        self._description, period = self._describe()
+        return period
+
+    def _quote(self, topic: str, score: float, period: int) -> Quote:
+        rules, ranked, account = self.description, self.description.topic(topic), self.account
+        written = self._diary.written(rules.version, topic, period)
+        bucket = ranked.buckets.of(score) if written is None else written.bucket
+        wanted = self._request(self._what(ranked, period, bucket)).id
+        return Quote(
+            rules.version, rules.mode, topic, period, rules.period_s, bucket,
+            ranked.buckets.number, rules.epsilon,
+            paid=any(spend.request.id == wanted for spend in self._ledger.spends(ACCOUNT)),
+            repeated=written is not None,
+            left=account.left * MOVED, budget=account.budget.epsilon,
+        )  # fmt: skip
 
     def _describe(self) -> tuple[Description, int]:
         answers = [server.call("GET", "/description") for server in self._servers]
@@ -149,7 +163,7 @@ class RankClient:
         def draw(path: Path) -> None:
             path.write_bytes(np.array(noise.report(entry.bucket), dtype=np.int8).tobytes())
 
-        stored = self._stored(f"{topic.name}/bucket {entry.bucket}", draw)
+        stored = self._stored(self._what(topic, 0, entry.bucket), draw)
         return [int(entry) for entry in np.frombuffer(stored, dtype=np.int8)]
 
     def _shared(self, topic: RankedTopic, period: int, entry: Entry) -> list[str]:
@@ -159,12 +173,20 @@ class RankClient:
             both = split([entry.bucket], topic.buckets.number)
             path.write_text("\n".join(packed(share[0]) for share in both), encoding="ascii")
 
-        return self._stored(f"{topic.name}/period {period}", draw).decode("ascii").split("\n")
+        stored = self._stored(self._what(topic, period, entry.bucket), draw)
+        return stored.decode("ascii").split("\n")
+
+    def _what(self, topic: RankedTopic, period: int, bucket: int) -> str:
+        """What is paid for once: a bucket for ever, or all of a period."""
+        noise = self.description.mode == "noise"
+        return f"{topic.name}/bucket {bucket}" if noise else f"{topic.name}/period {period}"
+
+    def _request(self, what: str) -> Request:
+        guarantee = LimitedPrecision(MOVED, self.description.epsilon, "user")
+        return Request(f"{self.description.version[:32]}/{what}", ACCOUNT, guarantee)
 
     def _stored(self, what: str, draw: Callable[[Path], None]) -> bytes:
-        guarantee = LimitedPrecision(MOVED, self.description.epsilon, "user")
-        request = Request(f"{self.description.version[:32]}/{what}", ACCOUNT, guarantee)
-        output = self._ledger.release(request, draw).output
+        output = self._ledger.release(self._request(what), draw).output
         if output is None:
             raise InputError("the ledger gave no report back.")
         return output.path.read_bytes()

@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS report (
     PRIMARY KEY (version, topic, period)
 ) STRICT
 """
+_FIND = "SELECT token, bucket FROM report WHERE version = ? AND topic = ? AND period = ?"
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,13 @@ class Diary:
         new = (*key, random_bytes(TOKEN_BYTES).hex(), bucket)
         with self._open() as connection:
             connection.execute("INSERT OR IGNORE INTO report VALUES (?, ?, ?, ?, ?)", new)
-            row = connection.execute(
-                "SELECT token, bucket FROM report WHERE version = ? AND topic = ? AND period = ?",
-                key,
-            ).fetchone()
-        return Entry(*row)
+            return Entry(*connection.execute(_FIND, key).fetchone())
+
+    def written(self, version: str, topic: str, period: int) -> Entry | None:
+        """What was written down for that topic and period."""
+        with self._open() as connection:
+            row = connection.execute(_FIND, (version, topic, period)).fetchone()
+        return None if row is None else Entry(*row)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

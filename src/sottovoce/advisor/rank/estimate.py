@@ -60,8 +60,9 @@ class RankEstimate:
         return f"{told} {chance}. {self._band_in_words()}"
 
     def _band_in_words(self) -> str:
+        # Within a bucket nobody is told apart, so only the bucket as a whole can lie beyond a band.
         if self.band == REST:
-            return f"You are not in the top {BANDS[-1]}%."
+            return f"Your score range reaches beyond the top {BANDS[-1]}%."
         if self.band is not None:
             return f"You are in the {self.band}."
         if self.within is not None:
@@ -69,7 +70,10 @@ class RankEstimate:
                 f"You are in the top {self.within}%; whether in a narrower band, the noise hides."
             )
         if self.beyond is not None:
-            return f"You are not in the top {self.beyond}%; more cannot be told under this noise."
+            return (
+                f"Your score range reaches beyond the top {self.beyond}%; more cannot be told "
+                "under this noise."
+            )
         return "In which band you are cannot be told under this noise."
 
 

@@ -49,7 +49,7 @@ class HttpTransport:
         )
         try:
             parsed = json.loads(answer)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError("the rank server's answer is no JSON; is it one?") from None
         if status >= http.HTTPStatus.BAD_REQUEST:
             raise RefusedError(status, _why(parsed))

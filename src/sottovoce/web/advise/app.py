@@ -19,6 +19,7 @@ from sottovoce.web.advise import (
     routes_door,
     routes_draft,
     routes_operator,
+    routes_report,
     routes_settings,
     routes_start,
     routes_topics,
@@ -26,6 +27,7 @@ from sottovoce.web.advise import (
 from sottovoce.web.advise.desk import DEMO, Comparison, Desk
 from sottovoce.web.advise.operator import Operator
 from sottovoce.web.advise.parts import BAD_INPUT, UNREADABLE, show
+from sottovoce.web.advise.reporting import Reporting
 from sottovoce.web.security.body_limit import BodyLimit
 from sottovoce.web.security.door import Door, NeedsSession
 from sottovoce.web.security.faults import Unbroken
@@ -46,6 +48,7 @@ class Options:
     """Under which names or addresses it may be reached."""
     comparison: Comparison = DEMO
     operator: Operator | None = None
+    reporting: Reporting | None = None
     door: Door = field(default_factory=Door)
     upload_limit_bytes: int = routes_start.UPLOAD_LIMIT_BYTES
 
@@ -81,12 +84,20 @@ def routes(options: Options) -> FastAPI:
         openapi_url="/openapi.json",
         lifespan=_lifespan,
     )
-    app.state.desk = Desk(options.comparison, AlertStore(options.store))
+    app.state.desk = Desk(options.comparison, AlertStore(options.store), options.reporting)
     app.state.door = options.door
     app.state.operator = options.operator
     # Cookies do not tell ports apart, so two advisors need two names.
     app.state.cookie = f"sottovoce-{options.port}"
-    parts = [routes_door, routes_start, routes_topics, routes_draft, routes_settings, routes_api]
+    parts = (
+        routes_door,
+        routes_start,
+        routes_topics,
+        routes_draft,
+        routes_report,
+        routes_settings,
+        routes_api,
+    )
     for part in parts:
         app.include_router(part.router)
     if options.operator is not None:

@@ -100,6 +100,7 @@ def on_the_page(error: SottovoceError, path: Path) -> str:
     """The error's sentence as a reader of the page needs it: without our path and the options."""
     words = str(error).replace(str(path), "the file")
     words = _HOW_TO_NAME.sub("", words).replace(" for user;", ";")
+    words = words.replace(", or raise --max-line-bytes", "")
     words = _HOW_TO_MAP.sub("Say under 'Columns of the file' which one it is.", words)
     return words[:1].upper() + words[1:]
 

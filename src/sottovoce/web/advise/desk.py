@@ -14,10 +14,12 @@ from sottovoce.advisor.community import Community
 from sottovoce.advisor.community_setting import Setting
 from sottovoce.advisor.person import Person
 from sottovoce.advisor.person_values import posts_of_table
+from sottovoce.advisor.rank.quote import Quote
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import Space
 from sottovoce.web.advise.arrivals import Arrival
+from sottovoce.web.advise.reporting import Reporting
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,14 @@ class Comparison:
     name: str
     spaces: tuple[Space, ...] = ()
     """The adversary's models, for a community that she brings too."""
-    fixed: bool = False
-    """Whether measure, k, m and bucket are given, so that she can only set when to be told."""
+    rules: str | None = None
+    """The version of a rank server's description: measure, k, m and bucket are then given, so that
+    she can only set when to be told."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether scores can be made in one way only."""
+        return self.rules is not None
 
 
 DEMO = Comparison(Community.demo, "a simulated community of people who do not exist")
@@ -39,8 +47,10 @@ DEMO_MEMBER = "the others of the demo community (you are one of its members, and
 class Desk:
     """Everything that belongs to her. Threads may share it; what it hands out never changes."""
 
-    def __init__(self, comparison: Comparison, store: AlertStore) -> None:
-        self.comparison, self._own_store = comparison, store
+    def __init__(
+        self, comparison: Comparison, store: AlertStore, reporting: Reporting | None = None
+    ) -> None:
+        self.comparison, self._own_store, self.reporting = comparison, store, reporting
         # Looking at the demo must not leave alerts among her own.
         self._demo_store = AlertStore(store.path.with_name(f"demo-{store.path.name}"))
         self._lock = threading.Lock()
@@ -137,6 +147,32 @@ class Desk:
             self.removed = (self.removed - frozenset(shown)) | (frozenset(shown) - frozenset(kept))
             return self.removed
 
+    def may_report(self, topic: str) -> bool:
+        """Whether she could report on ``topic``: as herself, scored as the rank server asks."""
+        person, at_hand = self.person, self.compared_with == self.comparison.name
+        return (
+            self.reporting is not None
+            and person is not None
+            and at_hand
+            and topic in person.community.topics
+        )
+
+    def quote(self, topic: str) -> Quote:
+        """What a report on ``topic`` would be; nothing is sent."""
+        reporting, score = self._reported(topic)
+        return reporting.quote(topic, score, self.comparison.rules)
+
+    def report(self, topic: str, agreed: str) -> None:
+        """Send the report that she agreed to: that of all her posts, whatever is unticked."""
+        reporting, score = self._reported(topic)
+        reporting.report(topic, score, self.comparison.rules, agreed)
+
+    def _reported(self, topic: str) -> tuple[Reporting, float]:
+        score = None if self.person is None else self.person.standing(topic).score
+        if self.reporting is None or score is None:
+            raise InputError("There is nothing to report, or nobody to report to.")
+        return self.reporting, score
+
     def erase(self) -> None:
         """Forget everything, also on disk."""
         with self._lock:
@@ -145,6 +181,8 @@ class Desk:
             self.compared_with = self.comparison.name
             for store in (self._own_store, self._demo_store):
                 store.erase()
+            if self.reporting is not None:
+                self.reporting.erase()
 
     def close(self) -> None:
         """Let go of the files; the demo's is of no more use."""

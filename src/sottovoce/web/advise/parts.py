@@ -40,7 +40,13 @@ TheDesk = Annotated[Desk, Depends(the_desk)]
 def show(request: Request, template: str, *, status: int = 200, **shown: object) -> HTMLResponse:
     """A page with the menu around it."""
     menu = MENU if request.app.state.operator is None else (*MENU, ("/operator", "Operator"))
-    frame = {"menu": menu, "here": request.url.path, "not_a_diagnosis": NOT_A_DIAGNOSIS}
+    reporting = the_desk(request).reporting
+    frame = {
+        "menu": menu,
+        "here": request.url.path,
+        "not_a_diagnosis": NOT_A_DIAGNOSIS,
+        "reports": None if reporting is None else reporting.folder,
+    }
     return page(template, status=status, **{"told": None, "problem": None, **frame, **shown})
 
 

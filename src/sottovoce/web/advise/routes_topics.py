@@ -35,6 +35,7 @@ def standing(request: Request, desk: TheDesk) -> Response:
         rest=[one for one in found if not one.stands_out],
         users=found[0].standing.users,
         edge=views.edge(person.setting),
+        unsure=views.leaves_open(found, person.setting),
         measure=person.setting.measure,
         posts_in_words=views.counted(len(person.posts), "post", "posts") + " of yours",
         compared_with=desk.compared_with,
@@ -107,6 +108,7 @@ def _topic_page(request: Request, desk: Desk, person: Person, name: str, most: i
         what_if=views.WhatIfView(answer.change, answer.count, _mark(answer)),
         words=[views.WordView(word.word, word.share) for word in evidence.words],
         ways=guidance(one, evidence, person),
+        report=views.report_address(name) if desk.may_report(name) else None,
     )
 
 

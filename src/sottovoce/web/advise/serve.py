@@ -15,6 +15,7 @@ from sottovoce.files import whole_file
 from sottovoce.web.advise.app import Options, create_app
 from sottovoce.web.advise.desk import Comparison
 from sottovoce.web.advise.operator import Operator
+from sottovoce.web.advise.reporting import Reporting
 from sottovoce.web.advise.routes_door import ENTRANCE
 from sottovoce.web.security.door import Door
 from sottovoce.web.security.hosts import LOOPBACK
@@ -79,6 +80,7 @@ def serve(
     store: Path,
     comparison: Comparison,
     operator: Operator | None,
+    reporting: Reporting | None,
     told: Callable[[str], None],
     told_again: Callable[[str], None],
     open_browser: bool,
@@ -92,7 +94,15 @@ def serve(
 
         door = Door(lambda token: told_again(address(token)))
         app = create_app(
-            Options(port, store, place.names, comparison, operator=operator, door=door)
+            Options(
+                port,
+                store,
+                place.names,
+                comparison,
+                operator=operator,
+                reporting=reporting,
+                door=door,
+            )
         )
         told(address(door.token))
         if open_browser:

@@ -13,6 +13,12 @@ from sottovoce.web.advise import drawing, words
 from sottovoce.web.advise.drawing_time import Drawing
 
 LONGEST_SHOWN = 1000
+_UNITS = (
+    (7 * 86_400, "week", "weeks"),
+    (86_400, "day", "days"),
+    (3600, "hour", "hours"),
+    (60, "minute", "minutes"),
+)
 OVER_TIME = (
     "Bars: how close the closest post of each time bucket comes to the topic. Line: your score "
     "with all posts up to then. Dashed: the alert lines, above which it is in the first percents."
@@ -75,6 +81,19 @@ def topic_address(topic: str, **more: object) -> str:
     return "/topic?" + urlencode({"name": topic, **more})
 
 
+def report_address(topic: str, **more: object) -> str:
+    """The page on which she decides about a report."""
+    return "/report?" + urlencode({"name": topic, **more})
+
+
+def duration(seconds: int) -> str:
+    """``1 week``, ``36 hours``."""
+    for unit, one, many in _UNITS:
+        if seconds % unit == 0:
+            return counted(seconds // unit, one, many)
+    return counted(seconds, "second", "seconds")
+
+
 def edge(setting: Setting) -> int:
     """The widest band in which one counts as standing out."""
     return max(setting.thresholds)
@@ -84,6 +103,11 @@ def standing_views(standings: Sequence[Standing], setting: Setting) -> list[Stan
     """All topics, the most exposed first."""
     ordered = sorted(standings, key=lambda one: (one.percent is None, one.percent, one.topic))
     return [StandingView(one, one.within(edge(setting))) for one in ordered]
+
+
+def leaves_open(found: Sequence[StandingView], setting: Setting) -> bool:
+    """Whether she may stand out on a topic of which that is not known."""
+    return any(one.standing.may_be_within(edge(setting)) for one in found if not one.stands_out)
 
 
 def parts_of(standing: Standing, setting: Setting) -> list[Part]:

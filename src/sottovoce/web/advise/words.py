@@ -7,18 +7,20 @@ def sentence(standing: Standing) -> str:
     """Where a reader of the whole community would list her, in one sentence."""
     if standing.low is None or standing.high is None:
         return "Without these posts you would not be in the community, and nobody could list you."
+    if standing.users == 1:
+        return f"Nobody else is known for {standing.topic} yet, so there is no place to tell."
     return (
         f"Someone who ranked this community by how much its members write about {standing.topic} "
-        f"would list you {places(standing)} of {standing.users:,}: {in_words(standing.band)}."
+        f"would list you {places(standing)} of {standing.users:,}{_ending(standing)}."
     )
 
 
 def doubt(standing: Standing) -> str | None:
     """How far her place is uncertain; None when there is nothing to say."""
     found = standing.uncertainty
-    if found is None or standing.low is None or standing.high is None:
+    if found is None or standing.low is None or standing.high is None or standing.users == 1:
         return None
-    if standing.best_band != standing.band:
+    if standing.unsure:
         return (
             f"What is known of the others leaves it open: you may be {in_words(standing.best_band)}"
             f" or only {in_words(standing.band)}."
@@ -33,6 +35,15 @@ def doubt(standing: Standing) -> str | None:
     )
 
 
+def _ending(standing: Standing) -> str:
+    """The band, as far as it is known."""
+    if not standing.unsure:
+        return f": {in_words(standing.band)}"
+    if standing.band == REST:
+        return "; in which band that is cannot be told"
+    return f", surely {in_words(standing.band)}"
+
+
 def in_words(band: str) -> str:
     """``in the first 5%`` for ``top 5%``."""
     if band == REST:
@@ -44,6 +55,11 @@ def chip(standing: Standing) -> str:
     """The band in a few words."""
     if not standing.present:
         return "not listed"
+    if standing.users == 1:
+        return "nobody else known"
+    if standing.unsure:
+        wide = standing.band == REST
+        return "cannot be told" if wide else "within " + in_words(standing.band).removeprefix("in ")
     return standing.band if standing.band == REST else "first " + standing.band.removeprefix("top ")
 
 
@@ -54,11 +70,18 @@ def change(before: Standing, after: Standing) -> str:
     if (before.low, before.high) == (after.low, after.high):
         return f"Your place for {after.topic} would stay the same: {places(after)}."
     way = "less" if after.high > before.high or after.low > before.low else "more"
-    bands = "" if before.band == after.band else f", and you would be {in_words(after.band)}"
+    bands = "" if before.band == after.band else _then(after)
     return (
         f"For {after.topic} you would be {way} exposed: {places(after)} instead of "
         f"{places(before)} of {after.users:,}{bands}."
     )
+
+
+def _then(standing: Standing) -> str:
+    if standing.unsure:
+        known = standing.band != REST
+        return f", and you would surely be {in_words(standing.band)}" if known else ""
+    return f", and you would be {in_words(standing.band)}"
 
 
 def places(standing: Standing) -> str:

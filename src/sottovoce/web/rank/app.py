@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ from fastapi.responses import JSONResponse
 import sottovoce
 from sottovoce.errors import SottovoceError
 from sottovoce.web.rank.answers import acknowledged, check_length, problems
-from sottovoce.web.rank.limits import BodyLimit, RateLimit
+from sottovoce.web.rank.limits import BodyLimit, RateLimit, Scope
 from sottovoce.web.rank.models import (
     LARGEST_PERIOD,
     DescriptionForm,
@@ -27,6 +27,7 @@ from sottovoce.web.rank.models import (
     topic_names,
 )
 from sottovoce.web.rank.pair import CHECK, MOST_PEER_BYTES, OPEN, SecondServer
+from sottovoce.web.rank.peer_auth import HEADER
 from sottovoce.web.rank.service import RankService
 from sottovoce.web.rank.share_routes import add_peer_routes, add_shares
 from sottovoce.web.rank.writer import BusyError
@@ -62,13 +63,23 @@ def create_app(service: RankService, limits: Limits = Limits()) -> FastAPI:  # n
         add_shares(app, service)
     if isinstance(service, SecondServer):
         add_peer_routes(app, service)
-    app.add_middleware(BodyLimit, most=_most_body)
+    app.add_middleware(BodyLimit, most=_most_body(service))
     app.add_middleware(RateLimit, everybody=limits.everybody, each=limits.each)
     return app
 
 
-def _most_body(path: str) -> int:
-    return MOST_PEER_BYTES if path in {CHECK, OPEN} else MOST_BODY
+def _most_body(service: RankService) -> Callable[[Scope], int]:
+    """Only the other server may send much, and must have signed it before it is read."""
+    name = HEADER.lower().encode()
+
+    def most(scope: Scope) -> int:
+        path, given = scope["path"], dict(scope["headers"]).get(name, b"")
+        if not isinstance(service, SecondServer) or path not in {CHECK, OPEN}:
+            return MOST_BODY
+        vouched = service.key.vouched(path, given.decode("latin-1"))
+        return MOST_PEER_BYTES if vouched else MOST_BODY
+
+    return most
 
 
 def _add_public_routes(app: FastAPI, service: RankService) -> None:

@@ -70,16 +70,16 @@ class RateLimit:
 
 
 class BodyLimit:
-    """Answers 413 to a body over the limit of its path: by its stated length, or as it arrives."""
+    """Answers 413 to a body over its limit: by its stated length, or as it arrives."""
 
-    def __init__(self, app: Application, most: Callable[[str], int]) -> None:
+    def __init__(self, app: Application, most: Callable[[Scope], int]) -> None:
         self._app, self._most = app, most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        most = self._most(scope["path"])
+        most = self._most(scope)
         if _stated_length(scope) > most:
             await refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(most))
             return

@@ -57,7 +57,8 @@ class HttpPeer:
         status, sent = self._transport.exchange("POST", path, body, headers)
         if status != HTTPStatus.OK:
             raise RefusedError(status, "the second server does not answer the first.")
-        parsed: Message = json.loads(sent)
+        with _sound():
+            parsed: Message = json.loads(sent)
         return parsed
 
 
@@ -102,7 +103,9 @@ class FirstServer(RankService):
         pool = self.writer.run(lambda store: _pool(self, store, topic, period)).result()
         if not pool.tokens:
             return None
-        demanded = demand(pool, self._key, self._peer.call(CHECK, ask(pool, self._key)))
+        answered = self._peer.call(CHECK, ask(pool, self._key))
+        with _sound():
+            demanded = demand(pool, self._key, answered)
         own = pool.of(demanded["tokens"]).noised_sum() if demanded["tokens"] else ""
         record = json.dumps({"demanded": demanded, "own": own})
         noted = self.writer.run(lambda store: store.note(topic, period, record, forget=False))
@@ -110,12 +113,14 @@ class FirstServer(RankService):
 
     def _finished(self, topic: str, period: int, opening: Message) -> dict[str, Any]:
         demanded = opening["demanded"]
-        other = self._peer.call(OPEN, demanded)["sum"]
-        number = len(demanded["tokens"])
+        number, answered = len(demanded["tokens"]), self._peer.call(OPEN, demanded)
+        with _sound():
+            other = str(answered["sum"])
+            if len(other) != len(opening["own"]):
+                raise ProtocolError("the second server's sum has another length.")
+            total = joined(opening["own"], other) if number else []
         made = (
-            Histogram.of_opened(
-                self.description, topic, period, number, joined(opening["own"], other)
-            )
+            Histogram.of_opened(self.description, topic, period, number, total)
             if number
             else Histogram.withheld(self.description, topic, period)
         )
@@ -169,6 +174,15 @@ class SecondServer(RankService):
     def _refuse_running(self, message: Mapping[str, Any]) -> None:
         if message["period"] >= self.period:
             raise ProtocolError("this period is not over.")
+
+
+@contextmanager
+def _sound() -> Iterator[None]:
+    """What is wrong with an answer of the other server is its fault, not a defect here."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, IndexError, RecursionError):
+        raise ProtocolError("the second server's answer is not as it should be.") from None
 
 
 def _pool(service: RankService, store: Store, topic: str, period: int) -> Pool:

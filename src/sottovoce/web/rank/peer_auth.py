@@ -13,6 +13,8 @@ from pathlib import Path
 from sottovoce.errors import InputError
 
 HEADER = "X-Sottovoce-Peer"
+_DIGITS = 64
+SIGNATURE_DIGITS = 2 * _DIGITS
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
@@ -41,10 +43,21 @@ class PeerKey:
         return hmac.digest(self.secret, b"sottovoce rank check", hashlib.sha256)
 
     def signature(self, path: str, body: bytes) -> str:
-        """What shows that a request comes from the other server."""
-        signing = hmac.digest(self.secret, b"sottovoce rank peer", hashlib.sha256)
-        return hmac.new(signing, path.encode() + b"\n" + body, hashlib.sha256).hexdigest()
+        """What shows that a request comes from the other server: the body's hash, then a MAC of it.
+
+        So whoever is asked can tell before a large body has arrived.
+        """
+        return self._over(path, hashlib.sha256(body).hexdigest())
+
+    def vouched(self, path: str, signature: str) -> bool:
+        """Whether the other server has signed some body for ``path`` with this ``signature``."""
+        right = self._over(path, signature[:_DIGITS])
+        return hmac.compare_digest(right.encode(), signature.encode())
 
     def signed(self, path: str, body: bytes, signature: str) -> bool:
         """Whether ``signature`` is that of this request."""
         return hmac.compare_digest(self.signature(path, body).encode(), signature.encode())
+
+    def _over(self, path: str, digest: str) -> str:
+        signing = hmac.digest(self.secret, b"sottovoce rank peer", hashlib.sha256)
+        return digest + hmac.new(signing, f"{path}\n{digest}".encode(), hashlib.sha256).hexdigest()

@@ -60,10 +60,19 @@ class RankService:
         return _parsed(record) if record else self.publish(topic, period)
 
     def publish_due(self) -> None:
-        """Publish every period that is over and has reports."""
-        for topic, period in self.writer.run(lambda store: store.open_periods()).result():
-            if period < self.period:
+        """Publish every period that is over and has reports.
+
+        One that cannot be opened must not hold up the others; it is told at the end.
+        """
+        refused: ProtocolError | None = None
+        topics, now = tuple(self.description.by_name), self.period
+        for topic, period in self.writer.run(lambda store: store.due(topics, now)).result():
+            try:
                 self.publish(topic, period)
+            except ProtocolError as error:
+                refused = error
+        if refused is not None:
+            raise refused
 
     def publish(self, topic: str, period: int) -> dict[str, Any] | None:
         """Work out and publish a histogram; None where nobody reported."""

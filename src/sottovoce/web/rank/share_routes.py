@@ -13,7 +13,7 @@ from sottovoce.errors import ProtocolError
 from sottovoce.web.rank.answers import acknowledged, check_length, problems
 from sottovoce.web.rank.models import Kept, Packed, Period, Strict, Token, share_form, topic_names
 from sottovoce.web.rank.pair import CHECK, OPEN, SecondServer
-from sottovoce.web.rank.peer_auth import HEADER
+from sottovoce.web.rank.peer_auth import HEADER, SIGNATURE_DIGITS
 from sottovoce.web.rank.service import RankService
 
 
@@ -52,7 +52,7 @@ def add_peer_routes(app: FastAPI, service: SecondServer) -> None:
     check, opening = _peer_forms(service)
     statuses = (HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.CONFLICT)
     refused = problems(*statuses, HTTPStatus.SERVICE_UNAVAILABLE)
-    signature = Annotated[str, Header(alias=HEADER, max_length=64)]
+    signature = Annotated[str, Header(alias=HEADER, max_length=SIGNATURE_DIGITS)]
 
     @app.post(CHECK, responses=refused, openapi_extra=_body(check))
     async def peer_check(request: Request, signed: signature = "") -> Answered:

@@ -36,6 +36,10 @@ class SqlStore(ABC):
     def close(self) -> None:
         """Close the connection."""
 
+    def purge(self) -> None:
+        """Leave no trace of what was deleted, where the database would keep one."""
+        return
+
     def create_tables(self) -> None:
         """Make the tables where they are not."""
         with self.transaction() as run:
@@ -75,10 +79,17 @@ class SqlStore(ABC):
             ).fetchall()
         return [row[0] for row in rows], [bytes(row[1]) for row in rows]
 
-    def open_periods(self) -> list[tuple[str, int]]:
+    def due(self, topics: Sequence[str], before: int) -> list[tuple[str, int]]:
+        # Topic by topic along the primary key: the reports of the running period, which may be
+        # millions, are not looked at.
+        query = "SELECT DISTINCT period FROM rank_report WHERE topic = ? AND period < ?"
         with self.transaction() as run:
-            rows = run("SELECT DISTINCT topic, period FROM rank_report ORDER BY period").fetchall()
-        return [(row[0], int(row[1])) for row in rows]
+            found = [
+                (topic, int(row[0]))
+                for topic in topics
+                for row in run(query, (topic, before)).fetchall()
+            ]
+        return sorted(found, key=lambda each: each[1])
 
     def note(self, topic: str, period: int, record: str, *, forget: bool) -> str:
         return self._keep_first("rank_opening", topic, period, record, forget=forget)
@@ -108,7 +119,10 @@ class SqlStore(ABC):
             )
             if forget:
                 run(f"DELETE FROM rank_report {_WHERE}", (topic, period))  # noqa: S608 - ours
-            return str(self._row(run, table, topic, period)[0])
+            kept = str(self._row(run, table, topic, period)[0])
+        if forget:
+            self.purge()
+        return kept
 
     def _read(self, table: str, topic: str, period: int) -> str | None:
         with self.transaction() as run:

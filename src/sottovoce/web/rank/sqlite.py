@@ -52,5 +52,9 @@ class SqliteStore(SqlStore):
         except sqlite3.Error as error:
             raise InputError(f"the store {self._path} refuses: {error}.") from error
 
+    def purge(self) -> None:
+        # What is overwritten in the file still stands in the log, until that is emptied.
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         self._connection.close()

@@ -43,8 +43,8 @@ class Store(Protocol):
     def payloads(self, topic: str, period: int) -> tuple[list[str], list[bytes]]:
         """The tokens and bytes of all reports about ``topic`` in ``period``, by token."""
 
-    def open_periods(self) -> list[tuple[str, int]]:
-        """Topics and periods with reports whose histogram is not published."""
+    def due(self, topics: Sequence[str], before: int) -> list[tuple[str, int]]:
+        """Of ``topics``: each with the periods before that one whose reports are still here."""
 
     def note(self, topic: str, period: int, record: str, *, forget: bool) -> str:
         """Keep the opening of a sum of shares, the first for ever; ``forget``: drop the shares."""

@@ -180,3 +180,37 @@ def test_a_description_that_is_not_one_is_refused_before_anything_is_drawn(
     with pytest.raises(InputError):
         client.report("a", 0.5)
     assert client.account.spent == 0
+
+
+@pytest.mark.parametrize("sent", [b"no JSON", b"[" * 100_000])
+def test_an_answer_that_cannot_be_read_is_told_in_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(HttpTransport, "exchange", lambda *_given: (200, sent))
+    with pytest.raises(InputError, match="no JSON"):
+        HttpTransport("http://127.0.0.1:9").call("GET", "/description")
+
+
+def test_a_quote_tells_what_a_report_would_cost_and_takes_nothing(
+    server: Recording, clock: Clock, tmp_path: Path
+) -> None:
+    client = RankClient(server, tmp_path / "she", budget=1)
+    first = client.quote("debt", 0.42)
+    assert first.cost == first.left == 1
+    assert not first.paid
+    assert not first.repeated
+    assert (first.bucket, first.buckets, first.affordable) == (8, 20, True)
+    assert server.sent == []
+    assert client.quote("debt", 0.42) == first
+    client.report("debt", 0.42, agreed=first.mark)
+    again = client.quote("debt", 0.9)
+    # Once a period: what was reported is what would be sent again.
+    assert again.cost == again.left == 0
+    assert (again.repeated, again.bucket) == (True, 8)
+    clock.day += 1
+    assert not client.quote("debt", 0.9).affordable
+    assert client.quote("debt", 0.41).paid
+    with pytest.raises(InputError, match="changed meanwhile"):
+        client.report("debt", 0.42, agreed=again.mark)
+    assert len(server.sent) == 1
+    client.close()

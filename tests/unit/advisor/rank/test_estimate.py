@@ -41,7 +41,7 @@ def test_a_band_is_told_only_when_the_interval_lies_in_it() -> None:
 def test_whoever_is_below_the_widest_band_is_in_the_rest() -> None:
     found = estimate_rank(histogram([400.0, *[0.0] * 18, 100.0]), RULES, 0)
     assert (found.band, found.beyond) == (REST, 50)
-    assert "not in the top 50%" in found.in_words()
+    assert "range reaches beyond the top 50%" in found.in_words()
 
 
 def test_noise_that_hides_every_band_is_said_in_words() -> None:
@@ -59,6 +59,15 @@ def test_noise_that_hides_every_band_is_said_in_words() -> None:
 )
 def test_bands_follow_the_rule_of_assess(at_least: int, band: str) -> None:
     assert band_of(at_least, 100) == band
+
+
+def test_who_shares_a_bucket_that_reaches_beyond_a_band_is_not_told_to_be_outside_it() -> None:
+    """Of 100 people 40 are above her bucket and 30 in it: by score she may be the 41st."""
+    rules = description("shares", epsilon="100")
+    counts = (30.0, *[0.0] * 9, 30.0, *[0.0] * 8, 40.0)
+    found = estimate_rank(Histogram("debt", 7, rules.version, 100, counts), rules, 10)
+    assert (found.low, found.high, found.band) == (41, 70, "rest")
+    assert "You are not" not in found.in_words()
 
 
 def test_counts_that_add_up_are_made_monotone_within_nobody_and_everybody() -> None:

@@ -1,5 +1,6 @@
 """Two servers: only the noised sum over what both hold is opened, once."""
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,11 +9,14 @@ import numpy as np
 import pytest
 from support.rank_servers import KEY, Clock, InProcess, InProcessPeer, description, pair, running
 
+from sottovoce.advisor.rank.opening import joined
 from sottovoce.advisor.rank.prime_field import drawn, minus, residues
 from sottovoce.advisor.rank.shares import split
+from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.web.rank.pair import OPEN, FirstServer, SecondServer
-from sottovoce.web.rank.peer_auth import HEADER, PeerKey
+from sottovoce.web.rank.app import MOST_BODY
+from sottovoce.web.rank.pair import CHECK, OPEN, FirstServer, HttpPeer, SecondServer
+from sottovoce.web.rank.peer_auth import HEADER, SIGNATURE_DIGITS, PeerKey
 from sottovoce.web.rank.service import RankService
 
 RULES = description("shares", epsilon="100")
@@ -33,13 +37,15 @@ def servers(tmp_path: Path, clock: Clock) -> Iterator[tuple[FirstServer, SecondS
     second.close()
 
 
-def keep(server: RankService, place: int, share: Any) -> None:  # noqa: ANN401 - an array
-    server.keep("debt", 100, f"{place:032x}", share.astype("<u8").tobytes()).result(10)
+def keep(server: RankService, place: int, share: Any, topic: str = "debt") -> None:  # noqa: ANN401 - an array
+    server.keep(topic, 100, f"{place:032x}", share.astype("<u8").tobytes()).result(10)
 
 
-def report(servers: tuple[FirstServer, SecondServer], place: int, bucket: int) -> None:
+def report(
+    servers: tuple[FirstServer, SecondServer], place: int, bucket: int, topic: str = "debt"
+) -> None:
     for server, share in zip(servers, split([bucket], BUCKETS), strict=True):
-        keep(server, place, share[0])
+        keep(server, place, share[0], topic)
 
 
 def test_the_sum_runs_over_the_reports_that_both_servers_hold(
@@ -83,7 +89,7 @@ def test_too_few_reports_are_withheld_and_both_servers_drop_them(
     assert found is not None
     assert found["counts"] is None
     for server in servers:
-        assert server.writer.run(lambda store: store.open_periods()).result() == []
+        assert server.writer.run(lambda store: store.due(["debt"], 101)).result() == []
 
 
 class Broken(InProcessPeer):
@@ -122,6 +128,105 @@ def test_an_opening_that_broke_off_is_finished_with_the_same_noise(
     assert servers[0].histogram("debt", 100) == found
     for server in servers:
         server.close()
+
+
+def test_servers_that_are_restarted_amid_an_opening_finish_it_with_the_noise_they_had(
+    tmp_path: Path, clock: Clock
+) -> None:
+    rules = description("shares", epsilon="1/10")
+    servers = pair(tmp_path, clock, rules)
+    servers[0]._peer = Broken(servers[1])
+    for place in range(5):
+        report(servers, place, 5)
+    clock.day += 1
+    with pytest.raises(ProtocolError, match="lost"):
+        servers[0].histogram("debt", 100)
+    noted = [
+        server.writer.run(lambda store: store.noted("debt", 100)).result() for server in servers
+    ]
+    for server in servers:
+        server.close()
+    again = pair(tmp_path, clock, rules)
+    found = again[0].histogram("debt", 100)
+    own, other = (json.loads(str(record)) for record in noted)
+    assert found is not None
+    assert found["counts"] == [float(count) for count in joined(own["own"], other["sum"])]
+    for server in again:
+        server.close()
+
+
+def test_what_cannot_be_opened_does_not_hold_up_the_others(tmp_path: Path, clock: Clock) -> None:
+    first, second = pair(tmp_path, clock, description("shares", epsilon="60", topics=2))
+
+    class Refusing(InProcessPeer):
+        def call(self, path: str, message: dict[str, Any]) -> dict[str, Any]:
+            if message["topic"] == "debt":
+                raise ProtocolError("no")
+            return super().call(path, message)
+
+    first._peer = Refusing(second)
+    for place in range(3):
+        for topic in ("debt", "illness"):
+            report((first, second), place, 5, topic)
+    clock.day += 1
+    with pytest.raises(ProtocolError, match="no"):
+        first.publish_due()
+    assert first.periods("illness") == [100]
+    assert first.periods("debt") == []
+    first.close()
+    second.close()
+
+
+@pytest.mark.parametrize(
+    "sent", [b"<html>", b"[" * 100_000, b"[]", b'{"tokens": 3}', b'{"tokens": [], "sum": "0"}']
+)
+def test_an_answer_of_the_second_server_that_is_none_is_its_fault(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    first, second = pair(tmp_path, clock, RULES)
+    for place in range(3):
+        report((first, second), place, 5)
+    clock.day += 1
+    first._peer = HttpPeer("http://127.0.0.1:9", KEY)
+    monkeypatch.setattr(HttpTransport, "exchange", lambda *_given: (200, sent))
+    with pytest.raises(ProtocolError):
+        first.publish_due()
+    first.close()
+    second.close()
+
+
+def test_a_sum_of_another_length_is_refused(tmp_path: Path, clock: Clock) -> None:
+    first, second = pair(tmp_path, clock, RULES)
+
+    class Short(InProcessPeer):
+        def call(self, path: str, message: dict[str, Any]) -> dict[str, Any]:
+            answer = super().call(path, message)
+            return {"sum": answer["sum"][:16]} if path == OPEN else answer
+
+    first._peer = Short(second)
+    for place in range(3):
+        report((first, second), place, 5)
+    clock.day += 1
+    with pytest.raises(ProtocolError, match="another length"):
+        first.histogram("debt", 100)
+    first.close()
+    second.close()
+
+
+def test_only_what_the_other_server_signed_may_be_large(tmp_path: Path, clock: Clock) -> None:
+    first, second = pair(tmp_path, clock, RULES)
+    large = b"[" + b" " * MOST_BODY + b"]"
+    with running(first), running(second) as server:
+        for path in (CHECK, OPEN):
+            forged = "0" * SIGNATURE_DIGITS
+            elsewhere = KEY.signature("/elsewhere", large)
+            for signature in ("", forged, elsewhere):
+                answer = server.client.post(path, content=large, headers={HEADER: signature})
+                assert answer.status_code == 413
+            good = {HEADER: KEY.signature(path, large)}
+            assert server.client.post(path, content=large, headers=good).status_code == 422
+            swapped = server.client.post(path, content=large + b" ", headers=good)
+            assert swapped.status_code == 403
 
 
 def shortened(message: dict[str, Any], number: int) -> dict[str, Any]:

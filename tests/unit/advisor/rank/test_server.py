@@ -261,3 +261,15 @@ def test_what_is_no_database_cannot_be_a_store(tmp_path: Path) -> None:
         open_store(str(tmp_path / "text"))
     with pytest.raises(InputError, match="cannot open the store"):
         open_store(str(tmp_path / "nowhere" / "rank.sqlite"))
+
+
+def test_what_is_deleted_is_in_no_file_any_more(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "rank.sqlite")
+    payloads = [f"a payload, number {number}".encode() for number in range(40)]
+    store.add([StoredReport("debt", 7, f"{n:032x}", each) for n, each in enumerate(payloads)])
+    held = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert all(each in held for each in payloads)
+    store.publish("debt", 7, "a histogram")
+    left = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert not any(each in left for each in payloads)
+    store.close()

@@ -1,0 +1,269 @@
+"""Reporting from the page: nothing without consent, exactly what was agreed to, once."""
+
+import json
+import os
+import re
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from fractions import Fraction
+from pathlib import Path
+
+import httpx
+import pytest
+import uvicorn
+from support.advisor_page import PageClient, served
+from support.rank_servers import KEY, UNLIMITED, Clock
+
+from sottovoce.advisor.community import Community
+from sottovoce.advisor.rank.buckets import Buckets
+from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
+from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.errors import ParameterError
+from sottovoce.web.advise.from_rank_server import ask
+from sottovoce.web.advise.reporting import Reporting
+from sottovoce.web.rank.app import create_app
+from sottovoce.web.rank.pair import FirstServer, HttpPeer, SecondServer
+from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank.sqlite import SqliteStore
+
+Run = Callable[..., tuple[int, str, str]]
+TOPIC, OTHER = "drug addiction", "pregnancy"
+POSTS = "2024-03-01 rehab relapse heroin\n\n2024-03-09 opioid overdose\n\n2024-03-20 bread"
+COMMAND = [sys.executable, "-m", "sottovoce.cli"]
+
+
+def rules(mode: Mode = "noise", epsilon: int = 1) -> Description:
+    between = Buckets.even(-1, 1, 20)
+    topics = tuple(RankedTopic(name, "bow-dt", between) for name in (TOPIC, OTHER))
+    return Description(mode, Fraction(epsilon), topics, "k 0.3, m 3, bucket 1w", 86_400, 3)
+
+
+@contextmanager
+def listening(service: RankService) -> Iterator[str]:
+    config = uvicorn.Config(create_app(service, UNLIMITED), log_level="error", lifespan="off")
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+            service.close()
+
+
+@contextmanager
+def page_of(folder: Path, *urls: str, budget: int = 1) -> Iterator[PageClient]:
+    server = HttpTransport(urls[0])
+    comparison = ask(server, (), Community.demo().catalogue, unpublished=True)
+    reporting = Reporting(urls, folder / "reports", Fraction(budget))
+    with served(folder, comparison=comparison, reporting=reporting) as client:
+        client.post("/start/paste", data={"posts": POSTS})
+        yield client
+
+
+def stored(path: Path) -> list[tuple[str, int, bytes]]:
+    with sqlite3.connect(path) as base:
+        found = base.execute("SELECT topic, period, payload FROM rank_report").fetchall()
+    base.close()
+    return found
+
+
+def mark(client: PageClient, topic: str = TOPIC) -> str:
+    found = re.search(r'name="agreed" value="([0-9a-f]+)"', offer(client, topic).text)
+    assert found is not None
+    return found[1]
+
+
+def offer(client: PageClient, topic: str = TOPIC) -> httpx.Response:
+    return client.get("/report", params={"name": topic})
+
+
+def agree(client: PageClient, agreed: str, topic: str = TOPIC) -> httpx.Response:
+    form = {"name": topic, "agreed": agreed, "agree": "yes"}
+    return client.post("/report", data=form)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def url(tmp_path: Path, clock: Clock) -> Iterator[str]:
+    store = SqliteStore(tmp_path / "server.sqlite")
+    with listening(RankService(rules(), store, clock=clock)) as address:
+        yield address
+
+
+def test_a_report_is_offered_with_its_cost_and_sent_only_after_consent(
+    url: str, tmp_path: Path
+) -> None:
+    with page_of(tmp_path, url) as client:
+        address = f"/report?name={TOPIC.replace(' ', '+')}"
+        assert address in client.get("/topic", params={"name": TOPIC}).text
+        said = offer(client).text
+        for words in ("Not your posts", "1 of your privacy budget", "when your range changes"):
+            assert words in said
+        agreed = mark(client)
+        assert client.post("/report", data={"name": TOPIC, "agreed": agreed}).status_code == 422
+        assert stored(tmp_path / "server.sqlite") == []
+        assert agree(client, agreed).headers["location"].startswith("/report?")
+        ((topic, period, _),) = stored(tmp_path / "server.sqlite")
+        assert (topic, period) == (TOPIC, 100)
+        assert "Nothing more: this report is paid for" in offer(client).text
+        # The budget is spent, so no other topic can be reported any more.
+        assert "budget does not allow it" in offer(client, OTHER).text
+        assert agree(client, "0" * 64, OTHER).status_code == 409
+        assert len(stored(tmp_path / "server.sqlite")) == 1
+        assert "nothing is sent anywhere but the reports" in offer(client).text
+
+
+def test_the_next_period_repeats_the_same_bytes_after_a_restart_and_deleting_forgets_all(
+    url: str, tmp_path: Path, clock: Clock
+) -> None:
+    seen = []
+    for _ in range(2):
+        with page_of(tmp_path, url) as client:
+            agree(client, mark(client))
+        # What is over is published, or withheld, and deleted when the next page asks.
+        seen += stored(tmp_path / "server.sqlite")
+        clock.day += 1
+    first, second = seen
+    assert first[1] + 1 == second[1]
+    assert first[2] == second[2]
+    folder = tmp_path / "reports"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    assert {"rank.ledger", "rank.diary"} <= {path.name for path in files}
+    with pytest.raises(ParameterError, match="--rank-budget that you began with"):
+        Reporting([url], folder, Fraction(2))
+    with page_of(tmp_path, url) as client:
+        assert str(folder) in client.get("/delete").text
+        client.post("/delete", data={"sure": "yes"})
+    assert not folder.exists()
+
+
+def test_what_changed_after_she_agreed_is_not_sent(url: str, tmp_path: Path, clock: Clock) -> None:
+    with page_of(tmp_path, url, budget=5) as client:
+        agreed = mark(client)
+        clock.day += 1
+        refused = agree(client, agreed)
+        assert refused.status_code == 409
+        assert "changed meanwhile" in refused.text
+        agreed = mark(client)
+        client.post("/start/paste", data={"posts": "2024-03-01 bread"})
+        assert agree(client, agreed).status_code == 409
+        assert stored(tmp_path / "server.sqlite") == []
+        # Somebody else's place, in the demo or in a file, is not hers to report.
+        client.post("/start/demo")
+        assert offer(client).status_code == 404
+        assert agree(client, agreed).status_code == 404
+
+
+def test_a_server_that_is_gone_or_has_other_rules_gets_nothing(
+    tmp_path: Path, clock: Clock
+) -> None:
+    with ExitStack() as stack:
+        before = RankService(rules(), SqliteStore(tmp_path / "before.sqlite"), clock=clock)
+        url = stack.enter_context(listening(before))
+        client = stack.enter_context(page_of(tmp_path, url, budget=5))
+        desk = client.page
+        while not hasattr(desk, "state"):
+            desk = desk._app  # type: ignore[attr-defined] # each guard holds the next
+        changed = SqliteStore(tmp_path / "after.sqlite")
+        other = listening(RankService(rules(epsilon=2), changed, clock=clock))
+        desk.state.desk.reporting._servers = (stack.enter_context(other),)
+        said = offer(client)
+        assert said.status_code == 409
+        assert "rules have changed" in said.text
+        desk.state.desk.reporting._servers = ("http://127.0.0.1:9",)
+        assert "cannot be reached" in offer(client).text
+        assert stored(tmp_path / "after.sqlite") == []
+
+
+def test_shares_go_to_two_servers(tmp_path: Path, clock: Clock) -> None:
+    shared = rules("shares")
+    with ExitStack() as stack:
+        second_store = SqliteStore(tmp_path / "second.sqlite")
+        second = stack.enter_context(
+            listening(SecondServer(shared, second_store, KEY, clock=clock))
+        )
+        first_store = SqliteStore(tmp_path / "first.sqlite")
+        first = stack.enter_context(
+            listening(FirstServer(shared, first_store, KEY, HttpPeer(second, KEY), clock=clock))
+        )
+        client = stack.enter_context(page_of(tmp_path, first, second))
+        assert "two servers put their lists together" in offer(client).text
+        assert agree(client, mark(client)).status_code == 303
+        one, other = (stored(tmp_path / f"{name}.sqlite") for name in ("first", "second"))
+        assert len(one) == len(other) == 1
+        assert one[0][2] != other[0][2]
+        clock.day += 1
+        assert "budget does not allow it" in offer(client).text
+
+
+@contextmanager
+def started(*arguments: object) -> Iterator[dict[str, str]]:
+    """A command in a process of its own, and the first line of JSON that it prints."""
+    command = [*COMMAND, *map(str, arguments), "--json"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield json.loads(process.stdout.readline())
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+
+
+def test_the_commands_report_from_one_process_to_another(run: Run, tmp_path: Path) -> None:
+    assert run("simulate", tmp_path / "c", "--users", 50, "--weeks", 2)[0] == 0
+    topics, store = tmp_path / "c" / "topics.toml", tmp_path / "server.sqlite"
+    given = ("--topics", topics, "--measure", "bow-dt", "--port", 0, "--store", store)
+    with (
+        started("rank-server", *given) as server,
+        started(
+            "advise", "--no-open", "--store", tmp_path / "she" / "a.sqlite", "--topics", topics,
+            "--rank-server", server["url"], "--rank-budget", 1,
+        ) as page,
+    ):  # fmt: skip
+        home = page["address"].partition("/enter")[0]
+        with httpx.Client(
+            base_url=home, trust_env=False, timeout=60, headers={"origin": home}
+        ) as browser:
+            browser.get(page["address"])
+            browser.post("/start/paste", data={"posts": "debts and loans"})
+            name = browser.get("/api/standings").json()[0]["topic"]
+            said = browser.get("/report", params={"name": name}).text
+            agreed = re.findall(r'name="agreed" value="([0-9a-f]+)"', said)[0]
+            form = {"name": name, "agreed": agreed, "agree": "yes"}
+            assert browser.post("/report", data=form).status_code == 303
+        assert [row[0] for row in stored(store)] == [name]
+        ledger = tmp_path / "she" / "rank-reports" / "rank.ledger"
+        assert ledger.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--rank-budget", "1"], "--rank-server"),
+        (["--second-rank-server", "https://b.example"], "--rank-budget"),
+        (["--rank-server", "https://a.example", "--rank-budget", "none"], "--rank-budget"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    run: Run, tmp_path: Path, options: list[str], sentence: str
+) -> None:
+    code, _, err = run("advise", "--no-open", "--store", tmp_path / "s.sqlite", *options)
+    assert code == 2
+    assert sentence in err
+    assert len(err.splitlines()) == 1
