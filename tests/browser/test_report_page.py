@@ -1,33 +1,18 @@
 """The report in a real browser."""
 
-import os
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.corpus.simulate import SimulationParameters
 from sottovoce.study.assess_parts.knowledge import Training
 from sottovoce.study.demo import run_demo
 
-FLAGS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
+pytest_plugins = ["support.browser"]
 QUICK = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is absent: apt-get install chromium")
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS + sandbox)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +40,7 @@ def test_the_report_opens_offline_and_fits_the_screen(
     page, asked = opened(browser, report, width)
     assert asked == [report.as_uri()]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("figure svg").count() == 9
+    assert page.locator("figure svg").count() == 12
     for figure in page.locator("figure svg").all():
         box = figure.bounding_box()
         assert box is not None

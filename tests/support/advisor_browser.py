@@ -1,7 +1,5 @@
 """One advisor page and one browser for all tests here, and a visitor who is watched."""
 
-import os
-import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -20,7 +18,6 @@ from playwright.sync_api import (
     Dialog,
     Page,
     expect,
-    sync_playwright,
 )
 
 from sottovoce.advisor.community import Community
@@ -35,7 +32,7 @@ from sottovoce.web.rank.sqlite import SqliteStore
 from sottovoce.web.security.door import Door
 from support.rank_servers import running
 
-FLAGS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
+pytest_plugins = ["support.browser"]
 PATIENCE_MS = 20_000
 PAGES = {"/start/upload", "/start/paste", "/start/who", "/settings", "/topic", "/standing"}
 # The default of five seconds is short on a busy machine; a test that passes does not wait.
@@ -100,18 +97,6 @@ class Visitor:
     def _refuse(self, dialog: Dialog) -> None:
         self.complaints.append(f"dialog: {dialog.message}")
         dialog.dismiss()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is absent: apt-get install chromium")
-    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium, args=FLAGS + sandbox)
-        yield launched
-        launched.close()
 
 
 @pytest.fixture(scope="session")
