@@ -14,7 +14,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -37,6 +36,7 @@ from sottovoce.cluster.noise import PARTS, Block, Drawing, collected, noise_bloc
 from sottovoce.cluster.reading import read_rows
 from sottovoce.cluster.session import tuned
 from sottovoce.cluster.states import tally_of
+from sottovoce.cluster.untyped import Spark
 from sottovoce.corpus.reading.tally import Tally
 from sottovoce.corpus.schema import DOCUMENTS
 from sottovoce.corpus.vocabulary import Vocabulary
@@ -60,7 +60,7 @@ class SparkDocuments:
     documents: Documents
     declared: tuple[str, ...]
     tally: Tally
-    counted: Any
+    counted: Spark
     """Spark's table of blocks."""
     blocks: dict[BlockName, Block]
 
@@ -108,7 +108,7 @@ class SparkDocuments:
 
 @contextmanager
 def counted_documents(
-    session: Any,  # noqa: ANN401 - Spark has no types
+    session: Spark,
     inputs: ReleaseInputs,
     address: str,
     *,
@@ -151,7 +151,7 @@ def _counting(inputs: ReleaseInputs) -> tuple[Vocabulary, Counting]:
     return vocabulary, Counting(vocabulary, rules, inputs.reading.max_line_bytes)
 
 
-def _tally(counts: Any) -> Tally:  # noqa: ANN401 - Spark has no types
+def _tally(counts: Spark) -> Tally:
     from pyspark.sql import functions as sql  # noqa: PLC0415 - an extra
 
     tallies = counts.where("number < 0").select(sql.posexplode("tally").alias("what", "amount"))
@@ -159,7 +159,7 @@ def _tally(counts: Any) -> Tally:  # noqa: ANN401 - Spark has no types
     return tally_of(np.array([sums[what] for what in sorted(sums)], np.int64))
 
 
-def _digested(counted: Any) -> tuple[CountsDigest, dict[BlockName, Block]]:  # noqa: ANN401 - Spark has no types
+def _digested(counted: Spark) -> tuple[CountsDigest, dict[BlockName, Block]]:
     """The hashes that name the request, and where each block stands; block by block, in order."""
     names = sorted(
         (BlockName.of(row["file"], row["start"], row["number"]), row["digest"])
@@ -168,7 +168,7 @@ def _digested(counted: Any) -> tuple[CountsDigest, dict[BlockName, Block]]:  # n
     places = {name: place for place, (name, _) in enumerate(names)}
     digest = CountsDigest()
     blocks: dict[BlockName, Block] = {}
-    waiting: dict[int, tuple[BlockName, Any]] = {}
+    waiting: dict[int, tuple[BlockName, Spark]] = {}
     for row in counted.toLocalIterator(prefetchPartitions=True):
         name = BlockName.of(row["file"], row["start"], row["number"])
         waiting[places[name]] = (name, row)
@@ -179,7 +179,7 @@ def _digested(counted: Any) -> tuple[CountsDigest, dict[BlockName, Block]]:  # n
     return digest, blocks
 
 
-def _identity(session: Any, rows: Any, reading: Any) -> str:  # noqa: ANN401 - Spark has no types
+def _identity(session: Spark, rows: Spark, reading: Spark) -> str:
     """The name of the corpus, from its texts in order: a stream through the driver, hashed."""
     identity = CorpusIdentity()
     for file in sorted(rows.inputFiles(), key=file_order):
