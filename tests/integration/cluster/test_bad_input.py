@@ -17,7 +17,6 @@ from sottovoce.corpus.reading import ReadOptions
 from sottovoce.errors import CorpusError, InputError
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),
     # Spark leaves its sockets to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
@@ -28,7 +27,7 @@ PLAN = Plan(CATALOGUE, measures=("bow", "ent"), partitions=2)
 
 
 @pytest.fixture(scope="module")
-def spark(java: None) -> Iterator[Any]:
+def spark(turn: None) -> Iterator[Any]:
     settings = {"spark.driver.memory": "512m", "spark.driver.bindAddress": "127.0.0.1"}
     with open_session("local[1]", settings=settings) as session:
         yield session
@@ -65,6 +64,8 @@ def test_what_cannot_be_read_is_refused_and_leaves_nothing(spark: Spark, tmp_pat
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged" / "0.parquet").write_bytes(b"PAR1 my secret PAR1")
     assert "secret" not in refused(spark, tmp_path / "damaged", out)
+    twice = POSTS.append_column("text", POSTS["text"])
+    assert "two columns of one name" in refused(spark, written(tmp_path / "e", twice), out)
     nobody = POSTS.set_column(0, "user", pa.array(["only"] * len(POSTS)))
     assert "at least 2 users" in refused(spark, written(tmp_path / "c", nobody), out)
     assert "no usable row" in refused(spark, written(tmp_path / "d", POSTS[:0]), out)
