@@ -18,14 +18,11 @@ if TYPE_CHECKING:
 
     def kernel(function: Kernel) -> Kernel: ...
 
-    def summing_kernel(function: Kernel) -> Kernel: ...
-
 else:
     # The GIL is released so that threads use all cores; the cache makes the second start fast.
+    # Never with fastmath: the order of its sums depends on what else was compiled in the process,
+    # so that a kernel from the cache gave other bits than the same kernel freshly compiled.
     kernel = numba.njit(cache=True, nogil=True)
-    # The compiler may order sums as the processor likes best, once and for all: equal input gives
-    # equal bits in any batch and thread, but another kind of processor may round its own way.
-    summing_kernel = numba.njit(cache=True, nogil=True, fastmath=True)
 
 
 def available_cores() -> int:

@@ -53,6 +53,8 @@ MADE = {
     "docs/assess.md": ["ranks.parquet", "community.state.alerts", "alerts.parquet"],
     "docs/scale.md": ["ranks.parquet", "community.state", "community.state.alerts"],
     "docs/topics.md": ["model/card.json", "model/phi.npy"],
+    "docs/loop.md": ["loop/report.html", "loop/rows.json"],
+    "docs/choosing.md": ["community/posts.parquet"],
     "docs/release.md": ["released/card.json", "community/posts.parquet.ledger"],
     "docs/judgements.md": ["sheets-judge-7.csv", "own.toml", "matched.toml", "judged.toml"],
 }
@@ -86,6 +88,7 @@ def test_the_commands_of_a_page_run_as_written(page: str, tmp_path: Path) -> Non
         "docs/start.md",
         "docs/simulation.md",
         "docs/corpus.md",
+        "docs/extending.md",
         "docs/assess.md",
         "docs/judgements.md",
         "docs/scale.md",

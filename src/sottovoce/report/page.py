@@ -1,5 +1,6 @@
 """A report is one HTML file that opens offline: no script, no request, readable on paper."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,7 +46,7 @@ class Section:
     @property
     def anchor(self) -> str:
         """The section's address within the page."""
-        return "-".join(self.title.lower().split())
+        return "-".join(re.findall(r"\w+", self.title.lower()))
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,8 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
             _counted(community),
             *optional("Who stands out", _assessed),
             *optional("What a release promises and costs", _released),
-            *optional("Assess, release, assess again", _looped),
             *optional("How four train one classifier and show nobody a text", _learnt),
+            *optional("Assess, release, assess again", _looped),
         ),
         version=sottovoce.__version__,
     )

@@ -38,7 +38,7 @@ NOTES = (
         "same release."
     ),
 )
-_HARDLY = 1.2
+_HARDLY = 1.5
 _DASHES = ("-", ":", "-.", "--")
 
 

@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullFormatter, StrMethodFormatter
 
 from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.study.result import Row
 
+_MARKERS = "os^Dv"
+_DASHES = ("-", "--", "-.", ":")
 PANELS = {"jaccard": "topic Jaccard", "accuracy": "accuracy of the classifier"}
 
 
@@ -49,7 +52,7 @@ def frontier(
     figure, panels = new_panels(len(PANELS), width=9.5, height=4.4, share_y=True)
     for axes, (score, title) in zip(panels, PANELS.items(), strict=True):
         _draw_methods(axes, rows, exposure, score)
-        for (name, level), dashes in zip(levels.items(), (":", "--", "-."), strict=False):
+        for (name, level), dashes in zip(levels.items(), _DASHES, strict=False):
             axes.axhline(level, color=INK, linewidth=1, linestyle=dashes, label=name)
         axes.axhspan(0, limit, color=COLOURS[0], alpha=0.08)
         if chosen is not None:
@@ -64,6 +67,11 @@ def frontier(
                 label="recommended",
             )
         axes.set(xlabel=f"{title} (right: more useful)", ylim=(0, top))
+        axes.margins(x=0.14)  # room for the points' names
+    panels[0].set_xscale("log")
+    panels[0].xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    panels[0].xaxis.set_minor_formatter(NullFormatter())
+    panels[0].xaxis.set_major_locator(FixedLocator([0.05, 0.1, 0.2, 0.5, 1.0]))
     panels[0].set_ylabel(f"{label} (low: more private)")
     legend_below(figure, 3)
     description = f"{label} against usefulness, a point for each setting. {finding}"
@@ -72,7 +80,7 @@ def frontier(
 
 def _draw_methods(axes: Axes, rows: Sequence[Row], exposure: str, score: str) -> None:
     methods = list(dict.fromkeys(cast("str", row["method"]) for row in rows))
-    for method, colour in zip(methods, COLOURS, strict=False):
+    for method, colour, marker in zip(methods, COLOURS, _MARKERS, strict=False):
         own = in_order([row for row in rows if row["method"] == method])
         across = [number(row, score) for row in own]
         up = [number(row, exposure) for row in own]
@@ -82,21 +90,30 @@ def _draw_methods(axes: Axes, rows: Sequence[Row], exposure: str, score: str) ->
             up,
             yerr=error,
             color=colour,
-            marker="o",
-            markersize=4,
+            marker=marker,
+            markersize=5,
             linewidth=1.2,
+            elinewidth=0.6,
             capsize=2,
             label=method,
         )
-        for x, y, row in zip(across, up, own, strict=True):
-            axes.annotate(
-                _named(row),
-                (x, y),
-                textcoords="offset points",
-                xytext=(5, 3),
-                fontsize=7,
-                color=colour,
-            )
+        if method == methods[0]:  # the others have the same settings in the same order
+            _name_points(axes, own, across, up)
+
+
+def _name_points(
+    axes: Axes, rows: Sequence[Row], across: Sequence[float], up: Sequence[float]
+) -> None:
+    for x, y, row in zip(across, up, rows, strict=True):
+        axes.annotate(
+            _named(row),
+            (x, y),
+            textcoords="offset points",
+            xytext=(4, -11) if row["epsilon"] is None else (-7, 3),
+            fontsize=7,
+            color=INK,
+            horizontalalignment="left" if row["epsilon"] is None else "right",
+        )
 
 
 def in_order(rows: Sequence[Row]) -> list[Row]:

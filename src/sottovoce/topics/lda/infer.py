@@ -5,14 +5,16 @@ first goes forward and learns as it goes: each word is shared out among the topi
 before it said. The second goes backward and shares each word out again by all other words. More
 passes move on towards a mode of the posterior and predict unseen words of a short post worse.
 
-A post has the same bits in any batch and on any number of threads: nothing of one post is summed
-with another's, and the order of sums over topics is fixed when the kernel is compiled.
+A post has the same bits in any batch, on any number of threads and in any process: nothing of one
+post is summed with another's, and sums over topics go in eight lanes, which is both a fixed order
+and one that a processor can do side by side.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.compiled import Whole, kernel, summing_kernel
+from sottovoce.compiled import Whole, kernel
+from sottovoce.topics.lanes import lane_sum
 
 # A block of posts stays in the cache between inference and what is made of it.
 BLOCK = 64
@@ -21,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 # One function on purpose: a helper called for each word would count references to its arrays.
-@summing_kernel
+@kernel
 def fold_in(
     pointers: NDArray[np.int64],
     columns: NDArray[np.int32],
@@ -47,10 +49,9 @@ def fold_in(
         # Counted from 0, so that the compiler sees that no place is counted from the end.
         for place in range(words):
             word, count = columns[begin + place], counts[begin + place]
-            total = 0.0
             for topic in range(topics):
                 weight[topic] = phi[word, topic] * expected[topic]
-                total += weight[topic]
+            total = lane_sum(weight, topics)
             # A word that no topic has says nothing.
             factor = count / total if total > 0.0 else 0.0
             known = known or total > 0.0
@@ -61,11 +62,11 @@ def fold_in(
         for step in range(words):
             place = words - 1 - step
             word, count = columns[begin + place], counts[begin + place]
-            one, total = 1.0 / count, 0.0
+            one = 1.0 / count
             for topic in range(topics):
                 others = expected[topic] - one * shares[place, topic]
                 weight[topic] = phi[word, topic] * others
-                total += weight[topic]
+            total = lane_sum(weight, topics)
             factor = count / total if total > 0.0 else 0.0
             for topic in range(topics):
                 expected[topic] += weight[topic] * factor - shares[place, topic]
@@ -73,7 +74,7 @@ def fold_in(
             out[row - first, topic] = expected[topic] if known else 0.0
 
 
-@summing_kernel
+@kernel
 def topic_shares(
     pointers: NDArray[np.int64],
     columns: NDArray[np.int32],
@@ -96,7 +97,7 @@ def topic_shares(
                     out[row, topic] = expected[row - begin, topic] / total
 
 
-@summing_kernel
+@kernel
 def cosines_with_dimensions(
     pointers: NDArray[np.int64],
     columns: NDArray[np.int32],

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.compiled import Whole, kernel, summing_kernel
+from sottovoce.compiled import Whole, kernel
+from sottovoce.topics.lanes import lane_dot, lane_sum
 
 # Up to here the words' dot products are less work than a vector for each of a few topics. It does
 # not depend on how many topics there are, so neither do a topic's bits.
@@ -12,7 +13,7 @@ FEW_WORDS = 32
 Floats = NDArray[np.float64]
 
 
-@summing_kernel
+@kernel
 def word_cosines(
     vectors: NDArray[np.float32],
     units: Floats,
@@ -24,9 +25,7 @@ def word_cosines(
     """cos(v, X) of each word with each topic, a column of ``units``; ``norms`` gets ||v||."""
     size, topics = units.shape
     for word in range(first, last):
-        square = 0.0
-        for place in range(size):
-            square += np.float64(vectors[word, place]) ** 2
+        square = lane_dot(vectors, word, word, size)
         norms[word] = np.sqrt(square)
         for topic in range(topics):
             out[word, topic] = 0.0
@@ -38,7 +37,7 @@ def word_cosines(
 
 
 # One function on purpose: a helper called for each word would count references to its arrays.
-@summing_kernel
+@kernel
 def post_cosines(  # noqa: C901, PLR0912 - see above
     pointers: NDArray[np.int64],
     columns: NDArray[np.int32],
@@ -75,9 +74,7 @@ def post_cosines(  # noqa: C901, PLR0912 - see above
             for i in range(words):
                 for j in range(i + 1):
                     one, other = columns[begin + i], columns[begin + j]
-                    dot = 0.0
-                    for k in range(size):
-                        dot += np.float64(vectors[one, k]) * vectors[other, k]
+                    dot = lane_dot(vectors, one, other, size)
                     twice = dot if i == j else 2.0 * dot
                     for topic in range(topics):
                         squares[topic] += twice * weights[i, topic] * weights[j, topic]
@@ -90,7 +87,8 @@ def post_cosines(  # noqa: C901, PLR0912 - see above
                         for k in range(size):
                             vector[k] += weight * vectors[word, k]
                 for k in range(size):
-                    squares[topic] += vector[k] * vector[k]
+                    vector[k] *= vector[k]
+                squares[topic] = lane_sum(vector, size)
         for topic in range(topics):
             if out[row, topic] > 0.0 and squares[topic] > 0.0:
                 out[row, topic] = min(1.0, out[row, topic] / np.sqrt(squares[topic]))
