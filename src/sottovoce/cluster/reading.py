@@ -5,9 +5,12 @@ Unlike one machine's reader, Spark's fills up a row of CSV that has too few fiel
 cuts one that has too many.
 """
 
+import os
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
@@ -18,6 +21,8 @@ from sottovoce.corpus.reading.opening import without_compression
 from sottovoce.corpus.reading.options import Format, ReadOptions
 from sottovoce.errors import CorpusError, ParameterError
 
+_PATTERN = re.compile(r"[\\*?\[\]{}]")
+_LITERALLY = r"\\\g<0>"
 _SUFFIXES = {
     ".csv": Format.CSV,
     ".tsv": Format.TSV,
@@ -41,7 +46,7 @@ def read_rows(
     ``with_origin``: and for each row its file, and where in it the stretch that holds it begins.
     """
     check_mapping(schema, options)
-    kind = options.format or _format_of(path)
+    kind = format_of(path, options)
     readers: dict[Format, Callable[[Spark, str, ReadOptions], Spark]] = {
         Format.PARQUET: _parquet,
         Format.CSV: partial(_delimited, separator=",", quote='"'),
@@ -53,7 +58,7 @@ def read_rows(
         raise ParameterError(
             f"Spark reads {', '.join(readers)}, got {kind}; convert it, or use --engine embedded."
         )
-    frame = readers[kind](session, path, options)
+    frame = readers[kind](session, _address(path), options)
     places = locate(schema, options, frame.columns, path)
     columns = {name: frame.columns[place] for name, place in places.items()}
     _check_columns(frame, columns, path)
@@ -67,10 +72,23 @@ def read_rows(
     return frame.select(*fields, *(origin if with_origin else ()))
 
 
-def _format_of(path: str) -> Format:
-    """By the name; a folder without one is taken for Parquet, which Spark's users write most."""
+def format_of(path: str, options: ReadOptions) -> Format:
+    """As told, or by the name; without one it is taken for Parquet, which Spark's users write."""
     name = Path(path.rstrip("/")).name
-    return _SUFFIXES.get(without_compression(Path(name)).suffix.lower(), Format.PARQUET)
+    by_name = _SUFFIXES.get(without_compression(Path(name)).suffix.lower(), Format.PARQUET)
+    return options.format or by_name
+
+
+def address_of_file(found: str) -> str:
+    """A file that Spark named, as Spark's readers take addresses: plain, and no pattern."""
+    parts = urlsplit(found)
+    host = f"//{parts.netloc}" if parts.netloc else ""
+    return f"{parts.scheme}:{host}{_PATTERN.sub(_LITERALLY, unquote(parts.path))}"
+
+
+def _address(path: str) -> str:
+    """What is there by this very name is meant literally; any other may be a pattern."""
+    return _PATTERN.sub(_LITERALLY, path) if os.path.lexists(path) else path
 
 
 def _parquet(session: Spark, path: str, _options: ReadOptions) -> Spark:

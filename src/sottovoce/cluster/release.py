@@ -11,7 +11,7 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -33,10 +33,11 @@ from sottovoce.cluster.blocks import (
 )
 from sottovoce.cluster.failures import told
 from sottovoce.cluster.noise import PARTS, Block, Drawing, collected, noise_blocks
-from sottovoce.cluster.reading import read_rows
+from sottovoce.cluster.reading import address_of_file, format_of, read_rows
 from sottovoce.cluster.session import tuned
 from sottovoce.cluster.states import tally_of
 from sottovoce.cluster.untyped import Spark
+from sottovoce.corpus.reading.options import ReadOptions
 from sottovoce.corpus.reading.tally import Tally
 from sottovoce.corpus.schema import DOCUMENTS
 from sottovoce.corpus.vocabulary import Vocabulary
@@ -128,7 +129,8 @@ def counted_documents(
             raise CorpusError(f"no usable row: {tally}.")
         counted = counts.where("number >= 0")
         digest, blocks = _digested(counted)
-        corpus = _identity(session, rows, reading)
+        kind = format_of(address, reading)
+        corpus = _identity(session, rows, replace(reading, format=kind))
         documents = Documents(digest.counts(len(vocabulary)), vocabulary, corpus)
         yield SparkDocuments(documents, declared, tally, counted, blocks)
 
@@ -179,11 +181,11 @@ def _digested(counted: Spark) -> tuple[CountsDigest, dict[BlockName, Block]]:
     return digest, blocks
 
 
-def _identity(session: Spark, rows: Spark, reading: Spark) -> str:
+def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> str:
     """The name of the corpus, from its texts in order: a stream through the driver, hashed."""
     identity = CorpusIdentity()
     for file in sorted(rows.inputFiles(), key=file_order):
-        one = read_rows(session, file, DOCUMENTS, reading)
+        one = read_rows(session, address_of_file(file), DOCUMENTS, reading)
         texts = one.mapInArrow(partial(texts_of, reading.max_line_bytes), TEXTS)
         for row in texts.toLocalIterator(prefetchPartitions=True):
             identity.add(bytes(row["lengths"]), bytes(row["texts"]))

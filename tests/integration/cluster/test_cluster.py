@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +27,8 @@ from sottovoce.release.folder import verified_card
 from sottovoce.release.ledger import Ledger
 from sottovoce.topics import Catalogue, LdaModel, SkipGramModel
 
+# Each command takes about a minute of processor time, most of it Java's beginnings.
+pytestmark = pytest.mark.long
 SOURCES = Path(__file__).parents[3] / "src"
 FILES = 4
 NAMES = ("measure", "user", "topic", "score", "rank", "band")
@@ -51,7 +54,7 @@ def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
 def wait_for(process: subprocess.Popen[str], there: Callable[[], object]) -> None:
     while not there():
         assert process.poll() is None, process.communicate()
-        os.sched_yield()
+        time.sleep(0.01)
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +228,6 @@ def test_a_release_with_a_dying_worker_is_one_spend_and_one_noise(
     finish(start("audit", "--release", tmp_path / "spark"))
 
 
-@pytest.mark.long
 def test_a_driver_that_dies_after_the_spend_published_nothing_and_is_made_up_for(
     cluster: Cluster, documents: Path, tmp_path: Path
 ) -> None:
@@ -244,7 +246,6 @@ def test_a_driver_that_dies_after_the_spend_published_nothing_and_is_made_up_for
     assert [path.suffix for path in (tmp_path / "a.ledger.outputs").iterdir()] == [".bin"]
 
 
-@pytest.mark.long
 def test_spark_submit_runs_the_command_line(
     java: None, turn: None, community: Path, expected: pa.Table, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from sottovoce.study import scale
 from sottovoce.study.options import Options
 from sottovoce.study.result import StudyResult
 from sottovoce.study.scale_parts.fits import power_law, straight_line
-from sottovoce.study.scale_parts.measured import EMBEDDED, SPARK, Case, Figures, embedded
+from sottovoce.study.scale_parts.measured import EMBEDDED, SPARK, Case, Figures, embedded, measure
 from sottovoce.study.scale_parts.plan import Rates, plan
 from sottovoce.study.scale_parts.usage import usage
 
@@ -68,6 +68,8 @@ def test_a_proportional_machine_has_exponent_one(monkeypatch: pytest.MonkeyPatch
         assert check["posts"] == 13_000_000
         assert check["value"] == pytest.approx(130)
         assert str(check["because"]).endswith("0.0%")
+    shuffled = checks["10^9 users: shuffle by what Spark shuffled"]
+    assert shuffled["value"] == pytest.approx(100 * 1e9 * 13e6 / 107_000 / 1e12)
     assert len(result.plots) == 4
     assert result.table(wide=True)
 
@@ -124,6 +126,20 @@ def test_one_assessment_is_measured(tmp_path: Path) -> None:
     assert figures.input_bytes == (tmp_path / "posts.parquet").stat().st_size
     assert figures.state_bytes == (tmp_path / "state").stat().st_size
     assert figures.peak_bytes > 50e6
+
+
+@pytest.mark.long
+def test_thirteen_million_queries_need_two_gigabytes_and_time_in_proportion(tmp_path: Path) -> None:
+    sizes = [(130_000, 1_070), (1_300_000, 10_700), (13_000_000, 107_000)]
+    found = []
+    for posts, users in sizes:
+        folder = tmp_path / str(posts)
+        folder.mkdir()
+        found.append(measure(Case(EMBEDDED, posts, users, 200), folder))
+    assert found[-1].peak_bytes < 2e9
+    law = power_law([posts for posts, _ in sizes], [each.scoring_cpu_s for each in found])
+    assert law is not None
+    assert 0.95 <= law.exponent <= 1.05, found
 
 
 def test_usage_adds_up_a_family() -> None:

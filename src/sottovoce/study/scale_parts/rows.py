@@ -128,6 +128,7 @@ def _plan_rows(measured: Sequence[Measured], sizes: Sizes) -> Iterator[Row]:
             because=line.because,
         )
     yield from _plan_check_rows(measured, rates)
+    yield from _shuffle_check_rows(measured, rates)
 
 
 def _plan_check_rows(measured: Sequence[Measured], rates: Rates) -> Iterator[Row]:
@@ -151,6 +152,25 @@ def _plan_check_rows(measured: Sequence[Measured], rates: Rates) -> Iterator[Row
             because=f"power {law.exponent:.3f}; the plan says {value:.4g}: {value / fitted:.2f} "
             "times as much",
         )
+
+
+def _shuffle_check_rows(measured: Sequence[Measured], rates: Rates) -> Iterator[Row]:
+    """The bound on what is shuffled, against what Spark did shuffle for each post."""
+    on_spark = [each for each in measured if each.case.engine == SPARK]
+    if not on_spark:
+        return
+    largest = max(on_spark, key=lambda each: each.case.posts)
+    of_a_post = largest.figures.shuffle_bytes / largest.case.posts
+    yield _blank(
+        kind="check",
+        axis="posts",
+        what="10^9 users: shuffle by what Spark shuffled",
+        engine=SPARK,
+        posts=largest.case.posts,
+        value=of_a_post * PEOPLE * rates.posts_per_user / 1e12,
+        unit="TB",
+        because=f"{of_a_post:,.0f} bytes a post, compressed; the plan allows {rates.line_bytes:,}",
+    )
 
 
 def _rates(measured: Sequence[Measured], sizes: Sizes) -> Rates:
