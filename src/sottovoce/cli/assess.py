@@ -1,6 +1,5 @@
 """``sottovoce assess``."""
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +34,7 @@ from sottovoce.cli.keeping import (
     CheckpointEveryOption,
     CheckpointOption,
     ResumeOption,
+    alone_with,
     mentioning_resume,
     the_keeping,
     the_state,
@@ -51,7 +51,7 @@ from sottovoce.cli.reading import (
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
 from sottovoce.corpus.reading.options import MIB
 from sottovoce.errors import ParameterError
-from sottovoce.files import only_one, refuse_overlap
+from sottovoce.files import refuse_overlap
 
 if TYPE_CHECKING:
     from sottovoce.assess.job import Assessment
@@ -160,7 +160,7 @@ def assess(
             raise ParameterError("Spark needs --out, a folder for the ranks.")
         assess_on_spark(chosen, request, posts, out, reading, precision, as_json)
         return
-    with nullcontext() if state is None else only_one(state), mentioning_resume(checkpoint):
+    with alone_with(state, checkpoint), mentioning_resume(checkpoint):
         assessment = Assessment(request, state, keeping=keeping)
         if posts is None and not merge and not len(assessment.state):
             raise ParameterError(

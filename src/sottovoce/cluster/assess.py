@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
 
 from sottovoce.assess.api import plan_scoring
 from sottovoce.assess.buckets import Bucket
@@ -36,13 +35,12 @@ from sottovoce.cluster.session import tuned
 from sottovoce.cluster.shipping import Place, Shipped, digest_of, packed
 from sottovoce.cluster.sketches import Precision, sketched
 from sottovoce.cluster.states import layout, merge_rows, score_posts, value_columns
+from sottovoce.cluster.untyped import Spark
 from sottovoce.corpus.reading.options import MIB
 from sottovoce.errors import CorpusError
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import Mode, Space
 
-Frame: TypeAlias = Any
-"""A Spark DataFrame; pyspark is an extra, and has no types here."""
 _ROWS_PER_PART = 1 << 20
 
 
@@ -50,7 +48,7 @@ _ROWS_PER_PART = 1 << 20
 class Ranked:
     """Ranks as a table of Spark's, most exposed first within each measure and topic."""
 
-    table: Frame
+    table: Spark
     community: Community
     places: tuple[Place, ...]
 
@@ -72,7 +70,7 @@ class Plan:
     precision: Precision | None = None
     """None: exact ranks; else brackets of them."""
 
-    def ship(self, context: Any) -> tuple[Shipped, tuple[Place, ...]]:  # noqa: ANN401 - Spark's
+    def ship(self, context: Spark) -> tuple[Shipped, tuple[Place, ...]]:
         """Broadcast all that workers need, once."""
         chosen, scoring = plan_scoring(
             self.catalogue,
@@ -97,7 +95,7 @@ class Plan:
 
 
 def score_on_spark(
-    posts: Frame,
+    posts: Spark,
     spaces: Sequence[Space],
     catalogue: Catalogue,
     *,
@@ -110,7 +108,7 @@ def score_on_spark(
     timezone: str = "UTC",
     partitions: int | None = None,
     precision: Precision | None = None,
-) -> Frame:
+) -> Spark:
     """Rank the users of a community, given as a Spark DataFrame with user, time and text.
 
     Returns a DataFrame with measure, user, topic, score, rank and band, in the order and with the
@@ -136,7 +134,7 @@ def score_on_spark(
 
 
 @contextmanager
-def ranked(posts: Frame, plan: Plan) -> Iterator[Ranked]:
+def ranked(posts: Spark, plan: Plan) -> Iterator[Ranked]:
     """Ranks that can be read inside the block; what was kept on the way is dropped after it."""
     session = posts.sparkSession
     shipped, places = plan.ship(session.sparkContext)
@@ -155,7 +153,7 @@ def ranked(posts: Frame, plan: Plan) -> Iterator[Ranked]:
         yield Ranked(table, community, places)
 
 
-def merged_states(posts: Frame, shipped: Shipped) -> Frame:
+def merged_states(posts: Spark, shipped: Shipped) -> Spark:
     """One row for each user."""
     from pyspark.sql import functions as sql  # noqa: PLC0415 - an extra
 
@@ -168,7 +166,7 @@ def merged_states(posts: Frame, shipped: Shipped) -> Frame:
     return gathered.mapInArrow(partial(merge_rows, shipped), layout(header))
 
 
-def counted(states: Frame, shipped: Shipped) -> Community:
+def counted(states: Spark, shipped: Shipped) -> Community:
     """What must be known of all users."""
     counts = states.mapInArrow(partial(count_community, shipped), COUNTS)
     sums = counts.groupBy("what").sum("amount").collect()
@@ -182,7 +180,7 @@ def check_enough(community: Community) -> None:
     check_community(community.users)
 
 
-def in_order(states: Frame, shipped: Shipped, community: Community, places: int) -> Frame:
+def in_order(states: Spark, shipped: Shipped, community: Community, places: int) -> Spark:
     """All scores, in parts that follow one another and are sorted."""
     from pyspark.sql import functions as sql  # noqa: PLC0415 - an extra
 
@@ -194,14 +192,14 @@ def in_order(states: Frame, shipped: Shipped, community: Community, places: int)
     return ranges.withColumn("part", sql.spark_partition_id())
 
 
-def numbered(ordered: Frame, places: tuple[Place, ...]) -> Frame:
+def numbered(ordered: Spark, places: tuple[Place, ...]) -> Spark:
     """Ranks and bands for scores in order."""
     edges = [Edge(*row) for row in ordered.mapInArrow(edges_of, EDGES).collect()]
     known = {part: dict(of_part) for part, of_part in positions(edges).items()}
     return ordered.mapInArrow(partial(number_rows, places, known), RANKS)
 
 
-def on_disk() -> Any:  # noqa: ANN401 - Spark has no types
+def on_disk() -> Spark:
     """Where tables that are read twice are kept: on the workers' disks."""
     from pyspark import StorageLevel  # noqa: PLC0415 - an extra
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sottovoce.assess.ranking import BANDS, REST
 from sottovoce.cluster.assess import Plan, ranked
@@ -11,6 +10,7 @@ from sottovoce.cluster.output import whole_folder
 from sottovoce.cluster.reading import read_rows
 from sottovoce.cluster.session import tuned
 from sottovoce.cluster.shipping import Place
+from sottovoce.cluster.untyped import Spark
 from sottovoce.corpus.reading.options import ReadOptions
 from sottovoce.corpus.reading.tally import Tally
 from sottovoce.corpus.schema import POSTS
@@ -27,7 +27,7 @@ class Outcome:
     tally: Tally
 
 
-def assess_files(session: Any, posts: str, out: str, plan: Plan, reading: ReadOptions) -> Outcome:  # noqa: ANN401 - Spark has no types
+def assess_files(session: Spark, posts: str, out: str, plan: Plan, reading: ReadOptions) -> Outcome:
     """Rank the users who wrote ``posts`` into a folder of Parquet files, most exposed first."""
     with (
         told(f"assess {posts}"),

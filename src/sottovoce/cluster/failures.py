@@ -15,6 +15,7 @@ from sottovoce.errors import InputError, SottovoceError
 _OURS = re.compile(r"^(?:\S*\.)?sottovoce\.errors\.(\w+): (.+)$", re.MULTILINE)
 _KNOWN = {
     "PATH_NOT_FOUND": "there is no such path",
+    "COLUMN_ALREADY_EXISTS": "it has two columns of one name",
     "CANNOT_MERGE_SCHEMAS": "its files have different columns",
     "UNABLE_TO_INFER_SCHEMA": "it holds no file with columns",
     "FAILED_READ_FILE": "a file of it cannot be read",

@@ -8,16 +8,16 @@ store promises is what holds there.
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from sottovoce.cluster.failures import is_sparks
+from sottovoce.cluster.untyped import Spark
 from sottovoce.errors import InputError
 
 _FINISHED = "_SUCCESS"
 
 
 @contextmanager
-def whole_folder(session: Any, address: str) -> Iterator[str]:  # noqa: ANN401 - Spark has no types
+def whole_folder(session: Spark, address: str) -> Iterator[str]:
     """Yield an address to write to that becomes ``address`` when the block ends well."""
     files = _Files(session, address)
     files.prepare()
@@ -31,7 +31,7 @@ def whole_folder(session: Any, address: str) -> Iterator[str]:  # noqa: ANN401 -
 class _Files:
     """The file system of an address, behind Spark."""
 
-    def __init__(self, session: Any, address: str) -> None:  # noqa: ANN401 - Spark has no types
+    def __init__(self, session: Spark, address: str) -> None:
         context = session.sparkContext
         self._fs = context._jvm.org.apache.hadoop.fs  # noqa: SLF001 - Python has no door to it
         self._address = address
@@ -91,5 +91,5 @@ class _Files:
             raise
         return made
 
-    def _private(self) -> Any:  # noqa: ANN401 - Hadoop's
+    def _private(self) -> Spark:
         return self._fs.permission.FsPermission("700")

@@ -5,19 +5,24 @@ Unlike one machine's reader, Spark's fills up a row of CSV that has too few fiel
 cuts one that has too many.
 """
 
+import os
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
+from sottovoce.cluster.untyped import Spark
 from sottovoce.corpus.reading.conform import check_types
 from sottovoce.corpus.reading.mapping import check_mapping, locate
 from sottovoce.corpus.reading.opening import without_compression
 from sottovoce.corpus.reading.options import Format, ReadOptions
 from sottovoce.errors import CorpusError, ParameterError
 
+_PATTERN = re.compile(r"[\\*?\[\]{}]")
+_LITERALLY = r"\\\g<0>"
 _SUFFIXES = {
     ".csv": Format.CSV,
     ".tsv": Format.TSV,
@@ -29,20 +34,20 @@ _SUFFIXES = {
 
 
 def read_rows(
-    session: Any,  # noqa: ANN401 - Spark has no types
+    session: Spark,
     path: str,
     schema: pa.Schema,
     options: ReadOptions,
     *,
     with_origin: bool = False,
-) -> Any:  # noqa: ANN401 - Spark has no types
+) -> Spark:
     """The fields of ``schema`` that the files at ``path`` have, under our names.
 
     ``with_origin``: and for each row its file, and where in it the stretch that holds it begins.
     """
     check_mapping(schema, options)
-    kind = options.format or _format_of(path)
-    readers: dict[Format, Callable[[Any, str, ReadOptions], Any]] = {
+    kind = format_of(path, options)
+    readers: dict[Format, Callable[[Spark, str, ReadOptions], Spark]] = {
         Format.PARQUET: _parquet,
         Format.CSV: partial(_delimited, separator=",", quote='"'),
         Format.TSV: partial(_delimited, separator="\t", quote=""),
@@ -53,7 +58,7 @@ def read_rows(
         raise ParameterError(
             f"Spark reads {', '.join(readers)}, got {kind}; convert it, or use --engine embedded."
         )
-    frame = readers[kind](session, path, options)
+    frame = readers[kind](session, _address(path), options)
     places = locate(schema, options, frame.columns, path)
     columns = {name: frame.columns[place] for name, place in places.items()}
     _check_columns(frame, columns, path)
@@ -67,24 +72,37 @@ def read_rows(
     return frame.select(*fields, *(origin if with_origin else ()))
 
 
-def _format_of(path: str) -> Format:
-    """By the name; a folder without one is taken for Parquet, which Spark's users write most."""
+def format_of(path: str, options: ReadOptions) -> Format:
+    """As told, or by the name; without one it is taken for Parquet, which Spark's users write."""
     name = Path(path.rstrip("/")).name
-    return _SUFFIXES.get(without_compression(Path(name)).suffix.lower(), Format.PARQUET)
+    by_name = _SUFFIXES.get(without_compression(Path(name)).suffix.lower(), Format.PARQUET)
+    return options.format or by_name
 
 
-def _parquet(session: Any, path: str, _options: ReadOptions) -> Any:  # noqa: ANN401 - Spark has no types
+def address_of_file(found: str) -> str:
+    """A file that Spark named, as Spark's readers take addresses: plain, and no pattern."""
+    parts = urlsplit(found)
+    host = f"//{parts.netloc}" if parts.netloc else ""
+    return f"{parts.scheme}:{host}{_PATTERN.sub(_LITERALLY, unquote(parts.path))}"
+
+
+def _address(path: str) -> str:
+    """What is there by this very name is meant literally; any other may be a pattern."""
+    return _PATTERN.sub(_LITERALLY, path) if os.path.lexists(path) else path
+
+
+def _parquet(session: Spark, path: str, _options: ReadOptions) -> Spark:
     return session.read.parquet(path)
 
 
 def _delimited(
-    session: Any,  # noqa: ANN401 - Spark has no types
+    session: Spark,
     path: str,
     options: ReadOptions,
     *,
     separator: str,
     quote: str,
-) -> Any:  # noqa: ANN401 - Spark has no types
+) -> Spark:
     reader = session.read.options(
         sep=separator,
         quote=quote,
@@ -101,7 +119,7 @@ def _delimited(
     return frame.toDF(*options.header) if isinstance(options.header, tuple) else frame
 
 
-def _json(session: Any, path: str, options: ReadOptions, *, schema: pa.Schema) -> Any:  # noqa: ANN401 - Spark has no types
+def _json(session: Spark, path: str, options: ReadOptions, *, schema: pa.Schema) -> Spark:
     from pyspark.sql.types import StringType, StructField, StructType  # noqa: PLC0415 - an extra
 
     names = [str(options.columns.get(field.name, field.name)) for field in schema]
@@ -109,15 +127,15 @@ def _json(session: Any, path: str, options: ReadOptions, *, schema: pa.Schema) -
     return session.read.schema(texts).option("encoding", options.encoding).json(path)
 
 
-def _lines(session: Any, path: str, _options: ReadOptions) -> Any:  # noqa: ANN401 - Spark has no types
+def _lines(session: Spark, path: str, _options: ReadOptions) -> Spark:
     return session.read.text(path).withColumnRenamed("value", "text")
 
 
-def _column(frame: Any, name: str) -> Any:  # noqa: ANN401 - Spark has no types
+def _column(frame: Spark, name: str) -> Spark:
     return frame["`" + name.replace("`", "``") + "`"]
 
 
-def _check_columns(frame: Any, columns: dict[str, str], path: str) -> None:  # noqa: ANN401 - Spark has no types
+def _check_columns(frame: Spark, columns: dict[str, str], path: str) -> None:
     from pyspark.sql.pandas.types import to_arrow_type  # noqa: PLC0415 - an extra
 
     kinds = {field.name: field.dataType for field in frame.schema}
@@ -130,7 +148,7 @@ def _check_columns(frame: Any, columns: dict[str, str], path: str) -> None:  # n
     check_types(pa.schema(fields), path)
 
 
-def _check_same_schemas(session: Any, frame: Any, columns: Sequence[str], path: str) -> None:  # noqa: ANN401 - Spark has no types
+def _check_same_schemas(session: Spark, frame: Spark, columns: Sequence[str], path: str) -> None:
     """Refuse files that differ in a column: Spark would take one file's word for all of them."""
     context = session.sparkContext
     jvm, settings = context._jvm, context._jsc.hadoopConfiguration()  # noqa: SLF001 - Python has no door to footers
@@ -148,7 +166,9 @@ def _check_same_schemas(session: Any, frame: Any, columns: Sequence[str], path: 
             )
 
 
-def _kinds_in(jvm: Any, settings: Any, file: str, columns: Sequence[str]) -> tuple[str | None, ...]:  # noqa: ANN401 - Spark has no types
+def _kinds_in(
+    jvm: Spark, settings: Spark, file: str, columns: Sequence[str]
+) -> tuple[str | None, ...]:
     where = jvm.org.apache.hadoop.fs.Path(jvm.java.net.URI.create(file))
     hadoop = jvm.org.apache.parquet.hadoop
     reader = hadoop.ParquetFileReader.open(hadoop.util.HadoopInputFile.fromPath(where, settings))

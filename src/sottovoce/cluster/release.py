@@ -11,10 +11,9 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -34,9 +33,11 @@ from sottovoce.cluster.blocks import (
 )
 from sottovoce.cluster.failures import told
 from sottovoce.cluster.noise import PARTS, Block, Drawing, collected, noise_blocks
-from sottovoce.cluster.reading import read_rows
+from sottovoce.cluster.reading import address_of_file, format_of, read_rows
 from sottovoce.cluster.session import tuned
 from sottovoce.cluster.states import tally_of
+from sottovoce.cluster.untyped import Spark
+from sottovoce.corpus.reading.options import ReadOptions
 from sottovoce.corpus.reading.tally import Tally
 from sottovoce.corpus.schema import DOCUMENTS
 from sottovoce.corpus.vocabulary import Vocabulary
@@ -60,7 +61,7 @@ class SparkDocuments:
     documents: Documents
     declared: tuple[str, ...]
     tally: Tally
-    counted: Any
+    counted: Spark
     """Spark's table of blocks."""
     blocks: dict[BlockName, Block]
 
@@ -108,7 +109,7 @@ class SparkDocuments:
 
 @contextmanager
 def counted_documents(
-    session: Any,  # noqa: ANN401 - Spark has no types
+    session: Spark,
     inputs: ReleaseInputs,
     address: str,
     *,
@@ -128,7 +129,8 @@ def counted_documents(
             raise CorpusError(f"no usable row: {tally}.")
         counted = counts.where("number >= 0")
         digest, blocks = _digested(counted)
-        corpus = _identity(session, rows, reading)
+        kind = format_of(address, reading)
+        corpus = _identity(session, rows, replace(reading, format=kind))
         documents = Documents(digest.counts(len(vocabulary)), vocabulary, corpus)
         yield SparkDocuments(documents, declared, tally, counted, blocks)
 
@@ -151,7 +153,7 @@ def _counting(inputs: ReleaseInputs) -> tuple[Vocabulary, Counting]:
     return vocabulary, Counting(vocabulary, rules, inputs.reading.max_line_bytes)
 
 
-def _tally(counts: Any) -> Tally:  # noqa: ANN401 - Spark has no types
+def _tally(counts: Spark) -> Tally:
     from pyspark.sql import functions as sql  # noqa: PLC0415 - an extra
 
     tallies = counts.where("number < 0").select(sql.posexplode("tally").alias("what", "amount"))
@@ -159,7 +161,7 @@ def _tally(counts: Any) -> Tally:  # noqa: ANN401 - Spark has no types
     return tally_of(np.array([sums[what] for what in sorted(sums)], np.int64))
 
 
-def _digested(counted: Any) -> tuple[CountsDigest, dict[BlockName, Block]]:  # noqa: ANN401 - Spark has no types
+def _digested(counted: Spark) -> tuple[CountsDigest, dict[BlockName, Block]]:
     """The hashes that name the request, and where each block stands; block by block, in order."""
     names = sorted(
         (BlockName.of(row["file"], row["start"], row["number"]), row["digest"])
@@ -168,7 +170,7 @@ def _digested(counted: Any) -> tuple[CountsDigest, dict[BlockName, Block]]:  # n
     places = {name: place for place, (name, _) in enumerate(names)}
     digest = CountsDigest()
     blocks: dict[BlockName, Block] = {}
-    waiting: dict[int, tuple[BlockName, Any]] = {}
+    waiting: dict[int, tuple[BlockName, Spark]] = {}
     for row in counted.toLocalIterator(prefetchPartitions=True):
         name = BlockName.of(row["file"], row["start"], row["number"])
         waiting[places[name]] = (name, row)
@@ -179,11 +181,11 @@ def _digested(counted: Any) -> tuple[CountsDigest, dict[BlockName, Block]]:  # n
     return digest, blocks
 
 
-def _identity(session: Any, rows: Any, reading: Any) -> str:  # noqa: ANN401 - Spark has no types
+def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> str:
     """The name of the corpus, from its texts in order: a stream through the driver, hashed."""
     identity = CorpusIdentity()
     for file in sorted(rows.inputFiles(), key=file_order):
-        one = read_rows(session, file, DOCUMENTS, reading)
+        one = read_rows(session, address_of_file(file), DOCUMENTS, reading)
         texts = one.mapInArrow(partial(texts_of, reading.max_line_bytes), TEXTS)
         for row in texts.toLocalIterator(prefetchPartitions=True):
             identity.add(bytes(row["lengths"]), bytes(row["texts"]))

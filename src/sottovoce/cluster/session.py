@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from sottovoce.cluster.failures import is_sparks
+from sottovoce.cluster.untyped import Spark
 from sottovoce.errors import InputError, MissingExtraError, ParameterError
 
 LOCAL = "local[*]"
@@ -43,7 +43,7 @@ _OURS = {
 @contextmanager
 def open_session(
     master: str | None = None, *, settings: dict[str, str] | None = None, wait_s: float = 60.0
-) -> Iterator[Any]:
+) -> Iterator[Spark]:
     """A session on ``master``: the one given, else the one `spark-submit` chose, else this machine.
 
     It is stopped at the end, unless it was there before.
@@ -66,7 +66,7 @@ def open_session(
 
 @contextmanager
 def tuned(
-    session: Any,  # noqa: ANN401 - Spark has no types
+    session: Spark,
     partitions: int | None = None,
     *,
     batch_rows: int = 16384,
@@ -131,7 +131,7 @@ def _answers(address: str, master: str) -> bool:
         return False
 
 
-def _session_class() -> Any:  # noqa: ANN401 - Spark has no types
+def _session_class() -> Spark:
     try:
         from pyspark.sql import SparkSession  # noqa: PLC0415 - an extra
     except ModuleNotFoundError as error:
@@ -140,11 +140,11 @@ def _session_class() -> Any:  # noqa: ANN401 - Spark has no types
 
 
 def _started(
-    session_class: Any,  # noqa: ANN401 - Spark has no types
+    session_class: Spark,
     master: str | None,
     settings: dict[str, str],
     submitted: bool,
-) -> Any:  # noqa: ANN401 - Spark has no types
+) -> Spark:
     builder = session_class.builder.appName("sottovoce")
     for name, value in {**_QUIET, **settings}.items():
         builder = builder.config(name, value)
@@ -179,7 +179,7 @@ def _quiet_start() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _wait_for_workers(session: Any, wait_s: float) -> None:  # noqa: ANN401 - Spark has no types
+def _wait_for_workers(session: Spark, wait_s: float) -> None:
     """A master without workers takes a job and lets it lie: say so instead."""
     context = session.sparkContext
     master = context.master
@@ -195,7 +195,7 @@ def _wait_for_workers(session: Any, wait_s: float) -> None:  # noqa: ANN401 - Sp
         time.sleep(_STEP_S)
 
 
-def _executors(context: Any) -> int:  # noqa: ANN401 - Spark has no types
+def _executors(context: Spark) -> int:
     """How many workers have joined; a context that Spark gave up on is told."""
     try:
         tracker = context._jsc.sc().statusTracker()  # noqa: SLF001 - Python has no door to it

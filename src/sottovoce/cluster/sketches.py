@@ -8,7 +8,6 @@ always holds the true one, at most the stated share of all users wide, and exact
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import pyarrow as pa
 
@@ -16,6 +15,7 @@ from sottovoce.assess.rank_sketch import RankSketch
 from sottovoce.cluster.community import Community
 from sottovoce.cluster.ranks import BAND_NAMES, band_numbers, scored_users
 from sottovoce.cluster.shipping import Sent, Shipped
+from sottovoce.cluster.untyped import Spark
 
 SKETCHES = "place int, part int, sketch binary"
 BRACKETS = (
@@ -38,11 +38,11 @@ class Precision:
 
 
 def sketched(
-    states: Any,  # noqa: ANN401 - Spark has no types
+    states: Spark,
     shipped: Shipped,
     community: Community,
     precision: Precision,
-) -> Any:  # noqa: ANN401 - Spark has no types
+) -> Spark:
     """Brackets of all users' ranks."""
     context = states.sparkSession.sparkContext
     made = partial(sketch_users, shipped, community, precision)
@@ -102,7 +102,7 @@ def look_up(
             yield pa.record_batch(columns)
 
 
-def _as_one(sketches: Any, parts: int) -> Any:  # noqa: ANN401 - Spark has no types
+def _as_one(sketches: Spark, parts: int) -> Spark:
     """Merge sixteen parts into one, and again, until there is one."""
     from pyspark.sql import functions as sql  # noqa: PLC0415 - an extra
 
@@ -123,5 +123,5 @@ def _rows(sketches: Iterable[tuple[int, int, RankSketch]]) -> Iterator[pa.Record
         yield pa.RecordBatch.from_arrays(arrays, names=["place", "part", "sketch"])
 
 
-def _values(sent: Any) -> Sequence[bytes]:  # noqa: ANN401 - a broadcast of a list
+def _values(sent: Spark) -> Sequence[bytes]:
     return list(sent.value)

@@ -19,6 +19,7 @@ import sottovoce.assess.checkpoints
 from sottovoce.assess import State, load_state
 from sottovoce.assess.best_buckets import BestBuckets
 from sottovoce.corpus.reading import corpus
+from sottovoce.files import only_one
 
 Run = Callable[..., tuple[int, str, str]]
 SCRIPT = Path(__file__).with_name("interrupted_assess.py")
@@ -280,6 +281,21 @@ def test_resume_without_a_checkpoint_begins_from_the_start(run: Run, folder: Pat
     assert run("assess", "posts.parquet", *SCORE, *KEEP, "--resume")[0] == 0
     assert files() == same
     assert nothing_left(folder)
+
+
+def test_two_runs_do_not_share_a_checkpoint(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sottovoce.files.PATIENCE_S", 0.0)
+    command = ("assess", "posts.parquet", *SCORE[:-2], "--checkpoint", "new/c", "--resume")
+    Path("new").mkdir()
+    with only_one(Path("new/c")):
+        code, _, err = run(*command)
+    assert (code, "another command is updating new/c" in err) == (2, True)
+    assert not Path("r").exists()
+    Path("new").rmdir()
+    assert run(*command)[0] == 0
+    assert not list(Path("new").iterdir())
 
 
 def test_resume_needs_to_know_where(run: Run, folder: Path) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,8 @@ from sottovoce.release.folder import verified_card
 from sottovoce.release.ledger import Ledger
 from sottovoce.topics import Catalogue, LdaModel, SkipGramModel
 
-pytestmark = pytest.mark.xdist_group("spark")
+# Each command takes about a minute of processor time, most of it Java's beginnings.
+pytestmark = pytest.mark.long
 SOURCES = Path(__file__).parents[3] / "src"
 FILES = 4
 NAMES = ("measure", "user", "topic", "score", "rank", "band")
@@ -52,7 +54,7 @@ def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
 def wait_for(process: subprocess.Popen[str], there: Callable[[], object]) -> None:
     while not there():
         assert process.poll() is None, process.communicate()
-        os.sched_yield()
+        time.sleep(0.01)
 
 
 @pytest.fixture(scope="module")
@@ -77,16 +79,11 @@ def community(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(community: Path) -> pa.Table:
-    """What one machine makes of the same posts.
-
-    Twice, since a process that compiles its summing kernels itself rounds the last bit of a raw
-    strength otherwise than all later ones, which find them compiled; workers are such later ones.
-    """
+    """What one machine makes of the same posts."""
     pq.write_table(pq.read_table(community / "posts"), community / "posts.parquet")
     models = ["--model", community / "lda", "--model", community / "w2v"]
     out = ["--topics", community / "topics.toml", "--out", community / "ranks.parquet"]
-    for _ in range(2):
-        finish(start("assess", community / "posts.parquet", *models, *out))
+    finish(start("assess", community / "posts.parquet", *models, *out))
     table = pq.read_table(community / "ranks.parquet")
     return pa.table({name: _plain(table[name]) for name in NAMES})
 
@@ -188,20 +185,31 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def promised(documents: Path) -> list[object]:
+    guarantee = ["--epsilon", "1", "-N", 2, "--vocabulary", documents / "words.txt"]
+    return [*guarantee, "--compress", "random", "--columns", 100, "--maps", 3]
+
+
+def release_command(documents: Path, cluster: Cluster, ledger: Path, out: Path) -> list[object]:
+    command = ["release", documents / "many", *promised(documents), "--ledger", ledger]
+    engine = ["--engine", "spark", "--master", cluster.url, *cluster.options]
+    return [*command, "--out", out, *engine]
+
+
+def drawn_parts(ledger: Path) -> list[Path]:
+    return list(ledger.parent.glob(f"{ledger.name}.outputs/.parts-*/[0-9]*.npz"))
+
+
 def test_a_release_with_a_dying_worker_is_one_spend_and_one_noise(
     cluster: Cluster, documents: Path, tmp_path: Path
 ) -> None:
-    promise = ["--epsilon", "1", "-N", 2, "--vocabulary", documents / "words.txt"]
-    shape = ["--compress", "random", "--columns", 100, "--maps", 3]
     ledger = tmp_path / "a.ledger"
-    engine = ["--engine", "spark", "--master", cluster.url, *cluster.options]
-    command = ["release", documents / "many", *promise, *shape, "--ledger", ledger]
-    running = start(*command, "--out", tmp_path / "spark", *engine)
-    wait_for(running, lambda: list(tmp_path.glob("a.ledger.outputs/.parts-*/[0-9]*.npz")))
+    running = start(*release_command(documents, cluster, ledger, tmp_path / "spark"))
+    wait_for(running, lambda: drawn_parts(ledger))
     cluster.kill_worker("two")
     finish(running)
     cluster.add_worker("two")
-    embedded = ["release", documents / "whole.parquet", *promise, *shape]
+    embedded = ["release", documents / "whole.parquet", *promised(documents)]
     # The same request: one machine answers it from the ledger, by the same bytes.
     finish(start(*embedded, "--ledger", ledger, "--out", tmp_path / "again"))
     for file in (tmp_path / "spark").iterdir():
@@ -217,6 +225,52 @@ def test_a_release_with_a_dying_worker_is_one_spend_and_one_noise(
     noised = sparse.load_npz(tmp_path / "spark" / "counts.npz")
     assert noised.shape == (2400, 100)
     assert b"word17" not in cluster.logs()
+    finish(start("audit", "--release", tmp_path / "spark"))
+
+
+def test_a_driver_that_dies_after_the_spend_published_nothing_and_is_made_up_for(
+    cluster: Cluster, documents: Path, tmp_path: Path
+) -> None:
+    ledger, out = tmp_path / "a.ledger", tmp_path / "out"
+    command = release_command(documents, cluster, ledger, out)
+    killed = start(*command)
+    wait_for(killed, lambda: drawn_parts(ledger))
+    killed.kill()
+    killed.communicate()
+    assert not out.exists()
+    before = spends_of(ledger)
+    finish(start(*command))
+    assert spends_of(ledger) == before
+    assert len(before) == 1
+    assert verified_card(out).documents == 2400
+    assert [path.suffix for path in (tmp_path / "a.ledger.outputs").iterdir()] == [".bin"]
+
+
+def test_spark_submit_runs_the_command_line(
+    java: None, turn: None, community: Path, expected: pa.Table, tmp_path: Path
+) -> None:
+    import pyspark  # noqa: PLC0415 - an extra
+
+    out = tmp_path / "ranks.parquet"
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    settings = ["--driver-memory", "512m", "--conf", "spark.driver.bindAddress=127.0.0.1"]
+    models = ["--model", community / "lda", "--model", community / "w2v"]
+    command = [
+        *(submit, "--master", "local[2]", *settings, SOURCES / "sottovoce/cli/submit.py"),
+        *("assess", community / "posts", *models, "--topics", community / "topics.toml"),
+        *("--engine", "spark", "--out", out),
+    ]
+    done = subprocess.run(
+        [str(word) for word in command],
+        env={**os.environ, "PYTHONPATH": str(SOURCES), "PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "150 users, 6,000 posts" in done.stdout
+    assert differences(out, expected) == {}
 
 
 def spends_of(path: Path) -> list[tuple[object, ...]]:

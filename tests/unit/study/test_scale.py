@@ -1,5 +1,6 @@
 """The study of scale: what it fits, foretells and plans is what was measured."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from sottovoce.study import scale
 from sottovoce.study.options import Options
 from sottovoce.study.result import StudyResult
 from sottovoce.study.scale_parts.fits import power_law, straight_line
-from sottovoce.study.scale_parts.measured import EMBEDDED, SPARK, Case, Figures, embedded
+from sottovoce.study.scale_parts.measured import EMBEDDED, SPARK, Case, Figures, embedded, measure
 from sottovoce.study.scale_parts.plan import Rates, plan
 from sottovoce.study.scale_parts.usage import usage
 
@@ -61,12 +62,14 @@ def test_a_proportional_machine_has_exponent_one(monkeypatch: pytest.MonkeyPatch
     assert exponents["exponent of state_bytes in users"]["value"] == pytest.approx(1)
     assert exponents["exponent of state_bytes in topics"]["value"] == pytest.approx(1)
     assert {row["engine"] for row in result.rows if row["kind"] == "measured"} == {EMBEDDED, SPARK}
-    check = rows_of("check", result)[
-        "scoring_cpu_s of the largest log, foretold by the smaller ones"
-    ]
-    assert check["posts"] == 13_000_000
-    assert check["value"] == pytest.approx(130)
-    assert str(check["because"]).endswith("0.0%")
+    checks = rows_of("check", result)
+    for axis in ("posts", "size"):
+        check = checks[f"scoring_cpu_s of the largest log, foretold by the smaller ones ({axis})"]
+        assert check["posts"] == 13_000_000
+        assert check["value"] == pytest.approx(130)
+        assert str(check["because"]).endswith("0.0%")
+    shuffled = checks["10^9 users: shuffle by what Spark shuffled"]
+    assert shuffled["value"] == pytest.approx(100 * 1e9 * 13e6 / 107_000 / 1e12)
     assert len(result.plots) == 4
     assert result.table(wide=True)
 
@@ -80,6 +83,24 @@ def test_the_plan_is_the_rates_times_a_billion(monkeypatch: pytest.MonkeyPatch) 
     hours = (1.215e11 * 1e-5 + 1e9 * 1e-6) / 3600
     assert planned["10^9 users: processor time"]["value"] == pytest.approx(hours, rel=1e-2)
     assert planned["10^9 users: sketch, error"]["value"] == pytest.approx(1e6)
+
+
+def test_the_plan_is_checked_against_the_fitted_powers(monkeypatch: pytest.MonkeyPatch) -> None:
+    def steeper(case: Case, folder: Path) -> Figures:
+        """Ten times the log takes a hundred times as long."""
+        return replace(proportional(case, folder), scoring_cpu_s=1e-12 * case.posts**2)
+
+    monkeypatch.setattr(scale, "_without_spark", lambda _sizes: "none")
+    found = {}
+    for machine in (proportional, steeper):
+        monkeypatch.setattr(scale, "measure", machine)
+        rows = rows_of("check", scale.run_scale(Options()))
+        found[machine] = rows["10^9 users: processor time by the fitted power of size"]
+        assert rows["10^9 users: state by the fitted power of size"]["value"] == pytest.approx(
+            7.2, rel=0.01
+        )
+    assert str(found[proportional]["because"]).endswith("1.00 times as much")
+    assert str(found[steeper]["because"]).endswith(" 0.00 times as much")
 
 
 def test_memory_decides_where_it_is_short() -> None:
@@ -105,6 +126,20 @@ def test_one_assessment_is_measured(tmp_path: Path) -> None:
     assert figures.input_bytes == (tmp_path / "posts.parquet").stat().st_size
     assert figures.state_bytes == (tmp_path / "state").stat().st_size
     assert figures.peak_bytes > 50e6
+
+
+@pytest.mark.long
+def test_thirteen_million_queries_need_two_gigabytes_and_time_in_proportion(tmp_path: Path) -> None:
+    sizes = [(130_000, 1_070), (1_300_000, 10_700), (13_000_000, 107_000)]
+    found = []
+    for posts, users in sizes:
+        folder = tmp_path / str(posts)
+        folder.mkdir()
+        found.append(measure(Case(EMBEDDED, posts, users, 200), folder))
+    assert found[-1].peak_bytes < 2e9
+    law = power_law([posts for posts, _ in sizes], [each.scoring_cpu_s for each in found])
+    assert law is not None
+    assert 0.95 <= law.exponent <= 1.05, found
 
 
 def test_usage_adds_up_a_family() -> None:

@@ -24,6 +24,10 @@ class Rates:
     posts_per_user: float
     rankings: int
 
+    def cpu_s(self, users: int) -> float:
+        """Processor time of ``users`` and their posts."""
+        return users * (self.posts_per_user * self.cpu_s_per_post + self.ranking_cpu_s_per_user)
+
 
 @dataclass(frozen=True)
 class Line:
@@ -39,7 +43,7 @@ def plan(rates: Rates, users: int = PEOPLE) -> list[Line]:
     """State, shuffle, sketches and cluster for ``users``."""
     posts = users * rates.posts_per_user
     state = users * rates.state_bytes_per_user
-    cpu = posts * rates.cpu_s_per_post + users * rates.ranking_cpu_s_per_user
+    cpu = rates.cpu_s(users)
     cores = cpu / (HOURS * 3600)
     by_cores, by_memory = cores / _CORES_OF_A_NODE, state / (_SHARE_OF_A_NODE * _NODE_BYTES)
     return [

@@ -1,34 +1,46 @@
-"""What cannot be read or written on Spark: one sentence, and nothing under the final name."""
+"""On a Spark of this machine: one machine's results, and one sentence for what cannot be."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from support.communities import CATALOGUE, random_posts
+from support.communities import CATALOGUE, WORDS, random_posts
 
 from sottovoce.assess.api import score
-from sottovoce.cluster.assess import Plan, score_on_spark
+from sottovoce.cluster.assess import Plan as AssessPlan
+from sottovoce.cluster.assess import score_on_spark
 from sottovoce.cluster.assess_files import assess_files
+from sottovoce.cluster.release import counted_documents
 from sottovoce.cluster.session import open_session
 from sottovoce.corpus.reading import ReadOptions
+from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError, InputError
+from sottovoce.release.audit.folder import audit_release
+from sottovoce.release.counts import Counts
+from sottovoce.release.guarantee import LimitedPrecision
+from sottovoce.release.inputs import ReleaseInputs
+from sottovoce.release.job import Job, open_account, release_to_folder
+from sottovoce.release.ledger import Ledger
+from sottovoce.release.plan import Plan, Released
+from sottovoce.release.settings import ReleaseSettings
 
 pytestmark = [
-    pytest.mark.xdist_group("spark"),
     # Spark leaves its sockets to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 Spark: TypeAlias = Any
 POSTS = random_posts(3, users=12, posts=120)
-PLAN = Plan(CATALOGUE, measures=("bow", "ent"), partitions=2)
+PLAN = AssessPlan(CATALOGUE, measures=("bow", "ent"), partitions=2)
 
 
 @pytest.fixture(scope="module")
-def spark(java: None) -> Iterator[Any]:
+def spark(turn: None) -> Iterator[Any]:
     settings = {"spark.driver.memory": "512m", "spark.driver.bindAddress": "127.0.0.1"}
     with open_session("local[1]", settings=settings) as session:
         yield session
@@ -65,6 +77,8 @@ def test_what_cannot_be_read_is_refused_and_leaves_nothing(spark: Spark, tmp_pat
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged" / "0.parquet").write_bytes(b"PAR1 my secret PAR1")
     assert "secret" not in refused(spark, tmp_path / "damaged", out)
+    twice = POSTS.append_column("text", POSTS["text"])
+    assert "two columns of one name" in refused(spark, written(tmp_path / "e", twice), out)
     nobody = POSTS.set_column(0, "user", pa.array(["only"] * len(POSTS)))
     assert "at least 2 users" in refused(spark, written(tmp_path / "c", nobody), out)
     assert "no usable row" in refused(spark, written(tmp_path / "d", POSTS[:0]), out)
@@ -88,8 +102,6 @@ def test_text_formats_and_a_frame_give_the_ranks_of_one_machine(
     expected = score(POSTS, (), CATALOGUE, measures=("bow", "ent")).table
     users = expected["user"].to_pylist()
     out = tmp_path / "ranks.parquet"
-    import pyarrow.csv  # noqa: PLC0415 - beside its use
-
     pyarrow.csv.write_csv(POSTS, tmp_path / "posts.csv")
     for _ in range(2):
         # The second time what is there is replaced.
@@ -102,6 +114,62 @@ def test_text_formats_and_a_frame_give_the_ranks_of_one_machine(
     assert found["user"].to_pylist() == users
     assert found["score"].equals(expected["score"])
     assert spark.conf.get("spark.sql.shuffle.partitions") == before
+
+
+def test_files_are_found_whatever_they_are_called(spark: Spark, tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text(Vocabulary.public(WORDS).as_text())
+    plain = pa.table({"text": POSTS["text"]})
+    corpora = set()
+    for name in ("plain", "100% #1 b%20c*?"):
+        folder = tmp_path / f"{name}.csv"
+        folder.mkdir()
+        # A part need not be called what the folder is.
+        pyarrow.csv.write_csv(plain, folder / name)
+        inputs = ReleaseInputs(folder, ReadOptions(), vocabulary=words)
+        with counted_documents(spark, inputs, str(folder)) as counted:
+            assert counted.documents.counts.shape[0] == 120
+            corpora.add(counted.documents.corpus)
+    assert len(corpora) == 1
+
+
+def test_a_release_whose_driver_died_after_the_spend_is_made_up_for_by_one_noise(
+    spark: Spark, tmp_path: Path
+) -> None:
+    words, corpus, out = tmp_path / "words.txt", tmp_path / "texts.parquet", tmp_path / "out"
+    words.write_text(Vocabulary.public(WORDS).as_text())
+    pq.write_table(POSTS.select(["text"]), corpus)
+    ledger = Ledger(tmp_path / "ledger", create=True)
+    outputs = tmp_path / "ledger.outputs"
+    inputs = ReleaseInputs(corpus, ReadOptions(), vocabulary=words)
+    with counted_documents(spark, inputs, str(corpus), block_rows=50) as remote:
+        settings = ReleaseSettings(guarantee=LimitedPrecision(2, "1"))
+        documents = remote.documents
+        job = Job(documents, Plan(settings, documents.vocabulary.terms), remote.declared)
+        open_account(ledger, job, None)
+
+        def die(_folder: Path, manifest: dict[int, str]) -> Counts:
+            assert len(manifest) == 3
+            # What a killed driver leaves, and what its late tasks would write into.
+            shutil.copytree(_folder, _folder.with_name(f"{_folder.name[:-16]}{'0' * 16}"))
+            raise KeyboardInterrupt
+
+        with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr("sottovoce.cluster.release.collected", die)
+            release_to_folder(job, ledger, out, lambda: remote.draw(job, ledger))
+        assert not out.exists()
+        assert len(list(outputs.glob(".parts-*/*.npz"))) == 3
+        card = release_to_folder(job, ledger, out, lambda: remote.draw(job, ledger))
+
+        def never() -> Released:
+            raise AssertionError("noise was drawn twice")
+
+        assert release_to_folder(job, ledger, tmp_path / "again", never) == card
+    assert len(ledger.spends(documents.corpus)) == 1
+    assert not list(outputs.glob(".parts-*"))
+    assert (out / "counts.npz").read_bytes() == (tmp_path / "again" / "counts.npz").read_bytes()
+    assert audit_release(out).holds
+    ledger.close()
 
 
 def test_a_worker_s_sentence_reaches_the_caller(spark: Spark, tmp_path: Path) -> None:
