@@ -28,7 +28,6 @@ from sottovoce.release.ledger import Ledger
 from sottovoce.topics import Catalogue, LdaModel, SkipGramModel
 
 # Each command takes about a minute of processor time, most of it Java's beginnings.
-pytestmark = pytest.mark.long
 SOURCES = Path(__file__).parents[3] / "src"
 FILES = 4
 NAMES = ("measure", "user", "topic", "score", "rank", "band")
@@ -133,6 +132,7 @@ def test_every_measure_ranks_bit_for_bit_as_on_one_machine(
     assert b"prozac" not in cluster.logs()
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_after_its_first_task_changes_nothing(
     cluster: Cluster, community: Path, expected: pa.Table, tmp_path: Path
 ) -> None:
@@ -151,6 +151,7 @@ def shuffled(cluster: Cluster, name: str) -> list[Path]:
     return list(cluster.scratch(name).glob("spark-*/**/shuffle_*.data"))
 
 
+@pytest.mark.long
 def test_sketched_ranks_bracket_the_exact_ones(
     cluster: Cluster, community: Path, expected: pa.Table, tmp_path: Path
 ) -> None:
@@ -228,6 +229,7 @@ def test_a_release_with_a_dying_worker_is_one_spend_and_one_noise(
     finish(start("audit", "--release", tmp_path / "spark"))
 
 
+@pytest.mark.long
 def test_a_driver_that_dies_after_the_spend_published_nothing_and_is_made_up_for(
     cluster: Cluster, documents: Path, tmp_path: Path
 ) -> None:
@@ -246,6 +248,7 @@ def test_a_driver_that_dies_after_the_spend_published_nothing_and_is_made_up_for
     assert [path.suffix for path in (tmp_path / "a.ledger.outputs").iterdir()] == [".bin"]
 
 
+@pytest.mark.long
 def test_spark_submit_runs_the_command_line(
     java: None, turn: None, community: Path, expected: pa.Table, tmp_path: Path
 ) -> None:
