@@ -13,7 +13,7 @@ from sottovoce.cli.learn_shown import party_progress
 from sottovoce.cli.shown import AsJson, show_line
 
 if TYPE_CHECKING:
-    from sottovoce.federation.config import Role
+    from sottovoce.federation.config.party import Role
 
 LogOption = Annotated[
     Path | None,
@@ -58,9 +58,9 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     found = loaded(config)
     with needs_extra("federation"):
-        from sottovoce.federation.parties import ConfiguredParty  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.parties_log import opened_log  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.parties_service import Service  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.configured import ConfiguredParty  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.log import opened_log  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.service import Service  # noqa: PLC0415 - fast --help
 
     party = ConfiguredParty(found, role)
     for warning in party.warnings:

@@ -104,7 +104,7 @@ def watched(config: Path, request: Mapping[str, Any], title: str, *, wait: float
     found = loaded(config)
     wait_for_start(found, wait)
     with needs_extra("federation"):
-        from sottovoce.federation.parties_control import ask  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.control import ask  # noqa: PLC0415 - fast --help
 
     done: Mapping[str, Any] = {}
     with watched_progress(title) as show:
@@ -119,8 +119,8 @@ def told(config: Path, request: Mapping[str, Any], *, wait: float = 0) -> Any:  
     found = loaded(config)
     wait_for_start(found, wait)
     with needs_extra("federation"):
-        from sottovoce.federation.parties_asleep import answer_asleep  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.parties_control import (  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.asleep import answer_asleep  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.control import (  # noqa: PLC0415 - fast --help
             NotRunningError,
             asked,
         )

@@ -12,7 +12,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sottovoce.cli.shown import show_facts, show_rows
 
 if TYPE_CHECKING:
-    from sottovoce.federation.parties_service import Service
+    from sottovoce.federation.parties.service import Service
 
 _EVERY_S = 0.5
 _UNIT = 1000.0

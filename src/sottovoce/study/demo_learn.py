@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from sottovoce.corpus.simulate import Community
-from sottovoce.federation.config import Features, Training
-from sottovoce.federation.config_setup import Plan
-from sottovoce.federation.parties_launch import Launched, launched, prepare
+from sottovoce.federation.config.party import Features, Training
+from sottovoce.federation.config.setup import Plan
+from sottovoce.federation.parties.launch import Launched, launched, prepare
 from sottovoce.learn.texts.documents import Documents
 from sottovoce.report.page import Section
 from sottovoce.study.learn_figures import architecture

@@ -23,13 +23,13 @@ from sottovoce.corpus.counting import term_statistics
 from sottovoce.corpus.reading import ReadOptions, open_documents
 from sottovoce.data import data_file
 from sottovoce.errors import SottovoceError
-from sottovoce.federation.config import Features, Training
-from sottovoce.federation.config_setup import Plan
-from sottovoce.federation.parties import ConfiguredParty
-from sottovoce.federation.parties_connection import Connected
-from sottovoce.federation.parties_holdings import own_examples
-from sottovoce.federation.parties_launch import Launched, launched, prepare
-from sottovoce.federation.parties_words import UNKNOWN
+from sottovoce.federation.config.party import Features, Training
+from sottovoce.federation.config.setup import Plan
+from sottovoce.federation.parties.configured import ConfiguredParty
+from sottovoce.federation.parties.connection import Connected
+from sottovoce.federation.parties.holdings import own_examples
+from sottovoce.federation.parties.launch import Launched, launched, prepare
+from sottovoce.federation.parties.words import UNKNOWN
 from sottovoce.learn.paillier import decrypt_integers
 from sottovoce.learn.protocols.hidden_training import HiddenClassifier
 from sottovoce.learn.runs.classifiers import read_hidden

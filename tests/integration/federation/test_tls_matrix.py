@@ -12,13 +12,21 @@ from support.federation_nodes import Enrolled
 from support.federations import Authority, ToyTraining
 
 from sottovoce.federation import Credentials, Node
-from sottovoce.federation.credentials import network_name
-from sottovoce.federation.dialler import Dialler
-from sottovoce.federation.doorway import HEADER, SERVICE
-from sottovoce.federation.frames import VERSION, Answer, Frame, Header, Proposal, packed, unpacked
-from sottovoce.federation.refusals import WeakTransportError
-from sottovoce.federation.settings import Settings
-from sottovoce.federation.tls import checked_caller, grpc
+from sottovoce.federation.certificates.credentials import network_name
+from sottovoce.federation.transport.dialler import Dialler
+from sottovoce.federation.transport.doorway import HEADER, SERVICE
+from sottovoce.federation.transport.frames import (
+    VERSION,
+    Answer,
+    Frame,
+    Header,
+    Proposal,
+    packed,
+    unpacked,
+)
+from sottovoce.federation.transport.refusals import WeakTransportError
+from sottovoce.federation.transport.settings import Settings
+from sottovoce.federation.transport.tls import checked_caller, grpc
 from sottovoce.learn.protocols.terms import COORDINATOR
 
 TRAINING = ToyTraining(("ann", "bob", "cy"))

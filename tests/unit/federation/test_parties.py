@@ -18,22 +18,23 @@ import pytest
 
 import sottovoce.learn
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.federation import parties_control, parties_rekey
-from sottovoce.federation.config import Features, Training, load_config
-from sottovoce.federation.config_roster import load_roster
-from sottovoce.federation.config_setup import Plan, set_up
-from sottovoce.federation.journal import Journal
-from sottovoce.federation.journal_file import transaction
-from sottovoce.federation.parties import JOURNAL_FILE, ConfiguredParty
-from sottovoce.federation.parties_control import ControlServer, NotRunningError, ask, asked
-from sottovoce.federation.parties_earlier import Past, earlier_record, latest_training
-from sottovoce.federation.parties_log import opened_log
-from sottovoce.federation.parties_node import Wish
-from sottovoce.federation.parties_past import past_runs
-from sottovoce.federation.parties_service import Service
-from sottovoce.federation.parties_terms import check_accepted, training_terms, use_terms
-from sottovoce.federation.parties_words import ANY, MEANINGS, UNKNOWN, in_words, meaning
-from sottovoce.federation.roster import Member
+from sottovoce.federation.config.party import Features, Training, load_config
+from sottovoce.federation.config.roster import load_roster
+from sottovoce.federation.config.setup import Plan, set_up
+from sottovoce.federation.journal.file import transaction
+from sottovoce.federation.journal.journal import Journal
+from sottovoce.federation.parties import control as parties_control
+from sottovoce.federation.parties import rekey as parties_rekey
+from sottovoce.federation.parties.configured import JOURNAL_FILE, ConfiguredParty
+from sottovoce.federation.parties.control import ControlServer, NotRunningError, ask, asked
+from sottovoce.federation.parties.earlier import Past, earlier_record, latest_training
+from sottovoce.federation.parties.log import opened_log
+from sottovoce.federation.parties.node import Wish
+from sottovoce.federation.parties.past import past_runs
+from sottovoce.federation.parties.service import Service
+from sottovoce.federation.parties.terms import check_accepted, training_terms, use_terms
+from sottovoce.federation.parties.words import ANY, MEANINGS, UNKNOWN, in_words, meaning
+from sottovoce.federation.transport.roster import Member
 from sottovoce.learn.party import encoded, new_session
 from sottovoce.learn.runs import RunTerms
 
