@@ -29,11 +29,13 @@ from sottovoce.federation.parties.configured import JOURNAL_FILE, ConfiguredPart
 from sottovoce.federation.parties.control import ControlServer, NotRunningError, ask, asked
 from sottovoce.federation.parties.earlier import Past, earlier_record, latest_training
 from sottovoce.federation.parties.log import opened_log
-from sottovoce.federation.parties.node import Wish
+from sottovoce.federation.parties.node import Granted, Wish
+from sottovoce.federation.parties.node import _read as read_wish
 from sottovoce.federation.parties.past import past_runs
 from sottovoce.federation.parties.service import Service
 from sottovoce.federation.parties.terms import check_accepted, training_terms, use_terms
 from sottovoce.federation.parties.words import ANY, MEANINGS, UNKNOWN, in_words, meaning
+from sottovoce.federation.transport.refusals import BadFrameError
 from sottovoce.federation.transport.roster import Member
 from sottovoce.learn.party import encoded, new_session
 from sottovoce.learn.runs import RunTerms
@@ -154,6 +156,26 @@ def test_a_coordinator_grants_a_peer_queries_in_its_own_name_one_at_a_time(folde
     busy = query_of(terms, 1, "running")
     with pytest.raises(ParameterError, match="another query is under way"):
         coordinator_after([trained, busy])._granted(ada, wish)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x91" * 20_000,
+        msgspec.msgpack.encode({"version": 2, "terms": b""}),
+        msgspec.msgpack.encode({"version": 1, "terms": 7}),
+        b"\x82\xa7version\x01\xa8why_not\xa1\xff",
+        b"\x82\xa7version\x01\xa7why_not\xa1\xff",
+    ],
+)
+@pytest.mark.parametrize("kind", [Wish, Granted])
+def test_a_wish_or_a_grant_of_any_bytes_is_read_or_refused(data: bytes, kind: Any) -> None:  # noqa: ANN401 - a type
+    """Also one nested without end, and one whose text is no UTF-8."""
+    try:
+        assert read_wish(data, kind).version == 1
+    except BadFrameError as error:
+        assert "must" in str(error)  # noqa: PT017 - read, or refused in a sentence
 
 
 def test_peers_start_trainings_only_where_the_coordinator_lets_them(folder: Path) -> None:

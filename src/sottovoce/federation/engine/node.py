@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from sottovoce.errors import SottovoceError
 from sottovoce.federation.certificates.credentials import Credentials
@@ -15,12 +15,13 @@ from sottovoce.federation.engine.desk import Desk, Machines
 from sottovoce.federation.engine.run import named
 from sottovoce.federation.journal.journal import Journal
 from sottovoce.federation.transport.dialler import Dialler
-from sottovoce.federation.transport.doorway import Doorway
+from sottovoce.federation.transport.doorway import Answering, Doorway
 from sottovoce.federation.transport.frames import Answer, Beat, Frame, Header
 from sottovoce.federation.transport.roster import Roster
 from sottovoce.federation.transport.settings import Settings
 
 _IDLE_S = 0.5
+_Found = TypeVar("_Found")
 
 
 class Node:
@@ -120,6 +121,19 @@ class Node:
         for thread in self._threads:
             thread.join()
         self._journal.close()
+
+    def offer(self, method: str, answering: Answering) -> None:
+        """Answer one more method of other parties; before `start` only."""
+        self.doorway.offer(method, answering)
+
+    def ask(self, member: str, method: str, request: bytes, timeout_s: float) -> bytes:
+        """What a member answers to a method that it offers."""
+        return self._lines[member].call(method, request, timeout_s)
+
+    def read_journal(self, reading: Callable[[Journal], _Found]) -> _Found:
+        """What ``reading`` finds in the journal while nobody writes it."""
+        with self._changed:
+            return reading(self._journal)
 
     def propose(self, terms: bytes, participants: Iterable[str] | None = None) -> bytes:
         """Begin a run (coordinator only), among all by default; its session."""

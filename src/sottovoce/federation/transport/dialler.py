@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sottovoce.errors import ProtocolError
+from sottovoce.errors import InputError, ProtocolError
 from sottovoce.federation.certificates.credentials import Credentials
 from sottovoce.federation.engine.books import Log
 from sottovoce.federation.transport.doorway import CHUNK_BYTES, HEADER, SERVICE
@@ -70,6 +70,20 @@ class Dialler:
             return None
         except ValueError:  # the line was hung up meanwhile
             return None
+
+    def call(self, method: str, request: bytes, timeout_s: float) -> bytes:
+        """Ask the member something that its doorway offers."""
+        name = self._member.name
+        if not self.connect():
+            raise InputError(f"the {name} does not answer; is it running?")
+        asked = self._channel.unary_unary(f"/{SERVICE}/{method}")
+        try:
+            answer: bytes = asked(request, timeout=timeout_s)
+        except grpc.RpcError as error:
+            raise InputError(f"the {name} does not answer: {error.code().name}.") from None
+        except ValueError:  # the line was hung up meanwhile
+            raise InputError(f"the line to the {name} was hung up.") from None
+        return answer
 
     def beat(self, beat: Beat, then: Callable[[Beat], None]) -> None:
         """Send a beat without waiting; ``then`` gets the answer, if one comes."""

@@ -4,7 +4,8 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any, NoReturn, TypeAlias
 
 from sottovoce.errors import InputError, ProtocolError, SottovoceError
 from sottovoce.federation.certificates.credentials import Credentials
@@ -33,6 +34,8 @@ SERVICE = "sottovoce.Federation"
 HEADER = "sottovoce-header-bin"
 CHUNK_BYTES = 1 << 18
 _LARGEST_CHUNK = 1 << 20
+# From who calls, as its certificate proves, and what it says to the answer.
+Answering: TypeAlias = Callable[[Member, bytes], bytes]
 
 
 class Doorway:
@@ -40,6 +43,7 @@ class Doorway:
 
     ``admit`` sees a header and may answer it at once; only if it does not is the body read, and
     ``take`` answers the whole frame. ``bodies`` counts the bodies of which anything was read.
+    Further methods can be offered before it opens.
     """
 
     def __init__(
@@ -56,7 +60,12 @@ class Doorway:
         self._admit, self._take, self._heard = admit, take, heard
         self._room = threading.BoundedSemaphore(settings.most_bodies)
         self._server: Any = None
+        self._offered: dict[str, Answering] = {}
         self.bodies = 0
+
+    def offer(self, method: str, answering: Answering) -> None:
+        """Answer one more method, of one request of at most a chunk; before `open` only."""
+        self._offered[method] = answering
 
     def open(self, address: str, own: Credentials) -> str:
         """Listen; the address with the port that was given."""
@@ -83,9 +92,14 @@ class Doorway:
             self._server.stop(grace_s).wait()
 
     def _handlers(self) -> Any:  # noqa: ANN401 - gRPC has no types
+        more = {
+            method: grpc.unary_unary_rpc_method_handler(partial(self._answer, answering))
+            for method, answering in self._offered.items()
+        }
         return grpc.method_handlers_generic_handler(
             SERVICE,
             {
+                **more,
                 "Deliver": grpc.stream_unary_rpc_method_handler(self._deliver),
                 "Beat": grpc.unary_unary_rpc_method_handler(self._beat),
             },
@@ -105,6 +119,14 @@ class Doorway:
         except ProtocolError as error:
             self._refuse(context, error)
         return packed(answer)
+
+    def _answer(self, answering: Answering, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
+        try:
+            return answering(checked_caller(context.auth_context(), self._roster), request)
+        except (JournalError, DefectError) as error:
+            _unwell(context, error)
+        except ProtocolError as error:
+            self._refuse(context, error)
 
     def _beat(self, request: bytes, context: Any) -> bytes:  # noqa: ANN401 - gRPC has no types
         try:
