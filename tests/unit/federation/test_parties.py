@@ -32,6 +32,7 @@ from sottovoce.federation.parties.log import opened_log
 from sottovoce.federation.parties.node import Granted, Wish
 from sottovoce.federation.parties.node import _read as read_wish
 from sottovoce.federation.parties.past import past_runs
+from sottovoce.federation.parties.retrying import Retrying
 from sottovoce.federation.parties.service import Service
 from sottovoce.federation.parties.terms import check_accepted, training_terms, use_terms
 from sottovoce.federation.parties.words import ANY, MEANINGS, UNKNOWN, in_words, meaning
@@ -96,6 +97,26 @@ def test_terms_are_what_the_configuration_says(folder: Path) -> None:
     assert terms_of(folder, intermediary=True).kind == "rados"
     query = use_terms("classify", terms_of(folder, mode="hidden"), asker="ada", rows=3)
     assert query.parties == ("coordinator", "key holder", "ada")
+
+
+def test_a_training_begins_again_only_if_asked_and_only_without_peers(folder: Path) -> None:
+    terms = terms_of(folder)
+    four = replace(terms, identities={**terms.identities, "dee": bytes(32)})
+    lost = frozenset(["dee"])
+    asked_for = Retrying(always=False)
+    assert asked_for(four.to_bytes(), lost) is None
+    asked_for.allow(four)
+    following = asked_for(four.to_bytes(), lost)
+    assert following is not None
+    found = RunTerms.from_bytes(following)
+    assert (found.peers, found.recipe, found.text) == (NAMES, terms.recipe, terms.text)
+    assert found.session != four.session
+    always = Retrying(always=True)
+    assert always(four.to_bytes(), lost) is not None
+    assert always(four.to_bytes(), frozenset(["dee", "key holder"])) is None
+    assert always(terms.to_bytes(), frozenset(["cy"])) is None, "two are too few"
+    query = use_terms("evaluate", four)
+    assert always(query.to_bytes(), lost) is None
 
 
 # Budgets.

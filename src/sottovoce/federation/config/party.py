@@ -82,6 +82,7 @@ class Training(msgspec.Struct, frozen=True, omit_defaults=True):
     labels: list[str] = []
     held_out: float = 0.0
     intermediary: bool = False
+    without_lost: bool = False
     peers_may_start: bool = False
 
     @property
@@ -93,18 +94,21 @@ class Training(msgspec.Struct, frozen=True, omit_defaults=True):
 class Features(msgspec.Struct, frozen=True, omit_defaults=True):
     """How texts become rows, or the names of the columns where peers hold rows of numbers.
 
-    ``words_file`` and ``stop_words_file`` have a word a line; ``columns`` names the numbers of
-    rows, all of them, and stands alone.
+    ``words_file`` and ``stop_words_file`` have a word a line; ``release`` is the folder of a
+    published release, whose words and map are the columns of ``mapped``; ``columns`` names the
+    numbers of rows, all of them, and stands alone.
     """
 
-    dictionary: Literal["given", "agreed", "hashed"] = "agreed"
+    dictionary: Literal["given", "agreed", "hashed", "mapped"] = "agreed"
     words_file: str | None = None
+    release: str | None = None
     values: Literal["binary", "counts"] = "binary"
     width: int = 1000
     signed: bool = False
     keyed: bool = False
     buckets: int = 1 << 18
     candidates: int = 2000
+    padded: bool = False
     candidate_documents: int = 2
     unit: Literal["document", "sentence"] = "document"
     declared: Literal["all", "used"] = "all"

@@ -14,6 +14,7 @@ from sottovoce.federation.config.roster import Entry, RosterFile, load_roster
 from sottovoce.federation.config.secrets import Secrets, load_secrets
 from sottovoce.federation.engine.books import Log
 from sottovoce.federation.engine.desk import Machines
+from sottovoce.federation.engine.endings import TermsWithout
 from sottovoce.federation.engine.reception import Policy
 from sottovoce.federation.journal.journal import Journal
 from sottovoce.federation.parties.holdings import Maker
@@ -95,11 +96,13 @@ class ConfiguredParty:
             return []
         return [f"the certificate ends in {left:.0f} days; renew it: sottovoce learn renew."]
 
-    def node(self, log: Log, policy: Policy) -> tuple[PartyNode, Maker]:
+    def node(
+        self, log: Log, policy: Policy, terms_without: TermsWithout | None = None
+    ) -> tuple[PartyNode, Maker]:
         """Its node, not yet started, and what makes its state machines."""
         # The maker asks the node for earlier results, once both are there.
         maker = Maker(self.config, self.roster, self.secrets, lambda s: node.earlier(s))  # noqa: PLW0108 - it comes below
-        machines = Machines(make=maker, result_of=result_of, policy=policy)
+        machines = Machines(maker, result_of, policy, terms_without)
         node = PartyNode(
             self.name,
             members(self.roster),
@@ -107,7 +110,7 @@ class ConfiguredParty:
             journal=self.store / JOURNAL_FILE,
             journal_key=self.secrets.journal_key,
             machines=machines,
-            settings=Settings(deadline_s=self.config.party.deadline_s),
+            settings=Settings(deadline_s=self.config.party.deadline_s, retry_without_lost=True),
             log=log,
         )
         return node, maker

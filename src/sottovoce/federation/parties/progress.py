@@ -2,11 +2,13 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sottovoce.learn.runs import RunTerms
 from sottovoce.learn.runs.leakage import run_leakage
+
+_COUNTED = ("rounds", "messages", "bytes_sent", "bytes_received")
 
 
 class Progress:
@@ -45,27 +47,41 @@ class Progress:
 
 
 def summary(
-    terms: RunTerms, run: bytes, progress: Progress, standing: Mapping[str, Any]
+    terms: RunTerms, progress: Progress, attempts: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """A run in numbers, and who has learnt what."""
+    """A run in numbers, those of attempts that were broken off included; who has learnt what."""
     leakage = run_leakage(terms)
+    standing = attempts[-1]
+    left_out = {name for each in attempts[:-1] for name in each["ended"].get("missing", ())}
     return {
-        "run": run.hex(),
+        "run": standing["session"],
+        "attempts": len(attempts),
         "kind": terms.kind,
         "mode": terms.mode,
         "status": standing["status"],
         "seconds": round(progress.seconds, 3),
-        "rounds": standing["rounds"],
-        "messages": standing["messages"],
-        "bytes_sent": standing["bytes_sent"],
-        "bytes_received": standing["bytes_received"],
+        **{name: sum(each[name] for each in attempts) for name in _COUNTED},
         "peers": list(terms.peers),
-        "lost": standing["lost"],
+        "lost": sorted(left_out | set(standing["lost"])),
         "waited_s": progress.waits,
         "leakage": {
             "protocol": leakage.protocol,
-            "learns": [{"who": row.who, "what": row.what} for row in leakage.learns],
+            "learns": [
+                *({"who": row.who, "what": row.what} for row in leakage.learns),
+                *_of_broken_off(sorted(left_out)),
+            ],
             "together": leakage.collusion,
             "assumes": leakage.assumes,
         },
     }
+
+
+def _of_broken_off(left_out: list[str]) -> list[dict[str, str]]:
+    if not left_out:
+        return []
+    names = ", ".join(left_out)
+    what = (
+        f"what the attempts with {names} had opened before they were broken off; where it is a sum "
+        f"that was opened again, the difference is the part of {names} alone"
+    )
+    return [{"who": "whoever learns a sum", "what": what}]

@@ -12,6 +12,7 @@ from sottovoce.federation.parties.control import Answers, ControlServer
 from sottovoce.federation.parties.earlier import TRAININGS, latest_training
 from sottovoce.federation.parties.node import Wish
 from sottovoce.federation.parties.progress import Progress, summary
+from sottovoce.federation.parties.retrying import Retrying
 from sottovoce.federation.parties.terms import NOT_YET, training_terms, use_terms
 from sottovoce.federation.parties.view import (
     NothingTrainedError,
@@ -39,7 +40,9 @@ class Service:
     def __init__(self, party: ConfiguredParty, log: Log) -> None:
         self.party = party
         self.stopping = threading.Event()
-        self.node, self._maker = party.node(self._noted, self._why_not)
+        training = party.config.party.training
+        self._retrying = Retrying(always=training is not None and training.without_lost)
+        self.node, self._maker = party.node(self._noted, self._why_not, self._retrying)
         self._log = log
         if party.config.party.role == "coordinator":
             self.node.grant_wishes(self._granted)
@@ -110,9 +113,11 @@ class Service:
         yield _last("stopping")
         self.stopping.set()
 
-    def _train(self, _request: Mapping[str, Any]) -> Answers:
+    def _train(self, request: Mapping[str, Any]) -> Answers:
         self._check_coordinates()
         terms = training_terms(self.party.config, self.party.roster)
+        if request.get("without_lost"):
+            self._retrying.allow(terms)
         yield from self._watched(terms, self._proposed(terms))
 
     def _evaluate(self, request: Mapping[str, Any]) -> Answers:
@@ -255,21 +260,28 @@ class Service:
                 over = self.node.wait(run, _LOOK_S) is not None
             except RunAbortedError as error:
                 raise InputError(str(error)) from None
-            standing = self._standing(run)
-            if progress.noted(standing):
+            attempts = self._attempts(run)
+            if progress.noted(attempts[-1]):
                 yield {"progress": progress.shown()}
             if over or self.stopping.is_set():
-                yield _last(summary(terms, run, progress, standing))
+                yield _last(summary(self._latest_terms(terms, attempts), progress, attempts))
                 return
 
-    def _standing(self, run: bytes) -> Mapping[str, Any]:
+    def _attempts(self, run: bytes) -> list[Mapping[str, Any]]:
+        """How a run stands, and before it those that it took up."""
         runs: dict[str, Mapping[str, Any]] = {
             each["session"]: each for each in self.node.status()["runs"]
         }
-        standing = runs[run.hex()]
-        while standing.get("followed_by"):
-            standing = runs[standing["followed_by"]]
-        return standing
+        found = [runs[run.hex()]]
+        while found[-1].get("followed_by"):
+            found.append(runs[found[-1]["followed_by"]])
+        return found
+
+    def _latest_terms(self, terms: RunTerms, attempts: list[Mapping[str, Any]]) -> RunTerms:
+        if len(attempts) == 1:
+            return terms
+        last = bytes.fromhex(attempts[-1]["session"])
+        return next(past.terms for past in self.node.past() if past.session == last)
 
 
 def _evaluation(found: JointEvaluation) -> dict[str, Any]:

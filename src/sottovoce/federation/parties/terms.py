@@ -11,7 +11,9 @@ from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.federation.config.party import Accepts, ConfigError, Features, PartyConfig, Training
 from sottovoce.federation.config.roster import RosterFile
-from sottovoce.learn.party import new_session
+from sottovoce.federation.parties.earlier import TRAININGS
+from sottovoce.federation.parties.release_map import released_map
+from sottovoce.learn.party import TooFewPartiesError, new_session
 from sottovoce.learn.protocols.terms import Recipe
 from sottovoce.learn.runs import RunTerms
 from sottovoce.learn.sums.rules import FEWEST_PARTIES
@@ -19,8 +21,15 @@ from sottovoce.learn.texts.recipe import TextRecipe
 
 DEFAULT_PENALTY = 0.1
 NOT_YET = "has not finished that training yet"
-_BESIDE_RECIPE = ("mode", "labels", "held_out", "intermediary", "peers_may_start")
-_FILES = ("words_file", "stop_words_file", "columns")
+_BESIDE_RECIPE = (
+    "mode",
+    "labels",
+    "held_out",
+    "intermediary",
+    "without_lost",
+    "peers_may_start",
+)
+_FILES = ("words_file", "stop_words_file", "release", "columns")
 _LARGEST_LIST = 1 << 26
 
 
@@ -91,6 +100,14 @@ def _text_recipe(features: Features, folder: Path) -> TextRecipe:
     for name in _FILES:
         del options[name]
     options["stop_words"] = _listed(features.stop_words_file, folder)
+    if (features.dictionary == "mapped") != (features.release is not None):
+        raise ConfigError(
+            'in [features], dictionary = "mapped" and release = "FOLDER of a release" belong '
+            "together: one is there without the other."
+        )
+    if features.release is not None:
+        words, mapping = released_map(folder / features.release)
+        return TextRecipe(**options, words=words, mapping=mapping)
     words = _listed(features.words_file, folder)
     if words:
         rules = TokenRules(
@@ -113,6 +130,17 @@ def _listed(name: str | None, folder: Path) -> tuple[str, ...]:
     except UnicodeDecodeError:
         raise ConfigError(f"{path} must be a list of words in UTF-8.") from None
     return tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
+
+
+def terms_without(terms: RunTerms, lost: frozenset[str]) -> RunTerms | None:
+    """The same training without peers that were lost; None if it cannot be had without them."""
+    if terms.kind not in TRAININGS or not lost <= set(terms.identities):
+        return None
+    left = {name: public for name, public in terms.identities.items() if name not in lost}
+    try:
+        return replace(terms, session=new_session(), identities=left)
+    except (ParameterError, TooFewPartiesError):
+        return None
 
 
 def use_terms(

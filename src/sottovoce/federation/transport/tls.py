@@ -5,7 +5,8 @@ of TLS 1.2 can be chosen though, by an environment variable that is read when th
 those of 1.3 are fixed. So the only suites of 1.2 that are left need a key shared beforehand, which
 nobody has: no 1.2 handshake can succeed, as client or as server. Should the core have started
 before this module was imported, a server still refuses each call by its connection's version.
-gRPC's core writes every handshake that fails, with the reason, to the standard error.
+gRPC's core writes every handshake that fails, with the reason, to the standard error;
+`handshakes` makes events of that.
 
 A client first makes a handshake of its own: TLS 1.3, the authority's signature, the fingerprint and
 the name. It then trusts exactly that certificate, and no other of the authority.
