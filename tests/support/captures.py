@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from sottovoce.federation.config import ROSTER_FILE
-from sottovoce.federation.config_roster import RosterFile, load_roster, save_roster
+from sottovoce.federation.config.party import ROSTER_FILE
+from sottovoce.federation.config.roster import RosterFile, load_roster, save_roster
 
 
 class Proxy:

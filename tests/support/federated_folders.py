@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.federation.config import Features, Training, load_config
-from sottovoce.federation.config_setup import Plan
-from sottovoce.federation.parties import ConfiguredParty
-from sottovoce.federation.parties_earlier import latest_training
-from sottovoce.federation.parties_launch import prepare
-from sottovoce.federation.parties_past import past_runs
+from sottovoce.federation.config.party import Features, Training, load_config
+from sottovoce.federation.config.setup import Plan
+from sottovoce.federation.parties.configured import ConfiguredParty
+from sottovoce.federation.parties.earlier import latest_training
+from sottovoce.federation.parties.launch import prepare
+from sottovoce.federation.parties.past import past_runs
 from sottovoce.learn.texts.documents import Table
 
 NAMES = ("ada", "ben", "cy", "dee")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sottovoce.federation.frames import Proposal
+from sottovoce.federation.transport.frames import Proposal
 from sottovoce.learn.protocols.terms import COORDINATOR
 from support.federations import Authority, ToyTraining, roster_of
 from support.ports import free_ports

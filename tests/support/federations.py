@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from sottovoce.federation.credentials import Credentials, fingerprint
-from sottovoce.federation.roster import Member, Roster
+from sottovoce.federation.certificates.credentials import Credentials, fingerprint
+from sottovoce.federation.transport.roster import Member, Roster
 from sottovoce.learn.paillier import PrivateKey
 from sottovoce.learn.paillier.primes import random_primes
 from sottovoce.learn.party import Exchange, Party, decoded, encoded, new_session

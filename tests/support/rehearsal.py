@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.federation.desk import Desk, Machines
-from sottovoce.federation.frames import Answer, Frame, Header, packed, unpacked
-from sottovoce.federation.journal import Journal
-from sottovoce.federation.settings import Settings
+from sottovoce.federation.engine.desk import Desk, Machines
+from sottovoce.federation.journal.journal import Journal
+from sottovoce.federation.transport.frames import Answer, Frame, Header, packed, unpacked
+from sottovoce.federation.transport.settings import Settings
 from support.federations import JOURNAL_KEY, bare_roster
 
 SETTINGS = Settings(deadline_s=10.0, beat_s=1.0, call_s=0.5, give_up_s=20.0)

@@ -19,14 +19,14 @@ import numpy as np
 from sottovoce.bench.learn import KEY_BITS, PEERS, PENALTY, message_rows
 from sottovoce.bench.rows import BenchRow, bench_row
 from sottovoce.errors import CheckFailedError
-from sottovoce.federation.config import CONFIG_FILE, Features, Training, load_config
-from sottovoce.federation.config_setup import Plan
-from sottovoce.federation.parties import ConfiguredParty
-from sottovoce.federation.parties_earlier import latest_training
-from sottovoce.federation.parties_holdings import own_examples
-from sottovoce.federation.parties_launch import Launched, launched, prepare
-from sottovoce.federation.parties_past import past_runs
-from sottovoce.federation.parties_terms import training_terms
+from sottovoce.federation.config.party import CONFIG_FILE, Features, Training, load_config
+from sottovoce.federation.config.setup import Plan
+from sottovoce.federation.parties.configured import ConfiguredParty
+from sottovoce.federation.parties.earlier import latest_training
+from sottovoce.federation.parties.holdings import own_examples
+from sottovoce.federation.parties.launch import Launched, launched, prepare
+from sottovoce.federation.parties.past import past_runs
+from sottovoce.federation.parties.terms import training_terms
 from sottovoce.learn.party import Value
 from sottovoce.learn.runs import Holdings
 from sottovoce.learn.runs.in_process import run_in_process

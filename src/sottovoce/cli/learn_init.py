@@ -10,8 +10,8 @@ from sottovoce.cli.shown import AsJson, show_json, show_rows
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.federation.config import Training
-    from sottovoce.federation.config_roster import RosterFile
+    from sottovoce.federation.config.party import Training
+    from sottovoce.federation.config.roster import RosterFile
 
 
 def init(
@@ -50,7 +50,7 @@ def init(
     Example: sottovoce learn init together --names ada,ben,cy,dee --mode open
     """
     with needs_extra("federation"):
-        from sottovoce.federation.config_setup import (  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.config.setup import (  # noqa: PLC0415 - fast --help
             Plan,
             peer_names,
             set_up,
@@ -71,7 +71,7 @@ def init(
 def _training(
     mode: str, way: str, key_bits: int, allow_two: str | None, peers: int, *, intermediary: bool
 ) -> "Training":
-    from sottovoce.federation.config import Training, read_table  # noqa: PLC0415 - fast --help
+    from sottovoce.federation.config.party import Training, read_table  # noqa: PLC0415 - fast --help
     from sottovoce.learn.paillier.validation import check_bits  # noqa: PLC0415 - fast --help
     from sottovoce.learn.sums.rules import ALLOW_TWO, FEWEST_PARTIES  # noqa: PLC0415 - fast --help
 

@@ -35,12 +35,12 @@ def renew(
     Example: sottovoce learn renew ada/certificate.pem --authority authority
     """
     with needs_extra("federation"):
-        from sottovoce.federation import config_rotation as rotation  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.certificates import (  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.certificates.authority import (  # noqa: PLC0415 - fast --help
             days_left,
             fingerprint,
         )
-        from sottovoce.federation.config import ROSTER_FILE  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.config import rotation  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.config.party import ROSTER_FILE  # noqa: PLC0415 - fast --help
 
     folder = _given(authority)
     signer = rotation.load_authority(folder, passphrase=passphrase)
@@ -71,9 +71,9 @@ def rotate(
     Example: sottovoce learn rotate identity --config ada/party.toml
     """
     with needs_extra("federation"):
-        from sottovoce.federation import config_rotation as rotation  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.parties import JOURNAL_FILE  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.parties_rekey import rotate_journal  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.config import rotation  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.configured import JOURNAL_FILE  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.rekey import rotate_journal  # noqa: PLC0415 - fast --help
 
     found = loaded(config)
     check_asleep(found)

@@ -10,7 +10,7 @@ from sottovoce.cli.extras import needs_extra
 from sottovoce.errors import InputError
 
 if TYPE_CHECKING:
-    from sottovoce.federation.config import PartyConfig
+    from sottovoce.federation.config.party import PartyConfig
 
 WaitOption = Annotated[
     float, typer.Option("--wait", help="Seconds to wait for the party to start, if it must.")
@@ -23,14 +23,14 @@ _LOOK_S = 0.1
 def loaded(path: Path) -> "PartyConfig":
     """The configuration of a party."""
     with needs_extra("federation"):
-        from sottovoce.federation.config import load_config  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.config.party import load_config  # noqa: PLC0415 - fast --help
 
     return load_config(path)
 
 
 def check_asleep(config: "PartyConfig") -> None:
     """Refuse to change the keys of a party that runs with the old ones."""
-    from sottovoce.federation.parties_control import (  # noqa: PLC0415 - fast --help
+    from sottovoce.federation.parties.control import (  # noqa: PLC0415 - fast --help
         NotRunningError,
         asked,
     )
@@ -44,7 +44,7 @@ def check_asleep(config: "PartyConfig") -> None:
 
 def wait_for_start(config: "PartyConfig", seconds: float) -> None:
     """Until the party answers, or the time is over; whoever asks next hears which."""
-    from sottovoce.federation.parties_control import (  # noqa: PLC0415 - fast --help
+    from sottovoce.federation.parties.control import (  # noqa: PLC0415 - fast --help
         NotRunningError,
         asked,
     )

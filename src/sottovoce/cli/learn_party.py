@@ -13,7 +13,7 @@ from sottovoce.cli.learn_shown import party_progress
 from sottovoce.cli.shown import AsJson, show_line
 
 if TYPE_CHECKING:
-    from sottovoce.federation.config import Role
+    from sottovoce.federation.config.party import Role
 
 LogOption = Annotated[
     Path | None,
@@ -54,18 +54,21 @@ def intermediary(config: ConfigOption, log: LogOption = None, as_json: AsJson = 
 
 
 def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> None:
-    # gRPC's own lines on standard error would say what our log says better.
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+    # As little as tells of failed handshakes, which the log then has; the rest is dropped.
+    os.environ["GRPC_VERBOSITY"] = "INFO"
     found = loaded(config)
     with needs_extra("federation"):
-        from sottovoce.federation.parties import ConfiguredParty  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.parties_log import opened_log  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.parties_service import Service  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.configured import ConfiguredParty  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.log import opened_log  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.service import Service  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.transport.handshakes import (  # noqa: PLC0415 - fast --help
+            handshakes_logged,
+        )
 
     party = ConfiguredParty(found, role)
     for warning in party.warnings:
         typer.echo(f"{party.config.party.name}: {warning}", err=True)
-    with opened_log(log, party.config.party.name) as noted:
+    with opened_log(log, party.config.party.name) as noted, handshakes_logged(noted):
         try:
             with Service(party, noted) as service:
                 name, address = party.config.party.name, party.entry.address

@@ -14,14 +14,25 @@ from sottovoce.cli.shown import AsJson, show_facts, show_json, show_rows
 _SHORT = 12
 
 
-def train(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) -> None:
+def train(
+    config: ConfigOption,
+    wait: WaitOption = 0,
+    without_lost: Annotated[
+        bool,
+        typer.Option("--without-lost", help="Begin again without peers that are lost on the way."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Ask the running coordinator to train, wait, and show what it cost and who learns what.
 
-    What is trained stands in [training] and [features] of the coordinator's party.toml.
+    What is trained stands in [training] and [features] of the coordinator's party.toml. With
+    --without-lost a sum may be opened twice, with and without a lost peer: the difference is that
+    peer's own part. The summary says who was lost.
 
     Example: sottovoce learn train --config together/coordinator/party.toml
     """
-    done = watched(config, {"do": "train"}, "Training", wait=wait)
+    request = {"do": "train", "without_lost": without_lost}
+    done = watched(config, request, "Training", wait=wait)
     if as_json:
         show_json(done)
     else:
@@ -104,7 +115,7 @@ def watched(config: Path, request: Mapping[str, Any], title: str, *, wait: float
     found = loaded(config)
     wait_for_start(found, wait)
     with needs_extra("federation"):
-        from sottovoce.federation.parties_control import ask  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.control import ask  # noqa: PLC0415 - fast --help
 
     done: Mapping[str, Any] = {}
     with watched_progress(title) as show:
@@ -119,8 +130,8 @@ def told(config: Path, request: Mapping[str, Any], *, wait: float = 0) -> Any:  
     found = loaded(config)
     wait_for_start(found, wait)
     with needs_extra("federation"):
-        from sottovoce.federation.parties_asleep import answer_asleep  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.parties_control import (  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.asleep import answer_asleep  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.parties.control import (  # noqa: PLC0415 - fast --help
             NotRunningError,
             asked,
         )

@@ -12,7 +12,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sottovoce.cli.shown import show_facts, show_rows
 
 if TYPE_CHECKING:
-    from sottovoce.federation.parties_service import Service
+    from sottovoce.federation.parties.service import Service
 
 _EVERY_S = 0.5
 _UNIT = 1000.0
@@ -88,6 +88,7 @@ def show_summary(done: Mapping[str, Any]) -> None:
             "sent from here": size_in_words(done["bytes_sent"]),
             "received here": size_in_words(done["bytes_received"]),
             "peers": ", ".join(done["peers"]),
+            "attempts": done["attempts"] if done["attempts"] > 1 else None,
             "lost on the way": ", ".join(done["lost"]) or None,
             "waited for": ", ".join(f"{who} {s:g} s" for who, s in done["waited_s"].items())
             or None,

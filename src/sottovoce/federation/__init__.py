@@ -20,22 +20,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sottovoce.federation.credentials import Credentials as Credentials
-    from sottovoce.federation.desk import Machines as Machines
-    from sottovoce.federation.node import Node as Node
-    from sottovoce.federation.refusals import RunAbortedError as RunAbortedError
-    from sottovoce.federation.roster import Member as Member
-    from sottovoce.federation.roster import Roster as Roster
-    from sottovoce.federation.settings import Settings as Settings
+    from sottovoce.federation.certificates.credentials import Credentials as Credentials
+    from sottovoce.federation.engine.desk import Machines as Machines
+    from sottovoce.federation.engine.node import Node as Node
+    from sottovoce.federation.transport.refusals import RunAbortedError as RunAbortedError
+    from sottovoce.federation.transport.roster import Member as Member
+    from sottovoce.federation.transport.roster import Roster as Roster
+    from sottovoce.federation.transport.settings import Settings as Settings
 
 _WHERE = {
-    "Credentials": "credentials",
-    "Machines": "desk",
-    "Member": "roster",
-    "Node": "node",
-    "Roster": "roster",
-    "RunAbortedError": "refusals",
-    "Settings": "settings",
+    "Credentials": "certificates.credentials",
+    "Machines": "engine.desk",
+    "Member": "transport.roster",
+    "Node": "engine.node",
+    "Roster": "transport.roster",
+    "RunAbortedError": "transport.refusals",
+    "Settings": "transport.settings",
 }
 __all__ = [
     "Credentials",

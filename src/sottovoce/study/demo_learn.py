@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from sottovoce.corpus.simulate import Community
-from sottovoce.federation.config import Features, Training
-from sottovoce.federation.config_setup import Plan
-from sottovoce.federation.parties_launch import Launched, launched, prepare
+from sottovoce.federation.config.party import Features, Training
+from sottovoce.federation.config.setup import Plan
+from sottovoce.federation.parties.launch import Launched, launched, prepare
 from sottovoce.learn.texts.documents import Documents
 from sottovoce.report.page import Section
 from sottovoce.study.learn_figures import architecture
@@ -38,7 +38,9 @@ _PROCESSES = (
     "The six parties ran as processes of their own while this page was made, over mutual TLS, with "
     "certificates of an authority of their own. In the end every peer has the classifier and uses "
     "it by itself. What was right was counted on the quarter of its people that each peer had kept "
-    "apart, and only the sum of the counts was opened."
+    "apart, and only the sum of the counts was opened. Which words make the features was settled "
+    "while looking at such counts on these very people, so take the share that was right as an "
+    "illustration, a little too good to be an estimate."
 )
 _TABLE = (
     "The table says who has learnt what, if everybody follows the protocol. Nobody has seen a post "

@@ -12,9 +12,9 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from sottovoce.federation.config import Features, Training
-from sottovoce.federation.config_setup import Plan
-from sottovoce.federation.parties_launch import Launched, launched, prepare
+from sottovoce.federation.config.party import Features, Training
+from sottovoce.federation.config.setup import Plan
+from sottovoce.federation.parties.launch import Launched, launched, prepare
 from sottovoce.report.figures import COLOURS, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.study.learn_parts.flows import flows, size_in_words, total

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.federation.config import Features, Training
-from sottovoce.federation.config_setup import Plan
-from sottovoce.federation.parties_launch import Launched, launched, prepare
+from sottovoce.federation.config.party import Features, Training
+from sottovoce.federation.config.setup import Plan
+from sottovoce.federation.parties.launch import Launched, launched, prepare
 from sottovoce.learn.texts.documents import Documents
 from sottovoce.report.page import Plot
 from sottovoce.study.learn_parts.flows import Flow, flows, of_kind, size_in_words, total

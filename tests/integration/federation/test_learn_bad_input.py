@@ -8,12 +8,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sottovoce.federation import certificates, sealed
-from sottovoce.federation.certificates import Authority
-from sottovoce.federation.certificates_files import save_key
-from sottovoce.federation.config import Training
-from sottovoce.federation.config_roster import RosterFile, load_roster, save_roster
-from sottovoce.federation.config_setup import Plan, set_up
+from sottovoce.federation.certificates import authority as certificates
+from sottovoce.federation.certificates.authority import Authority
+from sottovoce.federation.certificates.files import save_key
+from sottovoce.federation.config.party import Training
+from sottovoce.federation.config.roster import RosterFile, load_roster, save_roster
+from sottovoce.federation.config.setup import Plan, set_up
+from sottovoce.federation.sealed import files as sealed
 
 Run = Callable[..., tuple[int, str, str]]
 NAMES = ("ada", "ben", "cy")

@@ -12,8 +12,8 @@ import pytest
 from support.federated_folders import NAMES, kept, prepare_rows, split
 
 from sottovoce import learn
-from sottovoce.federation.config import Training
-from sottovoce.federation.parties_launch import launched
+from sottovoce.federation.config.party import Training
+from sottovoce.federation.parties.launch import launched
 
 PARTIES = ("coordinator", *NAMES)
 SHORT = f"sv{os.getpid() % 100_000}"

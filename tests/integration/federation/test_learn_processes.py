@@ -23,13 +23,13 @@ from sottovoce.corpus.counting import term_statistics
 from sottovoce.corpus.reading import ReadOptions, open_documents
 from sottovoce.data import data_file
 from sottovoce.errors import SottovoceError
-from sottovoce.federation.config import Features, Training
-from sottovoce.federation.config_setup import Plan
-from sottovoce.federation.parties import ConfiguredParty
-from sottovoce.federation.parties_connection import Connected
-from sottovoce.federation.parties_holdings import own_examples
-from sottovoce.federation.parties_launch import Launched, launched, prepare
-from sottovoce.federation.parties_words import UNKNOWN
+from sottovoce.federation.config.party import Features, Training
+from sottovoce.federation.config.setup import Plan
+from sottovoce.federation.parties.configured import ConfiguredParty
+from sottovoce.federation.parties.connection import Connected
+from sottovoce.federation.parties.holdings import own_examples
+from sottovoce.federation.parties.launch import Launched, launched, prepare
+from sottovoce.federation.parties.words import UNKNOWN
 from sottovoce.learn.paillier import decrypt_integers
 from sottovoce.learn.protocols.hidden_training import HiddenClassifier
 from sottovoce.learn.runs.classifiers import read_hidden
@@ -241,7 +241,43 @@ def test_a_killed_peer_comes_back_and_the_training_ends_as_if_nothing_had_been(
         assert found.tobytes() == trained.coef_[0].tobytes()
 
 
-def ask_without_waiting(parties: Launched) -> socket.socket:
+def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
+    tmp_path: Path, run: Run, shared_data: Path
+) -> None:
+    """Packed Paillier cannot go on without a peer: it ends by name, or begins again."""
+    folder = tmp_path / "all"
+    rows, labels = ionosphere()
+    given = split(rows[:, 2:6], labels)
+    prepare_rows(folder, given, Training(way="packed", key_bits=KEY_BITS, penalty=PENALTY))
+    for path in folder.glob("*/party.toml"):
+        path.write_text(path.read_text().replace("[secrets]", "deadline_s = 3\n[secrets]", 1))
+    config = folder / "coordinator" / "party.toml"
+    with launched(folder) as parties:
+        parties.processes["cy"].send_signal(signal.SIGSTOP)
+        connection = ask_without_waiting(parties, b'{"do": "train", "without_lost": true}\n')
+        wait_for_run(parties, "ada")
+        lost = parties.processes.pop("cy")
+        lost.kill()
+        lost.wait()
+        with connection, connection.makefile("rb") as stream:
+            done = json.loads(stream.readlines()[-1])["value"]
+        assert (done["status"], done["attempts"], done["lost"]) == ("finished", 2, ["cy"])
+        assert done["peers"] == ["ada", "ben", "dee"]
+        assert "the part of cy alone" in done["leakage"]["learns"][-1]["what"]
+        parties.settle()
+        counted = answered(run, "evaluate", "--config", config)
+        code, _, err = run("learn", "train", "--config", config)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "cy" in err
+    left = {name: rows for name, rows in given.items() if name != "cy"}
+    trained = learn.train(left, way="packed", key_bits=KEY_BITS, penalty=PENALTY)
+    for name in left:
+        found = kept(folder, name)["classifiers"][0]["coefficients"]
+        assert found.tobytes() == trained.coef_[0].tobytes()
+    assert counted["rows"] == sum(len(labels) for _, labels in left.values())
+
+
+def ask_without_waiting(parties: Launched, request: bytes = b'{"do": "train"}\n') -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
     here = Path.cwd()
     os.chdir(parties.store("coordinator"))
@@ -249,7 +285,7 @@ def ask_without_waiting(parties: Launched) -> socket.socket:
         connection.connect("control.sock")
     finally:
         os.chdir(here)
-    connection.sendall(b'{"do": "train"}\n')
+    connection.sendall(request)
     return connection
 
 

@@ -11,7 +11,7 @@ from support.hidden_systems import small_keys_allowed
 
 from sottovoce.errors import InputError
 from sottovoce.federation import RunAbortedError
-from sottovoce.federation.refusals import JournalError
+from sottovoce.federation.transport.refusals import JournalError
 from sottovoce.learn.protocols.terms import COORDINATOR
 
 PEERS = ("ann", "bob", "cy")

@@ -11,14 +11,23 @@ import pytest
 from support.federation_nodes import Enrolled
 from support.federations import Authority, ToyTraining
 
-from sottovoce.federation import Credentials, Node
-from sottovoce.federation.credentials import network_name
-from sottovoce.federation.dialler import Dialler
-from sottovoce.federation.doorway import HEADER, SERVICE
-from sottovoce.federation.frames import VERSION, Answer, Frame, Header, Proposal, packed, unpacked
-from sottovoce.federation.refusals import WeakTransportError
-from sottovoce.federation.settings import Settings
-from sottovoce.federation.tls import checked_caller, grpc
+from sottovoce.errors import InputError
+from sottovoce.federation import Credentials, Member, Node
+from sottovoce.federation.certificates.credentials import network_name
+from sottovoce.federation.transport.dialler import Dialler
+from sottovoce.federation.transport.doorway import HEADER, SERVICE
+from sottovoce.federation.transport.frames import (
+    VERSION,
+    Answer,
+    Frame,
+    Header,
+    Proposal,
+    packed,
+    unpacked,
+)
+from sottovoce.federation.transport.refusals import WeakTransportError
+from sottovoce.federation.transport.settings import Settings
+from sottovoce.federation.transport.tls import checked_caller, grpc
 from sottovoce.learn.protocols.terms import COORDINATOR
 
 TRAINING = ToyTraining(("ann", "bob", "cy"))
@@ -168,6 +177,32 @@ def test_a_replayed_session_is_not_read_again(door: Door) -> None:
     assert door.node.doorway.bodies == 1
     assert door.logged("ReplayedMessageError")
     assert len(door.node.status()["runs"]) == 1
+
+
+def test_a_method_that_a_node_offers_knows_its_caller_first(tmp_path: Path) -> None:
+    enrolled, heard = Enrolled(TRAINING, tmp_path), list[tuple[str, bytes]]()
+
+    def answer(caller: Member, request: bytes) -> bytes:
+        heard.append((caller.name, request))
+        return request.upper()
+
+    node = enrolled.node("ann")
+    node.offer("Echo", answer)
+    with node, enrolled.node("bob") as bob:
+        assert bob.ask("ann", "Echo", b"a word", 10) == b"A WORD"
+        assert heard == [("bob", b"a word")]
+        with pytest.raises(InputError, match="UNIMPLEMENTED"):
+            bob.ask("ann", "Shout", b"a word", 10)
+        enrolled.held["bob"] = enrolled.authority.credentials("bob")
+        line = Dialler(enrolled.roster["ann"], enrolled.held["bob"], Settings(), no_log)
+        with pytest.raises(InputError, match="PERMISSION_DENIED"):
+            line.call("Echo", b"a word", 10)
+        line.close()
+    assert len(heard) == 1
+
+
+def no_log(_event: str, /, **_fields: object) -> None:
+    pass
 
 
 def test_a_frame_of_another_version_is_refused_by_name(door: Door) -> None:

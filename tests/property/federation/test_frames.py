@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.federation.frames import (
+from sottovoce.federation.transport.frames import (
     VERSION,
     Answer,
     Beat,
@@ -18,7 +18,7 @@ from sottovoce.federation.frames import (
     packed,
     unpacked,
 )
-from sottovoce.federation.refusals import BadFrameError, WrongVersionError
+from sottovoce.federation.transport.refusals import BadFrameError, WrongVersionError
 
 KINDS = (Header, Answer, Beat, Proposal, Complaint)
 HEADER = Frame.of("message", bytes(16), "ann", "bob", 3, b"body").header

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from sottovoce.errors import ParameterError
-from sottovoce.federation.certificates import (
+from sottovoce.federation.certificates.authority import (
     Authority,
     CertificateError,
     Issued,
@@ -21,7 +21,7 @@ from sottovoce.federation.certificates import (
     read_certificate,
     read_key,
 )
-from sottovoce.federation.certificates_files import load_certificate, load_key, save_key
+from sottovoce.federation.certificates.files import load_certificate, load_key, save_key
 
 RIGHT = "correct horse"
 

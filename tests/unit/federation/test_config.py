@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.federation import sealed
-from sottovoce.federation.certificates import check_certificate, days_left
-from sottovoce.federation.certificates_files import load_certificate
-from sottovoce.federation.config import ConfigError, Training, load_config
-from sottovoce.federation.config_roster import load_roster
-from sottovoce.federation.config_rotation import (
+from sottovoce.federation.certificates.authority import check_certificate, days_left
+from sottovoce.federation.certificates.files import load_certificate
+from sottovoce.federation.config.party import ConfigError, Training, load_config
+from sottovoce.federation.config.roster import load_roster
+from sottovoce.federation.config.rotation import (
     load_authority,
     renew,
     rotate_identity,
     rotate_tls,
 )
-from sottovoce.federation.config_secrets import load_secrets
-from sottovoce.federation.config_setup import Plan, peer_names, set_up
-from sottovoce.federation.config_text import toml_lines
-from sottovoce.federation.sealed_passphrase import NONE
+from sottovoce.federation.config.secrets import load_secrets
+from sottovoce.federation.config.setup import Plan, peer_names, set_up
+from sottovoce.federation.config.text import toml_lines
+from sottovoce.federation.sealed import files as sealed
+from sottovoce.federation.sealed.passphrase import NONE
 
 FROM_VARIABLE = "env:PHRASE"
 NAMES = ("ada", "ben", "cy")

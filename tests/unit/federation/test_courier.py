@@ -3,10 +3,10 @@
 import pytest
 from support.federations import JOURNAL_KEY, ToySum, bare_roster
 
-from sottovoce.federation.desk import Desk, Machines
-from sottovoce.federation.frames import VERSION, Answer, Beat, Frame
-from sottovoce.federation.journal import Journal
-from sottovoce.federation.settings import Settings
+from sottovoce.federation.engine.desk import Desk, Machines
+from sottovoce.federation.journal.journal import Journal
+from sottovoce.federation.transport.frames import VERSION, Answer, Beat, Frame
+from sottovoce.federation.transport.settings import Settings
 from sottovoce.learn.party import StalledError
 from sottovoce.learn.protocols.terms import COORDINATOR
 

@@ -10,10 +10,18 @@ from support.federations import JOURNAL_KEY, ToySum, ToyTraining, bare_roster, i
 from support.rehearsal import Outcome, Rehearsal, changed
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.federation.desk import Desk, Machines
-from sottovoce.federation.frames import VERSION, Answer, Frame, Header, Proposal, packed, unpacked
-from sottovoce.federation.journal import Journal
-from sottovoce.federation.refusals import (
+from sottovoce.federation.engine.desk import Desk, Machines
+from sottovoce.federation.journal.journal import Journal
+from sottovoce.federation.transport.frames import (
+    VERSION,
+    Answer,
+    Frame,
+    Header,
+    Proposal,
+    packed,
+    unpacked,
+)
+from sottovoce.federation.transport.refusals import (
     BadFrameError,
     MessageRefusedError,
     RunAbortedError,

@@ -7,8 +7,8 @@ from support.federations import ToyTraining, in_process
 from support.hidden_systems import small_keys_allowed
 from support.rehearsal import Crash, Faults, Outcome, Rehearsal, changed
 
-from sottovoce.federation.desk import Machines
-from sottovoce.federation.settings import Settings
+from sottovoce.federation.engine.desk import Machines
+from sottovoce.federation.transport.settings import Settings
 from sottovoce.learn.protocols.terms import COORDINATOR
 
 PEERS = ("ann", "bob", "cy")

@@ -9,10 +9,10 @@ from support.federations import JOURNAL_KEY, ToySum
 from support.rehearsal import Crash, Rehearsal
 
 from sottovoce.errors import ParameterError
-from sottovoce.federation.desk import Machines
-from sottovoce.federation.journal import Event, Journal, Written
-from sottovoce.federation.journal_seal import JournalSeal
-from sottovoce.federation.refusals import JournalError
+from sottovoce.federation.engine.desk import Machines
+from sottovoce.federation.journal.journal import Event, Journal, Written
+from sottovoce.federation.journal.seal import JournalSeal
+from sottovoce.federation.transport.refusals import JournalError
 from sottovoce.learn.protocols.terms import COORDINATOR
 from sottovoce.learn.randomness import drawing_from
 

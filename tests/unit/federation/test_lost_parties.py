@@ -7,10 +7,10 @@ import pytest
 from support.federations import ToySum, ToyTraining, in_process
 from support.rehearsal import Crash, Outcome, Rehearsal, changed
 
-from sottovoce.federation.desk import Machines
-from sottovoce.federation.frames import Complaint, Frame, packed
-from sottovoce.federation.refusals import LostPartyError
-from sottovoce.federation.settings import Settings
+from sottovoce.federation.engine.desk import Machines
+from sottovoce.federation.transport.frames import Complaint, Frame, packed
+from sottovoce.federation.transport.refusals import LostPartyError
+from sottovoce.federation.transport.settings import Settings
 from sottovoce.learn.party import decoded
 from sottovoce.learn.protocols.terms import COORDINATOR
 

@@ -18,22 +18,26 @@ import pytest
 
 import sottovoce.learn
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.federation import parties_control, parties_rekey
-from sottovoce.federation.config import Features, Training, load_config
-from sottovoce.federation.config_roster import load_roster
-from sottovoce.federation.config_setup import Plan, set_up
-from sottovoce.federation.journal import Journal
-from sottovoce.federation.journal_file import transaction
-from sottovoce.federation.parties import JOURNAL_FILE, ConfiguredParty
-from sottovoce.federation.parties_control import ControlServer, NotRunningError, ask, asked
-from sottovoce.federation.parties_earlier import Past, earlier_record, latest_training
-from sottovoce.federation.parties_log import opened_log
-from sottovoce.federation.parties_node import Wish
-from sottovoce.federation.parties_past import past_runs
-from sottovoce.federation.parties_service import Service
-from sottovoce.federation.parties_terms import check_accepted, training_terms, use_terms
-from sottovoce.federation.parties_words import ANY, MEANINGS, UNKNOWN, in_words, meaning
-from sottovoce.federation.roster import Member
+from sottovoce.federation.config.party import Features, Training, load_config
+from sottovoce.federation.config.roster import load_roster
+from sottovoce.federation.config.setup import Plan, set_up
+from sottovoce.federation.journal.file import transaction
+from sottovoce.federation.journal.journal import Journal
+from sottovoce.federation.parties import control as parties_control
+from sottovoce.federation.parties import rekey as parties_rekey
+from sottovoce.federation.parties.configured import JOURNAL_FILE, ConfiguredParty
+from sottovoce.federation.parties.control import ControlServer, NotRunningError, ask, asked
+from sottovoce.federation.parties.earlier import Past, earlier_record, latest_training
+from sottovoce.federation.parties.log import opened_log
+from sottovoce.federation.parties.node import Granted, Wish
+from sottovoce.federation.parties.node import _read as read_wish
+from sottovoce.federation.parties.past import past_runs
+from sottovoce.federation.parties.retrying import Retrying
+from sottovoce.federation.parties.service import Service
+from sottovoce.federation.parties.terms import check_accepted, training_terms, use_terms
+from sottovoce.federation.parties.words import ANY, MEANINGS, UNKNOWN, in_words, meaning
+from sottovoce.federation.transport.refusals import BadFrameError
+from sottovoce.federation.transport.roster import Member
 from sottovoce.learn.party import encoded, new_session
 from sottovoce.learn.runs import RunTerms
 
@@ -95,6 +99,26 @@ def test_terms_are_what_the_configuration_says(folder: Path) -> None:
     assert query.parties == ("coordinator", "key holder", "ada")
 
 
+def test_a_training_begins_again_only_if_asked_and_only_without_peers(folder: Path) -> None:
+    terms = terms_of(folder)
+    four = replace(terms, identities={**terms.identities, "dee": bytes(32)})
+    lost = frozenset(["dee"])
+    asked_for = Retrying(always=False)
+    assert asked_for(four.to_bytes(), lost) is None
+    asked_for.allow(four)
+    following = asked_for(four.to_bytes(), lost)
+    assert following is not None
+    found = RunTerms.from_bytes(following)
+    assert (found.peers, found.recipe, found.text) == (NAMES, terms.recipe, terms.text)
+    assert found.session != four.session
+    always = Retrying(always=True)
+    assert always(four.to_bytes(), lost) is not None
+    assert always(four.to_bytes(), frozenset(["dee", "key holder"])) is None
+    assert always(terms.to_bytes(), frozenset(["cy"])) is None, "two are too few"
+    query = use_terms("evaluate", four)
+    assert always(query.to_bytes(), lost) is None
+
+
 # Budgets.
 
 
@@ -153,6 +177,26 @@ def test_a_coordinator_grants_a_peer_queries_in_its_own_name_one_at_a_time(folde
     busy = query_of(terms, 1, "running")
     with pytest.raises(ParameterError, match="another query is under way"):
         coordinator_after([trained, busy])._granted(ada, wish)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x91" * 20_000,
+        msgspec.msgpack.encode({"version": 2, "terms": b""}),
+        msgspec.msgpack.encode({"version": 1, "terms": 7}),
+        b"\x82\xa7version\x01\xa8why_not\xa1\xff",
+        b"\x82\xa7version\x01\xa7why_not\xa1\xff",
+    ],
+)
+@pytest.mark.parametrize("kind", [Wish, Granted])
+def test_a_wish_or_a_grant_of_any_bytes_is_read_or_refused(data: bytes, kind: Any) -> None:  # noqa: ANN401 - a type
+    """Also one nested without end, and one whose text is no UTF-8."""
+    try:
+        assert read_wish(data, kind).version == 1
+    except BadFrameError as error:
+        assert "must" in str(error)  # noqa: PT017 - read, or refused in a sentence
 
 
 def test_peers_start_trainings_only_where_the_coordinator_lets_them(folder: Path) -> None:

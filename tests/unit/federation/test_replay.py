@@ -8,11 +8,11 @@ from support.federations import ToyHidden, ToySum, ToyTraining, in_process
 from support.hidden_systems import small_keys_allowed
 from support.rehearsal import Crash, Rehearsal
 
-from sottovoce.federation import run as run_module
-from sottovoce.federation.desk import Machines
-from sottovoce.federation.journal import Event
-from sottovoce.federation.refusals import ReplayMismatchError
-from sottovoce.federation.run import Run, begun, rebuilt, received, step_seed
+from sottovoce.federation.engine import run as run_module
+from sottovoce.federation.engine.desk import Machines
+from sottovoce.federation.engine.run import Run, begun, rebuilt, received, step_seed
+from sottovoce.federation.journal.journal import Event
+from sottovoce.federation.transport.refusals import ReplayMismatchError
 from sottovoce.learn.party import EarlyMessageError, Message
 from sottovoce.learn.protocols.terms import COORDINATOR
 
@@ -45,8 +45,8 @@ def said_by(name: str, monkeypatch: pytest.MonkeyPatch, *crashes: Crash) -> list
         return noted(party, real_received(party, *given))
 
     for module in ("run", "workbench"):
-        monkeypatch.setattr(f"sottovoce.federation.{module}.begun", begin)
-        monkeypatch.setattr(f"sottovoce.federation.{module}.received", receive)
+        monkeypatch.setattr(f"sottovoce.federation.engine.{module}.begun", begin)
+        monkeypatch.setattr(f"sottovoce.federation.engine.{module}.received", receive)
     rehearsal = Rehearsal(SUM.names, Machines(SUM.made, SUM.result), crashes=crashes)
     rehearsal.run(COORDINATOR, SUM.terms())
     monkeypatch.undo()

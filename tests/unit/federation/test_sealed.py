@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import InputError
-from sottovoce.federation import sealed
-from sottovoce.federation.sealed import is_sealed, load_secret, save_secret
-from sottovoce.federation.sealed_passphrase import read_passphrase
+from sottovoce.federation.sealed import files as sealed
+from sottovoce.federation.sealed.files import is_sealed, load_secret, save_secret
+from sottovoce.federation.sealed.passphrase import read_passphrase
 
 SECRET = bytes(range(32))
 RIGHT, WRONG = "correct horse", "battery staple"

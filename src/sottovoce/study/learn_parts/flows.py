@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sottovoce.federation.parties_launch import Launched
+from sottovoce.federation.parties.launch import Launched
 
 _UNIT = 1000.0
 

@@ -1,0 +1,1 @@
+"""What `learn init` writes and every party reads: configuration, roster, secrets."""

@@ -1,0 +1,228 @@
+"""A party's configuration: one TOML file, every key of which is known."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
+
+import msgspec
+
+from sottovoce.errors import InputError
+from sottovoce.federation.sealed.passphrase import NONE, check_source
+
+Role: TypeAlias = Literal["coordinator", "keyholder", "peer", "intermediary"]
+ROLES: tuple[Role, ...] = get_args(Role)
+CONFIG_FILE = "party.toml"
+ROSTER_FILE = "roster.toml"
+_LARGEST_FILE = 1 << 20
+_Table = TypeVar("_Table", bound=msgspec.Struct)
+
+
+class ConfigError(InputError):
+    """A configuration file is missing, no TOML, or says what nobody understands."""
+
+
+class TlsFiles(msgspec.Struct, frozen=True):
+    """Who this party is to the others: its certificate, its key, and whom it trusts."""
+
+    certificate: str = "certificate.pem"
+    key: str = "tls.key"
+    authority: str = "ca.pem"
+
+
+class SecretFiles(msgspec.Struct, frozen=True):
+    """This party's own keys, and where their passphrase comes from."""
+
+    passphrase: str = NONE
+    identity: str = "identity.key"
+    journal: str = "journal.key"
+    paillier: str = "paillier.key"
+
+
+class Texts(msgspec.Struct, frozen=True):
+    """A peer's documents: a file, and what its columns are called.
+
+    ``document`` is the column with the id of the document that each row is a sentence of, if rows
+    are sentences.
+    """
+
+    file: str
+    text: str = "text"
+    label: str = "label"
+    document: str | None = None
+    format: str | None = None
+    header: list[str] | None = None
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """A peer's numbers, where it holds no text: a CSV file whose header names its columns."""
+
+    file: str
+    label: str = "label"
+
+
+class Training(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the coordinator proposes; the names are those of `learn.train`'s options."""
+
+    mode: Literal["open", "hidden"] = "open"
+    way: Literal["masks", "packed"] = "masks"
+    statistics: Literal["exact", "rados"] = "exact"
+    solver: Literal["masked", "dealer", "chebyshev"] = "masked"
+    penalty: float | None = None
+    folds: int = 5
+    rados: int = 1000
+    fraction_bits: int = 30
+    moment_bits: int = 30
+    key_bits: int = 3072
+    fewest_documents: int = 5
+    fewest_peers: int = 2
+    allow_rare: str | None = None
+    allow_two: str | None = None
+    queries: int | None = None
+    queries_together: int | None = None
+    labels: list[str] = []
+    held_out: float = 0.0
+    intermediary: bool = False
+    without_lost: bool = False
+    peers_may_start: bool = False
+
+    @property
+    def needs_key_holder(self) -> bool:
+        """Whether somebody beside the coordinator must hold a key."""
+        return self.mode == "hidden" or self.way == "packed" or self.intermediary
+
+
+class Features(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How texts become rows, or the names of the columns where peers hold rows of numbers.
+
+    ``words_file`` and ``stop_words_file`` have a word a line; ``release`` is the folder of a
+    published release, whose words and map are the columns of ``mapped``; ``columns`` names the
+    numbers of rows, all of them, and stands alone.
+    """
+
+    dictionary: Literal["given", "agreed", "hashed", "mapped"] = "agreed"
+    words_file: str | None = None
+    release: str | None = None
+    values: Literal["binary", "counts"] = "binary"
+    width: int = 1000
+    signed: bool = False
+    keyed: bool = False
+    buckets: int = 1 << 18
+    candidates: int = 2000
+    padded: bool = False
+    candidate_documents: int = 2
+    unit: Literal["document", "sentence"] = "document"
+    declared: Literal["all", "used"] = "all"
+    shortest: int = 2
+    stem: str | None = None
+    bigrams: bool = False
+    stop_words_file: str | None = None
+    columns: list[str] = []
+
+
+class Accepts(msgspec.Struct, frozen=True):
+    """What a peer agrees to take part in; a proposal beyond it is refused by that peer."""
+
+    modes: list[Literal["open", "hidden"]]
+    fewest_documents: int = 5
+    fewest_peers: int = 2
+    two_peers: bool = False
+
+
+class Party(msgspec.Struct, frozen=True):
+    """What `party.toml` says; paths are relative to its folder."""
+
+    name: str
+    role: Role
+    listen: str
+    roster: str = ROSTER_FILE
+    store: str = "store"
+    deadline_s: float = 12.0
+    tls: TlsFiles = TlsFiles()
+    secrets: SecretFiles = SecretFiles()
+    texts: Texts | None = None
+    rows: Rows | None = None
+    training: Training | None = None
+    features: Features | None = None
+    accepts: Accepts | None = None
+
+
+class PartyConfig(msgspec.Struct, frozen=True):
+    """A party's configuration and the folder that its paths are relative to."""
+
+    party: Party
+    folder: Path
+
+    def path(self, name: str) -> Path:
+        """A file that the configuration names."""
+        return self.folder / name
+
+
+def load_config(path: Path) -> PartyConfig:
+    """Read and check a party's configuration."""
+    party = read_table(read_toml(path), Party, str(path))
+    check_source(party.secrets.passphrase)
+    if (party.texts is not None or party.rows is not None) and party.role != "peer":
+        raise ConfigError(f"{path}: only a peer has texts or rows; {party.name} is none.")
+    if party.texts is not None and party.rows is not None:
+        raise ConfigError(f"{path}: a peer must have either texts or rows, got both.")
+    if not party.deadline_s > 0:
+        raise ConfigError(f"{path}: deadline_s must be > 0, got {party.deadline_s}.")
+    return PartyConfig(party, path.parent)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file's tables, or one sentence about what is wrong with it."""
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise ConfigError(f"{path} is too large for a configuration.")
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        where = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
+        raise ConfigError(f"{path} is no TOML: {where}.") from None
+
+
+def read_table(found: dict[str, Any], kind: type[_Table], where: str) -> _Table:
+    """A table as a value of ``kind``; unknown keys and wrong types are refused by name."""
+    check_keys(found, kind, where)
+    try:
+        return msgspec.convert(found, kind, strict=True)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{where}: {_plainly(str(error))}.") from None
+
+
+def check_keys(found: dict[str, Any], kind: type[msgspec.Struct], where: str) -> None:
+    """Refuse a key that nobody would read, with those that would be."""
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    for key, value in found.items():
+        if key not in fields:
+            raise ConfigError(
+                f"{where}: the key {key[:80]!r} is unknown; known are {', '.join(fields)}."
+            )
+        _check_choice(key, value, fields[key].type, where)
+        inner = _struct_of(fields[key].type)
+        if inner is not None and isinstance(value, dict):
+            check_keys(value, inner, f"{where}, [{key}]")
+
+
+def _check_choice(key: str, value: Any, kind: Any, where: str) -> None:  # noqa: ANN401 - of TOML
+    allowed = get_args(kind) if get_origin(kind) is Literal else ()
+    if allowed and value not in allowed:
+        shown = repr(value)[:80]
+        raise ConfigError(f"{where}: {key} must be one of {', '.join(allowed)}, got {shown}.")
+
+
+def _struct_of(kind: Any) -> type[msgspec.Struct] | None:  # noqa: ANN401 - an annotation
+    for each in (kind, *get_args(kind)):
+        if isinstance(each, type) and issubclass(each, msgspec.Struct):
+            return each
+    return None
+
+
+def _plainly(message: str) -> str:
+    """`Expected `str`, got `int` - at `$.name`` as people would say it."""
+    what, _, place = message.partition(" - at ")
+    key = place.strip("`").removeprefix("$.")
+    said = what[0].lower() + what[1:].replace("`", "")
+    return f"{key} is wrong: {said}" if key else said

@@ -1,0 +1,196 @@
+"""`learn init`: a folder per party with all it needs to run, made in one go."""
+
+import socket
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.federation.certificates.authority import DAYS, Authority, check_name, fingerprint
+from sottovoce.federation.certificates.files import save_key
+from sottovoce.federation.config.party import CONFIG_FILE, ROSTER_FILE, Features, Role, Training
+from sottovoce.federation.config.party_text import party_toml
+from sottovoce.federation.config.roster import Entry, RosterFile, save_roster
+from sottovoce.federation.config.secrets import new_secrets
+from sottovoce.federation.sealed.passphrase import NONE, read_passphrase
+from sottovoce.files import output_folder, whole_file
+
+AUTHORITY_FOLDER = "authority"
+# As the protocols call it, but for a space that no certificate may have.
+KEY_HOLDER_FOLDER = "key-holder"
+README_FILE = "README.txt"
+LOOPBACK = "127.0.0.1"
+_LAST_PORT = 65535
+_FEWEST_PEERS = 2
+_MOST_PEERS = 200
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What `init` was asked for.
+
+    Attributes:
+        peers: their names.
+        training: how the classifier is to be trained.
+        features: how texts become numbers.
+        hosts: where parties listen, in the order of `parties`; empty: all on this machine.
+        base_port: of the first party, the others follow; None takes free ones.
+        passphrase: where the passphrase of all secrets comes from.
+        days: how long certificates hold.
+    """
+
+    peers: tuple[str, ...]
+    training: Training
+    features: Features = field(default_factory=Features)
+    hosts: tuple[str, ...] = ()
+    base_port: int | None = None
+    passphrase: str = NONE
+    days: int = DAYS
+
+    def __post_init__(self) -> None:
+        names = [name for name, _ in self.parties]
+        for name in names:
+            check_name(name)
+        if len(set(names)) != len(names) or AUTHORITY_FOLDER in names:
+            raise ParameterError(
+                "every party must have a name of its own, and none may be called coordinator, "
+                f"{KEY_HOLDER_FOLDER}, intermediary or {AUTHORITY_FOLDER}."
+            )
+        if not _FEWEST_PEERS <= len(self.peers) <= _MOST_PEERS:
+            raise ParameterError(
+                f"there must be {_FEWEST_PEERS} to {_MOST_PEERS} peers, got {len(self.peers)}."
+            )
+        if self.hosts and len(self.hosts) != len(names):
+            raise ParameterError(
+                f"there must be a host for each of {', '.join(names)}; got {len(self.hosts)}."
+            )
+
+    @property
+    def parties(self) -> list[tuple[str, Role]]:
+        """All parties with their roles, the coordinator first."""
+        listed: list[tuple[str, Role]] = [("coordinator", "coordinator")]
+        if self.training.needs_key_holder:
+            listed.append((KEY_HOLDER_FOLDER, "keyholder"))
+        if self.training.intermediary:
+            listed.append(("intermediary", "intermediary"))
+        return [*listed, *((name, "peer") for name in self.peers)]
+
+
+def set_up(folder: Path, plan: Plan) -> RosterFile:
+    """Write everything into ``folder``, which must be new or empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} must be a new or empty folder: keys are never written over.")
+    passphrase = read_passphrase(plan.passphrase, Path.cwd())
+    addresses = _addresses(plan)
+    output_folder(folder)
+    authority, kept = Authority.new("sottovoce authority")
+    own = _private_folder(folder / AUTHORITY_FOLDER)
+    _write(own / "ca.pem", kept.certificate)
+    save_key(kept.key, own / "ca.key", passphrase=passphrase)
+    entries = [
+        _party(folder / name, plan, (name, role), addresses[name], authority, passphrase)
+        for name, role in plan.parties
+    ]
+    roster = RosterFile(entries)
+    for name in (AUTHORITY_FOLDER, *(name for name, _ in plan.parties)):
+        save_roster(roster, folder / name / ROSTER_FILE)
+    _write(folder / README_FILE, _readme(plan).encode())
+    return roster
+
+
+def _party(
+    folder: Path,
+    plan: Plan,
+    who: tuple[str, Role],
+    address: str,
+    authority: Authority,
+    passphrase: str | None,
+) -> Entry:
+    name, role = who
+    _private_folder(folder)
+    issued = authority.issued(name, [_host(address)], days=plan.days)
+    _write(folder / "certificate.pem", issued.certificate)
+    _write(folder / "ca.pem", authority.certificate)
+    save_key(issued.key, folder / "tls.key", passphrase=passphrase)
+    training = plan.training
+    key_bits = training.key_bits if training.needs_key_holder else None
+    identity = new_secrets(folder, role, key_bits, passphrase)
+    text = party_toml(who, address, training, plan.features, plan.passphrase)
+    _write(folder / CONFIG_FILE, text.encode())
+    return Entry(name, role, address, fingerprint(issued.certificate), identity.hex())
+
+
+def _addresses(plan: Plan) -> dict[str, str]:
+    names = [name for name, _ in plan.parties]
+    hosts = plan.hosts or (LOOPBACK,) * len(names)
+    if plan.base_port is None:
+        ports = free_ports(len(names))
+    else:
+        ports = list(range(plan.base_port, plan.base_port + len(names)))
+        if plan.base_port < 1 or ports[-1] > _LAST_PORT:
+            raise ParameterError(
+                f"ports must lie between 1 and {_LAST_PORT}, got {plan.base_port} to {ports[-1]}."
+            )
+    return {
+        name: f"{_bracketed(host)}:{port}"
+        for name, host, port in zip(names, hosts, ports, strict=True)
+    }
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody listens on at this moment."""
+    with ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind((LOOPBACK, 0))
+        return [int(each.getsockname()[1]) for each in sockets]
+
+
+def _host(address: str) -> str:
+    return address.rpartition(":")[0].strip("[]")
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _private_folder(folder: Path) -> Path:
+    output_folder(folder).chmod(0o700)
+    return folder
+
+
+def _write(path: Path, content: bytes) -> None:
+    with whole_file(path) as part:
+        part.write_bytes(content)
+
+
+def _readme(plan: Plan) -> str:
+    names = ", ".join(name for name, _ in plan.parties)
+    sealed = (
+        "Keys are readable by their owner only (mode 0600) and not sealed, since no passphrase "
+        "was given."
+        if plan.passphrase == NONE
+        else "All keys are sealed with the passphrase that was given."
+    )
+    return (
+        f"Copy each of the folders {names} to its party's machine, over a channel you trust, and "
+        f"delete it here; keep {AUTHORITY_FOLDER} offline, since whoever has its key can make "
+        "certificates in anybody's name.\n"
+        "At each peer, set [texts] in party.toml to its own file of texts and labels; then start "
+        "every party with: sottovoce learn ROLE --config party.toml, and train at the coordinator "
+        "with: sottovoce learn train --config party.toml\n"
+        f"{sealed}\n"
+    )
+
+
+def peer_names(count: int | None, names: Sequence[str]) -> tuple[str, ...]:
+    """The peers' names, made up where only their number is known."""
+    if names and count is not None and count != len(names):
+        raise ParameterError(f"--peers says {count}, but --names has {len(names)} names.")
+    if names:
+        return tuple(names)
+    if count is None:
+        raise ParameterError("give --peers or --names: how many peers, or what they are called.")
+    width = len(str(count))
+    return tuple(f"peer-{number:0{width}}" for number in range(1, count + 1))

@@ -1,0 +1,1 @@
+"""What a party must not forget: its runs in SQLite, sealed."""

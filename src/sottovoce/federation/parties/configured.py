@@ -1,0 +1,170 @@
+"""A configured party: its node with all that it brings, and its journal when it does not run."""
+
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sottovoce.errors import InputError
+from sottovoce.federation.certificates.authority import WARNING_DAYS, check_certificate, days_left
+from sottovoce.federation.certificates.credentials import Credentials, fingerprint
+from sottovoce.federation.certificates.files import load_certificate
+from sottovoce.federation.config.party import ConfigError, PartyConfig, Role
+from sottovoce.federation.config.roster import Entry, RosterFile, load_roster
+from sottovoce.federation.config.secrets import Secrets, load_secrets
+from sottovoce.federation.engine.books import Log
+from sottovoce.federation.engine.desk import Machines
+from sottovoce.federation.engine.endings import TermsWithout
+from sottovoce.federation.engine.reception import Policy
+from sottovoce.federation.journal.journal import Journal
+from sottovoce.federation.parties.holdings import Maker
+from sottovoce.federation.parties.node import PartyNode
+from sottovoce.federation.parties.rekey import following_key, settle
+from sottovoce.federation.parties.terms import check_accepted
+from sottovoce.federation.sealed.passphrase import read_passphrase
+from sottovoce.federation.transport.roster import Member, Roster
+from sottovoce.federation.transport.settings import Settings
+from sottovoce.files import output_folder
+from sottovoce.learn.party import Party, Value, encoded
+from sottovoce.learn.protocols.terms import KEY_HOLDER
+from sottovoce.learn.runs import RunTerms
+
+JOURNAL_FILE = "journal.sqlite"
+
+
+def protocol_name(name: str, role: Role) -> str:
+    """What protocols call a party; certificates and folders have no spaces."""
+    return KEY_HOLDER if role == "keyholder" else name
+
+
+def members(roster: RosterFile) -> Roster:
+    """The roster as the transport wants it."""
+    return Roster(tuple(_member(entry) for entry in roster.party))
+
+
+def _member(entry: Entry) -> Member:
+    role = KEY_HOLDER if entry.role == "keyholder" else entry.role
+    return Member(protocol_name(entry.name, entry.role), role, entry.address, entry.fingerprint)
+
+
+class ConfiguredParty:
+    """Everything that a configuration names, read and checked; nothing runs yet.
+
+    Without ``strict`` a certificate that others would refuse is taken: enough to read the journal.
+    """
+
+    def __init__(
+        self, config: PartyConfig, role: Role | None = None, *, strict: bool = True
+    ) -> None:
+        self.config = config
+        party = config.party
+        if role is not None and party.role != role:
+            raise ConfigError(
+                f"{party.name} is configured as {party.role}: start it with sottovoce learn "
+                f"{party.role}."
+            )
+        self.roster = load_roster(config.path(party.roster))
+        self.certificate = load_certificate(config.path(party.tls.certificate))
+        self.authority = load_certificate(config.path(party.tls.authority))
+        if strict:
+            self._check_certificate()
+        self.store = private_folder(config.path(party.store))
+        self._settle_journal_key()
+        self.secrets: Secrets = load_secrets(config)
+        self._check_identity()
+
+    @property
+    def name(self) -> str:
+        """As protocols call it."""
+        return protocol_name(self.config.party.name, self.config.party.role)
+
+    @property
+    def entry(self) -> Entry:
+        """What the roster says of it."""
+        return self.roster.named(self.config.party.name)
+
+    @property
+    def certificate_days(self) -> float:
+        """Until its certificate ends."""
+        return days_left(self.certificate)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What should be done soon."""
+        left = self.certificate_days
+        if left >= WARNING_DAYS:
+            return []
+        return [f"the certificate ends in {left:.0f} days; renew it: sottovoce learn renew."]
+
+    def node(
+        self, log: Log, policy: Policy, terms_without: TermsWithout | None = None
+    ) -> tuple[PartyNode, Maker]:
+        """Its node, not yet started, and what makes its state machines."""
+        # The maker asks the node for earlier results, once both are there.
+        maker = Maker(self.config, self.roster, self.secrets, lambda s: node.earlier(s))  # noqa: PLW0108 - it comes below
+        machines = Machines(maker, result_of, policy, terms_without)
+        node = PartyNode(
+            self.name,
+            members(self.roster),
+            Credentials(self.certificate, self.secrets.tls_key, self.authority),
+            journal=self.store / JOURNAL_FILE,
+            journal_key=self.secrets.journal_key,
+            machines=machines,
+            settings=Settings(deadline_s=self.config.party.deadline_s, retry_without_lost=True),
+            log=log,
+        )
+        return node, maker
+
+    def why_not(self, terms: bytes, _proposer: str) -> str | None:
+        """Why this party takes no part in a proposed run, or None."""
+        try:
+            check_accepted(RunTerms.from_bytes(terms), self.config, self.roster)
+        except InputError as error:
+            return str(error)
+        return None
+
+    @contextmanager
+    def journal(self) -> Iterator[Journal]:
+        """Its journal, while the party itself does not run."""
+        opened = Journal(self.store / JOURNAL_FILE, self.secrets.journal_key)
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+    def _settle_journal_key(self) -> None:
+        files = self.config.party.secrets
+        path = self.config.path(files.journal)
+        if following_key(path).exists():
+            passphrase = read_passphrase(files.passphrase, self.config.folder)
+            settle(path, self.store / JOURNAL_FILE, passphrase)
+
+    def _check_certificate(self) -> None:
+        party = self.config.party
+        check_certificate(self.certificate, self.authority, name=party.name)
+        if self.entry.fingerprint != fingerprint(self.certificate):
+            raise ConfigError(
+                f"the roster knows {party.name} by another certificate; get the new roster.toml."
+            )
+        if self.entry.role != party.role:
+            raise ConfigError(f"the roster says that {party.name} is a {self.entry.role}.")
+
+    def _check_identity(self) -> None:
+        identity = self.secrets.identity
+        if identity is not None and identity.public.hex() != self.entry.identity:
+            raise ConfigError(
+                f"the roster knows {self.config.party.name} by another identity; get the new "
+                "roster.toml."
+            )
+
+
+def result_of(party: Party) -> bytes:
+    """What to keep of a party that has finished."""
+    kept: dict[str, Value] = dict(party.result())  # type: ignore[attr-defined] # a RunParty
+    return encoded(kept)
+
+
+def private_folder(path: Path) -> Path:
+    """A folder that only its owner may enter."""
+    output_folder(path).chmod(stat.S_IRWXU)
+    return path

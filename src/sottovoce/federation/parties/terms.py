@@ -1,0 +1,162 @@
+"""From a configuration to the terms of a run, and whether a peer agrees to them."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.errors import ParameterError
+from sottovoce.federation.config.party import Accepts, ConfigError, Features, PartyConfig, Training
+from sottovoce.federation.config.roster import RosterFile
+from sottovoce.federation.parties.earlier import TRAININGS
+from sottovoce.federation.parties.release_map import released_map
+from sottovoce.learn.party import TooFewPartiesError, new_session
+from sottovoce.learn.protocols.terms import Recipe
+from sottovoce.learn.runs import RunTerms
+from sottovoce.learn.sums.rules import FEWEST_PARTIES
+from sottovoce.learn.texts.recipe import TextRecipe
+
+DEFAULT_PENALTY = 0.1
+NOT_YET = "has not finished that training yet"
+_BESIDE_RECIPE = (
+    "mode",
+    "labels",
+    "held_out",
+    "intermediary",
+    "without_lost",
+    "peers_may_start",
+)
+_FILES = ("words_file", "stop_words_file", "release", "columns")
+_LARGEST_LIST = 1 << 26
+
+
+class NotAcceptedError(ParameterError):
+    """A proposed run goes beyond what this party accepts."""
+
+
+def training_terms(config: PartyConfig, roster: RosterFile) -> RunTerms:
+    """The training that the coordinator's configuration describes."""
+    training = config.party.training or Training()
+    features = config.party.features or Features()
+    return RunTerms(
+        new_session(),
+        "rados" if training.intermediary else "train",
+        training.mode,
+        roster.identities,
+        _recipe(training),
+        text=None if features.columns else _text_recipe(features, config.folder),
+        features=tuple(features.columns),
+        labels=tuple(sorted(training.labels)),
+        held_out=training.held_out,
+    )
+
+
+def check_accepted(terms: RunTerms, config: PartyConfig, roster: RosterFile) -> None:
+    """Refuse a run that this party has not agreed to, or among other peers than it knows."""
+    known = roster.identities
+    strangers = [name for name, public in terms.identities.items() if known.get(name) != public]
+    if strangers:
+        raise NotAcceptedError(
+            f"{config.party.name} knows {', '.join(sorted(strangers))} by another identity, or "
+            "not at all; compare the rosters."
+        )
+    if config.party.role == "peer":
+        _check_terms(terms, config.party.accepts or Accepts([]), config.party.name)
+
+
+def _check_terms(terms: RunTerms, accepts: Accepts, name: str) -> None:
+    if terms.mode not in accepts.modes:
+        raise NotAcceptedError(
+            f"{name} accepts the modes {', '.join(accepts.modes) or 'of no run'}, got "
+            f"{terms.mode}; see [accepts] in its party.toml."
+        )
+    for what in ("fewest_documents", "fewest_peers"):
+        least, got = getattr(accepts, what), getattr(terms.recipe, what)
+        if got < least:
+            raise NotAcceptedError(f"{name} accepts {what} from {least} on, got {got}.")
+    if len(terms.identities) < FEWEST_PARTIES and not accepts.two_peers:
+        raise NotAcceptedError(
+            f"{name} trains among at least {FEWEST_PARTIES} peers, got {len(terms.identities)}; "
+            "two_peers = true in its party.toml accepts that each learns the other's sums."
+        )
+
+
+def _recipe(training: Training) -> Recipe:
+    options: dict[str, Any] = msgspec.structs.asdict(training)
+    for name in _BESIDE_RECIPE:
+        del options[name]
+    exact = training.statistics == "exact" and not training.intermediary
+    by_folds = training.mode == "open" and exact
+    if training.penalty is None and not by_folds:
+        options["penalty"] = DEFAULT_PENALTY
+    return Recipe(**options)
+
+
+def _text_recipe(features: Features, folder: Path) -> TextRecipe:
+    options: dict[str, Any] = msgspec.structs.asdict(features)
+    for name in _FILES:
+        del options[name]
+    options["stop_words"] = _listed(features.stop_words_file, folder)
+    if (features.dictionary == "mapped") != (features.release is not None):
+        raise ConfigError(
+            'in [features], dictionary = "mapped" and release = "FOLDER of a release" belong '
+            "together: one is there without the other."
+        )
+    if features.release is not None:
+        words, mapping = released_map(folder / features.release)
+        return TextRecipe(**options, words=words, mapping=mapping)
+    words = _listed(features.words_file, folder)
+    if words:
+        rules = TokenRules(
+            features.shortest, frozenset(options["stop_words"]), features.stem, features.bigrams
+        )
+        words = Vocabulary.public(words).under(rules).terms
+    return TextRecipe(**options, words=words)
+
+
+def _listed(name: str | None, folder: Path) -> tuple[str, ...]:
+    if name is None:
+        return ()
+    path = folder / name
+    try:
+        if path.stat().st_size > _LARGEST_LIST:
+            raise ConfigError(f"{path} is too large for a list of words.")
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} must be a list of words in UTF-8.") from None
+    return tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
+
+
+def terms_without(terms: RunTerms, lost: frozenset[str]) -> RunTerms | None:
+    """The same training without peers that were lost; None if it cannot be had without them."""
+    if terms.kind not in TRAININGS or not lost <= set(terms.identities):
+        return None
+    left = {name: public for name, public in terms.identities.items() if name not in lost}
+    try:
+        return replace(terms, session=new_session(), identities=left)
+    except (ParameterError, TooFewPartiesError):
+        return None
+
+
+def use_terms(
+    kind: Literal["classify", "evaluate"],
+    training: RunTerms,
+    *,
+    session: bytes | None = None,
+    asker: str = "",
+    rows: int = 0,
+) -> RunTerms:
+    """A run that uses the classifier of a training."""
+    return replace(
+        training,
+        session=new_session() if session is None else session,
+        kind=kind,
+        training=training.session,
+        asker=asker,
+        rows=rows,
+    )

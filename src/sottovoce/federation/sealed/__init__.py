@@ -1,0 +1,1 @@
+"""Secrets in files, and where their passphrase comes from."""

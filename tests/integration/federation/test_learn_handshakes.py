@@ -1,0 +1,79 @@
+"""What a running party logs of callers that TLS turned away."""
+
+import json
+import socket
+import ssl
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+
+from sottovoce.federation.certificates import authority as certificates
+from sottovoce.federation.certificates.authority import Authority
+from sottovoce.federation.config.party import Training
+from sottovoce.federation.config.rotation import load_authority
+from sottovoce.federation.config.setup import Plan, set_up
+from sottovoce.federation.parties.launch import launched
+from sottovoce.federation.transport.handshakes import failure
+
+NAMES = ("ada", "ben", "cy")
+
+
+def knock(address: str, version: ssl.TLSVersion, own: Path | None = None) -> None:
+    """A handshake that must fail, or a first byte that never comes."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.minimum_version = context.maximum_version = version
+    context.set_alpn_protocols(["h2"])
+    if own is not None:
+        context.load_cert_chain(own)
+    host, _, port = address.rpartition(":")
+    with (
+        pytest.raises(OSError),  # noqa: PT011 - any failure of TLS
+        socket.create_connection((host, int(port)), timeout=20) as plain,
+        context.wrap_socket(plain) as secured,
+    ):
+        assert secured.recv(1) == b"", "no frame of the server's must come"
+        raise ConnectionError
+
+
+def pem(folder: Path, name: str, authority: Authority, days: int) -> Path:
+    made = authority.issued(name, days=days)
+    path = folder / f"{name}{days}.pem"
+    path.write_bytes(made.key + made.certificate)
+    return path
+
+
+def long_ago(builder: x509.CertificateBuilder, days: int) -> x509.CertificateBuilder:
+    begun = datetime(2020, 1, 1, tzinfo=UTC)
+    return builder.not_valid_before(begun).not_valid_after(begun + timedelta(days=days))
+
+
+def test_every_refused_handshake_is_in_the_party_s_own_log(tmp_path: Path) -> None:
+    root = tmp_path / "all"
+    roster = set_up(root, Plan(NAMES, Training()))
+    other, _ = Authority.new("another authority")
+    stranger = pem(tmp_path, "coordinator", other, 30)
+    own = load_authority(root / "authority", passphrase="none")  # noqa: S106 - the name of a source
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certificates, "_validity", long_ago)
+        ended = pem(tmp_path, "ben", own, 31)
+    with launched(root, ["ada"]):
+        address = roster.named("ada").address
+        knock(address, ssl.TLSVersion.TLSv1_2)
+        knock(address, ssl.TLSVersion.TLSv1_3)
+        knock(address, ssl.TLSVersion.TLSv1_3, stranger)
+        knock(address, ssl.TLSVersion.TLSv1_3, ended)
+    lines = [json.loads(line) for line in (root / "ada" / "log.jsonl").read_text().splitlines()]
+    refused = [line["error"] for line in lines if line["event"] == "handshake refused"]
+    assert any("NO_SHARED_CIPHER" in each or "VERSION" in each for each in refused)
+    assert any("PEER_DID_NOT_RETURN_A_CERTIFICATE" in each for each in refused)
+    assert any("unable to get local issuer" in each for each in refused)
+    assert any("certificate has expired" in each for each in refused)
+    assert (root / "ada" / "stderr.txt").read_text() == "ada has stopped.\n"
+
+
+def test_other_lines_are_no_handshakes() -> None:
+    assert failure(b"I1115 12:06:36.2 1 a.cc:1] Handshake failed with error X: Y") == "X: Y"
+    assert failure(b"E1115 12:06:36.2 1 a.cc:1] something else failed") is None
