@@ -1,4 +1,8 @@
-"""Debian's chromium, one for all tests of a process: Playwright allows no second one beside it."""
+"""Debian's chromium, one at a time in a process.
+
+Playwright allows no second one beside it, and as long as it lives no other test of the process can
+run an event loop; so it lives no longer than a file of tests.
+"""
 
 import os
 import shutil
@@ -10,7 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 FLAGS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     chromium = shutil.which("chromium")
     if chromium is None:
