@@ -27,7 +27,12 @@ from sottovoce.federation.parties import control as parties_control
 from sottovoce.federation.parties import rekey as parties_rekey
 from sottovoce.federation.parties.configured import JOURNAL_FILE, ConfiguredParty
 from sottovoce.federation.parties.control import ControlServer, NotRunningError, ask, asked
-from sottovoce.federation.parties.earlier import Past, earlier_record, latest_training
+from sottovoce.federation.parties.earlier import (
+    Past,
+    earlier_record,
+    latest_training,
+    trained_peers,
+)
 from sottovoce.federation.parties.log import opened_log
 from sottovoce.federation.parties.node import Granted, Wish
 from sottovoce.federation.parties.node import _read as read_wish
@@ -117,6 +122,17 @@ def test_a_training_begins_again_only_if_asked_and_only_without_peers(folder: Pa
     assert always(terms.to_bytes(), frozenset(["cy"])) is None, "two are too few"
     query = use_terms("evaluate", four)
     assert always(query.to_bytes(), lost) is None
+
+
+def test_only_peers_who_have_the_classifier_are_asked_to_judge_it(folder: Path) -> None:
+    """Who was lost on the way of a masked training has none, and would refuse."""
+    terms = terms_of(folder)
+    four = replace(terms, identities={**terms.identities, "dee": bytes(32)})
+    recovered = Past(b"t", four, "finished", {"peers": NAMES}, 0.0)
+    assert trained_peers(recovered) == NAMES
+    assert use_terms("evaluate", four, peers=trained_peers(recovered)).peers == NAMES
+    assert trained_peers(recovered._replace(result={})) is None
+    assert use_terms("evaluate", four).peers == tuple(sorted([*NAMES, "dee"]))
 
 
 # Budgets.

@@ -36,6 +36,14 @@ def latest_training(past: Iterable[Past]) -> Past | None:
     return trained[-1] if trained else None
 
 
+def trained_peers(training: Past) -> tuple[str, ...] | None:
+    """Who had not been lost when it ended, and so has the classifier; None: nobody knows."""
+    peers = (training.result or {}).get("peers")
+    if not isinstance(peers, tuple):
+        return None
+    return tuple(name for name in peers if isinstance(name, str))
+
+
 def earlier_record(past: Iterable[Past], training: bytes) -> Mapping[str, Value] | None:
     """A party's record of the training of that name, after all queries so far."""
     record: Mapping[str, Value] | None = None

@@ -9,7 +9,7 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation.engine.books import Log
 from sottovoce.federation.parties.configured import ConfiguredParty
 from sottovoce.federation.parties.control import Answers, ControlServer
-from sottovoce.federation.parties.earlier import TRAININGS, latest_training
+from sottovoce.federation.parties.earlier import TRAININGS, latest_training, trained_peers
 from sottovoce.federation.parties.node import Wish
 from sottovoce.federation.parties.progress import Progress, summary
 from sottovoce.federation.parties.retrying import Retrying
@@ -125,8 +125,10 @@ class Service:
         last = latest_training(self.node.past())
         if last is None:
             raise NothingTrainedError("there is nothing to evaluate yet; train first.")
-        rows = int(request.get("rows", 0))
-        for answer in self._patiently(lambda: use_terms("evaluate", last.terms, rows=rows)):
+        rows, peers = int(request.get("rows", 0)), trained_peers(last)
+        for answer in self._patiently(
+            lambda: use_terms("evaluate", last.terms, rows=rows, peers=peers)
+        ):
             if "last" not in answer:
                 yield answer
                 continue

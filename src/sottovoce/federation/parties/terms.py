@@ -1,5 +1,6 @@
 """From a configuration to the terms of a run, and whether a peer agrees to them."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -150,10 +151,17 @@ def use_terms(
     session: bytes | None = None,
     asker: str = "",
     rows: int = 0,
+    peers: Collection[str] | None = None,
 ) -> RunTerms:
-    """A run that uses the classifier of a training."""
+    """A run that uses the classifier of a training, by ``peers`` who have it: all, if None."""
+    identities = {
+        name: public
+        for name, public in training.identities.items()
+        if peers is None or name in peers
+    }
     return replace(
         training,
+        identities=identities,
         session=new_session() if session is None else session,
         kind=kind,
         training=training.session,
