@@ -147,7 +147,7 @@ def test_demo_writes_a_report_and_says_where(
     assert code == 0
     assert str(tmp_path / "d" / "report.html") in out.replace("\n", "")
     page = (tmp_path / "d" / "report.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 9
+    assert page.count("<svg") == 12
     code, again, _ = run(*arguments, "--json")
     told = json.loads(again)
     assert told["report"] == str(tmp_path / "d" / "report.html")

@@ -10,9 +10,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from sottovoce.compiled import Whole, kernel
 from sottovoce.corpus.reading.formats.thrift import read_struct
 from sottovoce.corpus.reading.options import MIB
 from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS
@@ -132,6 +130,8 @@ def _number(fields: dict[int, object], number: int) -> int:
 
 def _longest_entry(file: BinaryIO, page: Page, compression: str) -> int:
     """The longest value of a dictionary page: length (4 bytes) and value, one after the other."""
+    from sottovoce.corpus.reading.formats.longest_value import longest_value  # noqa: PLC0415 - fast --help
+
     file.seek(page.starts_at)
     stored = file.read(page.bytes_stored)
     try:
@@ -139,19 +139,7 @@ def _longest_entry(file: BinaryIO, page: Page, compression: str) -> int:
     except (pa.ArrowException, ValueError, OSError):
         # Unknown compression: no entry can be longer than the page.
         return page.bytes_plain
-    return min(int(_longest(np.frombuffer(plain, np.uint8))), page.bytes_plain)
-
-
-@kernel
-def _longest(plain: NDArray[np.uint8]) -> Whole:
-    longest = position = 0
-    while position + 4 <= plain.size:
-        length = 0
-        for place in range(4):
-            length |= int(plain[position + place]) << (8 * place)
-        longest = max(longest, length)
-        position += 4 + length
-    return longest
+    return min(int(longest_value(np.frombuffer(plain, np.uint8))), page.bytes_plain)
 
 
 def _decompressed(stored: bytes, size: int, compression: str) -> bytes:
