@@ -268,6 +268,7 @@ def test_a_part_without_its_extra_is_left_out_and_the_others_stay(
 
     monkeypatch.setattr(demo, "_assessed", missing)
     monkeypatch.setattr(demo, "_released", lambda *_: ())
+    monkeypatch.setattr(demo, "_learnt", lambda *_: ())
     parameters = SimulationParameters(users=50, weeks=1, background_documents=500)
     made = demo.run_demo(tmp_path, parameters)
     assert list(made.left_out) == ["Who stands out", "Assess, release, assess again"]

@@ -24,6 +24,7 @@ _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 0, 2, 3
 _DETAILS = {_DATA_PAGE: 5, _DICTIONARY_PAGE: 7, _DATA_PAGE_V2: 8}
 _DICTIONARY_ENCODINGS = {2, 8}
 _DELTA_BYTE_ARRAY = 7
+_FEW_VALUES = 10_000
 
 
 class Page(NamedTuple):
@@ -130,8 +131,6 @@ def _number(fields: dict[int, object], number: int) -> int:
 
 def _longest_entry(file: BinaryIO, page: Page, compression: str) -> int:
     """The longest value of a dictionary page: length (4 bytes) and value, one after the other."""
-    from sottovoce.corpus.reading.formats.longest_value import longest_value  # noqa: PLC0415 - fast --help
-
     file.seek(page.starts_at)
     stored = file.read(page.bytes_stored)
     try:
@@ -139,7 +138,31 @@ def _longest_entry(file: BinaryIO, page: Page, compression: str) -> int:
     except (pa.ArrowException, ValueError, OSError):
         # Unknown compression: no entry can be longer than the page.
         return page.bytes_plain
-    return min(int(longest_value(np.frombuffer(plain, np.uint8))), page.bytes_plain)
+    return min(_longest_value(plain, page.values), page.bytes_plain)
+
+
+def _longest_value(plain: bytes, values: int) -> int:
+    """Few values need no compiler, which takes more memory than most files."""
+    if values <= _FEW_VALUES:
+        return longest_of_few(plain, values)
+    from sottovoce.corpus.reading.formats.longest_value import longest_value  # noqa: PLC0415 - see above
+
+    return int(longest_value(np.frombuffer(plain, np.uint8)))
+
+
+def longest_of_few(plain: bytes, values: int) -> int:
+    """The longest of the first ``values`` that stand one after the other, each behind its length.
+
+    A reader takes no more of them than the header announces, so neither need this.
+    """
+    longest = position = 0
+    for _ in range(values):
+        if position + 4 > len(plain):
+            break
+        length = int.from_bytes(plain[position : position + 4], "little")
+        longest = max(longest, length)
+        position += 4 + length
+    return longest
 
 
 def _decompressed(stored: bytes, size: int, compression: str) -> bytes:
