@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -43,7 +44,8 @@ def ahead(items: Iterable[Result]) -> Iterator[Result]:
     """The same items; while one is being used, a thread of its own makes the next, and no more."""
     making = iter(items)
     with ThreadPoolExecutor(1) as pool:
-        step = partial(_step, making)
+        # In a copy of the caller's context, so that numpy treats errors there as it does here.
+        step = partial(copy_context().run, _step, making)
         coming = pool.submit(step)
         while made := coming.result():
             coming = pool.submit(step)
