@@ -1,7 +1,5 @@
 """``sottovoce loop``."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -18,7 +16,8 @@ from sottovoce.cli.reading import (
     TimezoneOption,
     read_options,
 )
-from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
+from sottovoce.cli.shown import AsJson, progress
+from sottovoce.cli.study_shown import show_study
 from sottovoce.corpus.reading.options import MIB
 from sottovoce.errors import ParameterError
 
@@ -80,7 +79,6 @@ def loop(
     with needs_extra("all"):
         from sottovoce.study.loop import run_loop  # noqa: PLC0415 - fast --help
         from sottovoce.study.loop_parts.corpus import CorpusFiles, corpus_subject  # noqa: PLC0415 - fast --help
-        from sottovoce.study.output import write_study  # noqa: PLC0415 - fast --help
 
     read = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
     files = CorpusFiles.found(
@@ -91,16 +89,7 @@ def loop(
         subject = corpus_subject(files, read, seed)
         plan = _plan(subject, shape, methods, precision, epsilon, limit)
         result = run_loop([subject], plan)
-    if out is not None:
-        again = shlex.join(["sottovoce", *sys.argv[1:]])
-        written = write_study(result, out, name="loop", title=_TITLE, command=again)
-        typer.echo(f"Wrote {', '.join(map(str, written))}.", err=True)
-    if as_json:
-        show_json(result.rows)
-        return
-    show_rows(_TITLE, result.table())
-    for text in (*(plot.finding for plot in result.plots), *result.notes):
-        typer.echo(f"\n{text}")
+    show_study(result, name="loop", title=_TITLE, out=out, as_json=as_json)
 
 
 def _methods(compress: list[str] | None, columns: int) -> tuple[tuple[str, int | None], ...]:

@@ -1,7 +1,5 @@
 """``sottovoce study``."""
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +7,8 @@ import typer
 
 from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.reading import FieldsOption, FormatOption, HeaderOption, read_options
-from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
+from sottovoce.cli.shown import AsJson, progress, show_json
+from sottovoce.cli.study_shown import show_study
 from sottovoce.corpus.reading.options import MIB
 from sottovoce.errors import ParameterError
 
@@ -67,7 +66,6 @@ def study(
     with needs_extra("all"):
         from sottovoce.study.catalogue import STUDIES, study_named  # noqa: PLC0415 - fast --help
         from sottovoce.study.options import Options  # noqa: PLC0415 - fast --help
-        from sottovoce.study.output import write_study  # noqa: PLC0415 - fast --help
 
     if name == "list":
         _show([{"study": key, "shows": each.title} for key, each in STUDIES.items()], as_json)
@@ -98,16 +96,7 @@ def study(
     )
     with progress(f"Running study {name}"):
         result = chosen.runner(options)
-    if out is not None:
-        again = shlex.join(["sottovoce", *sys.argv[1:]])
-        written = write_study(result, out, name=name, title=chosen.title, command=again)
-        typer.echo(f"Wrote {', '.join(map(str, written))}.", err=True)
-    if as_json:
-        show_json(result.rows)
-        return
-    show_rows(chosen.title, result.table())
-    for text in (*(plot.finding for plot in result.plots), *result.notes):
-        typer.echo(f"\n{text}")
+    show_study(result, name=name, title=chosen.title, out=out, as_json=as_json)
 
 
 def _show(rows: list[dict[str, str]], as_json: bool) -> None:

@@ -34,11 +34,11 @@ from sottovoce.study.assess_parts.outcomes import (
     outcome,
     score_community,
 )
-from sottovoce.study.assess_parts.plots import draw_line, number
+from sottovoce.study.assess_parts.plots import draw_line
 from sottovoce.study.assess_parts.rows import SPACES, strength_of
 from sottovoce.study.assess_parts.summaries import gain_columns, metric_columns
 from sottovoce.study.options import Options
-from sottovoce.study.result import Row, StudyResult
+from sottovoce.study.result import Row, StudyResult, number
 
 SHARES = tuple(tenth / 10 for tenth in range(1, 11))
 BUCKETS = tuple(range(1, 13))

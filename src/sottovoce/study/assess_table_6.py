@@ -15,10 +15,10 @@ from sottovoce.study.assess_parts.experiment import (
 )
 from sottovoce.study.assess_parts.outcomes import Outcome
 from sottovoce.study.assess_parts.paper import table_6_columns
-from sottovoce.study.assess_parts.plots import draw_line, number
+from sottovoce.study.assess_parts.plots import draw_line
 from sottovoce.study.assess_parts.summaries import interval_columns, pair_columns
 from sottovoce.study.options import Options
-from sottovoce.study.result import Row, StudyResult
+from sottovoce.study.result import Row, StudyResult, number
 
 MEASURES = ("lda", "lda-d", "lda-t", "lda-dt")
 SHOWN = (

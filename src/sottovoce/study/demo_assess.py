@@ -18,7 +18,7 @@ from sottovoce.study.assess_parts.communities import (
 )
 from sottovoce.study.assess_parts.knowledge import Knowledge, Training, train_knowledge
 from sottovoce.study.assess_parts.outcomes import AFFLICTED, Outcome, outcome, score_community
-from sottovoce.study.assess_parts.plots import by_measure, by_persona, number
+from sottovoce.study.assess_parts.plots import by_measure, by_persona
 from sottovoce.study.assess_parts.summaries import metric_columns, persona_columns
 from sottovoce.study.demo_parts.portraits import Portrait, Viewer, portrait_table, timeline
 from sottovoce.study.demo_parts.rankings import (
@@ -28,7 +28,7 @@ from sottovoce.study.demo_parts.rankings import (
     ranking_table,
     topic_rankings,
 )
-from sottovoce.study.result import Row
+from sottovoce.study.result import Row, number
 
 # Seconds of training: enough to find the topics, far less than the studies do.
 TRAINING = Training(topics=100, iterations=60, burn_in=15, dimensions=48, epochs=3)

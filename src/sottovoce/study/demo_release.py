@@ -21,6 +21,8 @@ from sottovoce.release.evaluation import (
 )
 from sottovoce.report.figures import COLOURS, new_panels
 from sottovoce.report.page import Plot, Section
+from sottovoce.study.assess_parts.communities import simulated_catalogue
+from sottovoce.study.loop_parts.subjects import public_words
 
 DOCUMENTS = 3000
 PRECISION = 2
@@ -71,7 +73,8 @@ def release_section(community: Community, *, command: str) -> Section:
 
 def run_release_demo(community: Community) -> ReleaseDemo:
     """Release the background documents at every setting and train topics on each."""
-    vocabulary = _public_words(community)
+    words = public_words(simulated_catalogue(community))
+    vocabulary = Vocabulary.public(words, origin="the catalogue of topics")
     counts = _counted(community, vocabulary)
     topics = len(community.topics)
     true = _topics(counts, topics, seed=1)
@@ -90,12 +93,6 @@ def run_release_demo(community: Community) -> ReleaseDemo:
         matches={setting: match_topics(phi, true) for setting, phi in private.items()},
         private_topics=private,
     )
-
-
-def _public_words(community: Community) -> Vocabulary:
-    """The catalogue's single words: public, since the catalogue is."""
-    words = (word for topic in community.topics for word in topic.words if " " not in word)
-    return Vocabulary.public(dict.fromkeys(words), origin="the catalogue of topics")
 
 
 def _counted(community: Community, vocabulary: Vocabulary) -> Counts:

@@ -22,9 +22,8 @@ from sottovoce.release.evaluation import corpus_shape
 from sottovoce.report.figures import INK, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.study.corpora import CountedCorpus
-from sottovoce.study.release_parts.findings import number
 from sottovoce.study.release_parts.methods import Recipe, release
-from sottovoce.study.result import Row, StudyResult
+from sottovoce.study.result import Row, StudyResult, number
 
 SHOWN = (
     "panel",

@@ -14,7 +14,7 @@ from sottovoce.release.counts import Counts, Floats
 from sottovoce.release.evaluation.lda import MOST_TOKENS
 from sottovoce.report.page import Plot
 from sottovoce.study.release_parts.cases import ACCOUNTINGS, TRUE_TEXT, Case
-from sottovoce.study.release_parts.findings import compared_with_none, number, rates_where
+from sottovoce.study.release_parts.findings import compared_with_none, rates_where
 from sottovoce.study.release_parts.levels import NOTES, Level
 from sottovoce.study.release_parts.methods import Recipe, release
 from sottovoce.study.release_parts.models import other_seed, study_topics
@@ -25,7 +25,7 @@ from sottovoce.study.release_parts.scores import (
     shape_scores,
     topic_scores,
 )
-from sottovoce.study.result import Row, StudyResult
+from sottovoce.study.result import Row, StudyResult, number
 
 SHOWN = (
     "method",

@@ -23,13 +23,12 @@ from sottovoce.report.figures import INK, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.study.corpora import CountedCorpus
 from sottovoce.study.release_parts.cases import ACCOUNTINGS, Case
-from sottovoce.study.release_parts.findings import number
 from sottovoce.study.release_parts.levels import NOTES, STRONG, WEAK, Level
 from sottovoce.study.release_parts.methods import Recipe, methods_for, release
 from sottovoce.study.release_parts.models import other_seed, study_topics
 from sottovoce.study.release_parts.plots import COLOUR, LABELS, MARKERS
 from sottovoce.study.release_parts.scores import level_scores
-from sottovoce.study.result import Row, StudyResult
+from sottovoce.study.result import Row, StudyResult, number
 
 LEVELS = (WEAK, STRONG)
 DASHES = {WEAK: "-", STRONG: "--"}

@@ -2,13 +2,18 @@
 
 from dataclasses import dataclass
 from html import escape
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from sottovoce.notebook import html_table
 from sottovoce.report.page import Plot
 
 Value: TypeAlias = str | int | float | list[str] | None
 Row: TypeAlias = dict[str, Value]
+
+
+def number(row: Row, name: str) -> float:
+    """A value that is a number in every row it is asked of."""
+    return float(cast("float", row[name]))
 
 
 @dataclass(frozen=True)

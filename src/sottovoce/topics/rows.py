@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.compiled import available_cores, on_threads
+from sottovoce.compiled import Whole, available_cores, kernel, on_threads
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import ParameterError
 
@@ -71,3 +71,12 @@ def scored(
     out = np.zeros((rows.pointers.size - 1, width))
     for_parts(rows, lambda first, last: work(first, last, out), threads, cells=_CELLS_PER_THREAD)
     return out
+
+
+@kernel
+def longest(pointers: NDArray[np.int64], first: Whole, last: Whole) -> Whole:
+    """The most distinct words of one of the posts."""
+    most = 0
+    for row in range(first, last):
+        most = max(most, pointers[row + 1] - pointers[row])
+    return most

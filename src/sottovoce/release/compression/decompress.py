@@ -34,12 +34,18 @@ def multinomial_counts(
 def expected_counts(compressed: Counts, word_map: WordMap, prior: Floats) -> Weights:
     """The means of `multinomial_counts`: max(0, n_k) c_f / sum of c over F, fractions allowed."""
     checked_width(compressed, word_map.columns, what="compressed column")
-    shares = word_shares(word_map, prior)
-    spread = sparse.csr_array(word_map.matrix.astype(np.float64).multiply(shares[:, None])).T
-    expected: Weights = sparse.csr_array(_without_negatives(compressed) @ spread.tocsr())
+    spread = column_spread(word_map, prior)
+    expected: Weights = sparse.csr_array(_without_negatives(compressed) @ spread)
     expected.eliminate_zeros()
     expected.sort_indices()
     return expected
+
+
+def column_spread(word_map: WordMap, prior: Floats) -> Weights:
+    """Columns x words: how the prior shares a column out to its words."""
+    shares = word_shares(word_map, prior)
+    spread = sparse.csr_array(word_map.matrix.astype(np.float64).multiply(shares[:, None]))
+    return sparse.csr_array(spread.T)
 
 
 def word_shares(word_map: WordMap, prior: Floats) -> Floats:

@@ -1,7 +1,6 @@
 """Plots of the assess studies."""
 
 from collections.abc import Sequence
-from typing import cast
 
 from matplotlib.axes import Axes
 
@@ -10,7 +9,7 @@ from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.study.assess_parts.communities import DEFAULT, LEVELS
 from sottovoce.study.assess_parts.rows import SPACES, VARIANTS
-from sottovoce.study.result import Row
+from sottovoce.study.result import Row, number
 
 MARKERS = "os^Dvx"
 SPACE_COLOUR = dict(zip(SPACES, COLOURS, strict=False))
@@ -129,8 +128,3 @@ def _moves(own: dict[str, Row], space: str) -> str:
         f"{number(broad, 'professional'):.2f}, -T the curious from "
         f"{number(before, 'curious'):.2f} to {number(lasting, 'curious'):.2f}"
     )
-
-
-def number(row: Row, name: str) -> float:
-    """A value that is a number in every row it is asked of."""
-    return float(cast("float", row[name]))

@@ -6,9 +6,9 @@ from typing import cast
 from sottovoce.release.guarantee import LimitedPrecision
 from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report.page import Plot
-from sottovoce.study.loop_parts.frontier import in_order, number
+from sottovoce.study.loop_parts.frontier import in_order
 from sottovoce.study.loop_parts.rows import FOUND, KEPT
-from sottovoce.study.result import Row
+from sottovoce.study.result import Row, number
 
 LABELS = {FOUND: "share of the afflicted found", KEPT: "share of the top 5% who stay there"}
 LEVELS = {

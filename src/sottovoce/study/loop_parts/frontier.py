@@ -8,16 +8,11 @@ from matplotlib.ticker import FixedLocator, NullFormatter, StrMethodFormatter
 
 from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report.page import Plot
-from sottovoce.study.result import Row
+from sottovoce.study.result import Row, number
 
 _MARKERS = "os^Dv"
 _DASHES = ("-", "--", "-.", ":")
 PANELS = {"jaccard": "topic Jaccard", "accuracy": "accuracy of the classifier"}
-
-
-def number(row: Row, name: str) -> float:
-    """A value that is a number in every row it is asked of."""
-    return float(cast("float", row[name]))
 
 
 def _end(row: Row, name: str, end: str) -> float:

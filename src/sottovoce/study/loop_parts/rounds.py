@@ -5,12 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse
 
 from sottovoce.assess.evaluation import JudgedTopic
-from sottovoce.release.compression.decompress import word_shares
+from sottovoce.release.compression.decompress import column_spread
 from sottovoce.release.counts import Floats
-from sottovoce.release.plan import Released
 from sottovoce.study.loop_parts.adversary import Adversary, Sight, TopicScores, View
 from sottovoce.study.loop_parts.documents import Documents
 from sottovoce.study.loop_parts.exposure import (
@@ -68,8 +66,9 @@ class Circle:
     def released(self, setting: PrivacySetting, before: TopicScores) -> Outcome:
         """Release, assess what was released as every adversary does, and use it."""
         drawn = setting.drawn(self.documents, self.frequencies, self.seed)
+        spread = column_spread(drawn.maps[0], drawn.frequencies)
         views = self.adversary.on_release(
-            self.documents, Sight(drawn.counts, spread_of(drawn), setting.noise_rate)
+            self.documents, Sight(drawn.counts, spread, setting.noise_rate)
         )
         exposure = {view: self._exposure(before, scores) for view, scores in views.items()}
         useful = self.task.usefulness(drawn.counts, drawn.maps[0], drawn.frequencies)
@@ -86,10 +85,3 @@ class Circle:
     def _row_counts(self) -> TopicScores:
         rows = self.documents.rows_by_user().astype(np.float64)
         return dict.fromkeys(self.adversary.topics, rows)
-
-
-def spread_of(released: Released) -> sparse.csr_array:
-    """Columns x words: how a column is shared out to its words."""
-    word_map = released.maps[0]
-    shares = word_shares(word_map, released.frequencies)
-    return sparse.csr_array(word_map.matrix.astype(np.float64).multiply(shares[:, None]).T)

@@ -1,14 +1,8 @@
 """What the numbers of a study say, in a sentence."""
 
 from collections.abc import Callable, Sequence
-from typing import cast
 
-from sottovoce.study.result import Row
-
-
-def number(row: Row, name: str) -> float:
-    """A value that is a number in every row it is asked of."""
-    return float(cast("float", row[name]))
+from sottovoce.study.result import Row, number
 
 
 def compared_with_none(rows: Sequence[Row], score: str) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sottovoce.compiled import Whole, kernel
 from sottovoce.topics.lanes import lane_sum
+from sottovoce.topics.rows import longest
 
 # A block of posts stays in the cache between inference and what is made of it.
 BLOCK = 64
@@ -126,12 +127,3 @@ def cosines_with_dimensions(
                     for place in range(set_pointers[chosen], set_pointers[chosen + 1]):
                         inside += expected[row - begin, sets[place]]
                     out[row, chosen] = min(1.0, inside / np.sqrt(size * square))
-
-
-@kernel
-def longest(pointers: NDArray[np.int64], first: Whole, last: Whole) -> Whole:
-    """The most distinct words of one of the posts."""
-    most = 0
-    for row in range(first, last):
-        most = max(most, pointers[row + 1] - pointers[row])
-    return most

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from sottovoce.compiled import Whole, kernel
 from sottovoce.topics.lanes import lane_dot, lane_sum
+from sottovoce.topics.rows import longest
 
 # Up to here the words' dot products are less work than a vector for each of a few topics. It does
 # not depend on how many topics there are, so neither do a topic's bits.
@@ -94,12 +95,3 @@ def post_cosines(  # noqa: C901, PLR0912 - see above
                 out[row, topic] = min(1.0, out[row, topic] / np.sqrt(squares[topic]))
             else:
                 out[row, topic] = 0.0
-
-
-@kernel
-def longest(pointers: NDArray[np.int64], first: Whole, last: Whole) -> Whole:
-    """The most distinct words of one of the posts."""
-    most = 0
-    for row in range(first, last):
-        most = max(most, pointers[row + 1] - pointers[row])
-    return most
