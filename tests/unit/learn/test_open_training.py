@@ -397,5 +397,6 @@ def test_what_holds_private_rows_does_not_print_them() -> None:
     sums = local_sums(rows, np.ones(6), all_kept(2))
     blocks = peer_blocks(np.ones((6, 1)), rows, np.ones(6))
     for held in (Query("ada", {"ada": rows}), sums, blocks):
-        assert "12345" not in repr(held)
-        assert str(6 * 12345) not in repr(held)
+        shown = repr(held).replace(f"{id(held):x}", "its address")
+        assert "12345" not in shown
+        assert str(6 * 12345) not in shown

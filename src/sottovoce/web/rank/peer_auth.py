@@ -7,7 +7,7 @@ not foresee.
 import hashlib
 import hmac
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sottovoce.errors import InputError
@@ -18,11 +18,11 @@ SIGNATURE_DIGITS = 2 * _DIGITS
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class PeerKey:
     """The servers' common secret; it never prints."""
 
-    secret: bytes
+    secret: bytes = field(repr=False)
 
     @classmethod
     def read(cls, path: Path) -> "PeerKey":

@@ -320,8 +320,7 @@ def test_a_key_file_must_be_private_and_long_enough(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="others may read"):
         PeerKey.read(path)
     path.chmod(0o600)
-    key = PeerKey.read(path)
-    assert "ab" not in repr(key)
+    assert repr(PeerKey.read(path)) == "PeerKey()"
     path.write_text("ab")
     with pytest.raises(InputError, match="64 hexadecimal"):
         PeerKey.read(path)
