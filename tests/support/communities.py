@@ -16,6 +16,18 @@ from sottovoce.topics.space import Mode
 
 WORDS = ("debt", "loan", "bank", "prozac", "sad", "tired", "baby", "clinic")
 MONDAY = datetime(2024, 1, 1, tzinfo=UTC)
+# A sensitive topic and a neighbour, as a catalogue is written.
+TWO_TOPICS = """
+[[topic]]
+name = "debts"
+domain = "money"
+sensitive = true
+words = ["debt", "loan", "bank"]
+[[topic]]
+name = "loans"
+domain = "money"
+words = ["loan", "tired"]
+"""
 CATALOGUE = Catalogue(
     (
         Topic("debts", ("debt", "loan", "bank"), "money", sensitive=True),

@@ -1,11 +1,15 @@
 """Rank servers in this process, under a clock that tests turn."""
 
+import socket
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+
+import uvicorn
 
 from sottovoce.advisor.rank.buckets import Buckets
 from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
@@ -98,3 +102,19 @@ def running(service: RankService, limits: Limits = UNLIMITED) -> Iterator[InProc
     with TestClient(create_app(service, limits)) as client:
         yield InProcess(client)
     service.close()
+
+
+@contextmanager
+def listening(service: RankService) -> Iterator[str]:
+    """The service at a port that the system chose."""
+    config = uvicorn.Config(create_app(service, UNLIMITED), log_level="error", lifespan="off")
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+            service.close()

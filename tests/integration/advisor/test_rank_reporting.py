@@ -4,11 +4,9 @@ import json
 import os
 import re
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
@@ -16,9 +14,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-import uvicorn
 from support.advisor_page import PageClient, served
-from support.rank_servers import KEY, UNLIMITED, Clock
+from support.rank_servers import KEY, Clock, listening
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.rank.buckets import Buckets
@@ -27,7 +24,6 @@ from sottovoce.advisor.rank.transport import HttpTransport
 from sottovoce.errors import ParameterError
 from sottovoce.web.advise.from_rank_server import ask
 from sottovoce.web.advise.reporting import Reporting
-from sottovoce.web.rank.app import create_app
 from sottovoce.web.rank.pair import FirstServer, HttpPeer, SecondServer
 from sottovoce.web.rank.service import RankService
 from sottovoce.web.rank.sqlite import SqliteStore
@@ -42,21 +38,6 @@ def rules(mode: Mode = "noise", epsilon: int = 1) -> Description:
     between = Buckets.even(-1, 1, 20)
     topics = tuple(RankedTopic(name, "bow-dt", between) for name in (TOPIC, OTHER))
     return Description(mode, Fraction(epsilon), topics, "k 0.3, m 3, bucket 1w", 86_400, 3)
-
-
-@contextmanager
-def listening(service: RankService) -> Iterator[str]:
-    config = uvicorn.Config(create_app(service, UNLIMITED), log_level="error", lifespan="off")
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
-            service.close()
 
 
 @contextmanager

@@ -5,27 +5,16 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from support.communities import random_posts
+from support.communities import TWO_TOPICS, random_posts
 
 Run = Callable[..., tuple[int, str, str]]
-TOPICS = """
-[[topic]]
-name = "debts"
-domain = "money"
-sensitive = true
-words = ["debt", "loan", "bank"]
-[[topic]]
-name = "loans"
-domain = "money"
-words = ["loan", "tired"]
-"""
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     pq.write_table(random_posts(1, users=20, posts=200), "posts.parquet")
-    Path("topics.toml").write_text(TOPICS)
+    Path("topics.toml").write_text(TWO_TOPICS)
     return tmp_path
 
 

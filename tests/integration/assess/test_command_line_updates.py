@@ -7,22 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.communities import MONDAY, random_posts
+from support.communities import MONDAY, TWO_TOPICS, random_posts
 
 from sottovoce.files import only_one
 
 Run = Callable[..., tuple[int, str, str]]
-TOPICS = """
-[[topic]]
-name = "debts"
-domain = "money"
-sensitive = true
-words = ["debt", "loan", "bank"]
-[[topic]]
-name = "loans"
-domain = "money"
-words = ["loan", "tired"]
-"""
 SCORE = ("--topics", "topics.toml", "--measure", "bow-dt,ent")
 
 
@@ -34,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for number, day in enumerate(days):
         pq.write_table(day, f"day{number}.parquet")
     pq.write_table(pa.concat_tables(days), "all.parquet")
-    Path("topics.toml").write_text(TOPICS)
+    Path("topics.toml").write_text(TWO_TOPICS)
     return tmp_path
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.communities import random_posts
+from support.communities import TWO_TOPICS, random_posts
 
 import sottovoce.assess.checkpoints
 from sottovoce.assess import State, load_state
@@ -24,17 +24,6 @@ from sottovoce.files import only_one
 Run = Callable[..., tuple[int, str, str]]
 SCRIPT = Path(__file__).with_name("interrupted_assess.py")
 BATCHES, ROWS = 7, 400
-TOPICS = """
-[[topic]]
-name = "debts"
-domain = "money"
-sensitive = true
-words = ["debt", "loan", "bank"]
-[[topic]]
-name = "loans"
-domain = "money"
-words = ["loan", "tired"]
-"""
 SCORE = ("--topics", "topics.toml", "--measure", "bow-dt,ent", "--out", "r", "--state", "s")
 KEEP = ("--checkpoint", "c", "--checkpoint-every", "0")
 
@@ -48,7 +37,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     posts = random_posts(5, users=60, posts=BATCHES * ROWS)
     pq.write_table(posts, "posts.parquet", row_group_size=ROWS)
     pq.write_table(random_posts(6, users=50, posts=300), "earlier.parquet")
-    Path("topics.toml").write_text(TOPICS)
+    Path("topics.toml").write_text(TWO_TOPICS)
     return tmp_path
 
 

@@ -14,7 +14,7 @@ from sottovoce.federation.certificates.files import save_key
 from sottovoce.federation.config.party import Training
 from sottovoce.federation.config.roster import RosterFile, load_roster, save_roster
 from sottovoce.federation.config.setup import Plan, set_up
-from sottovoce.federation.sealed import files as sealed
+from sottovoce.learn import sealing
 
 Run = Callable[..., tuple[int, str, str]]
 NAMES = ("ada", "ben", "cy")
@@ -23,7 +23,7 @@ NAMES = ("ada", "ben", "cy")
 @pytest.fixture(autouse=True)
 def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrypt's memory is for attackers; tests need none of it."""
-    monkeypatch.setattr(sealed, "_SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr(sealing, "_SCRYPT_COST", 1 << 4)
 
 
 @pytest.fixture

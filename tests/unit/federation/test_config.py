@@ -20,8 +20,8 @@ from sottovoce.federation.config.rotation import (
 from sottovoce.federation.config.secrets import load_secrets
 from sottovoce.federation.config.setup import Plan, peer_names, set_up
 from sottovoce.federation.config.text import toml_lines
-from sottovoce.federation.sealed import files as sealed
 from sottovoce.federation.sealed.passphrase import NONE
+from sottovoce.learn import sealing
 
 FROM_VARIABLE = "env:PHRASE"
 NAMES = ("ada", "ben", "cy")
@@ -31,7 +31,7 @@ MINIMAL = 'name = "ada"\nrole = "peer"\nlisten = "127.0.0.1:1"\n'
 @pytest.fixture(autouse=True)
 def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrypt's memory is for attackers; tests need none of it."""
-    monkeypatch.setattr(sealed, "_SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr(sealing, "_SCRYPT_COST", 1 << 4)
 
 
 def written(folder: Path, text: str) -> Path:

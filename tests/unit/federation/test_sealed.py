@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import InputError
-from sottovoce.federation.sealed import files as sealed
-from sottovoce.federation.sealed.files import is_sealed, load_secret, save_secret
+from sottovoce.federation.sealed.files import FORMAT, is_sealed, load_secret, save_secret
 from sottovoce.federation.sealed.passphrase import read_passphrase
+from sottovoce.learn import sealing
 
 SECRET = bytes(range(32))
 RIGHT, WRONG = "correct horse", "battery staple"
@@ -18,7 +18,7 @@ RIGHT, WRONG = "correct horse", "battery staple"
 @pytest.fixture(autouse=True)
 def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrypt's memory is for attackers; tests need none of it."""
-    monkeypatch.setattr(sealed, "_SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr(sealing, "_SCRYPT_COST", 1 << 4)
 
 
 @pytest.mark.parametrize("passphrase", [None, RIGHT])
@@ -79,14 +79,10 @@ def test_a_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
         b"[]",
         b"{}",
         b"[" * 100_000,
-        json.dumps({"format": sealed.FORMAT, "version": 2}).encode(),
-        json.dumps({"format": sealed.FORMAT, "version": 1, "kind": "journal"}).encode(),
-        json.dumps(
-            {"format": sealed.FORMAT, "version": 1, "kind": "journal", "secret": 3}
-        ).encode(),
-        json.dumps(
-            {"format": sealed.FORMAT, "version": 1, "kind": "journal", "sealed": "zz"}
-        ).encode(),
+        json.dumps({"format": FORMAT, "version": 2}).encode(),
+        json.dumps({"format": FORMAT, "version": 1, "kind": "journal"}).encode(),
+        json.dumps({"format": FORMAT, "version": 1, "kind": "journal", "secret": 3}).encode(),
+        json.dumps({"format": FORMAT, "version": 1, "kind": "journal", "sealed": "zz"}).encode(),
         b"{" + b" " * (1 << 18),
     ],
 )

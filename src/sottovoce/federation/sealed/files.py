@@ -10,28 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from sottovoce.errors import InputError
 from sottovoce.files import whole_file
-from sottovoce.learn.randomness import random_bytes
+from sottovoce.learn.sealing import sealed_fields, unsealed
 
 FORMAT = "sottovoce-secret"
 VERSION = 1
-# As key_files.py does: scrypt with 128 MiB; fixed, so that no file can ask for more.
-_SCRYPT_COST = 1 << 17
-_SCRYPT_BLOCK = 8
-_KEY_BYTES = 32
-_SALT_BYTES = 16
-_NONCE_BYTES = 12
 _LARGEST_FILE = 1 << 18
 
 
 def save_secret(path: Path, secret: bytes, *, kind: str, passphrase: str | None) -> None:
     """Write a secret of some ``kind`` (identity, journal, ...) for its owner only."""
     head = {"format": FORMAT, "version": VERSION, "kind": kind}
-    body = {"secret": secret.hex()} if passphrase is None else _sealed(secret, kind, passphrase)
+    body = (
+        {"secret": secret.hex()} if passphrase is None else sealed_fields(secret, passphrase, kind)
+    )
     with whole_file(path, private=True) as part:
         part.write_text(json.dumps(head | body) + "\n", encoding="utf-8")
 
@@ -83,23 +77,11 @@ def _fields(path: Path) -> dict[str, Any]:
     return fields
 
 
-def _sealed(secret: bytes, kind: str, passphrase: str) -> dict[str, str]:
-    if not passphrase:
-        raise InputError("a passphrase must not be empty; leave it out to write none.")
-    salt, nonce = random_bytes(_SALT_BYTES), random_bytes(_NONCE_BYTES)
-    sealed = AESGCM(_derived(passphrase, salt)).encrypt(nonce, secret, kind.encode())
-    return {"salt": salt.hex(), "nonce": nonce.hex(), "sealed": sealed.hex()}
-
-
 def _opened(fields: dict[str, Any], kind: str, passphrase: str | None, path: Path) -> bytes:
     if passphrase is None:
         raise InputError(f"{path} is sealed; give its passphrase.")
     salt, nonce, sealed = (bytes.fromhex(fields[name]) for name in ("salt", "nonce", "sealed"))
     try:
-        return AESGCM(_derived(passphrase, salt)).decrypt(nonce, sealed, kind.encode())
+        return unsealed(salt, nonce, sealed, passphrase, kind)
     except InvalidTag:
         raise InputError(f"the passphrase of {path} is wrong, or the file was changed.") from None
-
-
-def _derived(passphrase: str, salt: bytes) -> bytes:
-    return Scrypt(salt, _KEY_BYTES, _SCRYPT_COST, _SCRYPT_BLOCK, 1).derive(passphrase.encode())

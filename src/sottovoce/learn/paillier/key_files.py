@@ -5,8 +5,6 @@ import stat
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from sottovoce.errors import InputError
 from sottovoce.files import whole_file
@@ -20,17 +18,11 @@ from sottovoce.learn.paillier.checked_json import (
 )
 from sottovoce.learn.paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn.paillier.proof import KeyProof, check_key_proof
-from sottovoce.learn.randomness import random_bytes
+from sottovoce.learn.sealing import NONCE_BYTES, sealed_fields, unsealed
 
 PUBLIC_FORMAT = "sottovoce-paillier-public-key"
 PRIVATE_FORMAT = "sottovoce-paillier-private-key"
 VERSION = 1
-# Scrypt with 128 MiB of memory, as OWASP advises; fixed, so that a file cannot ask for more.
-_SCRYPT_COST = 1 << 17
-_SCRYPT_BLOCK = 8
-_KEY_BYTES = 32
-_SALT_BYTES = 16
-_NONCE_BYTES = 12
 _LARGEST_FILE = 1 << 18
 
 
@@ -67,7 +59,11 @@ def save_private_key(private: PrivateKey, path: Path, *, passphrase: str | None 
     fingerprint = private.public.fingerprint
     header = {"format": PRIVATE_FORMAT, "version": VERSION, "fingerprint": fingerprint}
     primes = {"p": f"{int(private.secret.p):x}", "q": f"{int(private.secret.q):x}"}
-    body = primes if passphrase is None else _sealed(primes, passphrase, fingerprint)
+    body = (
+        primes
+        if passphrase is None
+        else sealed_fields(json.dumps(primes).encode(), passphrase, fingerprint)
+    )
     with whole_file(path, private=True) as part:
         part.write_text(json.dumps({**header, **body}), encoding="utf-8")
 
@@ -85,36 +81,19 @@ def load_private_key(path: Path, *, passphrase: str | None = None) -> PrivateKey
     return private
 
 
-def _sealed(primes: dict[str, str], passphrase: str, fingerprint: str) -> dict[str, str]:
-    _check_passphrase(passphrase)
-    salt, nonce = random_bytes(_SALT_BYTES), random_bytes(_NONCE_BYTES)
-    cipher = AESGCM(_derived(passphrase, salt))
-    sealed = cipher.encrypt(nonce, json.dumps(primes).encode(), fingerprint.encode())
-    return {"salt": salt.hex(), "nonce": nonce.hex(), "sealed": sealed.hex()}
-
-
 def _opened(fields: Fields, passphrase: str | None) -> Fields:
     if passphrase is None:
         raise InputError("this private key is encrypted; give its passphrase.")
     salt, nonce = bytes_field(fields, "salt"), bytes_field(fields, "nonce")
-    if len(nonce) != _NONCE_BYTES:
-        raise InputError(f"the field 'nonce' must be of {_NONCE_BYTES} bytes.")
-    cipher = AESGCM(_derived(passphrase, salt))
-    fingerprint = field(fields, "fingerprint", str).encode()
+    if len(nonce) != NONCE_BYTES:
+        raise InputError(f"the field 'nonce' must be of {NONCE_BYTES} bytes.")
+    fingerprint = field(fields, "fingerprint", str)
+    sealed = bytes_field(fields, "sealed")
     try:
-        opened = cipher.decrypt(nonce, bytes_field(fields, "sealed"), fingerprint)
+        opened = unsealed(salt, nonce, sealed, passphrase, fingerprint)
     except InvalidTag:
         raise InputError("the passphrase is wrong, or the key file was changed.") from None
     return parse_fields(opened, "a private key")
-
-
-def _check_passphrase(passphrase: str) -> None:
-    if not passphrase:
-        raise InputError("a passphrase must not be empty; leave it out to write none.")
-
-
-def _derived(passphrase: str, salt: bytes) -> bytes:
-    return Scrypt(salt, _KEY_BYTES, _SCRYPT_COST, _SCRYPT_BLOCK, 1).derive(passphrase.encode())
 
 
 def _check_mode(path: Path) -> None:

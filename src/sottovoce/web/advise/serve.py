@@ -17,6 +17,7 @@ from sottovoce.web.advise.desk import Comparison
 from sottovoce.web.advise.operator import Operator
 from sottovoce.web.advise.reporting import Reporting
 from sottovoce.web.advise.routes_door import ENTRANCE
+from sottovoce.web.listening import listening_socket
 from sottovoce.web.security.door import Door
 from sottovoce.web.security.hosts import LOOPBACK
 
@@ -64,14 +65,11 @@ class Place:
         """A socket that listens there."""
         family = socket.AF_INET6 if self._ip.version == 6 else socket.AF_INET  # noqa: PLR2004 - IPv6
         try:
-            listening = socket.create_server((str(self._ip), self.port), family=family)
+            return listening_socket(str(self._ip), self.port, family=family)
         except OSError as error:
             raise ParameterError(
                 f"cannot listen on port {self.port}: {error.strerror}; choose another with --port."
             ) from None
-        # Else the second half of an answer waits for the first to be acknowledged: 40 ms.
-        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return listening
 
 
 def serve(

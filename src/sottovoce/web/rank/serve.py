@@ -9,6 +9,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from sottovoce.errors import InputError
+from sottovoce.web.listening import listening_socket
 from sottovoce.web.rank.sqlite import SqliteStore
 from sottovoce.web.rank.storage import Store
 
@@ -61,11 +62,8 @@ def serve(app: FastAPI, door: Door, announce: Callable[[str], None]) -> None:
 
 def _listening(door: Door) -> socket.socket:
     try:
-        listener = socket.create_server((door.host, door.port), backlog=_BACKLOG)
+        return listening_socket(door.host, door.port, backlog=_BACKLOG)
     except OSError as error:
         raise InputError(
             f"cannot listen at {door.host}, port {door.port}: {error.strerror}."
         ) from error
-    # Else the second half of an answer waits for the first to be acknowledged: 40 ms.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener

@@ -2,39 +2,18 @@
 
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
-import uvicorn
-from support.rank_servers import KEY, UNLIMITED, Clock, description, noise_service
+from support.rank_servers import KEY, Clock, description, listening, noise_service
 
 from sottovoce.advisor.rank.client import RankClient
 from sottovoce.advisor.rank.transport import HttpTransport, RefusedError
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.web.rank.app import create_app
 from sottovoce.web.rank.pair import FirstServer, HttpPeer, SecondServer
 from sottovoce.web.rank.peer_auth import PeerKey
-from sottovoce.web.rank.service import RankService
 from sottovoce.web.rank.sqlite import SqliteStore
-
-
-@contextmanager
-def listening(service: RankService) -> Iterator[str]:
-    """The service at a port that the system chose."""
-    config = uvicorn.Config(create_app(service, UNLIMITED), log_level="error", lifespan="off")
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
-            service.close()
 
 
 def test_people_learn_their_ranks_from_one_server(tmp_path: Path) -> None:
