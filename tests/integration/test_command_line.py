@@ -402,10 +402,10 @@ def test_a_first_row_that_may_be_text_is_not_shown(run: Run, tmp_path: Path, row
     assert "(not shown)" in err
 
 
-def test_help_is_fast_because_kernels_and_plots_are_not_loaded() -> None:
+def test_help_is_fast_because_arrays_kernels_and_plots_are_not_loaded() -> None:
     source = "import sys, sottovoce.cli.app; print(' '.join(sys.modules))"
     shown = subprocess.run(
         [sys.executable, "-c", source], capture_output=True, check=True, text=True
     )
     loaded = set(shown.stdout.split())
-    assert not loaded & {"numba", "matplotlib", "scipy", "jinja2", "sklearn"}
+    assert not loaded & {"numba", "matplotlib", "scipy", "jinja2", "sklearn", "numpy", "pyarrow"}

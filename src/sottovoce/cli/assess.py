@@ -49,7 +49,7 @@ from sottovoce.cli.reading import (
     read_options,
 )
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 from sottovoce.files import refuse_overlap
 
@@ -115,7 +115,7 @@ def assess(
     header: HeaderOption = None,
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
-    max_line_bytes: LineLimitOption = 16 * MIB,
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     engine: EngineOption = "embedded",
     master: MasterOption = None,
     spark_conf: SparkConfOption = None,

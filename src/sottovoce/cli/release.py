@@ -29,7 +29,7 @@ from sottovoce.cli.reading import (
     warn_about_rows,
 )
 from sottovoce.cli.shown import AsJson, progress, show_facts, show_json
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 
 if TYPE_CHECKING:
     from sottovoce.release.accounting import Accounting
@@ -102,7 +102,7 @@ def release(
     header: HeaderOption = None,
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
-    max_line_bytes: LineLimitOption = 16 * MIB,
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     engine: EngineOption = "embedded",
     master: MasterOption = None,
     spark_conf: SparkConfOption = None,

@@ -16,7 +16,7 @@ from sottovoce.cli.reading import (
     warn_about_rows,
 )
 from sottovoce.cli.shown import AsJson, counted_progress, progress, show_facts, show_json
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def train(
     fields: FieldsOption = None,
     header: HeaderOption = None,
     encoding: EncodingOption = "utf-8",
-    max_line_bytes: LineLimitOption = 16 * MIB,
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
     """Train background knowledge on texts: a topic model, word vectors, or first-person mentions.

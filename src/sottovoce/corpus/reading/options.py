@@ -8,14 +8,12 @@ from enum import StrEnum
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from sottovoce.errors import ParameterError
 
 MIB = 1024 * 1024
 # Arrow counts a block's bytes in 32 bits, and several blocks are in memory at once.
 MAX_LINE_BYTES_BOUND = 256 * MIB
+DEFAULT_LINE_BYTES = 16 * MIB
 
 
 class Format(StrEnum):
@@ -49,7 +47,7 @@ class ReadOptions:
     header: bool | tuple[str, ...] = True
     timezone: str = "UTC"
     encoding: str = "utf-8"
-    max_line_bytes: int = 16 * MIB
+    max_line_bytes: int = DEFAULT_LINE_BYTES
 
     def __post_init__(self) -> None:
         if self.format is not None:
@@ -90,6 +88,9 @@ def _check_encoding(name: str) -> None:
 def _check_timezone(name: str) -> None:
     if name == "UTC":
         return
+    import pyarrow as pa  # noqa: PLC0415 - keeps --help fast
+    import pyarrow.compute as pc  # noqa: PLC0415 - likewise
+
     try:
         ZoneInfo(name)
         pc.assume_timezone(pa.scalar(datetime(2000, 1, 1), pa.timestamp("us")), name)  # noqa: DTZ001 - a time without a zone is what is being tried

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce.corpus.reading import Format, ReadOptions, open_posts
+from sottovoce.corpus.reading.options import MIB
 from sottovoce.corpus.reading.tally import Tally
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CorpusError, InputError, SottovoceError
 from sottovoce.web.security.body_limit import size_in_words
 
 ME = "me"
-MIB = 1024 * 1024
 MOST_POSTS = 2_000_000
 MOST_BYTES = 1024 * MIB
 """In memory: a small file of Parquet may hold much more than its size."""
