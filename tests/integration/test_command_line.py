@@ -203,17 +203,6 @@ def test_demo_without_an_extra_of_one_part_goes_on_with_the_others(
     assert page.count("<svg") == kept
 
 
-def test_help_of_every_command_has_an_example(run: Run) -> None:
-    code, out, _ = run("--help")
-    assert code == 0
-    for command in ("demo", "simulate", "describe", "count", "bench", "study"):
-        assert command in out
-        code, shown, _ = run(command, "--help")
-        assert code == 0
-        assert f"Example: sottovoce {command}" in " ".join(shown.split())
-        assert "--json" in shown
-
-
 def test_version(run: Run) -> None:
     assert run("--version")[:2] == (0, "sottovoce 0.1.0\n")
 

@@ -60,15 +60,12 @@ if TYPE_CHECKING:
 def assess(
     posts: Annotated[
         Path | None,
-        typer.Argument(
-            parser=Address, metavar="[POSTS]", help="Posts: user, time, text; none: rank the state."
-        ),
+        typer.Argument(parser=Address, help="Posts: user, time, text; none: rank the state."),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             parser=Address,
-            metavar="PATH",
             help="File for the ranks, in Parquet, a folder on Spark; a state needs none.",
         ),
     ] = None,
@@ -96,7 +93,7 @@ def assess(
         list[Path] | None, typer.Option(help="Fold in the state of another part of the posts.")
     ] = None,
     keep_buckets: Annotated[
-        int | None, typer.Option(min=1, help="The largest -m a new state allows; default 12.")
+        int | None, typer.Option(min=1, help="The largest -m a new state allows; default: 12.")
     ] = None,
     keep_posts: Annotated[
         bool | None,

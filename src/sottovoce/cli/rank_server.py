@@ -33,7 +33,7 @@ def rank_server(
     ] = "1",
     buckets: Annotated[int, typer.Option(help="How many score buckets.")] = 20,
     lowest: Annotated[
-        float | None, typer.Option(help="Where the buckets begin; by default as the measure does.")
+        float | None, typer.Option(help="Where the buckets begin; default: as the measure does.")
     ] = None,
     highest: Annotated[float | None, typer.Option(help="Where the buckets end.")] = None,
     period: Annotated[str, typer.Option(help="How long a period lasts: 90s, 12h, 1d, 1w.")] = "1w",

@@ -34,7 +34,7 @@ def study(
         Path | None, typer.Option(help="Assess studies: who is sensitive (user, topic, ...).")
     ] = None,
     topics: Annotated[
-        Path | None, typer.Option(help="Assess studies: your catalogue, topics.toml.")
+        Path | None, typer.Option(help="Assess studies: your catalogue of topics, in TOML.")
     ] = None,
     model: Annotated[
         list[Path] | None, typer.Option(help="Assess studies: a model of `topics train`.")
@@ -49,7 +49,7 @@ def study(
         list[Path] | None, typer.Option(help="Judges' votes, for assess-table-1; may be repeated.")
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="scale: about how long to measure; default 180.")
+        float | None, typer.Option(help="scale: about how long to measure; default: 180.")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: a look, not a result.")

@@ -21,7 +21,7 @@ judge = typer.Typer(
     no_args_is_help=True,
 )
 
-CatalogueArgument = Annotated[Path, typer.Argument(help="The catalogue, topics.toml.")]
+CatalogueArgument = Annotated[Path, typer.Argument(help="The catalogue of topics, in TOML.")]
 VotesArgument = Annotated[list[Path], typer.Argument(help="Filled sheets, or lists of votes.")]
 SeedOption = Annotated[int, typer.Option(help="The same seed gives the same order of rows.", min=0)]
 ThresholdOption = Annotated[
@@ -143,7 +143,7 @@ def show_agreement(
 
 @judge.command("export-profiles")
 def export_profiles(
-    posts: Annotated[Path, typer.Argument(help="The posts: user, time, text.")],
+    posts: Annotated[Path, typer.Argument(help="Posts: user, time, text.")],
     profiles: Annotated[
         Path, typer.Argument(help="Whom to judge on what: user, topic; with score to sample.")
     ],
