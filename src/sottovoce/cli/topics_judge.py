@@ -261,7 +261,8 @@ def _real_votes(paths: "Sequence[Path]", *, allow_missing: bool, drop_failed: bo
     if drop_failed:
         real = [vote for vote in real if vote.judge not in failed]
     if not real:
-        raise InputError("no vote is left.")
+        keep = ", or leave --drop-failed out" if drop_failed else ""
+        raise InputError(f"no vote is left; give more sheets that are filled in{keep}.")
     return real
 
 
