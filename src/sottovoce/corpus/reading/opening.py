@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.options import SUFFIXES, Format, ReadOptions
 from sottovoce.errors import CorpusError
 from sottovoce.files import cause_of
 
@@ -44,6 +44,11 @@ def check_file(path: Path) -> None:
 def without_compression(path: Path) -> Path:
     """``posts.csv`` for ``posts.csv.gz``."""
     return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+
+
+def format_by_name(path: Path) -> Format | None:
+    """What the name says, with or without a compression's after it; None: it does not say."""
+    return SUFFIXES.get(without_compression(path).suffix.lower())
 
 
 def utf8_chunks(path: Path, options: ReadOptions) -> Iterator[bytes]:

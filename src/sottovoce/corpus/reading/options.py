@@ -27,6 +27,19 @@ class Format(StrEnum):
     LINES = "lines"
 
 
+SUFFIXES = {
+    ".csv": Format.CSV,
+    ".tsv": Format.TSV,
+    ".tab": Format.TSV,
+    ".jsonl": Format.JSONL,
+    ".ndjson": Format.JSONL,
+    ".parquet": Format.PARQUET,
+    ".pq": Format.PARQUET,
+    ".aol": Format.AOL,
+    ".txt": Format.LINES,
+}
+
+
 @dataclass(frozen=True)
 class ReadOptions:
     """How a corpus is to be read; every default suits a file that names its columns as we do.
