@@ -44,11 +44,6 @@ def load_secret(path: Path, *, kind: str, passphrase: str | None) -> bytes:
         raise InputError(f"{path} is damaged: it is no whole file of a secret.") from None
 
 
-def is_sealed(path: Path) -> bool:
-    """Whether the file needs a passphrase."""
-    return "sealed" in _fields(path)
-
-
 def private_text(path: Path) -> str:
     """The text of a small file that only its owner may read."""
     try:
