@@ -64,6 +64,7 @@ from sottovoce.learn.solve import (
     triangle,
 )
 from sottovoce.learn.solve import masked as masked_module
+from sottovoce.learn.solve import masked_algebra
 from sottovoce.learn.solve.chebyshev import cut
 from sottovoce.learn.solve.field import random_public_prime
 from sottovoce.learn.solve.plan import needed_bits
@@ -157,7 +158,7 @@ def test_a_prime_that_divides_the_determinant_is_redrawn_and_counted(
     drawn = iter([61441])
     honest = random_public_prime
     monkeypatch.setattr(
-        masked_module, "random_public_prime", lambda bits: next(drawn, None) or honest(bits)
+        masked_algebra, "random_public_prime", lambda bits: next(drawn, None) or honest(bits)
     )
     coordinator, holder = masked_parties(plan, system)
     traffic = Exchange([coordinator, holder]).run()
