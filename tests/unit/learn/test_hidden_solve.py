@@ -50,6 +50,7 @@ from sottovoce.learn.solve import (
     UnfitSystemError,
     check_system,
     encrypted_system,
+    masked_algebra,
     opened_fractions,
     opened_integers,
     opened_theta,
@@ -64,7 +65,6 @@ from sottovoce.learn.solve import (
     triangle,
 )
 from sottovoce.learn.solve import masked as masked_module
-from sottovoce.learn.solve import masked_algebra
 from sottovoce.learn.solve.chebyshev import cut
 from sottovoce.learn.solve.field import random_public_prime
 from sottovoce.learn.solve.plan import needed_bits
