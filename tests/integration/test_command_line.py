@@ -203,7 +203,7 @@ def test_demo_without_an_extra_of_one_part_goes_on_with_the_others(
     assert page.count("<svg") == kept
 
 
-def test_version(run: Run) -> None:
+def test_the_version_is_printed(run: Run) -> None:
     assert run("--version")[:2] == (0, "sottovoce 0.1.0\n")
 
 

@@ -31,6 +31,6 @@ def test_antisymmetric_and_hashed_alike(a: Guarantee, b: Guarantee) -> None:
 
 
 @given(GUARANTEES, GUARANTEES, GUARANTEES)
-def test_transitive(a: Guarantee, b: Guarantee, c: Guarantee) -> None:
+def test_the_order_is_transitive(a: Guarantee, b: Guarantee, c: Guarantee) -> None:
     if a <= b <= c:
         assert a <= c
