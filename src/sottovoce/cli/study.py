@@ -12,6 +12,8 @@ from sottovoce.cli.study_shown import show_study
 from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
+_OF_ONE_STUDY = {"half", "labels-column", "votes", "seconds"}
+
 
 def study(
     name: Annotated[str, typer.Argument(help="'list', or a name that it shows.")],
@@ -72,12 +74,13 @@ def study(
         return
     chosen = study_named(name)
     read = read_options(file_format, fields, header, "UTC", "utf-8", DEFAULT_LINE_BYTES)
-    if votes and not chosen.takes_votes:
-        raise ParameterError(f"{name} takes no votes; leave --votes out.")
-    if (half or labels_column) and not chosen.takes_half:
-        raise ParameterError(f"{name} takes no --half or --labels-column; leave them out.")
-    if seconds is not None and not chosen.takes_seconds:
-        raise ParameterError(f"{name} takes no --seconds; leave it out.")
+    given = {
+        "data": data, "seeds": seeds, "documents": documents, "embedding": embedding,
+        "posts": posts, "truth": truth, "topics": topics, "model": model, "half": half,
+        "labels-column": labels_column, "votes": votes, "seconds": seconds,
+        "format": file_format, "fields": fields, "header": header,
+    }  # fmt: skip
+    _check_taken(name, {key for key, value in given.items() if value is not None}, chosen.takes)
     options = Options(
         seeds,
         documents,
@@ -97,6 +100,17 @@ def study(
     with progress(f"Running study {name}"):
         result = chosen.runner(options)
     show_study(result, name=name, title=chosen.title, out=out, as_json=as_json)
+
+
+def _check_taken(name: str, given: set[str], taken: frozenset[str]) -> None:
+    """Refuse what only another study can mean, and say what else has no effect on this one."""
+    unused = sorted(given - taken)
+    for option in unused:
+        if option in _OF_ONE_STUDY:
+            raise ParameterError(f"{name} takes no --{option}; leave it out.")
+    if unused:
+        shown = ", ".join(f"--{option}" for option in unused)
+        typer.echo(f"{name} has no use for {shown}; it runs as without.", err=True)
 
 
 def _show(rows: list[dict[str, str]], as_json: bool) -> None:
