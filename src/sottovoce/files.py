@@ -1,4 +1,4 @@
-"""Output files that are whole or absent.
+"""Output files that are whole or absent, secrets for their owner only, and why a file is of no use.
 
 A writer fills a temporary name in the destination's own folder; only a finished file is renamed
 to its final name, so a crash, an error or Ctrl-C never leaves half a file under that name. The
