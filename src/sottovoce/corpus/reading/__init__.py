@@ -42,3 +42,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever stands there
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    # So that completion and the guide find names that are not loaded yet.
+    return [*globals(), *__all__]
