@@ -119,8 +119,9 @@ def rank_server(
     if dry_run:
         _show(rules, None, as_json)
         return
-    service = _service(rules, open_store(store), peer, peer_key)
     door = Door(host, port, certificate, key)
+    door.check()
+    service = _service(rules, open_store(store), peer, peer_key)
     app = create_app(service, Limits(rate, rate_per_address))
     try:
         serve(app, door, lambda url: _show(rules, url, as_json))

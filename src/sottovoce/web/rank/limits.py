@@ -4,6 +4,7 @@ Addresses are held in memory only, under a hash with a key that dies with the pr
 stored or logged.
 """
 
+import asyncio
 import hashlib
 import json
 import os
@@ -12,6 +13,8 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
 from typing import Any, TypeAlias
+
+from sottovoce.web.security.patience import TOO_SLOW, patience_s
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -70,7 +73,7 @@ class RateLimit:
 
 
 class BodyLimit:
-    """Answers 413 to a body over its limit: by its stated length, or as it arrives."""
+    """Answers 413 to a body over its limit, by its stated length or as it arrives; 408 if late."""
 
     def __init__(self, app: Application, most: Callable[[Scope], int]) -> None:
         self._app, self._most = app, most
@@ -83,7 +86,12 @@ class BodyLimit:
         if _stated_length(scope) > most:
             await refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(most))
             return
-        body = await _whole_body(receive, most)
+        try:
+            async with asyncio.timeout(patience_s(most)):
+                body = await _whole_body(receive, most)
+        except TimeoutError:
+            await refuse(send, HTTPStatus.REQUEST_TIMEOUT, TOO_SLOW)
+            return
         if body is None:
             await refuse(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, _too_large(most))
             return
@@ -116,6 +124,8 @@ async def refuse(send: Send, status: HTTPStatus, why: str) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         headers.append((b"retry-after", b"1"))
+    if status == HTTPStatus.REQUEST_TIMEOUT:
+        headers.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": int(status), "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
