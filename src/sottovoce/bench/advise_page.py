@@ -5,8 +5,6 @@ import http.client
 import io
 import json
 import secrets
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,9 +13,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sottovoce.advisor.person_values import Post
+from sottovoce.bench.own_command import TIMEOUT_S, OwnCommand
 from sottovoce.errors import CheckFailedError
 
-TIMEOUT_S = 120
 _FOUND = (200, 303)
 
 
@@ -114,18 +112,9 @@ def started_page(posts: Sequence[Post]) -> Iterator[Page]:
 @contextmanager
 def advisor_process(folder: Path, *more: str) -> Iterator[str]:
     """Start ``sottovoce advise``; the address that lets a browser in."""
-    options = ("--no-open", "--json", "--store", str(folder / "advise.sqlite"))
-    command = [sys.executable, "-m", "sottovoce.cli", "advise", *options, *more]
-    said = folder / "said.txt"
-    with said.open("w") as errors:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)  # noqa: S603 - our own
+    options = ("--no-open", "--store", str(folder / "advise.sqlite"))
+    command = OwnCommand("advise", *options, *more, folder=folder)
     try:
-        line = "" if process.stdout is None else process.stdout.readline()
-        if not line:
-            raise CheckFailedError(f"sottovoce advise did not start: {said.read_text().strip()}")
-        yield str(json.loads(line)["address"])
+        yield str(command.announced()["address"])
     finally:
-        process.terminate()
-        process.wait(TIMEOUT_S)
-        if process.stdout is not None:
-            process.stdout.close()
+        command.stop()

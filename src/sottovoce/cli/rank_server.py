@@ -71,7 +71,7 @@ def rank_server(
         int | None, typer.Option(help="How many score buckets; 20 by default.", show_default=False)
     ] = None,
     lowest: Annotated[
-        float | None, typer.Option(help="Where the buckets begin; by default as the measure does.")
+        float | None, typer.Option(help="Where the buckets begin; default: as the measure does.")
     ] = None,
     highest: Annotated[float | None, typer.Option(help="Where the buckets end.")] = None,
     edges: Annotated[

@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from sottovoce.advisor.rank.client import RankClient
 from sottovoce.bench.rank_server import survive_kill
+from sottovoce.bench.rank_server_process import ServerProcess
 from sottovoce.errors import ProtocolError
 from sottovoce.federation.certificates.authority import Authority, read_key
 
@@ -75,6 +76,13 @@ def test_a_server_that_acknowledged_before_the_commit_would_be_caught(tmp_path: 
     """The same reckoning on a store that lost what it had acknowledged."""
     survival = survive_kill(tmp_path, 60, pace=100, lose=5)
     assert survival.lost == 5
+
+
+def test_a_server_that_a_bench_ends_says_nothing_in_the_name_of_the_bench(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ServerProcess(tmp_path).stop()
+    assert capfd.readouterr() == ("", "")
 
 
 def dump(path: Path) -> list[tuple[str, tuple[Any, ...]]]:
