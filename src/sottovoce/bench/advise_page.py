@@ -22,12 +22,22 @@ _FOUND = (200, 303)
 class Page:
     """One session of one browser, without the browser."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, host: str, cookie: str = "") -> None:
+        self._host, self._cookie = host, cookie
+        self._connection = http.client.HTTPConnection(host, timeout=TIMEOUT_S)
+
+    @classmethod
+    def entered(cls, address: str) -> "Page":
+        """Come in by the address that works once."""
         parts = urlsplit(address)
-        self._host = parts.netloc
-        self._connection = http.client.HTTPConnection(parts.netloc, timeout=TIMEOUT_S)
-        answer, _ = self._ask("GET", f"{parts.path}?{parts.query}", b"", {})
-        self._cookie = (answer.headers["set-cookie"] or "").partition(";")[0]
+        page = cls(parts.netloc)
+        answer, _ = page._ask("GET", f"{parts.path}?{parts.query}", b"", {})
+        page._cookie = (answer.headers["set-cookie"] or "").partition(";")[0]
+        return page
+
+    def another_window(self) -> "Page":
+        """The same session over a connection of its own."""
+        return Page(self._host, self._cookie)
 
     def upload(self, posts: Sequence[Post]) -> None:
         """Bring posts as a CSV file, all of one person."""
@@ -91,7 +101,7 @@ def csv_of(posts: Sequence[Post]) -> bytes:
 def started_page(posts: Sequence[Post]) -> Iterator[Page]:
     """``sottovoce advise`` with these posts brought; ended when the block ends."""
     with tempfile.TemporaryDirectory() as folder, advisor_process(Path(folder)) as address:
-        page = Page(address)
+        page = Page.entered(address)
         try:
             page.upload(posts)
             yield page

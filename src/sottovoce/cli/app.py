@@ -22,6 +22,7 @@ from sottovoce.cli import (
     learn,
     ledger,
     loop,
+    rank_edges,
     rank_server,
     release,
     simulate,
@@ -50,6 +51,7 @@ app.command("advise")(advise.advise)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.command("rank-server")(rank_server.rank_server)
+app.command("rank-edges")(rank_edges.rank_edges)
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(learn.learn, name="learn")
 app.add_typer(topics.topics, name="topics")

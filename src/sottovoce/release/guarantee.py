@@ -17,6 +17,7 @@ rate are equal, at whichever N they are stated.
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from html import escape
 from typing import Literal, TypeAlias
 
@@ -98,6 +99,10 @@ class LimitedPrecision(_Ordered):
     def epsilon_at(self, n: int) -> Fraction:
         """epsilon(N) = r N: what the same release promises at another N."""
         return self.rate * positive_integer(n, "n")
+
+    def max_n(self, epsilon: Exact) -> int:
+        """The largest N with r N <= ``epsilon``; 0 when not even one word is covered."""
+        return int(positive(epsilon, "epsilon") / self.rate)
 
     def at(self, n: int) -> "LimitedPrecision":
         """The same guarantee stated at ``n`` words."""
@@ -218,6 +223,31 @@ class NoGuarantee(_Ordered):
 
 
 Guarantee: TypeAlias = LimitedPrecision | LocalPrivacy | NoGuarantee
+
+
+def compose_overlapping(*parts: LimitedPrecision) -> LimitedPrecision:
+    """Releases of the same documents: rates add. Stated at the smallest N among the parts."""
+    _check_units(parts)
+    rate = sum((part.rate for part in parts), Fraction(0))
+    return LimitedPrecision.at_rate(rate, n=_smallest_n(parts), unit=parts[0].unit)
+
+
+def compose_disjoint(*parts: LimitedPrecision) -> LimitedPrecision:
+    """Releases of documents no two of which share a unit: the largest rate counts."""
+    _check_units(parts)
+    rate = max(part.rate for part in parts)
+    return LimitedPrecision.at_rate(rate, n=_smallest_n(parts), unit=parts[0].unit)
+
+
+def _smallest_n(parts: tuple[LimitedPrecision, ...]) -> int:
+    return reduce(min, (part.n for part in parts))
+
+
+def _check_units(parts: tuple[LimitedPrecision, ...]) -> None:
+    if not parts:
+        raise ParameterError("at least one guarantee is needed to compose, got none.")
+    if len({part.unit for part in parts}) > 1:
+        raise ParameterError("guarantees of different units do not compose; restate one of them.")
 
 
 def _covers(unit: Unit, other: Unit) -> bool:

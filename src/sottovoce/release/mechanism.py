@@ -18,7 +18,7 @@ from scipy.sparse import csr_array, csr_matrix
 from sottovoce.compiled import available_cores, on_threads
 from sottovoce.errors import InputError
 from sottovoce.release.exact import Exact, positive, positive_integer
-from sottovoce.release.guarantee import LimitedPrecision
+from sottovoce.release.guarantee import LimitedPrecision, LocalPrivacy
 from sottovoce.release.randomness import Keystream, SystemKeystream
 from sottovoce.release.rows import Pile, Rows, SharedRoom, part_of
 from sottovoce.release.sampler import two_sided_sampler
@@ -43,6 +43,11 @@ class GeometricMechanism:
     def __init__(self, rate: Exact) -> None:
         self.rate = positive(rate, "rate")
         self._sampler = two_sided_sampler(self.rate)
+
+    @classmethod
+    def giving(cls, guarantee: LimitedPrecision | LocalPrivacy) -> "GeometricMechanism":
+        """The mechanism whose noise gives ``guarantee`` (its maps and cuts being right)."""
+        return cls(guarantee.rate)
 
     @property
     def guarantee(self) -> LimitedPrecision:

@@ -1,4 +1,4 @@
-"""The order of guarantees is a partial order."""
+"""The order of guarantees is a partial order, and composition respects it."""
 
 from fractions import Fraction
 from typing import cast
@@ -12,6 +12,8 @@ from sottovoce.release.guarantee import (
     LocalPrivacy,
     NoGuarantee,
     Unit,
+    compose_disjoint,
+    compose_overlapping,
 )
 
 UNITS = st.sampled_from(cast("list[Unit]", ["document", "user"]))
@@ -31,6 +33,19 @@ def test_antisymmetric_and_hashed_alike(a: Guarantee, b: Guarantee) -> None:
 
 
 @given(GUARANTEES, GUARANTEES, GUARANTEES)
-def test_the_order_is_transitive(a: Guarantee, b: Guarantee, c: Guarantee) -> None:
+def test_transitive(a: Guarantee, b: Guarantee, c: Guarantee) -> None:
     if a <= b <= c:
         assert a <= c
+
+
+@given(st.lists(EPSILONS, min_size=1, max_size=4))
+def test_composition_promises_no_more_than_its_parts(rates: list[Fraction]) -> None:
+    parts = [LimitedPrecision.at_rate(rate) for rate in rates]
+    for part in parts:
+        assert part <= compose_disjoint(*parts) <= compose_overlapping(*parts)
+
+
+@given(LIMITED, EPSILONS)
+def test_max_n_is_tight(guarantee: LimitedPrecision, epsilon: Fraction) -> None:
+    n = guarantee.max_n(epsilon)
+    assert guarantee.rate * n <= epsilon < guarantee.rate * (n + 1)

@@ -1,4 +1,4 @@
-"""Guarantees compare and print as the mathematics says."""
+"""Guarantees compare, compose and print as the mathematics says."""
 
 from fractions import Fraction
 
@@ -9,6 +9,8 @@ from sottovoce.release.guarantee import (
     LimitedPrecision,
     LocalPrivacy,
     NoGuarantee,
+    compose_disjoint,
+    compose_overlapping,
 )
 
 
@@ -17,6 +19,13 @@ def test_the_rate_is_epsilon_per_word() -> None:
     assert guarantee.rate == Fraction(1, 20)
     assert guarantee.epsilon_at(10) == Fraction(1, 2)
     assert guarantee.at(10) == guarantee
+
+
+def test_max_n_is_the_last_n_within_epsilon() -> None:
+    guarantee = LimitedPrecision(n=3, epsilon=1)
+    assert guarantee.max_n(1) == 3
+    assert guarantee.max_n("0.99") == 2
+    assert guarantee.max_n("1/4") == 0
 
 
 def test_the_same_rate_at_another_n_is_the_same_guarantee() -> None:
@@ -68,6 +77,24 @@ def test_anything_promises_more_than_no_guarantee() -> None:
 
 def test_a_guarantee_equals_nothing_of_another_type() -> None:
     assert LimitedPrecision(1, 1) != "a promise"
+
+
+def test_rates_add_over_the_same_documents() -> None:
+    both = compose_overlapping(LimitedPrecision(2, 1), LimitedPrecision(3, 1))
+    assert both.rate == Fraction(1, 2) + Fraction(1, 3)
+    assert both.n == 2
+
+
+def test_the_largest_rate_counts_over_disjoint_documents() -> None:
+    both = compose_disjoint(LimitedPrecision(2, 1), LimitedPrecision(3, 1))
+    assert both.rate == Fraction(1, 2)
+
+
+def test_only_guarantees_of_one_unit_compose() -> None:
+    with pytest.raises(ParameterError, match="different units"):
+        compose_overlapping(LimitedPrecision(1, 1, "user"), LimitedPrecision(1, 1))
+    with pytest.raises(ParameterError, match="at least one"):
+        compose_disjoint()
 
 
 def test_a_user_with_several_documents_keeps_the_rate() -> None:

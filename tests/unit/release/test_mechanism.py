@@ -1,6 +1,7 @@
 """Counts go in and come out as integers, whole, in shape, and under fresh noise each time."""
 
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy.sparse import csc_array, csr_array
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.release.audit.fixed import FixedKeystream
-from sottovoce.release.guarantee import LimitedPrecision
+from sottovoce.release.guarantee import LimitedPrecision, LocalPrivacy
 from sottovoce.release.mechanism import LARGEST_COUNT, GeometricMechanism
 
 pytestmark = pytest.mark.kernel
@@ -23,6 +24,8 @@ def some_counts() -> NDArray[np.int64]:
 
 def test_the_mechanism_knows_what_it_promises() -> None:
     assert GeometricMechanism("0.5").guarantee == LimitedPrecision(2, 1)
+    assert GeometricMechanism.giving(LimitedPrecision(4, 2)).rate == Fraction(1, 2)
+    assert GeometricMechanism.giving(LocalPrivacy(2, 10)).rate == Fraction(1, 10)
 
 
 @pytest.mark.parametrize("threshold", [None, 1, 4])
