@@ -16,4 +16,4 @@ def test_every_name_is_listed_and_loads_when_it_is_asked_for() -> None:
 
 def test_a_name_that_is_not_there_is_refused_as_python_does() -> None:
     with pytest.raises(AttributeError, match="'sottovoce.corpus.reading' has no attribute 'opne'"):
-        _ = reading.opne  # type: ignore[attr-defined] # that is the point
+        _ = reading.opne
