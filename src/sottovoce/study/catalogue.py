@@ -18,6 +18,7 @@ from sottovoce.study.assess_table_5 import run_table_5
 from sottovoce.study.assess_table_6 import run_table_6
 from sottovoce.study.learn_federation import run_learn_federation
 from sottovoce.study.learn_figures import run_learn_figures
+from sottovoce.study.learn_solvers import run_learn_solvers
 from sottovoce.study.learn_table_1 import run_learn_table_1
 from sottovoce.study.loop import run_study_loop
 from sottovoce.study.options import Options
@@ -119,6 +120,11 @@ STUDIES: dict[str, Study] = {
         "Misclassification and time, in clear, with rados encrypted and with theta encrypted",
         run_learn_table_1,
         frozenset({"documents"}),
+    ),
+    "learn-solvers": Study(
+        "Gradient descent and the closed form on encrypted rados, beside the exact solve",
+        run_learn_solvers,
+        frozenset(),
     ),
     "learn-figures": Study(
         "Figures 1 to 3 drawn from what ran: who sent whom what, in bytes",
