@@ -79,6 +79,8 @@ def rank_server(
         return
     service = _service(rules, open_store(store), peer, peer_key)
     door = Door(host, port, certificate, key)
+    if certificate is None:
+        _warn_of_plain(host)
     app = create_app(service, Limits(rate, rate_per_address))
     try:
         serve(app, door, lambda url: _show(rules, url, as_json))
@@ -149,6 +151,17 @@ def _seconds(period: str) -> int:
     if not number.isdigit() or unit not in _UNITS or len(number) > 6 or not int(number):  # noqa: PLR2004 - no slip
         raise ParameterError("--period must be a whole number and s, m, h, d or w: 12h, 1w.")
     return int(number) * _UNITS[unit]
+
+
+def _warn_of_plain(host: str) -> None:
+    from sottovoce.advisor.rank.transport import is_this_machine  # noqa: PLC0415 - fast --help
+
+    if not is_this_machine(host):
+        typer.echo(
+            f"At {host} others can read what is sent, and clients on other machines refuse to send "
+            "it: give --certificate and --key, or put a proxy with TLS in front.",
+            err=True,
+        )
 
 
 def _show(rules: "Description", url: str | None, as_json: bool) -> None:

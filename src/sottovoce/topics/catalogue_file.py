@@ -85,7 +85,7 @@ def _text(path: Path) -> str:
         if size <= MOST_BYTES:
             return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise InputError(f"it cannot be read: {type(error).__name__}.") from None
+        raise InputError(f"it cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise InputError("it is no UTF-8 text.") from None
     raise InputError(f"it must have at most {MOST_BYTES:,} bytes, got {size:,}.")

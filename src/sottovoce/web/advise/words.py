@@ -2,6 +2,33 @@
 
 from sottovoce.advisor.standing import REST, Standing
 
+_SPACES = {
+    "bow": "closeness by the topic's own words",
+    "lda": "closeness by a topic model",
+    "w2v": "closeness by word vectors",
+    "voice": "people who speak of themselves",
+}
+_KINDS = {
+    "": "",
+    "-d": ", less breadth",
+    "-t": ", lasting",
+    "-dt": ", lasting, less breadth",
+}
+_WORD_MEASURES = {
+    "ent": "how much you change the community's words",
+    "diff-priv": "the largest such change of one word",
+    "ent-present": "the same as ent, over the words you have used",
+    "diff-priv-present": "the same as diff-priv, over the words you have used",
+}
+
+
+def measure_in_words(measure: str) -> str:
+    """A measure in a few words."""
+    if measure in _WORD_MEASURES:
+        return _WORD_MEASURES[measure]
+    space, _, kind = measure.partition("-")
+    return _SPACES.get(space, space) + _KINDS.get(f"-{kind}" if kind else "", "")
+
 
 def sentence(standing: Standing) -> str:
     """Where a reader of the whole community would list her, in one sentence."""
