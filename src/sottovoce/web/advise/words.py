@@ -1,7 +1,10 @@
 """Standings in sentences that a person understands."""
 
+import math
+
 from sottovoce.advisor.standing import REST, Standing
 
+_TEN, _A_MILLION = math.log(10), math.log(10**6)
 _SPACES = {
     "bow": "closeness by the topic's own words",
     "lda": "closeness by a topic model",
@@ -28,6 +31,14 @@ def measure_in_words(measure: str) -> str:
         return _WORD_MEASURES[measure]
     space, _, kind = measure.partition("-")
     return _SPACES.get(space, space) + _KINDS.get(f"-{kind}" if kind else "", "")
+
+
+def factor_in_words(epsilon: float) -> str:
+    """How many times likelier an outcome becomes: e to the epsilon."""
+    if epsilon > _A_MILLION:
+        return "more than a million"
+    factor = math.exp(epsilon)
+    return f"{factor:.1f}" if epsilon < _TEN else f"{factor:,.0f}"
 
 
 def sentence(standing: Standing) -> str:
