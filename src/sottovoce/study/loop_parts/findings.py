@@ -6,7 +6,7 @@ from typing import cast
 from sottovoce.release.guarantee import LimitedPrecision
 from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report.page import Plot
-from sottovoce.study.loop_parts.frontier import in_order
+from sottovoce.study.loop_parts.frontier import DASHES, in_order
 from sottovoce.study.loop_parts.rows import FOUND, KEPT
 from sottovoce.study.result import Row, number
 
@@ -46,7 +46,6 @@ _NOTES = (
     ),
 )
 _HARDLY = 1.5
-_DASHES = ("-", ":", "-.", "--")
 
 
 def notes(exposure: str) -> tuple[str, ...]:
@@ -117,20 +116,17 @@ def by_rate(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> 
             linewidth=1.2,
             label=name.removeprefix(f"{exposure}: "),
         )
-    for (name, level), dashes in zip(level_lines(levels).items(), "-:.-", strict=False):
-        axes.axhline(
-            level,
-            color=INK,
-            linewidth=0.8,
-            linestyle={"-": "-", ":": ":", ".": "-."}[dashes],
-            label=name,
-        )
+    for (name, level), dashes in zip(level_lines(levels).items(), DASHES, strict=False):
+        axes.axhline(level, color=INK, linewidth=0.8, linestyle=dashes, label=name)
+    rates = sorted({number(row, "rate") for row in noisy})
     axes.set(
         xscale="log",
         xlabel="epsilon/N, nats a word (left: more private)",
         ylabel=LABELS[exposure],
         ylim=(0, None),
     )
+    axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
+    axes.set_xticks([], minor=True)
     legend_below(figure, 3)
     strongest = noisy[-1]
     best = max(views, key=lambda name: number(strongest, name))
