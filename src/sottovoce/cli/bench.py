@@ -115,10 +115,10 @@ def bench(
     if as_json:
         show_json(rows)
         return
-    show_rows(f"bench {name}", rows)
-    for row in rows:
-        if row["theirs"] is None:
-            typer.echo(f"{row['peer']} is not installed; to compare with it: make peers")
+    shown = [{key: value for key, value in row.items() if key != "bench"} for row in rows]
+    show_rows(f"bench {name}", shown)
+    for peer in dict.fromkeys(row["peer"] for row in rows if row["theirs"] is None):
+        typer.echo(f"{peer} is not installed; to compare with it: make peers")
 
 
 def _checked(size: float, chosen: _Bench) -> float:

@@ -8,10 +8,14 @@ import typer
 
 from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.learn_options import ConfigOption, WaitOption, loaded, wait_for_start
-from sottovoce.cli.learn_shown import show_summary, size_in_words, watched_progress
+from sottovoce.cli.learn_shown import show_summary, standing, watched_progress
 from sottovoce.cli.shown import AsJson, show_facts, show_json, show_rows
 
 _SHORT = 12
+_NOTHING_HELD_OUT = (
+    "Nothing was held out: these are the documents it was trained on, and new ones will fare "
+    "worse. Set held_out = 0.2 in [training] of the coordinator's party.toml, and train again."
+)
 
 
 def train(
@@ -48,6 +52,9 @@ def evaluate(
 ) -> None:
     """Count over all peers' held-out documents which labels were right; only the sum is opened.
 
+    How many are held out stands in [training] of the coordinator's party.toml; if none are, those
+    that were trained on are counted.
+
     Example: sottovoce learn evaluate --config together/coordinator/party.toml
     """
     done = watched(config, {"do": "evaluate", "rows": rows}, "Evaluating")
@@ -66,6 +73,8 @@ def evaluate(
             for label, counts in zip(done["labels"], done["counts"], strict=True)
         ],
     )
+    if not done["held_out"]:
+        typer.echo(_NOTHING_HELD_OUT)
 
 
 def status(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) -> None:
@@ -88,26 +97,27 @@ def status(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) 
             **{f"warning {at}": text for at, text in enumerate(found["warnings"], start=1)},
         },
     )
-    if found["runs"]:
-        show_rows("runs, the oldest first", [_row(run) for run in found["runs"]])
-    else:
+    if not found["runs"]:
         typer.echo("It has taken part in no run yet.")
+        return
+    show_rows("runs, the oldest first", [_row(run) for run in found["runs"]])
+    for run in found["runs"]:
+        if ended := run["ended"]:
+            typer.echo(f"{_name(run)} was ended by {ended['by']}: {ended['sentence']}")
 
 
 def _row(run: Mapping[str, Any]) -> dict[str, object]:
-    ended = run.get("ended") or {}
+    running = run["status"] == "running" and "bytes_sent" in run
     return {
-        "run": run["run"][:_SHORT],
-        "begun": run["begun"],
+        "run": _name(run),
+        "begun (UTC)": f"{run['begun'][:10]} {run['begun'][11:16]}",
         "kind": f"{run['kind']}, {run['mode']}",
-        "status": run["status"],
-        "at": run.get("stage") or None,
-        "waits for": ", ".join(run.get("waiting_for", ())) or None,
-        "traffic": size_in_words(run["bytes_sent"] + run["bytes_received"])
-        if "bytes_sent" in run
-        else None,
-        "ended by": f"{ended['by']}: {ended['sentence']}" if ended else None,
+        "status": standing(run) if running else run["status"],
     }
+
+
+def _name(run: Mapping[str, Any]) -> str:
+    return str(run["run"])[:_SHORT]
 
 
 def watched(config: Path, request: Mapping[str, Any], title: str, *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
@@ -118,10 +128,10 @@ def watched(config: Path, request: Mapping[str, Any], title: str, *, wait: float
         from sottovoce.federation.parties.control import ask  # noqa: PLC0415 - fast --help
 
     done: Mapping[str, Any] = {}
-    with watched_progress(title) as show:
+    with watched_progress(title) as line:
         for done in ask(found.path(found.party.store), request):
             if "progress" in done:
-                show(done["progress"])
+                line.show(done["progress"])
     return done["value"]
 
 

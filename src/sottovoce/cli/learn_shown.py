@@ -1,13 +1,17 @@
 """How runs are shown while they go on, and when they have ended."""
 
+import os
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from sottovoce.cli.shown import show_facts, show_rows
 
@@ -36,36 +40,65 @@ def standing(run: Mapping[str, Any]) -> str:
     return (
         f"{run.get('stage') or run['status']}"
         + (f", waiting for {waits}" if waits else "")
-        + f"; {size_in_words(traffic)}"
+        + (f"; {size_in_words(traffic)}" if traffic else "")
     )
 
 
+def ending(run: Mapping[str, Any]) -> str:
+    """How a run ended, in a line."""
+    if not (ended := run["ended"]):
+        return f"a run has {standing(run)}."
+    return f"a run was ended by {ended['by']}: {ended['sentence']}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line that says how a run stands; what is said beside it stays above it."""
+
+    bar: Progress
+    task: TaskID
+    title: str
+
+    def show(self, run: Mapping[str, Any]) -> None:
+        """How a run stands now."""
+        self.bar.update(self.task, description=f"{self.title}: {standing(run)}")
+
+    def say(self, sentence: str) -> None:
+        """Something that stays to be read."""
+        self.bar.console.print(Text(f"{self.title}: {sentence}"))
+
+
 @contextmanager
-def watched_progress(title: str) -> Iterator[Any]:
-    """A line that says how a run stands, on a terminal only: call what is yielded with it."""
+def watched_progress(title: str) -> Iterator[Line]:
+    """A line for a run, on a terminal only."""
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
-        task = bar.add_task(title, total=None)
-        yield lambda run: bar.update(task, description=f"{title}: {standing(run)}")
+        yield Line(bar, bar.add_task(title, total=None), title)
 
 
 @contextmanager
 def party_progress(service: "Service") -> Iterator[None]:
-    """What a running party does, on a terminal only."""
-    if not Console(stderr=True).is_terminal:
+    """What a running party does, on a terminal that is its own."""
+    if not (Console(stderr=True).is_terminal and _in_front()):
         yield
         return
     over = threading.Event()
     name = service.party.config.party.name
-    with watched_progress(name) as show:
+    with watched_progress(name) as line:
 
         def look() -> None:
+            told = {run["session"] for run in service.node.status()["runs"]}
             while not over.wait(_EVERY_S):
                 runs = service.node.status()["runs"]
-                show(runs[-1] if runs else {"status": "idle"})
+                under_way = [run for run in runs if run["status"] == "running"]
+                line.show(under_way[-1] if under_way else {"status": "waiting to be asked"})
+                for run in runs:
+                    if run["status"] != "running" and run["session"] not in told:
+                        told.add(run["session"])
+                        line.say(ending(run))
 
         thread = threading.Thread(target=look, daemon=True)
         thread.start()
@@ -74,6 +107,14 @@ def party_progress(service: "Service") -> Iterator[None]:
         finally:
             over.set()
             thread.join()
+
+
+def _in_front() -> bool:
+    """Whether a shell has not put this process into the background, to type something else."""
+    try:
+        return os.tcgetpgrp(sys.stderr.fileno()) == os.getpgrp()
+    except OSError:
+        return False
 
 
 def show_summary(done: Mapping[str, Any]) -> None:

@@ -68,7 +68,8 @@ def transcript(
 
 def _row(line: Mapping[str, Any]) -> dict[str, object]:
     fields = ", ".join(f"{name} ({shape})" for name, shape in line["fields"].items())
-    return {"time": line["time"][11:23], "what": line["words"], "fields": fields or None}
+    time = f"{line['time'][:10]} {line['time'][11:19]}"
+    return {"time (UTC)": time, "what": line["words"], "fields": fields or None}
 
 
 def _format(out: Path | None) -> str:

@@ -121,6 +121,8 @@ def rank_server(
         return
     door = Door(host, port, certificate, key)
     door.check()
+    if certificate is None:
+        _warn_of_plain(host)
     service = _service(rules, open_store(store), peer, peer_key)
     app = create_app(service, Limits(rate, rate_per_address))
     try:
@@ -197,6 +199,17 @@ def _seconds(period: str) -> int:
     if not number.isdigit() or unit not in _UNITS or len(number) > 6 or not int(number):  # noqa: PLR2004 - no slip
         raise ParameterError("--period must be a whole number and s, m, h, d or w: 12h, 1w.")
     return int(number) * _UNITS[unit]
+
+
+def _warn_of_plain(host: str) -> None:
+    from sottovoce.advisor.rank.transport import is_this_machine  # noqa: PLC0415 - fast --help
+
+    if not is_this_machine(host):
+        typer.echo(
+            f"At {host} others can read what is sent, and clients on other machines refuse to send "
+            "it: give --certificate and --key, or put a proxy with TLS in front.",
+            err=True,
+        )
 
 
 def _show(rules: "Description", url: str | None, as_json: bool) -> None:

@@ -34,22 +34,29 @@ def show_line(value: object) -> None:
 
 def show_facts(title: str, facts: Mapping[str, object]) -> None:
     """Print names and values side by side."""
-    table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2))
+    table = Table(show_header=False, box=None, padding=(0, 2))
     table.add_column()
     table.add_column(overflow="fold")
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), Text(_readable(value)))
-    Console().print(table)
+    _show(title, table)
 
 
 def show_rows(title: str, rows: Sequence[Mapping[str, object]]) -> None:
     """Print rows that have the same keys as a table."""
-    table = Table(title=title, title_justify="left")
+    table = Table()
     for name in rows[0]:
         table.add_column(name, overflow="fold")
     for row in rows:
         table.add_row(*(Text(_readable(value)) for value in row.values()))
-    Console().print(table)
+    _show(title, table)
+
+
+def _show(title: str, table: Table) -> None:
+    """A title of its own line: one inside the table is broken where the table is narrow."""
+    console = Console()
+    console.print(Text(title, style="table.title"))
+    console.print(table)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from sottovoce.study.assess_parts.communities import DEFAULT, draw_community
 from sottovoce.study.assess_parts.knowledge import Training
 from sottovoce.study.loop_parts.adversary import Adversary
 from sottovoce.study.loop_parts.documents import Shape, documents_of
-from sottovoce.study.loop_parts.findings import LABELS, NOTES, advice, by_rate, finding, level_lines
+from sottovoce.study.loop_parts.findings import LABELS, advice, by_rate, finding, level_lines, notes
 from sottovoce.study.loop_parts.frontier import frontier, recommended
 from sottovoce.study.loop_parts.rounds import Circle, Outcome
 from sottovoce.study.loop_parts.rows import FOUND, KEPT, luckiest_chance, setting_row
@@ -149,6 +149,6 @@ def _result(
     )
     shown = ("method", "precision", "epsilon", exposure, "overlap_5", "jaccard", "accuracy")
     wide = tuple(name for name in ("place", *WIDE) if name in rows[0])
-    notes = (advice(chosen, exposure, plan.limit), *NOTES)
+    told = (advice(chosen, exposure, plan.limit), *notes(exposure))
     plots = (plot, by_rate(rows, levels, exposure))
-    return StudyResult(rows, plots, tuple(dict.fromkeys(shown)), notes, wide)
+    return StudyResult(rows, plots, tuple(dict.fromkeys(shown)), told, wide)

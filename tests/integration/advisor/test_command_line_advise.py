@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -61,6 +62,18 @@ def test_what_cannot_be_is_refused_in_a_sentence(
     assert code == 2
     assert sentence in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_port_in_use_is_said_once(run: Run, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, _, err = run(
+            "advise", "--no-open", "--store", tmp_path / "s.sqlite", "--port", str(port)
+        )
+    assert (code, err) == (
+        2,
+        f"cannot listen on port {port}: Address already in use; choose another with --port.\n",
+    )
 
 
 def test_the_operators_password_is_kept_as_a_hash(

@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 from pathlib import Path
 
 import pyarrow as pa
@@ -36,6 +37,7 @@ def test_the_first_page_depends_on_whether_something_was_brought(client: PageCli
 def test_the_overview_says_place_and_band_and_that_it_is_no_diagnosis(demo: PageClient) -> None:
     text = demo.get("/standing").text
     assert "not a diagnosis" in text
+    assert "(closeness by the topic's own words, lasting, less breadth)" in unescape(text)
     for one in demo_person().standings():
         assert one.topic in text
     first = min(demo_person().standings(), key=lambda one: one.high or 0)
@@ -122,6 +124,11 @@ def test_pasted_posts_are_taken_apart_and_dated(client: PageClient) -> None:
     found = client.get("/api/evidence", params={"name": "drug addiction"}).json()["posts"]
     assert [post["time"][:10] for post in found if "Relapse" in post["text"]] == ["2024-03-09"]
     assert "3 posts of yours" in client.get("/standing").text
+    assert "as new as the newest of those you are compared with" in client.get("/start").text
+    newest = demo_person().community.now
+    assert newest is not None
+    dates = [post["time"][:10] for post in found if "bread" in post["text"]]
+    assert set(dates) <= {newest.date().isoformat()}
 
 
 def table(users: list[str]) -> pa.Table:

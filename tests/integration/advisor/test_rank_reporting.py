@@ -91,7 +91,12 @@ def test_a_report_is_offered_with_its_cost_and_sent_only_after_consent(
         address = f"/report?name={TOPIC.replace(' ', '+')}"
         assert address in client.get("/topic", params={"name": TOPIC}).text
         said = offer(client).text
-        for words in ("Not your posts", "1 of your privacy budget", "when your range changes"):
+        for words in (
+            "Not your posts",
+            "1 of your privacy budget",
+            "about 2.7, times likelier",
+            "when your range changes",
+        ):
             assert words in said
         agreed = mark(client)
         assert client.post("/report", data={"name": TOPIC, "agreed": agreed}).status_code == 422

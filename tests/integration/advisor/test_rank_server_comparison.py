@@ -92,6 +92,9 @@ def test_who_may_report_can_begin_where_nobody_has(tmp_path: Path) -> None:
             text = client.get(page).text
             assert "obody else" in text
             assert "place 1" not in text
+        overview = client.get("/standing").text
+        assert "not in the first" not in overview
+        assert "for no sensitive topic" not in overview, "nobody knows"
         client.post("/draft", data={"text": "heroin"})
         assert client.get("/draft").status_code == 200
 
@@ -112,3 +115,27 @@ def test_what_a_histogram_leaves_open_is_neither_stated_nor_denied(tmp_path: Pat
         assert "in which band that is cannot be told" in text
         assert "You do not stand out here" not in text
         assert "among those least exposed." not in text.partition("leaves it open")[0]
+
+
+def test_topics_that_differ_in_how_many_are_known_say_how_many_each(tmp_path: Path) -> None:
+    topics = tuple(
+        RankedTopic(name, "bow-dt", Buckets.even(-1, 1, 20)) for name in (TOPIC, "pregnancy")
+    )
+    described = description(topics=topics)
+
+    class TwoTopics(Server):
+        def call(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
+            if "pregnancy" not in path:
+                return super().call(method, path, body)
+            if path.endswith("/pregnancy"):
+                return {"topic": "pregnancy", "periods": [7]}
+            counts = [90] * 20
+            return Published.of_opened(described, "pregnancy", 7, sum(counts), counts).record()
+
+    comparison = ask(TwoTopics(described, [published(described)]), (), Community.demo().catalogue)
+    with served(tmp_path, comparison=comparison) as client:
+        client.post("/start/paste", data={"posts": "2024-03-20 bread"})
+        overview = client.get("/standing").text
+    assert "of 2,101</td>" in overview
+    assert "of 1,801</td>" in overview
+    assert "Place, of" not in overview

@@ -136,6 +136,7 @@ def test_commands_for_a_party_that_does_not_run_say_so(run: Run, folder: Path) -
     )
     assert "cannot write" in refused(run, "classify", texts, "--config", peer, "--out", texts)
     assert "there is no run" in refused(run, "transcript", "--config", peer, "--run", "abc")
+    assert "only a peer classifies" in refused(run, "classify", texts, "--config", config)
 
 
 def test_init_refuses_what_cannot_be(run: Run, tmp_path: Path) -> None:

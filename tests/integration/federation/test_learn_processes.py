@@ -324,7 +324,7 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
             code, out, err = run("learn", "train", "--config", config)
             assert (code, out) == (2, "")
             assert err.count("\n") == 1
-            assert f"cy has ended the run: {error}" in err
+            assert f"cy has ended the run: {error}: at cy, sottovoce learn status says why" in err
             assert "some words here" not in err
         for name in NAMES[:3]:
             (folder / name / "texts.csv").write_text(good.replace("no,", "yes,"))
@@ -334,8 +334,14 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
         for name in NAMES[:3]:
             (folder / name / "texts.csv").write_text(good)
         assert answered(run, "train", "--config", config)["status"] == "finished"
+        _, counted, _ = run("learn", "evaluate", "--config", config)
+        _, running, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
         reasons = [each["ended"] for each in parties.asked("cy", do="status")["runs"]]
     assert "at least 1" in reasons[2]["sentence"], "the right party knows why"
+    _, asleep, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
+    for shown in (running, asleep):
+        assert f"was ended by cy: {reasons[2]['sentence']}" in shown, "stopped or not"
+    assert "Nothing was held out" in counted
     log = [json.loads(line) for line in (folder / "cy" / "log.jsonl").read_text().splitlines()]
     assert any("at least 1" in str(line.get("sentence")) for line in log)
     everything = "".join(path.read_text() for path in folder.glob("*/log.jsonl"))

@@ -55,6 +55,10 @@ def test_without_a_truth_those_who_stay_at_the_top_decide(
     assert code == 0
     assert "To keep the share of the top 5% who stay there below 0.9" in out
     assert "changes any outcome's probability" in out
+    assert "who are in the first 5% of the release" in " ".join(out.split())
+    assert "by always saying the commoner label" in " ".join(out.split())
+    assert "R-precision" not in out
+    assert "are found" not in out
 
 
 @pytest.mark.parametrize(

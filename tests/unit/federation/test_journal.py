@@ -90,9 +90,12 @@ def test_no_two_values_are_sealed_alike_not_even_while_a_party_draws_from_its_se
 
 def test_only_one_process_at_a_time_has_it(tmp_path: Path) -> None:
     journal = filled(tmp_path / "j")
-    with pytest.raises(JournalError, match="taken"):
+    with pytest.raises(JournalError, match="this party runs already"):
         Journal(tmp_path / "j", JOURNAL_KEY)
     journal.close()
+    (tmp_path / "no journal").write_text("what somebody else wrote, " * 100)
+    with pytest.raises(JournalError, match="it is damaged"):
+        Journal(tmp_path / "no journal", JOURNAL_KEY)
     with pytest.raises(JournalError, match="cannot write"):
         Journal(tmp_path / "absent" / "j", JOURNAL_KEY)
 

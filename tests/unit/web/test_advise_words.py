@@ -69,6 +69,13 @@ def test_who_is_alone_gets_no_place() -> None:
     assert (words.chip(alone), words.doubt(alone)) == ("nobody else known", None)
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "said"), [(0.1, "1.1"), (1, "2.7"), (8, "2,981"), (900, "more than a million")]
+)
+def test_what_an_epsilon_means_is_said_as_a_number(epsilon: float, said: str) -> None:
+    assert words.factor_in_words(epsilon) == said
+
+
 def test_a_change_says_its_direction() -> None:
     later = replace(STANDING, low=40, high=40, surely=40)
     assert words.change(STANDING, later) == (

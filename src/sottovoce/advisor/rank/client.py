@@ -50,7 +50,7 @@ class RankClient:
     def __init__(
         self,
         server: str | Transport,
-        folder: Path,
+        folder: str | Path,
         *,
         budget: Exact,
         second: str | Transport | None = None,
@@ -58,7 +58,7 @@ class RankClient:
         if second is not None and second == server:
             raise ParameterError("the two servers must be two, run by people who do not collude.")
         self._servers = [_transport(each) for each in (server, second) if each is not None]
-        output_folder(folder)
+        folder = output_folder(Path(folder))
         self._ledger = Ledger(folder / LEDGER_FILE, create=True)
         self._ledger.set_budget(ACCOUNT, LimitedPrecision(MOVED, budget, "user"))
         self._diary = Diary(folder / DIARY_FILE)

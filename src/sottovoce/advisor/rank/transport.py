@@ -3,6 +3,8 @@
 import http.client
 import ipaddress
 import json
+import socket
+import ssl
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -10,6 +12,13 @@ from sottovoce.errors import InputError, ParameterError, ProtocolError
 
 MOST_ANSWER_BYTES = 1 << 24
 _TIMEOUT_S = 30.0
+_REASONS: dict[type[Exception], str] = {
+    socket.gaierror: "nobody knows a machine of that name",
+    ConnectionRefusedError: "nothing listens there",
+    TimeoutError: "it does not answer",
+    ssl.SSLCertVerificationError: "its certificate is not one that this machine trusts",
+    ssl.SSLError: "it does not speak TLS as it should",
+}
 
 
 class RefusedError(ProtocolError):
@@ -36,7 +45,7 @@ class HttpTransport:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise ParameterError("a rank server's address must be an http or https URL.")
-        if parts.scheme == "http" and not _is_this_machine(parts.hostname):
+        if parts.scheme == "http" and not is_this_machine(parts.hostname):
             raise ParameterError("a rank server on another machine must be reached by https.")
         self._host, self._port, self._base = parts.hostname, parts.port, parts.path.rstrip("/")
         self._secure, self._timeout_s = parts.scheme == "https", timeout_s
@@ -68,7 +77,8 @@ class HttpTransport:
             answer = response.read(self._most_bytes + 1)
         except (OSError, http.client.HTTPException) as error:
             raise ProtocolError(
-                f"the rank server cannot be reached ({type(error).__name__}); try again later."
+                f"the rank server at {self._host} cannot be reached: {_reason(error)}; try again "
+                "later."
             ) from error
         finally:
             connection.close()
@@ -77,13 +87,21 @@ class HttpTransport:
         return response.status, answer
 
 
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """Whether what is sent to ``host`` stays on this machine."""
     if host == "localhost":
         return True
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def _reason(error: Exception) -> str:
+    for kind, words in _REASONS.items():
+        if isinstance(error, kind):
+            return words
+    return type(error).__name__
 
 
 def _why(parsed: object) -> str:

@@ -97,7 +97,7 @@ def _told_sentence(ended: dict[str, object], own: str) -> str:
     # Sentences of protocols speak of parties and messages; others may speak of a party's own data.
     if ended["by"] != own or str(ended["error"]) in _public_names():
         return str(ended["sentence"])
-    return f"{own} has the reason in its log."
+    return f"at {own}, sottovoce learn status says why."
 
 
 def _public_names() -> set[str]:

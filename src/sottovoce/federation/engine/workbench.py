@@ -101,7 +101,10 @@ class Workbench:
             self._rebuilt(work, now)
         elif work.stuck:
             names = ", ".join(work.missing)
-            sentence = f"{self._books.name} waits for {names}, and cannot go on without."
+            sentence = (
+                f"{self._books.name} has heard nothing from {names}, and cannot go on without; "
+                "see that it runs and can be reached, and begin again."
+            )
             self._endings.abort(run, LostPartyError(sentence, work.missing), now)
         else:
             self._advanced(work, now)

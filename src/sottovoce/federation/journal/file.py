@@ -69,8 +69,14 @@ def opened(path: Path | None) -> sqlite3.Connection:
         )
         _prepare(connection)
     except sqlite3.Error as error:
-        raise JournalError(f"cannot use the journal at {path}: it is damaged or taken.") from error
+        raise JournalError(f"cannot use the journal at {path}: {_reason(error)}.") from error
     return connection
+
+
+def _reason(error: sqlite3.Error) -> str:
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+        return "another process has it open, so this party runs already"
+    return "it is damaged"
 
 
 @contextmanager

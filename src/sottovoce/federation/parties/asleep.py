@@ -26,7 +26,7 @@ def answer_asleep(config: PartyConfig, request: Mapping[str, Any]) -> Any:  # no
         if request["do"] == "transcript":
             return told_transcript(view, party.name, request.get("run"))
         examples = given_examples(config, str(request["file"]))
-        if trained(view).mode != "open":
+        if trained(view, config.party.role).mode != "open":
             raise InputError(
                 "in the hidden mode others help to classify: start this peer first, and ask again."
             )

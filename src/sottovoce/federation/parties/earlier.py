@@ -6,6 +6,7 @@ asker its labels before it ended, so that its rows count as asked for too.
 """
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sottovoce.learn.party import Value, decoded
@@ -15,13 +16,14 @@ TRAININGS = ("train", "rados")
 
 
 class Past(NamedTuple):
-    """One run of the journal: its terms, how it stands, its result, and when it began."""
+    """One run of the journal: its terms, how it stands, its result, when it began, why it ended."""
 
     session: bytes
     terms: RunTerms
     status: str
     result: Mapping[str, Value] | None
     begun: float
+    ended: Mapping[str, Any] = MappingProxyType({})
 
 
 def record_of(data: bytes) -> Mapping[str, Value]:

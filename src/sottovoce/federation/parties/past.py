@@ -15,5 +15,5 @@ def past_runs(journal: Journal) -> list[Past]:
         result = journal.result(session)
         record = None if result is None else record_of(result)
         terms = RunTerms.from_bytes(kept.terms)
-        found.append(Past(session, terms, kept.status, record, kept.begun))
+        found.append(Past(session, terms, kept.status, record, kept.begun, kept.ended))
     return found

@@ -133,7 +133,8 @@ class Service:
                 yield answer
                 continue
             record = self._record(answer["value"]["run"])
-            yield _last({**answer["value"], **_evaluation(JointEvaluation.of(record))})
+            found = _evaluation(JointEvaluation.of(record))
+            yield _last({**answer["value"], **found, "held_out": last.terms.held_out})
 
     def _classify(self, request: Mapping[str, Any]) -> Answers:
         examples = given_examples(self.party.config, str(request["file"]))
@@ -189,7 +190,7 @@ class Service:
             if not any(run.terms.kind in TRAININGS and run.status == "running" for run in past):
                 break
             time.sleep(_LOOK_S)
-        return trained(self.node)
+        return trained(self.node, self.party.config.party.role)
 
     def _patiently(self, terms: Callable[[], RunTerms]) -> Answers:
         """Propose a run, and again while a peer is not yet ready for it."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sottovoce.errors import InputError
-from sottovoce.federation.config.party import PartyConfig, Texts
+from sottovoce.federation.config.party import PartyConfig, Role, Texts
 from sottovoce.federation.journal.journal import Journal
 from sottovoce.federation.parties.configured import ConfiguredParty
 from sottovoce.federation.parties.earlier import Past, earlier_record, latest_training
@@ -77,7 +77,8 @@ def _run(past: Past, live: Mapping[str, Any]) -> dict[str, Any]:
         "mode": past.terms.mode,
         "status": past.status,
         "begun": at(past.begun),
-        **{name: live[name] for name in (*shown, "bytes_received", "ended") if name in live},
+        **{name: live[name] for name in (*shown, "bytes_received") if name in live},
+        "ended": dict(past.ended),
     }
 
 
@@ -114,8 +115,10 @@ def _chosen(past: Sequence[Past], run: str | None) -> list[Past]:
     return chosen
 
 
-def trained(view: View) -> Trained:
+def trained(view: View, role: Role) -> Trained:
     """The peer's latest classifier."""
+    if role != "peer":
+        raise InputError("only a peer classifies; give a peer's party.toml with --config.")
     past = view.past()
     last = latest_training(past)
     record = None if last is None else earlier_record(past, last.terms.session)
@@ -128,7 +131,7 @@ def trained(view: View) -> Trained:
 
 def labelled(view: View, examples: Examples) -> tuple[str, ...]:
     """The label of each row, by the classifier that this peer has itself."""
-    return called(trained(view), examples)
+    return called(trained(view, "peer"), examples)
 
 
 def given_examples(config: PartyConfig, file: str) -> Examples:

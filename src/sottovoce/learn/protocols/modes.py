@@ -1,5 +1,7 @@
 """The trust modes by name, and who learns what in each."""
 
+from dataclasses import replace
+
 from sottovoce.learn.party import Leakage, Learns
 from sottovoce.learn.protocols.terms import Mode, Recipe
 
@@ -22,6 +24,10 @@ DROPPED_WARNING = (
     "peer's own: see kept_ for those that are left; use shared=[...] to train on block rados, or "
     "have peers agree on the features."
 )
+_OF_TWO = (
+    "as there are only two peers, the other's part of every sum that it is told, by taking off its "
+    "own"
+)
 PAPER_WARNING = (
     "mode='paper' is for reproducing the paper: its coordinator holds the key, so that it can read "
     "every peer's sums, theta and every score; use mode='open' or mode='hidden' on private text."
@@ -35,6 +41,17 @@ def mode_leakage(mode: Mode, recipe: Recipe, *, blocks: bool = False) -> Leakage
     if mode == "paper":
         return _paper(recipe)
     return _open(recipe) if mode == "open" else _hidden(recipe)
+
+
+def among(peers: int, leakage: Leakage) -> Leakage:
+    """The statement for so many peers: of two, each has the other's part of what it is told."""
+    if peers > 2:  # noqa: PLR2004 - two
+        return leakage
+    rows = tuple(
+        replace(row, what=f"{row.what}; {_OF_TWO}") if row.who == "every peer" else row
+        for row in leakage.learns
+    )
+    return replace(leakage, learns=rows)
 
 
 def _open(recipe: Recipe) -> Leakage:

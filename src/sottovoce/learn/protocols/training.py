@@ -26,6 +26,7 @@ from sottovoce.learn.protocols.modes import (
     PAPER_WARNING,
     DroppedFeaturesWarning,
     PaperModeWarning,
+    among,
     mode_leakage,
 )
 from sottovoce.learn.protocols.terms import Mode, Recipe, TrainingTerms
@@ -78,9 +79,8 @@ def train(
     else:
         engine = _engine(mode, terms, training, keys, faults)
     _warn_of_dropped(training, engine)
-    return TrainedClassifier(
-        mode, terms, training, engine, mode_leakage(mode, recipe, blocks=shared is not None)
-    )
+    leakage = mode_leakage(mode, recipe, blocks=shared is not None)
+    return TrainedClassifier(mode, terms, training, engine, among(len(peers), leakage))
 
 
 def _warn_of_dropped(training: Training, engine: Engine) -> None:

@@ -1,7 +1,7 @@
 """Who learns what from a whole run: the protocol's statement, and what comes before it."""
 
 from sottovoce.learn.party import Leakage, Learns
-from sottovoce.learn.protocols.modes import mode_leakage
+from sottovoce.learn.protocols.modes import among, mode_leakage
 from sottovoce.learn.runs.terms import RunTerms
 
 _BUCKETS = (
@@ -38,7 +38,8 @@ def run_leakage(terms: RunTerms) -> Leakage:
         Learns(row.who, "; ".join([*before.get(row.who, []), _held(terms, row.what)]))
         for row in inner.learns
     )
-    return Leakage(inner.protocol, rows, _collusion(terms, inner.collusion), _assumes(terms, inner))
+    told = Leakage(inner.protocol, rows, _collusion(terms, inner.collusion), _assumes(terms, inner))
+    return among(len(terms.peers), told)
 
 
 def _query(terms: RunTerms) -> Leakage:

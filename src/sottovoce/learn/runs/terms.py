@@ -173,7 +173,8 @@ class RunTerms:
         self._check_contributors()
         if self.kind == "evaluate" and self.mode != "open" and self.rows < 1:
             raise ParameterError(
-                "an evaluation by queries needs the number of each peer's rows: rows must be >= 1."
+                f"rows must be >= 1, got {self.rows}: in the {self.mode} mode an evaluation asks "
+                "for so many rows of each peer, and they count towards the budget."
             )
 
 

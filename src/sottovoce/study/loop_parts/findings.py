@@ -6,7 +6,7 @@ from typing import cast
 from sottovoce.release.guarantee import LimitedPrecision
 from sottovoce.report.figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report.page import Plot
-from sottovoce.study.loop_parts.frontier import in_order
+from sottovoce.study.loop_parts.frontier import DASHES, in_order
 from sottovoce.study.loop_parts.rows import FOUND, KEPT
 from sottovoce.study.result import Row, number
 
@@ -17,16 +17,23 @@ LEVELS = {
     "r_precision_luck": "the luckiest of as many random orders",
     "r_precision_chance": "chance",
 }
-NOTES = (
+_MEANING = {
+    FOUND: (
+        "Found is his R-precision: as many people are picked from the top of his ranking as are "
+        "afflicted, and this share of them are. Which adversary does best is seen afterwards, so "
+        "that of nothing but noise the best stands a little above chance: that level is shown, too."
+    ),
+    KEPT: (
+        "Nobody said who is afflicted (--truth), so what counts is who stays at the top: of the "
+        "first 5% by their posts, the share who are in the first 5% of the release. Of nothing but "
+        "noise that is 0.05 for one adversary, and more for the best of several."
+    ),
+}
+_NOTES = (
     (
         "The adversary reads the published counts as they are, or through the known law of the "
         "noise, whichever serves him; he ranks by any of the measures, or by a plain tally of a "
         "topic's words. The one who does best is shown: a user must reckon with him."
-    ),
-    (
-        "Found is his R-precision: as many people are picked from the top of his ranking as are "
-        "afflicted, and this share of them are. Which adversary does best is seen afterwards, so "
-        "that of nothing but noise the best stands a little above chance: that level is shown, too."
     ),
     (
         "How many documents somebody has is public in a release; what ranking by that alone finds "
@@ -39,6 +46,12 @@ NOTES = (
     ),
 )
 _HARDLY = 1.5
+
+
+def notes(exposure: str) -> tuple[str, ...]:
+    """How to read the numbers, by what stands for exposure."""
+    first, *others = _NOTES
+    return (first, _MEANING[exposure], *others)
 
 
 def level_lines(levels: Mapping[str, float]) -> dict[str, float]:
@@ -79,9 +92,10 @@ def advice(chosen: Row | None, exposure: str, limit: float) -> str:
     warning = " At that its topics are hardly better than random ones." if useless else ""
     return (
         f"To keep the {LABELS[exposure]} below {limit:g}, take {chosen['method']} at N="
-        f"{chosen['precision']}, epsilon {chosen['epsilon']}: {number(chosen, exposure):.2f} are "
-        f"found, the topic Jaccard is {number(chosen, 'jaccard'):.2f}, the accuracy "
-        f"{number(chosen, 'accuracy'):.2f}.{warning} {promise.in_words()}"
+        f"{chosen['precision']}, epsilon {chosen['epsilon']}: that share is "
+        f"{number(chosen, exposure):.2f}, the topic Jaccard {number(chosen, 'jaccard'):.2f}, the "
+        f"accuracy {number(chosen, 'accuracy'):.2f} ({number(chosen, 'accuracy_majority'):.2f} by "
+        f"always saying the commoner label).{warning} {promise.in_words()}"
     )
 
 
@@ -102,26 +116,23 @@ def by_rate(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> 
             linewidth=1.2,
             label=name.removeprefix(f"{exposure}: "),
         )
-    for (name, level), dashes in zip(level_lines(levels).items(), "-:.-", strict=False):
-        axes.axhline(
-            level,
-            color=INK,
-            linewidth=0.8,
-            linestyle={"-": "-", ":": ":", ".": "-."}[dashes],
-            label=name,
-        )
+    for (name, level), dashes in zip(level_lines(levels).items(), DASHES, strict=False):
+        axes.axhline(level, color=INK, linewidth=0.8, linestyle=dashes, label=name)
+    rates = sorted({number(row, "rate") for row in noisy})
     axes.set(
         xscale="log",
         xlabel="epsilon/N, nats a word (left: more private)",
         ylabel=LABELS[exposure],
         ylim=(0, None),
     )
+    axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
+    axes.set_xticks([], minor=True)
     legend_below(figure, 3)
     strongest = noisy[-1]
     best = max(views, key=lambda name: number(strongest, name))
     text = (
-        f"From {number(noisy[0], 'rate'):.3g} to {number(strongest, 'rate'):.3g} nats a word what "
-        f"the best adversary finds goes from {max(number(noisy[0], name) for name in views):.2f} "
-        f"to {number(strongest, best):.2f}."
+        f"From {number(noisy[0], 'rate'):.3g} to {number(strongest, 'rate'):.3g} nats a word the "
+        f"{LABELS[exposure]}, by the best adversary, goes from "
+        f"{max(number(noisy[0], name) for name in views):.2f} to {number(strongest, best):.2f}."
     )
     return Plot(figure, text, f"{LABELS[exposure]} against epsilon/N, a line an adversary. {text}")

@@ -11,7 +11,7 @@ from sottovoce.report.page import Plot
 from sottovoce.study.result import Row, number
 
 _MARKERS = "os^Dv"
-_DASHES = ("-", "--", "-.", ":")
+DASHES = ("-", "--", "-.", ":")
 PANELS = {"jaccard": "topic Jaccard", "accuracy": "accuracy of the classifier"}
 
 
@@ -47,7 +47,7 @@ def frontier(
     figure, panels = new_panels(len(PANELS), width=9.5, height=4.4, share_y=True)
     for axes, (score, title) in zip(panels, PANELS.items(), strict=True):
         _draw_methods(axes, rows, exposure, score)
-        for (name, level), dashes in zip(levels.items(), _DASHES, strict=False):
+        for (name, level), dashes in zip(levels.items(), DASHES, strict=False):
             axes.axhline(level, color=INK, linewidth=1, linestyle=dashes, label=name)
         axes.axhspan(0, limit, color=COLOURS[0], alpha=0.08)
         if chosen is not None:

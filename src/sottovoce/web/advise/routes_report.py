@@ -7,7 +7,7 @@ from starlette.responses import HTMLResponse, Response
 
 from sottovoce.errors import SottovoceError
 from sottovoce.release.exact import text_up
-from sottovoce.web.advise import views
+from sottovoce.web.advise import views, words
 from sottovoce.web.advise.desk import Desk
 from sottovoce.web.advise.models import LONGEST_TOPIC
 from sottovoce.web.advise.parts import PAGES, SEE_OTHER, TheDesk, go, html, show
@@ -73,6 +73,7 @@ def _quote_page(
         back=views.topic_address(name),
         quote=found,
         epsilon=None if found is None else text_up(found.epsilon),
+        factor=None if found is None else words.factor_in_words(float(found.epsilon)),
         cost=None if found is None else text_up(found.cost),
         left=None if found is None else text_up(found.left),
         budget=None if found is None else text_up(found.budget),

@@ -10,30 +10,13 @@ from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.web.advise import views
 from sottovoce.web.advise.desk import Desk
 from sottovoce.web.advise.parts import PAGES, SEE_OTHER, TheDesk, go, html, show
+from sottovoce.web.advise.words import measure_in_words
 
 router = APIRouter(default_response_class=HTMLResponse, tags=["settings"], responses=PAGES)
 REFUSED = 409
 MOST_BUCKETS, WIDEST_SLACK = 52, 10
 BUCKET = {"pattern": "^[1-9][0-9]{0,3}(d|w|mo)$"}
 PERCENTS = {"pattern": "^[1-9][0-9]?%?(, ?[1-9][0-9]?%?)*$"}
-SPACES = {
-    "bow": "closeness by the topic's own words",
-    "lda": "closeness by a topic model",
-    "w2v": "closeness by word vectors",
-    "voice": "people who speak of themselves",
-}
-KINDS = {
-    "": "",
-    "-d": ", less breadth",
-    "-t": ", lasting",
-    "-dt": ", lasting, less breadth",
-}
-WORD_MEASURES = {
-    "ent": "how much you change the community's words",
-    "diff-priv": "the largest such change of one word",
-    "ent-present": "the same as ent, over the words you have used",
-    "diff-priv-present": "the same as diff-priv, over the words you have used",
-}
 
 
 @router.get("/settings")
@@ -99,14 +82,6 @@ def delete(desk: TheDesk, sure: Annotated[Literal["yes", "no"], Form()]) -> Resp
     return go("/start?deleted=true")
 
 
-def meaning(measure: str) -> str:
-    """A measure in a few words."""
-    if measure in WORD_MEASURES:
-        return WORD_MEASURES[measure]
-    space, _, kind = measure.partition("-")
-    return SPACES.get(space, space) + KINDS.get(f"-{kind}" if kind else "", "")
-
-
 def _percents(written: str) -> tuple[int, ...]:
     parts = [part.strip().removesuffix("%").strip() for part in written.split(",")]
     if not all(part.isascii() and part.isdecimal() for part in parts):
@@ -131,6 +106,6 @@ def _settings_page(
         problem=problem,
         told=told,
         setting=setting,
-        measures=[(name, meaning(name)) for name in community.measures],
+        measures=[(name, measure_in_words(name)) for name in community.measures],
         store=desk.path,
     )

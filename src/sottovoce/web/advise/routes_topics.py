@@ -12,6 +12,7 @@ from sottovoce.web.advise import drawing, drawing_time, trying, views
 from sottovoce.web.advise.desk import Desk
 from sottovoce.web.advise.models import LONGEST_TOPIC, WhatIfAnswer
 from sottovoce.web.advise.parts import PAGES, SEE_OTHER, TheDesk, go, html, show
+from sottovoce.web.advise.words import measure_in_words
 
 router = APIRouter(default_response_class=HTMLResponse, tags=["stand"], responses=PAGES)
 NOT_FOUND = 404
@@ -32,11 +33,13 @@ def standing(request: Request, desk: TheDesk) -> Response:
         "standing.html",
         bands=drawing.bands(),
         out=[one for one in found if one.stands_out],
-        rest=[one for one in found if not one.stands_out],
-        users=found[0].standing.users,
+        rest=[one for one in found if not one.stands_out and not one.alone],
+        alone=[one for one in found if one.alone],
+        users={one.standing.users for one in found},
         edge=views.edge(person.setting),
         unsure=views.leaves_open(found, person.setting),
         measure=person.setting.measure,
+        measure_in_words=measure_in_words(person.setting.measure),
         posts_in_words=views.counted(len(person.posts), "post", "posts") + " of yours",
         compared_with=desk.compared_with,
         new_alerts=_new_alerts(desk),

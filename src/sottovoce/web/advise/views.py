@@ -53,6 +53,10 @@ class StandingView:
         return words.chip(self.standing)
 
     @property
+    def alone(self) -> bool:
+        return self.standing.users == 1
+
+    @property
     def places(self) -> str:
         return words.short_places(self.standing)
 

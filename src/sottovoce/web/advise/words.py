@@ -1,6 +1,44 @@
 """Standings in sentences that a person understands."""
 
+import math
+
 from sottovoce.advisor.standing import REST, Standing
+
+_TEN, _A_MILLION = math.log(10), math.log(10**6)
+_SPACES = {
+    "bow": "closeness by the topic's own words",
+    "lda": "closeness by a topic model",
+    "w2v": "closeness by word vectors",
+    "voice": "people who speak of themselves",
+}
+_KINDS = {
+    "": "",
+    "-d": ", less breadth",
+    "-t": ", lasting",
+    "-dt": ", lasting, less breadth",
+}
+_WORD_MEASURES = {
+    "ent": "how much you change the community's words",
+    "diff-priv": "the largest such change of one word",
+    "ent-present": "the same as ent, over the words you have used",
+    "diff-priv-present": "the same as diff-priv, over the words you have used",
+}
+
+
+def measure_in_words(measure: str) -> str:
+    """A measure in a few words."""
+    if measure in _WORD_MEASURES:
+        return _WORD_MEASURES[measure]
+    space, _, kind = measure.partition("-")
+    return _SPACES.get(space, space) + _KINDS.get(f"-{kind}" if kind else "", "")
+
+
+def factor_in_words(epsilon: float) -> str:
+    """How many times likelier an outcome becomes: e to the epsilon."""
+    if epsilon > _A_MILLION:
+        return "more than a million"
+    factor = math.exp(epsilon)
+    return f"{factor:.1f}" if epsilon < _TEN else f"{factor:,.0f}"
 
 
 def sentence(standing: Standing) -> str:

@@ -31,7 +31,7 @@ class PeerKey:
         try:
             refuse_open_to_others(path)
             text = path.read_text(encoding="ascii").strip()
-        except (OSError, ValueError) as error:
+        except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"cannot read the key {path}: {cause_of(error)}.") from None
         if not _KEY.fullmatch(text):
             raise InputError(f"the key {path} must be 64 hexadecimal digits: openssl rand -hex 32")

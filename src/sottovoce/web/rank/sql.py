@@ -56,7 +56,7 @@ class SqlStore(ABC):
             if found[0] != value:
                 raise InputError(
                     f"this store belongs to a rank server of another {name}; reports made under "
-                    "one cannot be counted under another. Give a new store."
+                    "one cannot be counted under another. Give a new store: --store."
                 )
 
     def add(self, reports: Sequence[StoredReport]) -> list[Outcome]:

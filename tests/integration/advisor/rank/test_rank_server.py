@@ -273,6 +273,14 @@ def test_options_that_make_no_server_are_refused_in_a_sentence(
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(("host", "warned"), [("0.0.0.0", True), ("127.0.0.1", False)])  # noqa: S104 - what is tested
+def test_a_server_that_others_can_reach_says_what_is_sent_in_the_clear(
+    tmp_path: Path, host: str, warned: bool
+) -> None:
+    said = Running(tmp_path, "--host", host).stop()
+    assert (f"At {host} others can read what is sent" in said) == warned
+
+
 def test_a_dry_run_shows_the_rules_and_opens_nothing(run: Command, tmp_path: Path) -> None:
     (tmp_path / "topics.toml").write_text(TOPICS)
     words = ("rank-server", "--topics", tmp_path / "topics.toml", "--store", tmp_path / "s")
@@ -297,7 +305,7 @@ def test_a_server_with_a_certificate_speaks_tls_and_whoever_distrusts_it_sends_n
     try:
         assert server.url.startswith("https://")
         distrustful = RankClient(server.url, tmp_path / "he", budget=1)
-        with pytest.raises(ProtocolError, match="CertVerification"):
+        with pytest.raises(ProtocolError, match="not one that this machine trusts"):
             distrustful.report("debt", 0.4)
         assert distrustful.account.spent == 0
         distrustful.close()

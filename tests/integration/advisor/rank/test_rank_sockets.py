@@ -81,8 +81,17 @@ def test_a_server_that_is_not_there_or_not_one_is_told_apart(tmp_path: Path) -> 
         threading.Thread(target=answer_once, args=(listener,)).start()
         with pytest.raises(InputError, match="exceeds 3 bytes"):
             HttpTransport(f"http://127.0.0.1:{port}", most_bytes=3).call("GET", "/description")
-    with pytest.raises(ProtocolError, match="cannot be reached"):
+    with pytest.raises(ProtocolError, match="at 127.0.0.1 cannot be reached: nothing listens"):
         HttpTransport(f"http://127.0.0.1:{port}").call("GET", "/description")
+
+
+def test_a_server_whose_name_nobody_knows_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(ProtocolError, match="nobody knows a machine of that name"):
+        HttpTransport("https://ranks.invalid").call("GET", "/description")
 
 
 def answer_once(listener: socket.socket) -> None:

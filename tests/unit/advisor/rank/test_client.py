@@ -47,7 +47,7 @@ def test_the_same_bucket_sends_the_same_bytes_for_ever_and_pays_once(
     for day in range(100, 110):
         clock.day = day
         # A new client each time, as after a restart of her machine.
-        client = RankClient(server, tmp_path / "she", budget=4)
+        client = RankClient(server, str(tmp_path / "she"), budget=4)
         client.report("debt", 0.42)
         client.close()
     assert len({tuple(sent["entries"]) for sent in server.sent}) == 1
