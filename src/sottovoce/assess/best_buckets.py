@@ -80,9 +80,14 @@ class BestBuckets:
         """Fold in what another state holds of ``users``."""
         self._fold(np.repeat(users, lines.used), lines.buckets, lines.strengths)
 
+    def used(self, users: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many slots each of ``users`` has in use."""
+        used: NDArray[np.int64] = count_used(self._buckets.array, self._start, self._room, users)
+        return used
+
     def lines(self, users: NDArray[np.int64]) -> Lines:
         """What is held of ``users``, as ``add_lines`` takes it."""
-        used = count_used(self._buckets.array, self._start, self._room, users)
+        used = self.used(users)
         ends = np.cumsum(used)
         first = np.repeat(self._start[users] - (ends - used), used)
         places = np.arange(first.size) + first

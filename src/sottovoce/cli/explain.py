@@ -92,7 +92,7 @@ def explain(
     if measure not in assessment.measures:
         raise ParameterError("explain takes one measure at a time, got all.")
     question = Question(user, topic, assessment.measures[measure], setting)
-    assessment.state.column(topic)
+    assessment.added.column(topic)
     reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
     with progress("Scoring posts"):
         for path in posts:
