@@ -44,12 +44,14 @@ def rows_at_once(header: Header) -> int:
 
 
 def numbers_in(state: State) -> int:
-    """How many numbers the columns of a state hold."""
-    everyone = np.arange(len(state))
-    topics = len(state.header.catalogue)
-    slots = sum(int(space.used(everyone).sum()) for space in state.spaces.values())
+    """How many values the columns of a state hold, as Parquet counts them."""
+    header, everyone = state.header, np.arange(len(state))
+    topics, spaces = len(header.catalogue), state.spaces.values()
+    slots = sum(int(space.used(everyone).sum()) for space in spaces)
+    of_a_user = 2 if header.salient is None else 3
+    of_a_post = 1 + len(spaces) * topics + (0 if header.salient is None else -(-header.words // 8))
     posts = 0 if state.log is None else len(state.log)
-    return 2 * len(state) + 2 * slots * topics + posts * topics * len(state.spaces)
+    return of_a_user * len(state) + 2 * topics * slots + of_a_post * posts
 
 
 class OncePerUser:
