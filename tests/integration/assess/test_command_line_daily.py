@@ -126,7 +126,7 @@ def test_a_part_that_is_in_the_state_is_not_merged_twice(run: Run, folder: Path)
     begun(run, days=2)
     good(run("assess", "day1.parquet", *SCORE, "--state", "other"))
     before = Path("s").read_bytes()
-    code, _, err = run("assess", "--state", "s", "--merge", "other", "--out", "r")
+    code, _, err = run("assess", "--state", "s", "--merge", "other")
     assert code == 2
     assert "the states overlap: 1 of their inputs are the same" in err
     good(run("assess", "day3.parquet", *SCORE, "--state", "third"))

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
@@ -129,11 +130,12 @@ def test_a_state_without_its_folder_is_refused(path: Path, tmp_path: Path) -> No
     assert copied.equals(to_table(load_state(path)), check_metadata=True)
 
 
-def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+def rewritten(path: Path, change: Callable[[dict[str, Any]], object], *, groups: int = 1) -> None:
     table = pq.ParquetFile(path).read()
     record = json.loads(table.schema.metadata[KEY])
     change(record)
-    pq.write_table(table.replace_schema_metadata({KEY: json.dumps(record)}), path)
+    described = table.replace_schema_metadata({KEY: json.dumps(record)})
+    pq.write_table(described, path, row_group_size=max(1, table.num_rows // groups))
 
 
 @pytest.mark.parametrize(
@@ -178,9 +180,13 @@ def test_a_part_that_was_scored_in_another_way_is_refused(path: Path) -> None:
         load_state(path)
 
 
-def test_a_user_who_is_twice_in_a_part_is_refused(path: Path) -> None:
+@pytest.mark.parametrize("groups", [1, 2])
+def test_a_user_who_is_twice_in_a_part_is_refused(path: Path, groups: int) -> None:
+    """In one group of rows or in two, even where she was counted twice."""
     table = pq.ParquetFile(path).read()
-    pq.write_table(pa.concat_tables([table, table]), path, row_group_size=len(table))
+    pq.write_table(pa.concat_tables([table, table]), path)
+    more = pc.sum(table["posts"]).as_py()
+    rewritten(path, lambda record: record.update(posts=record["posts"] + more), groups=groups)
     with pytest.raises(InputError, match=REFUSED):
         load_state(path)
 

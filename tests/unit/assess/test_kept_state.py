@@ -235,6 +235,8 @@ def test_what_takes_the_place_of_a_link_is_whole(tmp_path: Path) -> None:
     grow(tmp_path / "link", state_of(how, third, "third"))
     assert not (tmp_path / "link").is_symlink()
     assert files_of(tmp_path / "link") == [tmp_path / "link"]
+    posts = pa.concat_tables([first, second, third]).num_rows
+    assert int(load_state(tmp_path / "link").posts.sum()) == posts
     assert to_table(load_state(tmp_path / "s")).equals(before, check_metadata=True)
 
 
