@@ -14,6 +14,7 @@ from support.communities import CATALOGUE, FixedSpace, random_posts
 from sottovoce.assess import Scoring, State, kept_state, load_state, save_state
 from sottovoce.assess.api import plan_scoring
 from sottovoce.assess.kept_state import KeptState, earlier_folder, remove_unnamed
+from sottovoce.assess.state_columns import numbers_in
 from sottovoce.assess.state_file import load_ranked, to_table
 from sottovoce.errors import InputError
 
@@ -143,7 +144,7 @@ def test_rewriting_is_rare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
             grow(tmp_path / "s", state)
             kept = KeptState.open(tmp_path / "s")
             written += kept.newest.numbers
-            added += kept_state.numbers_in(state)
+            added += numbers_in(state)
             whole += kept.newest.numbers + sum(part.numbers for part in kept.earlier)
         else:
             save_state(tmp_path / "s", state)
@@ -159,7 +160,7 @@ def test_what_is_added_is_measured_as_files_are(
     how = plan_scoring(CATALOGUE, [FixedSpace()], measures, posts=posts)[1]
     state = how.state_of(random_posts(3).to_batches())
     save_state(tmp_path / "s", state)
-    assert KeptState.open(tmp_path / "s").newest.numbers == kept_state.numbers_in(state)
+    assert KeptState.open(tmp_path / "s").newest.numbers == numbers_in(state)
 
 
 def test_small_states_stay_one_file(tmp_path: Path) -> None:
