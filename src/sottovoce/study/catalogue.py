@@ -29,6 +29,7 @@ from sottovoce.study.release_runs import (
 )
 from sottovoce.study.result import StudyResult
 from sottovoce.study.scale import run_scale
+from sottovoce.study.scale_daily import run_scale_daily
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,10 @@ STUDIES: dict[str, Study] = {
         "Time, memory and bytes against posts, users and topics, and a plan for 10^9 users",
         run_scale,
         takes_seconds=True,
+    ),
+    "scale-daily": Study(
+        "What a day's posts cost a community that is kept, by the size of the community",
+        run_scale_daily,
     ),
 }
 
