@@ -52,8 +52,17 @@ class Assessment:
     """
 
     def __init__(
-        self, request: Request, state_file: Path | None = None, *, keeping: Keeping | None = None
+        self,
+        request: Request,
+        state_file: Path | None = None,
+        *,
+        keeping: Keeping | None = None,
+        to_save: bool = True,
     ) -> None:
+        """With ``to_save`` the caller lets nobody else update the state, see ``files.only_one``.
+
+        Without, all of it is read at once, and may be updated meanwhile.
+        """
         self._request = request
         self._file = state_file
         self._keeping = keeping
@@ -67,12 +76,12 @@ class Assessment:
             self.added = State(scoring.header)
             """What came to the state since it was opened."""
         else:
-            self._kept = KeptState.open(state_file)
-            self.added = State(self._kept.header)
+            self._kept = KeptState.open(state_file) if to_save else None
+            self.added = State(self._kept.header) if self._kept else load_state(state_file)
             self.measures = _held_measures(request, self.added)
             self._scoring = None
-            _check_wishes(request, self._kept.header)
-            self._setting = replace(request.setting, mode=self._kept.header.mode)
+            _check_wishes(request, self.added.header)
+            self._setting = replace(request.setting, mode=self.added.header.mode)
         self._check_m()
 
     @property

@@ -88,11 +88,11 @@ def explain(
         topics=(topic,),
         bucket=the_bucket(bucket),
     )
-    assessment, her = Assessment(request, state), HerPosts(user)
+    assessment, her = Assessment(request, state, to_save=False), HerPosts(user)
     if measure not in assessment.measures:
         raise ParameterError("explain takes one measure at a time, got all.")
     question = Question(user, topic, assessment.measures[measure], setting)
-    assessment.added.column(topic)
+    assessment.state.column(topic)
     reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
     with progress("Scoring posts"):
         for path in posts:

@@ -1,6 +1,6 @@
 """A state in parts is one state to every command, and nothing of an erased user stays in any."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,6 +10,7 @@ import pytest
 from support.communities import TWO_TOPICS, random_posts
 
 from sottovoce.assess import erase, kept_state, load_state
+from sottovoce.assess.her_posts import HerPosts
 from sottovoce.assess.kept_state import KeptState
 
 Run = Callable[..., tuple[int, str, str]]
@@ -120,6 +121,27 @@ def test_alerts_and_explanations_are_those_of_one_run(run: Run, folder: Path) ->
         answers.append((alerted, good(run("explain", *files, *asked, "--json"))))
     assert answers[0] == answers[1]
     assert Path("s.alerts").read_bytes() == Path("w.alerts").read_bytes()
+
+
+def test_an_update_meanwhile_does_not_disturb_an_explanation(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It holds no lock: it explains the state that it found, whose parts are gone by then."""
+    begun(run, days=1)
+    asked = ("--user", WHO, "--topic", "debts", "--measure", "bow-dt", "--state", "s", "--json")
+    before = good(run("explain", "day0.parquet", "day1.parquet", *asked))
+    note, updated = HerPosts.passing, list[str]()
+
+    def passing(her: HerPosts, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if not updated:
+            updated.append(good(run("assess", "--update", "s", "many.parquet")))
+        return note(her, batches)
+
+    pq.write_table(random_posts(9, users=80, posts=1400), "many.parquet")
+    monkeypatch.setattr(HerPosts, "passing", passing)
+    assert good(run("explain", "day0.parquet", "day1.parquet", *asked)) == before
+    assert updated
+    assert not Path("s.earlier").exists()
 
 
 def test_a_part_that_is_in_the_state_is_not_merged_twice(run: Run, folder: Path) -> None:
