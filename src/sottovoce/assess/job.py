@@ -1,47 +1,29 @@
 """Assessing files: posts in, ranks and state out, all or nothing."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
-from sottovoce.assess.api import plan_scoring
-from sottovoce.assess.buckets import Bucket
 from sottovoce.assess.checkpoints import Journey, Keeping
-from sottovoce.assess.header import M_KEPT, Header, fingerprint_of
+from sottovoce.assess.header import fingerprint_of
 from sottovoce.assess.kept_state import KeptState, remove_unnamed
-from sottovoce.assess.measures.catalogue import Measure, chosen_measures
 from sottovoce.assess.ranking import rank_batches, write_ranks
-from sottovoce.assess.scoring import Scoring, named_spaces
-from sottovoce.assess.setting import Setting
+from sottovoce.assess.request import (
+    Request,
+    check_wishes,
+    held_measures,
+    mode_asked,
+    new_scoring,
+    scoring_for,
+)
+from sottovoce.assess.scoring import Scoring
 from sottovoce.assess.state import State, check_apart
 from sottovoce.assess.state_file import input_fingerprint, load_state, save_state, write_state
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import ParameterError
 from sottovoce.files import whole_file
-from sottovoce.topics.bow import BagOfWords
-from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.space import Mode, Space
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be ranked and how.
-
-    What is None is taken from the state, or has its default where there is no state yet; the mode
-    too, unless ``mode`` or ``setting`` names another than the default.
-    """
-
-    measures: tuple[str, ...]
-    setting: Setting = field(default_factory=Setting)
-    catalogue: Catalogue | None = None
-    spaces: tuple[Space, ...] = ()
-    topics: tuple[str, ...] | None = None
-    bucket: Bucket | None = None
-    kept: int | None = None
-    posts: bool | None = None
-    mode: Mode | None = None
 
 
 class Assessment:
@@ -70,17 +52,17 @@ class Assessment:
         self._kept: KeptState | None = None
         self._whole: State | None = None
         if state_file is None or not state_file.exists():
-            self._setting = replace(request.setting, mode=_mode_asked(request) or "corrected")
-            self.measures, scoring = _new_scoring(request, self._setting)
+            self._setting = replace(request.setting, mode=mode_asked(request) or "corrected")
+            self.measures, scoring = new_scoring(request, self._setting)
             self._scoring: Scoring | None = scoring
             self.added = State(scoring.header)
             """What came to the state since it was opened."""
         else:
             self._kept = KeptState.open(state_file) if to_save else None
             self.added = State(self._kept.header) if self._kept else load_state(state_file)
-            self.measures = _held_measures(request, self.added)
+            self.measures = held_measures(request, self.added)
             self._scoring = None
-            _check_wishes(request, self.added.header)
+            check_wishes(request, self.added.header)
             self._setting = replace(request.setting, mode=self.added.header.mode)
         self._check_m()
 
@@ -234,72 +216,4 @@ class Assessment:
             )
 
 
-def scoring_for(header: Header, spaces: Sequence[Space]) -> Scoring:
-    """How to score more posts for a state with this header; it must fit exactly."""
-    bow = BagOfWords()
-    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
-    if missing := sorted(set(header.spaces) - set(given)):
-        raise InputError(
-            f"the state holds strengths in {', '.join(missing)}: new posts need that model too; "
-            "give it with --model."
-        )
-    scoring = Scoring(
-        header.catalogue,
-        [given[name] for name in header.spaces],
-        words=None if header.salient is None else bow.scorer(header.catalogue),
-        bucket=header.bucket,
-        kept=header.kept,
-        mode=header.mode,
-        posts=header.posts,
-    )
-    header.check_same(scoring.header)
-    return scoring
-
-
-def _new_scoring(request: Request, setting: Setting) -> tuple[dict[str, Measure], Scoring]:
-    if request.catalogue is None:
-        raise ParameterError("a catalogue of topics is needed; give it with --topics.")
-    return plan_scoring(
-        request.catalogue,
-        request.spaces,
-        request.measures,
-        bucket=request.bucket or Bucket(1, "w"),
-        kept=max(setting.m, request.kept or M_KEPT),
-        mode=setting.mode,
-        posts=bool(request.posts),
-    )
-
-
-def _mode_asked(request: Request) -> Mode | None:
-    if request.mode is None and request.setting.mode != Setting().mode:
-        return request.setting.mode
-    return request.mode
-
-
-def _held_measures(request: Request, held: State) -> dict[str, Measure]:
-    """The measures asked for, all of which the state must allow."""
-    if held.words is None and request.measures == ("all",):
-        chosen = chosen_measures(("all",), tuple(held.spaces))
-        return {name: each for name, each in chosen.items() if each.space is not None}
-    chosen = chosen_measures(request.measures, tuple(held.spaces))
-    if any(measure.space is None for measure in chosen.values()):
-        held.word_use()
-    return chosen
-
-
-def _check_wishes(request: Request, header: Header) -> None:
-    """Refuse what contradicts the state."""
-    if request.catalogue is not None and request.catalogue != header.catalogue:
-        raise InputError("the catalogue is not the one the state was made with; score anew.")
-    wishes = {
-        "bucket": (request.bucket, header.bucket),
-        "mode": (_mode_asked(request), header.mode),
-        "number of buckets kept": (request.kept, header.kept),
-        "option to keep posts": (request.posts, header.posts),
-    }
-    for what, (asked, held) in wishes.items():
-        if asked is not None and asked != held:
-            raise InputError(
-                f"the state was made with the {what} {held}, got {asked}; score anew, or ask for "
-                f"{held}."
-            )
+__all__ = ["Assessment", "Request", "scoring_for"]
