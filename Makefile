@@ -2,7 +2,7 @@
 #   make demo    the whole product on a simulated community, ending in a report
 #   make test    every test and gate
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint types imports unit kernels docs browser peers pins clean
+.PHONY: help demo test test-long lint types imports unit docs browser peers pins clean
 
 PYTHON ?= python3
 VENV ?= .venv

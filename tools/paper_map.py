@@ -72,8 +72,10 @@ STUDIES = {
         "Table 1": "release-table-1",
     },
     "Private Text Classification": {
+        "Problem 1": "learn-solvers",
         "Protocol 1": "learn-figures",
         "Protocol 2": "learn-federation",
+        "Protocol 4": "learn-solvers",
         **dict.fromkeys(_run("Figure", 3), "learn-figures"),
     },
 }

@@ -3,24 +3,18 @@
 import os
 import re
 import shutil
-import socket
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import parse_qs, urlsplit
 
-import uvicorn
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from sottovoce.advisor.community import Community
-from sottovoce.web.advise.app import Options, create_app
-from sottovoce.web.security.door import Door
+from sottovoce.bench.advise_page import advisor_process
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 FLAGS = ["--disable-gpu", "--disable-background-networking", "--no-first-run", "--hide-scrollbars"]
@@ -60,26 +54,14 @@ def main() -> None:
         sys.exit("chromium is absent: apt-get install chromium")
     PICTURES.mkdir(exist_ok=True)
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with served() as address, sync_playwright() as playwright:
+    with (
+        TemporaryDirectory() as folder,
+        advisor_process(Path(folder)) as address,
+        sync_playwright() as playwright,
+    ):
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS + sandbox)
         take_all(browser, address)
         browser.close()
-
-
-@contextmanager
-def served() -> Iterator[str]:
-    """The page on a free port; yields the address that lets a browser in."""
-    with TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as listening:
-        port, door = listening.getsockname()[1], Door()
-        app = create_app(Options(port, Path(folder) / "advise.sqlite", door=door))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error", access_log=False))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{port}/enter?token={door.token}"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 def take_all(browser: Browser, address: str) -> None:

@@ -9,8 +9,10 @@ from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.reading import FieldsOption, FormatOption, HeaderOption, read_options
 from sottovoce.cli.shown import AsJson, progress, show_json
 from sottovoce.cli.study_shown import show_study
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
+
+_OF_ONE_STUDY = {"half", "labels-column", "votes", "seconds"}
 
 
 def study(
@@ -34,7 +36,7 @@ def study(
         Path | None, typer.Option(help="Assess studies: who is sensitive (user, topic, ...).")
     ] = None,
     topics: Annotated[
-        Path | None, typer.Option(help="Assess studies: your catalogue, topics.toml.")
+        Path | None, typer.Option(help="Assess studies: your catalogue of topics, in TOML.")
     ] = None,
     model: Annotated[
         list[Path] | None, typer.Option(help="Assess studies: a model of `topics train`.")
@@ -49,7 +51,7 @@ def study(
         list[Path] | None, typer.Option(help="Judges' votes, for assess-table-1; may be repeated.")
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="scale: about how long to measure; default 180.")
+        float | None, typer.Option(help="scale: about how long to measure; default: 180.")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
@@ -71,13 +73,14 @@ def study(
         _show([{"study": key, "shows": each.title} for key, each in STUDIES.items()], as_json)
         return
     chosen = study_named(name)
-    read = read_options(file_format, fields, header, "UTC", "utf-8", 16 * MIB)
-    if votes and not chosen.takes_votes:
-        raise ParameterError(f"{name} takes no votes; leave --votes out.")
-    if (half or labels_column) and not chosen.takes_half:
-        raise ParameterError(f"{name} takes no --half or --labels-column; leave them out.")
-    if seconds is not None and not chosen.takes_seconds:
-        raise ParameterError(f"{name} takes no --seconds; leave it out.")
+    read = read_options(file_format, fields, header, "UTC", "utf-8", DEFAULT_LINE_BYTES)
+    given = {
+        "data": data, "seeds": seeds, "documents": documents, "embedding": embedding,
+        "posts": posts, "truth": truth, "topics": topics, "model": model, "half": half,
+        "labels-column": labels_column, "votes": votes, "seconds": seconds,
+        "format": file_format, "fields": fields, "header": header,
+    }  # fmt: skip
+    _check_taken(name, {key for key, value in given.items() if value is not None}, chosen.takes)
     options = Options(
         seeds,
         documents,
@@ -97,6 +100,17 @@ def study(
     with progress(f"Running study {name}"):
         result = chosen.runner(options)
     show_study(result, name=name, title=chosen.title, out=out, as_json=as_json)
+
+
+def _check_taken(name: str, given: set[str], taken: frozenset[str]) -> None:
+    """Refuse what only another study can mean, and say what else has no effect on this one."""
+    unused = sorted(given - taken)
+    for option in unused:
+        if option in _OF_ONE_STUDY:
+            raise ParameterError(f"{name} takes no --{option}; leave it out.")
+    if unused:
+        shown = ", ".join(f"--{option}" for option in unused)
+        typer.echo(f"{name} has no use for {shown}; it runs as without.", err=True)
 
 
 def _show(rows: list[dict[str, str]], as_json: bool) -> None:

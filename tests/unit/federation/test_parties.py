@@ -6,7 +6,6 @@ import re
 import socket
 import sqlite3
 import stat
-import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -33,12 +32,12 @@ from sottovoce.federation.parties.earlier import (
     latest_training,
     trained_peers,
 )
+from sottovoce.federation.parties.granting import Granting
 from sottovoce.federation.parties.log import opened_log
 from sottovoce.federation.parties.node import Granted, Wish
 from sottovoce.federation.parties.node import _read as read_wish
 from sottovoce.federation.parties.past import past_runs
 from sottovoce.federation.parties.retrying import Retrying
-from sottovoce.federation.parties.service import Service
 from sottovoce.federation.parties.terms import check_accepted, training_terms, use_terms
 from sottovoce.federation.parties.words import ANY, MEANINGS, UNKNOWN, in_words, meaning
 from sottovoce.federation.transport.refusals import BadFrameError
@@ -167,16 +166,10 @@ def _budget(record: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 - a record
     return record["helpers"][0]["budget"]
 
 
-def coordinator_after(past: list[Past], *, may_start: bool = False) -> Service:
-    """A coordinator that has seen these runs, and notes what it proposes."""
-    service = Service.__new__(Service)
-    service._granting = threading.Lock()
-    proposed = SimpleNamespace(past=lambda: past, propose=lambda terms, parties: b"run")
-    service.node = cast("Any", proposed)
-    training = Training(peers_may_start=may_start)
-    config = SimpleNamespace(party=SimpleNamespace(training=training))
-    service.party = cast("Any", SimpleNamespace(config=config))
-    return service
+def coordinator_after(past: list[Past], *, may_start: bool = False) -> Granting:
+    """A coordinator that has seen these runs, and proposes whatever it is asked to."""
+    node = SimpleNamespace(past=lambda: past, propose=lambda terms, parties: b"run")
+    return Granting(cast("Any", node), peers_may_start=may_start)
 
 
 def test_a_coordinator_grants_a_peer_queries_in_its_own_name_one_at_a_time(folder: Path) -> None:
@@ -185,14 +178,14 @@ def test_a_coordinator_grants_a_peer_queries_in_its_own_name_one_at_a_time(folde
     query = use_terms("classify", terms, asker="ada", rows=2)
     ada, ben = (Member(name, "peer", "x:1", f"{at}" * 64) for at, name in enumerate(("ada", "ben")))
     wish = Wish(1, query.to_bytes())
-    assert coordinator_after([trained])._granted(ada, wish) == b"run"
+    assert coordinator_after([trained]).granted(ada, wish) == b"run"
     with pytest.raises(ParameterError, match="its own name only"):
-        coordinator_after([trained])._granted(ben, wish)
+        coordinator_after([trained]).granted(ben, wish)
     with pytest.raises(ParameterError, match="no finished training"):
-        coordinator_after([])._granted(ada, wish)
+        coordinator_after([]).granted(ada, wish)
     busy = query_of(terms, 1, "running")
     with pytest.raises(ParameterError, match="another query is under way"):
-        coordinator_after([trained, busy])._granted(ada, wish)
+        coordinator_after([trained, busy]).granted(ada, wish)
 
 
 @pytest.mark.parametrize(
@@ -218,9 +211,9 @@ def test_a_wish_or_a_grant_of_any_bytes_is_read_or_refused(data: bytes, kind: An
 def test_peers_start_trainings_only_where_the_coordinator_lets_them(folder: Path) -> None:
     ada = Member("ada", "peer", "x:1", "0" * 64)
     wish = Wish(1, terms_of(folder).to_bytes())
-    assert coordinator_after([], may_start=True)._granted(ada, wish) == b"run"
+    assert coordinator_after([], may_start=True).granted(ada, wish) == b"run"
     with pytest.raises(ParameterError, match="peers_may_start = true"):
-        coordinator_after([])._granted(ada, wish)
+        coordinator_after([]).granted(ada, wish)
 
 
 # Words.

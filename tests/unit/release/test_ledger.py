@@ -225,7 +225,7 @@ def test_the_ledger_shows_its_accounts(ledger: Ledger) -> None:
 
 
 def test_an_absent_ledger_is_not_made_by_looking(path: Path) -> None:
-    with pytest.raises(LedgerError, match="there is no ledger"):
+    with pytest.raises(LedgerError, match="there is no ledger at .*; the first release makes one"):
         Ledger(path)
     assert not path.exists()
 

@@ -10,6 +10,7 @@ from sottovoce.federation.engine.books import Log
 from sottovoce.federation.parties.configured import ConfiguredParty
 from sottovoce.federation.parties.control import Answers, ControlServer
 from sottovoce.federation.parties.earlier import TRAININGS, latest_training, trained_peers
+from sottovoce.federation.parties.granting import Granting, proposed
 from sottovoce.federation.parties.node import Wish
 from sottovoce.federation.parties.progress import Progress, summary
 from sottovoce.federation.parties.retrying import Retrying
@@ -24,7 +25,6 @@ from sottovoce.federation.parties.view import (
 )
 from sottovoce.federation.transport.frames import VERSION
 from sottovoce.federation.transport.refusals import RunAbortedError
-from sottovoce.federation.transport.roster import Member
 from sottovoce.learn.party import encoded
 from sottovoce.learn.runs import RunTerms
 from sottovoce.learn.runs.evaluating import JointEvaluation
@@ -45,8 +45,8 @@ class Service:
         self.node, self._maker = party.node(self._noted, self._why_not, self._retrying)
         self._log = log
         if party.config.party.role == "coordinator":
-            self.node.grant_wishes(self._granted)
-        self._granting = threading.Lock()
+            may_start = training is not None and training.peers_may_start
+            self.node.grant_wishes(Granting(self.node, peers_may_start=may_start).granted)
 
     def __enter__(self) -> Self:
         address = self.node.start(self.party.config.party.listen)
@@ -217,36 +217,8 @@ class Service:
             "it: see sottovoce learn status at the coordinator."
         )
 
-    def _granted(self, caller: Member, wish: Wish) -> bytes:
-        """The coordinator's answer to a peer: propose what it asks for, if it may."""
-        terms = RunTerms.from_bytes(wish.terms)
-        with self._granting:
-            if terms.kind == "classify":
-                self._check_query(caller, terms)
-            elif caller.role != "peer" or not self._peers_may_start():
-                raise ParameterError(
-                    "peers may not start runs here; set peers_may_start = true in [training] of "
-                    "the coordinator's party.toml, or start it there."
-                )
-            return self._proposed(terms)
-
-    def _check_query(self, caller: Member, terms: RunTerms) -> None:
-        past = self.node.past()
-        training = next((run for run in past if run.terms.session == terms.training), None)
-        if training is None or training.status != "finished":
-            raise ParameterError("the coordinator knows no finished training of that name.")
-        if caller.role != "peer" or terms.asker != caller.name:
-            raise ParameterError("a peer asks in its own name only.")
-        # Two at a time would count on the same budget.
-        if any(run.status == "running" and run.terms.training == terms.training for run in past):
-            raise ParameterError("another query is under way; ask again when it has ended.")
-
-    def _peers_may_start(self) -> bool:
-        training = self.party.config.party.training
-        return training is not None and training.peers_may_start
-
     def _proposed(self, terms: RunTerms) -> bytes:
-        return self.node.propose(terms.to_bytes(), terms.parties)
+        return proposed(self.node, terms)
 
     def _check_coordinates(self) -> None:
         if self.party.config.party.role != "coordinator":

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import InputError
-from sottovoce.files import whole_file
+from sottovoce.files import cause_of, whole_file
 from sottovoce.release.compression.mapping import WordMap
 
 FORMAT = "sottovoce-map"
@@ -75,7 +75,7 @@ def load_maps(stem: Path) -> tuple[list[WordMap], MapCard]:
         card = _card(_beside(stem, ".json"))
         column = _columns(_beside(stem, ".npz"), card)
     except OSError as error:
-        raise MapFileError(f"cannot read the map {stem}: {error.strerror or error}.") from error
+        raise MapFileError(f"cannot read the map {stem}: {cause_of(error)}.") from error
     return [WordMap(each, card.columns) for each in column], card
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sottovoce.errors import InputError
+from sottovoce.files import cause_of, refuse_open_to_others
 
 HEADER = "X-Sottovoce-Peer"
 _DIGITS = 64
@@ -28,11 +29,10 @@ class PeerKey:
     def read(cls, path: Path) -> "PeerKey":
         """The key in a file that only its owner may read: 64 hexadecimal digits."""
         try:
-            mode, text = path.stat().st_mode, path.read_text(encoding="ascii").strip()
+            refuse_open_to_others(path)
+            text = path.read_text(encoding="ascii").strip()
         except (OSError, ValueError) as error:
-            raise InputError(f"cannot read the key {path}: {type(error).__name__}.") from None
-        if mode & 0o077:
-            raise InputError(f"others may read the key {path}; run: chmod 600 {path}")
+            raise InputError(f"cannot read the key {path}: {cause_of(error)}.") from None
         if not _KEY.fullmatch(text):
             raise InputError(f"the key {path} must be 64 hexadecimal digits: openssl rand -hex 32")
         return cls(bytes.fromhex(text))

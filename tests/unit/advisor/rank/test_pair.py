@@ -317,7 +317,7 @@ def test_a_key_file_must_be_private_and_long_enough(tmp_path: Path) -> None:
     path = tmp_path / "peer.key"
     path.write_text("ab" * 32)
     path.chmod(0o644)
-    with pytest.raises(InputError, match="others may read"):
+    with pytest.raises(InputError, match="open to others"):
         PeerKey.read(path)
     path.chmod(0o600)
     assert repr(PeerKey.read(path)) == "PeerKey()"

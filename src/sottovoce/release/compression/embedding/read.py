@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import ParameterError
+from sottovoce.files import cause_of
 from sottovoce.release.compression.embedding.space import Embedding
 from sottovoce.topics.load import load_model
 from sottovoce.topics.w2v.files.binary import binary_vectors
@@ -35,7 +36,7 @@ def read_embedding(
     try:
         return _collected(_vectors(source, wanted, kind), source)
     except OSError as error:
-        raise EmbeddingError(f"cannot read {source}: {error.strerror or error}.") from error
+        raise EmbeddingError(f"cannot read {source}: {cause_of(error)}.") from error
 
 
 def _of_model(folder: Path) -> Embedding:
