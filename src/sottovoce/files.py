@@ -12,15 +12,18 @@ import hashlib
 import os
 import re
 import secrets
+import shutil
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sottovoce.errors import InputError
 
 PRIVATE_MODE = 0o600
+_PRIVATE_FOLDER = 0o700
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}\.part")
 PATIENCE_S = 5.0
 _TRY_AGAIN_S = 0.05
 
@@ -67,6 +70,42 @@ def only_one(path: Path, *, patience_s: float | None = None) -> Iterator[None]:
     finally:
         lock.unlink(missing_ok=True)
         os.close(descriptor)
+
+
+@contextmanager
+def second_name(path: Path, other: Path) -> Iterator[None]:
+    """Give the file at ``path`` a second name in a private folder, on disk before the block begins.
+
+    Until the block ends nobody takes it there for a leftover: ``remove_others`` lets it be.
+    """
+    try:
+        other.parent.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+        with path.open("rb") as file:
+            with suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            other.unlink(missing_ok=True)
+            _link_or_copy(path, other)
+            _flush_to_disk(other.parent)
+            _flush_to_disk(path.parent)
+            yield
+    except OSError as error:
+        raise InputError(
+            f"cannot write into {other.parent}: {cause_of(error, 'it failed')}."
+        ) from error
+
+
+def remove_others(folder: Path, name: re.Pattern[str], keep: Collection[str]) -> None:
+    """Remove from ``folder`` what bears such a ``name`` but is not to be kept, then it, if empty.
+
+    What a living process is about to use stays.
+    """
+    with suppress(OSError):
+        for entry in folder.iterdir():
+            ours = name.fullmatch(entry.name) or _TEMPORARY.fullmatch(entry.name)
+            if ours and entry.name not in keep:
+                with suppress(OSError):
+                    _remove_unlocked(entry)
+        folder.rmdir()
 
 
 def refuse_overlap(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
@@ -156,6 +195,15 @@ def _create(path: Path, *, private: bool) -> int:
         if _is_still(path, descriptor):
             return descriptor
         os.close(descriptor)
+
+
+def _link_or_copy(path: Path, other: Path) -> None:
+    try:
+        os.link(path, other)
+    except OSError:
+        # A system without hard links has copies all the same.
+        with whole_file(other, private=True) as temporary:
+            shutil.copyfile(path, temporary)
 
 
 def _remove_stale(path: Path) -> None:

@@ -20,6 +20,8 @@ from sottovoce.assess.best_buckets_kernels import (
     fold,
     gather_best,
     gather_strongest,
+    in_order,
+    place,
 )
 from sottovoce.assess.growing import GrowingRows
 from sottovoce.errors import ParameterError
@@ -78,11 +80,17 @@ class BestBuckets:
 
     def add_lines(self, users: NDArray[np.int64], lines: Lines) -> None:
         """Fold in what another state holds of ``users``."""
-        self._fold(np.repeat(users, lines.used), lines.buckets, lines.strengths)
+        if not self._place(users, lines):
+            self._fold(np.repeat(users, lines.used), lines.buckets, lines.strengths)
+
+    def used(self, users: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many slots each of ``users`` has in use."""
+        used: NDArray[np.int64] = count_used(self._buckets.array, self._start, self._room, users)
+        return used
 
     def lines(self, users: NDArray[np.int64]) -> Lines:
         """What is held of ``users``, as ``add_lines`` takes it."""
-        used = count_used(self._buckets.array, self._start, self._room, users)
+        used = self.used(users)
         ends = np.cumsum(used)
         first = np.repeat(self._start[users] - (ends - used), used)
         places = np.arange(first.size) + first
@@ -134,6 +142,38 @@ class BestBuckets:
         ) < users.size:
             self._make_room()
 
+    def _place(self, users: NDArray[np.int64], lines: Lines) -> bool:
+        """Copy the slots of users who have none, if they are as they are kept; whether they are."""
+        if users.size:
+            self.admit(int(users.max()) + 1)
+        if (
+            self._room[users].any()
+            or np.unique(users).size < users.size
+            or (lines.used > self.kept).any()
+            or not in_order(*lines)
+        ):
+            return False
+        sizes = self._block_sizes()[lines.used]
+        first = int(self._free[0])
+        end = first + int(sizes.sum())
+        if end > len(self._strengths.array):
+            self._grow(max(end, self._more_slots()))
+        tables = (self._strengths.array, self._buckets.array)
+        used, buckets, strengths = lines
+        place(*tables, self._start, self._room, first, sizes, users, used, buckets, strengths)
+        self._free[0] = end
+        return True
+
+    def _block_sizes(self) -> NDArray[np.int64]:
+        """For each number of slots the size of the block that holds them: 0, 1, 2, 4, ... kept."""
+        sizes = [0, *(1 << (used - 1).bit_length() for used in range(1, self.kept + 1))]
+        return np.minimum(np.array(sizes, np.int64), self.kept)
+
+    def _more_slots(self) -> int:
+        # By little: growing moves no number, but slots once touched take memory.
+        slots = len(self._strengths.array)
+        return slots + max(_FIRST_SLOTS, 2 * self.kept, slots // 4)
+
     def _make_room(self) -> None:
         """Close the gaps that users left who moved to larger blocks; grow where that is too few."""
         slots, live = len(self._strengths.array), int(self._room.sum())
@@ -143,8 +183,7 @@ class BestBuckets:
             self._free[0] = close_gaps(*tables, self._start, self._room, order)
             self._free[1:] = NOWHERE
         else:
-            # By little: growing moves no number, but slots once touched take memory.
-            self._grow(slots + max(_FIRST_SLOTS, 2 * self.kept, slots // 4))
+            self._grow(self._more_slots())
 
     def _grow(self, slots: int) -> None:
         self._strengths.grow(slots)

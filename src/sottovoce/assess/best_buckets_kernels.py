@@ -152,6 +152,57 @@ def _move(
 
 
 @kernel
+def in_order(
+    used: NDArray[np.int64], buckets: NDArray[np.int32], strengths: NDArray[np.float64]
+) -> bool:
+    """Whether the slots of each user are as they are kept: numbers, no gap, the best first."""
+    line, right = 0, True
+    for user in range(used.size):
+        for slot in range(line, line + used[user]):
+            for topic in range(strengths.shape[1]):
+                strength = strengths[slot, topic]
+                right &= (buckets[slot, topic] != EMPTY) & (strength == strength)  # noqa: PLR0124 - no NaN
+            if slot > line:
+                for topic in range(strengths.shape[1]):
+                    above, below = strengths[slot - 1, topic], strengths[slot, topic]
+                    earlier = buckets[slot - 1, topic] < buckets[slot, topic]
+                    right &= (above > below) | ((above == below) & earlier)
+        line += used[user]
+        if not right:
+            return False
+    return True
+
+
+@kernel
+def place(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    first: Whole,
+    sizes: NDArray[np.int64],
+    users: NDArray[np.int64],
+    used: NDArray[np.int64],
+    buckets: NDArray[np.int32],
+    strengths: NDArray[np.float64],
+) -> None:
+    """Give users who have no block one of ``sizes`` from ``first`` on, and copy their slots."""
+    line = 0
+    for number in range(users.size):
+        if used[number]:
+            start[users[number]], room[users[number]] = first, sizes[number]
+        for slot in range(sizes[number]):
+            for topic in range(slot_strengths.shape[1]):
+                if slot < used[number]:
+                    slot_strengths[first + slot, topic] = strengths[line + slot, topic]
+                    slot_buckets[first + slot, topic] = buckets[line + slot, topic]
+                else:
+                    slot_buckets[first + slot, topic] = EMPTY
+        first += sizes[number]
+        line += used[number]
+
+
+@kernel
 def close_gaps(
     slot_strengths: NDArray[np.float64],
     slot_buckets: NDArray[np.int32],

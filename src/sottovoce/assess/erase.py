@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sottovoce.assess.alerts import alerts_file, load_members
+from sottovoce.assess.kept_state import remove_unnamed
 from sottovoce.assess.state import State
 from sottovoce.assess.state_file import load_ranked, load_state, write_state
 from sottovoce.errors import InputError
@@ -20,6 +21,7 @@ def delete_posts(state_file: Path, user: str, times: Sequence[int]) -> int:
 
     Who has no post left is dropped from the alerts too.
     """
+    remove_unnamed(state_file)
     state = load_state(state_file).without_posts(user, times)
     _save(state_file, state, [user] if state.users.row(user) is None else [])
     return int(state.posts.sum())
@@ -27,6 +29,7 @@ def delete_posts(state_file: Path, user: str, times: Sequence[int]) -> int:
 
 def erase_users(state_file: Path, users: Sequence[str]) -> int:
     """Drop all that is known of ``users`` from a state and its alerts; how many are left."""
+    remove_unnamed(state_file)
     state = load_state(state_file)
     alerted = set(load_members(alerts_file(state_file))["user"].to_pylist())
     for user in dict.fromkeys(users):
@@ -39,7 +42,10 @@ def erase_users(state_file: Path, users: Sequence[str]) -> int:
 
 
 def _save(state_file: Path, state: State, erased: Sequence[str]) -> None:
-    """Write state and alerts; both files are finished before the first gets its name."""
+    """Write state and alerts; both files are finished before the first gets its name.
+
+    The state is one file then, and parts that held the erased are removed.
+    """
     members_file = alerts_file(state_file)
     with ExitStack() as files:
         temporary = files.enter_context(whole_file(state_file, private=True))
@@ -49,3 +55,4 @@ def _save(state_file: Path, state: State, erased: Sequence[str]) -> None:
             named = pc.is_in(members["user"], value_set=pa.array(erased, pa.string()))
             temporary = files.enter_context(whole_file(members_file, private=True))
             pq.write_table(members.filter(pc.invert(named)), temporary, compression="zstd")
+    remove_unnamed(state_file)

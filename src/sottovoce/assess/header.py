@@ -13,6 +13,8 @@ from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.space import Mode
 
 VERSION = 1
+VERSION_IN_PARTS = 2
+"""Of a file that is the newest part of a state and names the earlier ones."""
 M_KEPT = 12
 MOST_KEPT = 10_000
 """Days of 27 years; a state sets so many slots aside."""

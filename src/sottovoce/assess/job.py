@@ -1,77 +1,103 @@
 """Assessing files: posts in, ranks and state out, all or nothing."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 
-from sottovoce.assess.api import plan_scoring
-from sottovoce.assess.buckets import Bucket
 from sottovoce.assess.checkpoints import Journey, Keeping
-from sottovoce.assess.header import M_KEPT, Header, fingerprint_of
-from sottovoce.assess.measures.catalogue import Measure, chosen_measures
+from sottovoce.assess.header import fingerprint_of
+from sottovoce.assess.kept_state import KeptState, remove_unnamed
 from sottovoce.assess.ranking import rank_batches, write_ranks
-from sottovoce.assess.scoring import Scoring, named_spaces
-from sottovoce.assess.setting import Setting
-from sottovoce.assess.state import State
-from sottovoce.assess.state_file import input_fingerprint, load_ranked, load_state, write_state
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.assess.request import (
+    Request,
+    check_wishes,
+    held_measures,
+    mode_asked,
+    new_scoring,
+    scoring_for,
+)
+from sottovoce.assess.scoring import Scoring
+from sottovoce.assess.state import State, check_apart
+from sottovoce.assess.state_file import input_fingerprint, load_state, save_state, write_state
+from sottovoce.errors import ParameterError
 from sottovoce.files import whole_file
-from sottovoce.topics.bow import BagOfWords
-from sottovoce.topics.catalogue import Catalogue
-from sottovoce.topics.space import Mode, Space
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be ranked and how.
-
-    What is None is taken from the state, or has its default where there is no state yet; the mode
-    too, unless ``mode`` or ``setting`` names another than the default.
-    """
-
-    measures: tuple[str, ...]
-    setting: Setting = field(default_factory=Setting)
-    catalogue: Catalogue | None = None
-    spaces: tuple[Space, ...] = ()
-    topics: tuple[str, ...] | None = None
-    bucket: Bucket | None = None
-    kept: int | None = None
-    posts: bool | None = None
-    mode: Mode | None = None
 
 
 class Assessment:
-    """The state of a community, and how it is updated and ranked."""
+    """The state of a community, and how it is updated and ranked.
+
+    What was kept of it is not read until somebody wants to know of all users: adding posts costs
+    what they cost.
+    """
 
     def __init__(
-        self, request: Request, state_file: Path | None = None, *, keeping: Keeping | None = None
+        self,
+        request: Request,
+        state_file: Path | None = None,
+        *,
+        keeping: Keeping | None = None,
+        to_save: bool = True,
     ) -> None:
+        """With ``to_save`` the caller lets nobody else update the state, see ``files.only_one``.
+
+        Without, all of it is read at once, and may be updated meanwhile.
+        """
         self._request = request
         self._file = state_file
         self._keeping = keeping
         self._setting = request.setting
-        held = load_state(state_file) if state_file is not None and state_file.exists() else None
-        if held is None:
-            self._setting = replace(request.setting, mode=_mode_asked(request) or "corrected")
-            self.measures, scoring = _new_scoring(request, self._setting)
+        self._kept: KeptState | None = None
+        self._whole: State | None = None
+        if state_file is None or not state_file.exists():
+            self._setting = replace(request.setting, mode=mode_asked(request) or "corrected")
+            self.measures, scoring = new_scoring(request, self._setting)
             self._scoring: Scoring | None = scoring
-            self.state = State(scoring.header)
+            self.added = State(scoring.header)
+            """What came to the state since it was opened."""
         else:
-            self.state = held
-            self.measures = _held_measures(request, held)
+            self._kept = KeptState.open(state_file) if to_save else None
+            self.added = State(self._kept.header) if self._kept else load_state(state_file)
+            self.measures = held_measures(request, self.added)
             self._scoring = None
-            _check_wishes(request, held.header)
-            self._setting = replace(request.setting, mode=held.header.mode)
+            check_wishes(request, self.added.header)
+            self._setting = replace(request.setting, mode=self.added.header.mode)
         self._check_m()
+
+    @property
+    def state(self) -> State:
+        """All that is known of all users."""
+        if self._kept is None:
+            return self.added
+        if self._whole is None:
+            self._whole = self._kept.load()
+            self._whole.fold(self.added)
+        return self._whole
+
+    @property
+    def users(self) -> int:
+        """How many users there are."""
+        if self._kept is None or self._whole is not None:
+            return len(self.state)
+        return self._kept.users_with(self.added)
+
+    @property
+    def posts(self) -> int:
+        """How many posts there are."""
+        return int(self.added.posts.sum()) + (0 if self._kept is None else self._kept.posts)
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        """Fingerprints of the files that were folded in."""
+        return self.added.inputs | (frozenset() if self._kept is None else self._kept.inputs)
 
     @property
     def scoring(self) -> Scoring:
         """How posts are scored; it needs every model the state was made with."""
         if self._scoring is None:
-            self._scoring = scoring_for(self.state.header, self._request.spaces)
+            self._scoring = scoring_for(self.added.header, self._request.spaces)
         return self._scoring
 
     def fold(self, posts: Path, batches: Iterable[pa.RecordBatch], how: object = None) -> bool:
@@ -80,33 +106,41 @@ class Assessment:
         Whether they were folded in now; if not, ``batches`` were not read. ``how`` they are read
         decides with the rest whether a checkpoint is of the same work.
         """
+        self._whole = None
         if self._file is None and self._keeping is None:
-            self.scoring.fold(self.state, batches)
+            self.scoring.fold(self.added, batches)
             return True
         mark = input_fingerprint(posts)
-        if mark in self.state.inputs:
+        if mark in self.inputs:
             return False
         if self._keeping is None:
-            self.scoring.fold(self.state, batches)
+            self.scoring.fold(self.added, batches)
         else:
             self._fold_keeping(self._keeping, batches, mark, how)
-        self.state.inputs |= {mark}
+        self.added.inputs |= {mark}
         return True
 
     def _fold_keeping(
         self, keeping: Keeping, batches: Iterable[pa.RecordBatch], mark: str, how: object
     ) -> None:
-        header = self.scoring.header
-        before = sorted(self.state.inputs), len(self.state), int(self.state.posts.sum())
+        header, kept = self.scoring.header, self._kept
+        before = (
+            sorted(self.inputs),
+            [0, 0] if kept is None else [kept.users, kept.posts],
+            [len(self.added), int(self.added.posts.sum())],
+        )
         journey = Journey(keeping, fingerprint_of(header.to_record(), before, mark, repr(how)))
         found = journey.resumed()
         if found is not None:
-            self.state = found[0]
-        journey.fold(self.scoring, self.state, batches, 0 if found is None else found[1])
+            self.added = found[0]
+        journey.fold(self.scoring, self.added, batches, 0 if found is None else found[1])
 
     def merge(self, part: Path) -> None:
         """Fold in the state of another part of the posts."""
-        self.state.fold(load_state(part))
+        other = load_state(part)
+        check_apart(self.inputs, other.inputs)
+        self._whole = None
+        self.added.fold(other)
 
     def ranks(self) -> Iterator[pa.RecordBatch]:
         """One batch for each measure and topic."""
@@ -119,27 +153,62 @@ class Assessment:
 
         What was kept to resume from is removed.
         """
-        with ExitStack() as files:
+        ranked = self._ranked(out)
+        try:
+            with ExitStack() as files:
+                if self._file is not None:
+                    files.enter_context(self._growing(self._file, ranked, out))
+                summary = []
+                if out is not None:
+                    named = files.enter_context(whole_file(out, private=True))
+                    summary = write_ranks(named, self.ranks())
+        finally:
             if self._file is not None:
-                held = files.enter_context(whole_file(self._file, private=True))
-                write_state(held, self.state, self._ranked(out))
-            summary = []
-            if out is not None:
-                named = files.enter_context(whole_file(out, private=True))
-                summary = write_ranks(named, self.ranks())
+                remove_unnamed(self._file)
         if self._keeping is not None:
             self._keeping.checkpoint.clear()
+        if self._file is not None:
+            self._begin_from(self._file)
         return summary
 
-    def _ranked(self, out: Path | None) -> dict[str, object]:
+    def pack(self) -> None:
+        """Bring the state into one file."""
+        if self._file is not None:
+            save_state(self._file, self.state, self._ranked(None))
+            self._begin_from(self._file)
+
+    def _begin_from(self, file: Path) -> None:
+        """What was added is kept now."""
+        if self._kept is None:
+            self._whole = self.added
+        self._kept = KeptState.open(file)
+        self.added = State(self._kept.header)
+
+    @contextmanager
+    def _growing(
+        self, file: Path, ranked: Mapping[str, object], out: Path | None
+    ) -> Iterator[None]:
+        """Write the state, which gets its name as the block ends."""
+        if self._kept is None:
+            with whole_file(file, private=True) as temporary:
+                write_state(temporary, self.added, ranked)
+                yield
+        elif self.added.inputs or len(self.added) or ranked != self._kept.ranked:
+            whole = None if out is None else self.state
+            with self._kept.adding(self.added, ranked, whole):
+                yield
+        else:
+            yield
+
+    def _ranked(self, out: Path | None) -> Mapping[str, object]:
         """How the state was last ranked, which alerts go by."""
-        if out is None and self._file is not None and self._file.exists():
-            return load_ranked(self._file)
+        if out is None and self._kept is not None:
+            return self._kept.ranked
         setting = self._setting
         return {"measures": list(self.measures), "k": setting.k, "m": setting.m}
 
     def _check_m(self) -> None:
-        kept, m = self.state.header.kept, self._setting.m
+        kept, m = self.added.header.kept, self._setting.m
         if any(measure.buckets for measure in self.measures.values()) and m > kept:
             raise ParameterError(
                 f"m must be <= {kept}, the number of buckets the state keeps, got {m}; score anew "
@@ -147,72 +216,4 @@ class Assessment:
             )
 
 
-def scoring_for(header: Header, spaces: Sequence[Space]) -> Scoring:
-    """How to score more posts for a state with this header; it must fit exactly."""
-    bow = BagOfWords()
-    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
-    if missing := sorted(set(header.spaces) - set(given)):
-        raise InputError(
-            f"the state holds strengths in {', '.join(missing)}: new posts need that model too; "
-            "give it with --model."
-        )
-    scoring = Scoring(
-        header.catalogue,
-        [given[name] for name in header.spaces],
-        words=None if header.salient is None else bow.scorer(header.catalogue),
-        bucket=header.bucket,
-        kept=header.kept,
-        mode=header.mode,
-        posts=header.posts,
-    )
-    header.check_same(scoring.header)
-    return scoring
-
-
-def _new_scoring(request: Request, setting: Setting) -> tuple[dict[str, Measure], Scoring]:
-    if request.catalogue is None:
-        raise ParameterError("a catalogue of topics is needed; give it with --topics.")
-    return plan_scoring(
-        request.catalogue,
-        request.spaces,
-        request.measures,
-        bucket=request.bucket or Bucket(1, "w"),
-        kept=max(setting.m, request.kept or M_KEPT),
-        mode=setting.mode,
-        posts=bool(request.posts),
-    )
-
-
-def _mode_asked(request: Request) -> Mode | None:
-    if request.mode is None and request.setting.mode != Setting().mode:
-        return request.setting.mode
-    return request.mode
-
-
-def _held_measures(request: Request, held: State) -> dict[str, Measure]:
-    """The measures asked for, all of which the state must allow."""
-    if held.words is None and request.measures == ("all",):
-        chosen = chosen_measures(("all",), tuple(held.spaces))
-        return {name: each for name, each in chosen.items() if each.space is not None}
-    chosen = chosen_measures(request.measures, tuple(held.spaces))
-    if any(measure.space is None for measure in chosen.values()):
-        held.word_use()
-    return chosen
-
-
-def _check_wishes(request: Request, header: Header) -> None:
-    """Refuse what contradicts the state."""
-    if request.catalogue is not None and request.catalogue != header.catalogue:
-        raise InputError("the catalogue is not the one the state was made with; score anew.")
-    wishes = {
-        "bucket": (request.bucket, header.bucket),
-        "mode": (_mode_asked(request), header.mode),
-        "number of buckets kept": (request.kept, header.kept),
-        "option to keep posts": (request.posts, header.posts),
-    }
-    for what, (asked, held) in wishes.items():
-        if asked is not None and asked != held:
-            raise InputError(
-                f"the state was made with the {what} {held}, got {asked}; score anew, or ask for "
-                f"{held}."
-            )
+__all__ = ["Assessment", "Request", "scoring_for"]

@@ -37,6 +37,9 @@ class PostLog:
         self._header = header
         self._parts: list[PostValues] = []
 
+    def __len__(self) -> int:
+        return sum(part.users.size for part in self._parts)
+
     def append(self, posts: PostValues) -> None:
         """Note more posts."""
         self._parts.append(posts)

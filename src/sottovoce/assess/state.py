@@ -102,11 +102,7 @@ class State:
     def fold(self, other: "State") -> None:
         """Fold in another state of the same header."""
         self.header.check_same(other.header)
-        if repeated := len(self.inputs & other.inputs):
-            raise InputError(
-                f"the states overlap: {repeated} of their inputs are the same, so posts would be "
-                "counted twice."
-            )
+        check_apart(self.inputs, other.inputs)
         everyone = np.arange(len(other))
         rows = self.rows(other.users.names())
         self.count_posts(rows, other.posts)
@@ -183,6 +179,15 @@ class State:
                 "measure."
             )
         return self.spaces[name]
+
+
+def check_apart(first: frozenset[str], second: frozenset[str]) -> None:
+    """Refuse to fold two states together that were made from the same file."""
+    if repeated := len(first & second):
+        raise InputError(
+            f"the states overlap: {repeated} of their inputs are the same, so posts would be "
+            "counted twice."
+        )
 
 
 def _posts_of(posts: PostValues, rows: NDArray[np.int64], users: int) -> PostValues:

@@ -62,7 +62,7 @@ def check_strengths(space: str, strengths: NDArray[Any]) -> None:
     """Refuse strengths that the space cannot give: a cosine is in [-1, 1], all are finite."""
     bound = _LARGEST_COSINE if space in _COSINES else np.finfo(np.float64).max
     # Written so that a NaN is refused too.
-    if not (np.abs(strengths) <= bound).all():
+    if strengths.size and not (-bound <= strengths.min() and strengths.max() <= bound):
         raise ValueError("a strength is out of bounds")
 
 

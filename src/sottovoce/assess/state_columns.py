@@ -43,12 +43,38 @@ def rows_at_once(header: Header) -> int:
     return min(_MOST_ROWS, max(_LEAST_ROWS, fitting))
 
 
-def fill(state: State, table: pa.Table) -> None:
-    """Add users whom the state does not have yet; ``ValueError`` where the columns do not fit."""
-    before = len(state)
+def numbers_in(state: State) -> int:
+    """How many values the columns of a state hold, as Parquet counts them."""
+    header, everyone = state.header, np.arange(len(state))
+    topics, spaces = len(header.catalogue), state.spaces.values()
+    slots = sum(int(space.used(everyone).sum()) for space in spaces)
+    of_a_user = 2 if header.salient is None else 3
+    of_a_post = 1 + len(spaces) * topics + (0 if header.salient is None else -(-header.words // 8))
+    posts = 0 if state.log is None else len(state.log)
+    return of_a_user * len(state) + 2 * topics * slots + of_a_post * posts
+
+
+class OncePerUser:
+    """Sees to it that a file, which is read in pieces, has each user once."""
+
+    def __init__(self) -> None:
+        self._seen = np.zeros(0, np.bool_)
+
+    def check(self, rows: NDArray[np.int64], users: int) -> None:
+        """Refuse rows of the state, which has so many, that came before."""
+        if users > self._seen.size:
+            grown = np.zeros(max(users, 2 * self._seen.size), np.bool_)
+            grown[: self._seen.size] = self._seen
+            self._seen = grown
+        if self._seen[rows].any() or np.unique(rows).size < rows.size:
+            raise ValueError("a user has two rows")
+        self._seen[rows] = True
+
+
+def fill(state: State, table: pa.Table, once: OncePerUser) -> None:
+    """Fold in what a table holds of each user; ``ValueError`` where the columns do not fit."""
     rows = state.rows(_column(table, "user"))
-    if len(state) < before + table.num_rows:
-        raise ValueError("a user has two rows")
+    once.check(rows, len(state))
     posts = _column(table, "posts").to_numpy()
     state.count_posts(rows, posts)
     if state.words is not None:

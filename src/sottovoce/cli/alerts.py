@@ -58,11 +58,12 @@ def alerts(
         load_members,
         save_alerts,
     )
+    from sottovoce.assess.kept_state import earlier_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.measures import chosen_measures  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.setting import Setting  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.state_file import load_ranked, load_state  # noqa: PLC0415 - fast --help
 
-    refuse_overlap((out,), (state, alerts_file(state)))
+    refuse_overlap((out,), (state, alerts_file(state), earlier_folder(state)))
     with only_one(state):
         held, ranked = load_state(state), load_ranked(state)
         names = ranked.get("measures", ["all"]) if measure is None else measure.split(",")

@@ -131,13 +131,14 @@ def assess(
     """
     from sottovoce.assess.alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.kept_state import earlier_folder  # noqa: PLC0415 - keeps --help fast
 
     chosen = Engine(engine, master, spark_conf or (), partitions)
     precision = rank_precision(ranks, chosen)
     state = the_state(state, update, posts, out)
     keeping = the_keeping(checkpoint, checkpoint_every, resume)
-    beside = None if state is None else alerts_file(state)
-    refuse_overlap((out, state), (posts, topics, beside, *(merge or ()), *(model or ())))
+    beside = () if state is None else (alerts_file(state), earlier_folder(state))
+    refuse_overlap((out, state), (posts, topics, *beside, *(merge or ()), *(model or ())))
     reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
     request = Request(
         measures=tuple(name.strip() for name in measure.split(",")),
@@ -159,7 +160,7 @@ def assess(
         return
     with alone_with(state, checkpoint), mentioning_resume(checkpoint):
         assessment = Assessment(request, state, keeping=keeping)
-        if posts is None and not merge and not len(assessment.state):
+        if posts is None and not merge and not assessment.users:
             raise ParameterError(
                 "there is nothing to rank: give POSTS, or a --state that holds some."
             )
@@ -170,6 +171,8 @@ def assess(
                 assessment.merge(part)
         with progress("Ranking users"):
             summary = assessment.save(out)
+        if posts is None and not merge and out is None:
+            assessment.pack()
     _show(assessment, summary, _most_exposed(assessment, show_users), out, as_json)
 
 
@@ -187,17 +190,17 @@ def _show(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    state = assessment.state
-    facts = {"users": len(state), "posts": int(state.posts.sum()), "ranks": out}
+    facts = {"users": assessment.users, "posts": assessment.posts, "ranks": out}
     if as_json:
         show_json(finite({**facts, "bands": summary, "most_exposed": most}))
         return
     if out is None:
         typer.echo(
-            f"{len(state):,} users, {facts['posts']:,} posts in the state; nobody was ranked."
+            f"{facts['users']:,} users, {facts['posts']:,} posts in the state; nobody was ranked."
         )
         return
-    show_rows(f"{len(state):,} users, {facts['posts']:,} posts: users in each band", summary)
+    shown = f"{facts['users']:,} users, {facts['posts']:,} posts: users in each band"
+    show_rows(shown, summary)
     if most:
         show_rows("Most exposed", most)
     typer.echo(f"Ranks, readable by you only: {out}")

@@ -88,7 +88,7 @@ def explain(
         topics=(topic,),
         bucket=the_bucket(bucket),
     )
-    assessment, her = Assessment(request, state), HerPosts(user)
+    assessment, her = Assessment(request, state, to_save=False), HerPosts(user)
     if measure not in assessment.measures:
         raise ParameterError("explain takes one measure at a time, got all.")
     question = Question(user, topic, assessment.measures[measure], setting)

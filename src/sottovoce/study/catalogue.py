@@ -30,6 +30,7 @@ from sottovoce.study.release_runs import (
 )
 from sottovoce.study.result import StudyResult
 from sottovoce.study.scale import run_scale
+from sottovoce.study.scale_daily import run_scale_daily
 
 _READ = frozenset({"format", "fields", "header"})
 _DOCUMENTS = frozenset({"data", "documents", "embedding", "seeds"})
@@ -145,6 +146,10 @@ STUDIES: dict[str, Study] = {
         "Time, memory and bytes against posts, users and topics, and a plan for 10^9 users",
         run_scale,
         frozenset({"seconds"}),
+    ),
+    "scale-daily": Study(
+        "What a day's posts cost a community that is kept, by the size of the community",
+        run_scale_daily,
     ),
 }
 

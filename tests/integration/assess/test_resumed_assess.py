@@ -123,15 +123,15 @@ def test_a_resumed_run_scores_only_what_is_left(
 
     def rows(state: State, names: pa.Array) -> object:
         folded.append(len(names))
-        if len(folded) == 5:
+        if len(folded) == 4:
             os.kill(os.getpid(), signal.SIGINT)
         return original(state, names)
 
     monkeypatch.setattr(State, "rows", rows)
-    # Loading the state is the first call.
     assert run("assess", "posts.parquet", *SCORE, *KEEP)[0] == 130
     kept = load_state(next((folder / "c").glob("state-*")))
-    assert int(kept.posts.sum()) == 300 + 3 * ROWS
+    # Of the new posts alone: the earlier ones are in the state, which is not read for this.
+    assert int(kept.posts.sum()) == 3 * ROWS
     folded.clear()
     folded += [0] * 10
     assert run("assess", "posts.parquet", *SCORE, *KEEP, "--resume")[0] == 0

@@ -1,0 +1,54 @@
+"""Run a command on a state whose parts may be tiny, and kill it at its n-th step; run as a script.
+
+A step is a file that is opened, linked, renamed or removed in the working folder, or some users
+that are written to one, from the moment that the state is being written. Without a step to stop at,
+the steps are printed.
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from sottovoce.assess import kept_state
+from sottovoce.cli import main
+
+EVENTS = {"open", "os.link", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "write"}
+
+
+def count_steps(stop_at: int) -> list[str]:
+    """Note steps from when the state is being written, and die at one."""
+    steps = list[str]()
+    write = pq.ParquetWriter.write_table
+
+    def written(*arguments: object) -> None:
+        sys.audit("write", ".")
+        write(*arguments)
+        sys.audit("write", ".")
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        path = str(arguments[0])
+        ours = path == "." or path.startswith(("s.earlier", ".s."))
+        if event in EVENTS and (steps or ours) and not Path(path).is_absolute():
+            steps.append(event)
+            if len(steps) == stop_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    kept_state.LEAST = 0
+    pq.ParquetWriter.write_table = written
+    sys.addaudithook(hook)
+    return steps
+
+
+if __name__ == "__main__":
+    stop, *arguments = sys.argv[1:]
+    noted = count_steps(int(stop))
+    sys.argv = ["sottovoce", *arguments]
+    try:
+        main()
+    except SystemExit as end:
+        if not end.code:
+            print(*noted, file=sys.stderr)  # noqa: T201 - what the test reads
+        raise
