@@ -6,6 +6,7 @@ writer holds a lock on the temporary file, which the system drops when a process
 writes there next removes what a dead one left.
 """
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -118,6 +119,17 @@ def _same_file(first: Path, second: Path) -> bool:
     except OSError:
         # One of them is not there yet.
         return os.path.realpath(first) == os.path.realpath(second)
+
+
+def why_unread(error: Exception) -> str:
+    """Why a file could not be read, without a word of what it holds."""
+    if isinstance(error, FileNotFoundError):
+        return os.strerror(errno.ENOENT)  # Arrow's has no number
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno)
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no UTF-8 text"
+    return "it is damaged, or in another format"
 
 
 def _system_words(error: OSError) -> str:

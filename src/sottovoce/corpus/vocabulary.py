@@ -15,7 +15,7 @@ from sottovoce.corpus.words.characters import fold_case, is_word
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.corpus.words.tokens import tokenize
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.files import whole_file
+from sottovoce.files import whole_file, why_unread
 
 # "#" is in no term, so a header cannot be mistaken for one.
 _MARK = "#sottovoce-vocabulary"
@@ -64,9 +64,7 @@ class Vocabulary:
         try:
             lines = path.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise CorpusError(
-                f"cannot read the vocabulary {path}: {type(error).__name__}."
-            ) from None
+            raise CorpusError(f"cannot read the vocabulary {path}: {why_unread(error)}.") from None
         marked = [number for number, line in enumerate(lines) if _MARK in line]
         if marked and marked != [0]:
             raise _damaged(path)

@@ -62,7 +62,7 @@ class Database:
         if create:
             _create_private(path)
         elif not path.is_file():
-            raise LedgerError(f"there is no ledger at {path}; give it a budget first.")
+            raise LedgerError(f"there is no ledger at {path}; the first release makes one.")
         with self._refusing():
             self._open()
             _refuse_others(self._connection, path, create=create)
