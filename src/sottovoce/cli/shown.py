@@ -43,7 +43,7 @@ def show_facts(title: str, facts: Mapping[str, object]) -> None:
     table.add_column(overflow="fold")
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), Text(_readable(value)))
-    _print(_console(), title, table)
+    _show(_console(), title, table)
 
 
 def show_rows(title: str, rows: Sequence[Mapping[str, object]]) -> None:
@@ -57,7 +57,7 @@ def show_rows(title: str, rows: Sequence[Mapping[str, object]]) -> None:
         table.add_column(name, overflow="fold", width=width)
     for row in cells:
         table.add_row(*map(Text, row))
-    _print(console, title, table)
+    _show(console, title, table)
 
 
 def _console() -> Console:
@@ -66,9 +66,9 @@ def _console() -> Console:
     return console if console.is_terminal else Console(width=_ANY_WIDTH)
 
 
-def _print(console: Console, title: str, table: Table) -> None:
+def _show(console: Console, title: str, table: Table) -> None:
     # A title of its own: as part of the table it would be folded to the table's width.
-    console.print(Text(title, style="italic"))
+    console.print(Text(title, style="table.title"))
     console.print(table)
 
 
