@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
+import pytest
 import typer
+from typer.testing import CliRunner
 
 from sottovoce.cli.app import app
 
@@ -28,3 +30,15 @@ def test_a_command_shown_with_arguments_has_all_it_needs() -> None:
         for parameter in command.params:  # type: ignore[attr-defined] # a command
             if parameter.param_type_name == "option" and parameter.required:
                 assert set(parameter.opts) & set(rest), (command, parameter.opts)
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        (["evaluate"], "Each measure is compared with each baseline: a paired t-test"),
+        (["ledger", "show"], "what is left down. JSON has the exact ratios too."),
+    ],
+)
+def test_help_breaks_lines_only_where_the_screen_ends(command: list[str], sentence: str) -> None:
+    shown = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"}).output
+    assert sentence in shown

@@ -1,5 +1,6 @@
 """All commands in one place."""
 
+import inspect
 from typing import Annotated
 
 import typer
@@ -55,6 +56,19 @@ app.add_typer(topics.topics, name="topics")
 app.command("bench")(bench.bench)
 app.command("loop")(loop.loop)
 app.command("study")(study.study)
+
+
+def _let_help_flow(commands: typer.Typer) -> None:
+    """Paragraphs of --help fill the screen: without the line ends of our own docstrings."""
+    for command in commands.registered_commands:
+        paragraphs = inspect.cleandoc(command.callback.__doc__ or "").split("\n\n")
+        command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+    for group in commands.registered_groups:
+        if group.typer_instance is not None:
+            _let_help_flow(group.typer_instance)
+
+
+_let_help_flow(app)
 
 
 def _print_version(wanted: bool) -> None:
