@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -53,3 +54,12 @@ def run(
         return int(stop.value.code or 0), shown.out, shown.err
 
     return command
+
+
+@pytest.fixture
+def run_study(
+    run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., tuple[int, str, str]]:
+    """Run a study without any data set at hand."""
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
+    return partial(run, "study")

@@ -1,4 +1,4 @@
-"""``python -m sottovoce`` is the command."""
+"""``python -m sottovoce``."""
 
 from sottovoce.cli import main
 

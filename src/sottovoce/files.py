@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -43,7 +44,8 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
         _flush_to_disk(path.parent)
     except OSError as error:
         # Several files may be under way at once, and any of them may be the one that failed.
-        raise InputError(f"cannot write into {path.parent}: {_system_words(error)}.") from error
+        why = cause_of(error, "it failed")
+        raise InputError(f"cannot write into {path.parent}: {why}.") from error
     finally:
         temporary.unlink(missing_ok=True)
         if descriptor is not None:
@@ -104,6 +106,23 @@ def file_digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def cause_of(
+    error: Exception,
+    otherwise: str = "it is damaged, cut short, or not in the format it was read as",
+) -> str:
+    """Why a file cannot be used, without a word of it: a library's own sentence may quote it."""
+    if isinstance(error, OSError) and error.errno is not None:
+        return os.strerror(error.errno)
+    # Arrow's says so without a number.
+    return os.strerror(errno.ENOENT) if isinstance(error, FileNotFoundError) else otherwise
+
+
+def refuse_open_to_others(path: Path) -> None:
+    """Refuse a file of a secret that anybody but its owner may use."""
+    if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise InputError(f"{path} is open to others; run: chmod 600 {path}")
+
+
 def nearest_folder(path: Path) -> Path:
     """``path``, or the nearest folder above it that exists."""
     nearest = path
@@ -119,22 +138,6 @@ def _same_file(first: Path, second: Path) -> bool:
     except OSError:
         # One of them is not there yet.
         return os.path.realpath(first) == os.path.realpath(second)
-
-
-def why_unread(error: Exception) -> str:
-    """Why a file could not be read, without a word of what it holds."""
-    if isinstance(error, FileNotFoundError):
-        return os.strerror(errno.ENOENT)  # Arrow's has no number
-    if isinstance(error, OSError) and error.errno is not None:
-        return os.strerror(error.errno)
-    if isinstance(error, UnicodeDecodeError):
-        return "it is no UTF-8 text"
-    return "it is damaged, or in another format"
-
-
-def _system_words(error: OSError) -> str:
-    # Only the system's sentence: a library's own may quote what was being written.
-    return "it failed" if error.errno is None else os.strerror(error.errno)
 
 
 def _temporary_name(path: Path) -> Path:
@@ -188,7 +191,8 @@ def _locked(lock: Path, path: Path, deadline: float) -> int:
             time.sleep(_TRY_AGAIN_S)
             continue
         except OSError as error:
-            raise InputError(f"cannot lock {path}: {_system_words(error)}.") from error
+            why = cause_of(error, "it failed")
+            raise InputError(f"cannot lock {path}: {why}.") from error
         # Who had it before may have removed the file between the two calls.
         if _is_still(lock, descriptor):
             return descriptor

@@ -1,13 +1,11 @@
 """The assess studies as their users meet them: quick, and on files of their own."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from sottovoce.cli import main
 from sottovoce.corpus.simulate import SimulationParameters, write_community
 
 pytest.importorskip("tomotopy", reason="tomotopy is missing: pip install sottovoce[topics]")
@@ -30,21 +28,6 @@ PAPER_COLUMNS = {
 }
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """Run a study without any data set at hand: exit code, standard output and error."""
-    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["sottovoce", "study", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        shown = capsys.readouterr()
-        return int(stop.value.code or 0), shown.out, shown.err
-
-    return command
-
-
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     """The options that point at a small community in files."""
@@ -62,9 +45,9 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
 
 @pytest.mark.parametrize("name", list(PLOTS))
 def test_a_quick_study_fills_its_folder_with_the_paper_s_figures_beside(
-    run: Run, tmp_path: Path, name: str
+    run_study: Run, tmp_path: Path, name: str
 ) -> None:
-    code, out, err = run(name, "--quick", "--out", tmp_path / "out", "--json")
+    code, out, err = run_study(name, "--quick", "--out", tmp_path / "out", "--json")
     assert code == 0, err
     rows = json.loads(out)
     assert rows == json.loads((tmp_path / "out" / "rows.json").read_text())
@@ -105,8 +88,8 @@ def check_robustness(rows: list[dict[str, object]]) -> None:
     assert ("background", "another draw", "lda") in by_key
 
 
-def test_a_study_runs_on_a_user_s_own_files(run: Run, own: list[object]) -> None:
-    code, out, err = run("assess-table-5", *own, "--json")
+def test_a_study_runs_on_a_user_s_own_files(run_study: Run, own: list[object]) -> None:
+    code, out, err = run_study("assess-table-5", *own, "--json")
     assert code == 0, err
     rows = json.loads(out)
     names = [row["measure"] for row in rows]
@@ -117,15 +100,15 @@ def test_a_study_runs_on_a_user_s_own_files(run: Run, own: list[object]) -> None
     assert (bow["seeds"], bow["users"], bow["sensitive"]) == (1, 120, 20)
 
 
-def test_table_6_asks_for_a_latent_model(run: Run, own: list[object]) -> None:
-    code, out, err = run("assess-table-6", *own)
+def test_table_6_asks_for_a_latent_model(run_study: Run, own: list[object]) -> None:
+    code, out, err = run_study("assess-table-6", *own)
     assert (code, out) == (2, "")
     assert "about lda measures: give such a --model" in err
 
 
-def test_other_studies_run_on_own_files_too(run: Run, own: list[object]) -> None:
+def test_other_studies_run_on_own_files_too(run_study: Run, own: list[object]) -> None:
     for name in ("assess-table-4", "assess-figure-1", "assess-robustness"):
-        code, out, err = run(name, *own)
+        code, out, err = run_study(name, *own)
         assert code == 0, err
         assert "Your own community" in out
 
@@ -139,8 +122,8 @@ def test_other_studies_run_on_own_files_too(run: Run, own: list[object]) -> None
     ],
 )
 def test_what_cannot_be_run_ends_with_exit_code_2(
-    run: Run, arguments: list[str], message: str
+    run_study: Run, arguments: list[str], message: str
 ) -> None:
-    code, out, err = run(*arguments)
+    code, out, err = run_study(*arguments)
     assert (code, out) == (2, "")
     assert message in err

@@ -203,11 +203,3 @@ def test_bad_usage_ends_with_exit_code_2(run: Run, arguments: list[str], message
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert message in " ".join(err.split())
-
-
-@pytest.mark.parametrize("command", [["audit"], ["ledger", "show"]])
-def test_help_has_an_example(run: Run, command: list[str]) -> None:
-    code, out, _ = run(*command, "--help")
-    assert code == 0
-    assert f"Example: sottovoce {' '.join(command)}" in " ".join(out.split())
-    assert "--json" in out

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.cli import main
-
 Run = Callable[..., tuple[int, str, str]]
 NAMES = ["release-figure-1", "release-synthetic", "release-figure-2", "release-table-1"]
 # What every study says of every row: how large it was, how private, and what the paper has.
@@ -20,40 +18,25 @@ PAPER_COLUMNS = {
 }
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """Run a command without any data set at hand: exit code, standard output and error."""
-    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
-
-    def command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["sottovoce", "study", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        shown = capsys.readouterr()
-        return int(stop.value.code or 0), shown.out, shown.err
-
-    return command
-
-
-def test_list_names_every_study_with_what_it_shows(run: Run) -> None:
-    code, out, _ = run("list")
+def test_list_names_every_study_with_what_it_shows(run_study: Run) -> None:
+    code, out, _ = run_study("list")
     assert code == 0
     listed = [line.split()[0] for line in out.splitlines()]
     assert [name for name in listed if name.startswith("release-")] == NAMES
     assert {f"assess-table-{number}" for number in range(1, 7)} <= set(listed)
     assert {"assess-figure-1", "assess-robustness"} <= set(listed)
-    code, out, _ = run("list", "--json")
+    code, out, _ = run_study("list", "--json")
     assert [row["study"] for row in json.loads(out)] == listed
     assert all(row["shows"] for row in json.loads(out))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_quick_study_prints_its_rows_and_fills_its_folder(
-    run: Run, tmp_path: Path, name: str
+    run_study: Run, tmp_path: Path, name: str
 ) -> None:
     pytest.importorskip("tomotopy", reason="tomotopy is missing: pip install sottovoce[topics]")
     data = () if name == "release-synthetic" else ("--data", "simulated")
-    code, out, err = run(name, "--quick", *data, "--out", tmp_path / "out", "--json")
+    code, out, err = run_study(name, "--quick", *data, "--out", tmp_path / "out", "--json")
     rows = json.loads(out)
     assert code == 0
     sizes = {"data", "documents", "words", "columns", "true_epsilon", "rate"}
@@ -69,19 +52,19 @@ def test_a_quick_study_prints_its_rows_and_fills_its_folder(
     assert "src=" not in page
 
 
-def test_people_see_a_table_the_finding_and_the_notes(run: Run) -> None:
-    code, out, _ = run("release-figure-1", "--quick", "--data", "simulated")
+def test_people_see_a_table_the_finding_and_the_notes(run_study: Run) -> None:
+    code, out, _ = run_study("release-figure-1", "--quick", "--data", "simulated")
     assert code == 0
     assert "mechanism" in out
     assert "times as long" in out
     assert "The documents are simulated" in out
 
 
-def test_a_study_runs_on_the_user_s_own_columns(run: Run, tmp_path: Path) -> None:
+def test_a_study_runs_on_the_user_s_own_columns(run_study: Run, tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     words = " ".join(f"word{i}" for i in range(24))
     path.write_text("body\n" + f"{words}\n" * 12)
-    code, out, _ = run("release-figure-1", "--data", path, "--fields", "text=body", "--json")
+    code, out, _ = run_study("release-figure-1", "--data", path, "--fields", "text=body", "--json")
     assert code == 0
     assert {(row["documents"], row["words"]) for row in json.loads(out)} == {(12, 24)}
 
@@ -101,9 +84,9 @@ def test_a_study_runs_on_the_user_s_own_columns(run: Run, tmp_path: Path) -> Non
     ],
 )
 def test_what_cannot_be_run_ends_with_exit_code_2_and_no_output(
-    run: Run, tmp_path: Path, arguments: list[str], message: str
+    run_study: Run, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
-    code, out, err = run(*arguments, "--out", tmp_path / "out")
+    code, out, err = run_study(*arguments, "--out", tmp_path / "out")
     assert code == 2
     assert out == ""
     assert message in err
@@ -112,13 +95,13 @@ def test_what_cannot_be_run_ends_with_exit_code_2_and_no_output(
 
 
 def test_without_the_extras_a_study_says_what_to_install(
-    run: Run, monkeypatch: pytest.MonkeyPatch
+    run_study: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for name in [
         name for name in sys.modules if name.startswith(("sottovoce.study", "sottovoce.report"))
     ]:
         monkeypatch.delitem(sys.modules, name)
-    code, _, err = run("list")
+    code, _, err = run_study("list")
     assert code == 2
     assert "pip install 'sottovoce[all]'" in err

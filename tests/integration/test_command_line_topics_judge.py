@@ -100,6 +100,15 @@ def test_a_study_goes_from_sheets_to_a_judged_catalogue(run: Run, folder: Path) 
     assert "kappa" in out
 
 
+def test_when_all_judges_are_dropped_the_way_out_is_told(run: Run, folder: Path) -> None:
+    run("topics", "judge", "export", "topics.toml", "--out", "s.csv", "--judges", 1, "--checks", 2)
+    fill(folder / "s.csv", careless)
+    code, _, err = run("topics", "judge", "agreement", "s.csv", "--drop-failed")
+    assert code == 2
+    assert "no vote is left; give more sheets" in err
+    assert "leave --drop-failed out" in err
+
+
 def test_a_platform_s_sheet_has_no_judges_and_its_votes_come_back(run: Run, folder: Path) -> None:
     run("topics", "judge", "export", "topics.toml", "--out", "batch.csv", "--judges", 0)
     with (folder / "batch.csv").open(encoding="utf-8-sig", newline="") as file:

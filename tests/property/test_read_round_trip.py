@@ -52,19 +52,19 @@ def as_csv(rows: list[Row]) -> bytes:
 
 
 @given(posts(ANY))
-def test_csv(rows: list[Row]) -> None:
+def test_rows_come_back_from_csv(rows: list[Row]) -> None:
     assert read_back("a.csv", as_csv(rows)) == rows
 
 
 @given(posts(ONE_LINE))
-def test_tsv(rows: list[Row]) -> None:
+def test_rows_come_back_from_tsv(rows: list[Row]) -> None:
     cells = [POSTS.names, *[[str(row[name]) for name in POSTS.names] for row in rows]]
     lines = ["\t".join(row) for row in cells]
     assert read_back("a.tsv", "\n".join(lines).encode()) == rows
 
 
 @given(posts(ANY), OFFSETS, st.booleans())
-def test_jsonl(rows: list[Row], offset: timezone, ascii_only: bool) -> None:
+def test_rows_come_back_from_jsonl(rows: list[Row], offset: timezone, ascii_only: bool) -> None:
     def shown(time: object) -> str:
         assert isinstance(time, datetime)
         return time.astimezone(offset).isoformat()
@@ -74,7 +74,9 @@ def test_jsonl(rows: list[Row], offset: timezone, ascii_only: bool) -> None:
 
 
 @given(posts(ANY), st.booleans(), st.sampled_from(["1.0", "2.0"]), st.integers(1, 5))
-def test_parquet(rows: list[Row], dictionary: bool, pages: str, group: int) -> None:
+def test_rows_come_back_from_parquet(
+    rows: list[Row], dictionary: bool, pages: str, group: int
+) -> None:
     buffer = io.BytesIO()
     table = pa.Table.from_pylist(rows, POSTS)
     parquet.write_table(
@@ -84,12 +86,12 @@ def test_parquet(rows: list[Row], dictionary: bool, pages: str, group: int) -> N
 
 
 @given(posts(ANY))
-def test_data_frame(rows: list[Row]) -> None:
+def test_rows_come_back_from_a_data_frame(rows: list[Row]) -> None:
     assert open_posts(pa.Table.from_pylist(rows, POSTS)).read_all().to_pylist() == rows
 
 
 @given(st.lists(ONE_LINE, min_size=1), st.sampled_from(["\n", "\r\n"]))
-def test_lines(lines: list[str], ending: str) -> None:
+def test_rows_come_back_from_plain_lines(lines: list[str], ending: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "a.txt")
         path.write_bytes(ending.join(["first", *lines]).encode())

@@ -1,7 +1,5 @@
 """One advisor page and one browser for all tests here, and a visitor who is watched."""
 
-import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -10,7 +8,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-import uvicorn
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -27,10 +24,12 @@ from sottovoce.web.advise.app import Options, create_app
 from sottovoce.web.advise.desk import DEMO, Comparison
 from sottovoce.web.advise.from_rank_server import ask
 from sottovoce.web.advise.reporting import Reporting
+from sottovoce.web.listening import listening_socket
 from sottovoce.web.rank.service import RankService
 from sottovoce.web.rank.sqlite import SqliteStore
 from sottovoce.web.security.door import Door
 from support.rank_servers import running
+from support.serving import served_at
 
 pytest_plugins = ["support.browser"]
 PATIENCE_MS = 20_000
@@ -110,21 +109,14 @@ def serving(
     folder: Path, comparison: Comparison, reporting: Reporting | None = None
 ) -> Iterator[Advisor]:
     """A page on a port that the system chose, until the block ends."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    listener = listening_socket("127.0.0.1", 0)
     port = listener.getsockname()[1]
     store, door = folder / "advise.sqlite", Door()
     app = create_app(
         Options(port=port, store=store, comparison=comparison, reporting=reporting, door=door)
     )
-    config = uvicorn.Config(app, lifespan="on", ws="none", log_level="warning")
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    yield Advisor(f"http://127.0.0.1:{port}", door, store)
-    server.should_exit = True
-    thread.join()
-    listener.close()
+    with listener, served_at(listener, app):
+        yield Advisor(f"http://127.0.0.1:{port}", door, store)
 
 
 @pytest.fixture

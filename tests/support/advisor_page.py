@@ -1,19 +1,18 @@
 """The advisor page on a port of its own, and a client that was let in at the door."""
 
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
-import uvicorn
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
 from sottovoce.web.advise.app import Options, create_app
 from sottovoce.web.security.door import Door
+from support.serving import served_at
 
 
 class PageClient(httpx.Client):
@@ -44,18 +43,10 @@ def served(folder: Path, *, let_in: bool = True, **options: Any) -> Iterator[Pag
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port, door = listening.getsockname()[1], Door()
         page = create_app(Options(port, folder / "advise.sqlite", door=door, **options))
-        server = uvicorn.Server(uvicorn.Config(page, log_level="error", access_log=False))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        try:
-            # Until the server takes it, the connection waits in the socket's queue.
-            with PageClient(page, door, port) as client:
-                if let_in:
-                    client.come_in()
-                yield client
-        finally:
-            server.should_exit = True
-            thread.join()
+        with served_at(listening, page), PageClient(page, door, port) as client:
+            if let_in:
+                client.come_in()
+            yield client
 
 
 def routes_of(app: object) -> list[tuple[str, str]]:

@@ -1,15 +1,12 @@
 """Rank servers in this process, under a clock that tests turn."""
 
 import socket
-import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
-
-import uvicorn
 
 from sottovoce.advisor.rank.buckets import Buckets
 from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
@@ -20,6 +17,7 @@ from sottovoce.web.rank.pair import CHECK, FirstServer, SecondServer
 from sottovoce.web.rank.peer_auth import PeerKey
 from sottovoce.web.rank.service import RankService
 from sottovoce.web.rank.sqlite import SqliteStore
+from support.serving import served_at
 
 with warnings.catch_warnings():
     # Starlette would rather have a successor of httpx, which is not in the environment.
@@ -107,14 +105,9 @@ def running(service: RankService, limits: Limits = UNLIMITED) -> Iterator[InProc
 @contextmanager
 def listening(service: RankService) -> Iterator[str]:
     """The service at a port that the system chose."""
-    config = uvicorn.Config(create_app(service, UNLIMITED), log_level="error", lifespan="off")
-    server = uvicorn.Server(config)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
-            service.close()
+    with (
+        closing(service),
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        served_at(listener, create_app(service, UNLIMITED), lifespan="off"),
+    ):
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"

@@ -29,7 +29,7 @@ def written(folder: Path, name: str, content: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", ["log.txt", "log.tsv", "log.txt.gz"])
+@pytest.mark.parametrize("name", ["log.txt", "log.tsv", "log.txt.gz", "log.aol", "log.aol.gz"])
 def test_clicks_on_one_query_are_one_post(tmp_path: Path, name: str) -> None:
     corpus = open_posts(written(tmp_path, name, LOG))
     table = corpus.read_all()

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.kernel
         ("שָׁלוֹם עולם", ["שָׁלוֹם", "עולם"]),
     ],
 )
-def test_words_of(text: str, words: list[str]) -> None:
+def test_a_text_is_cut_into_words_as_the_reference_does(text: str, words: list[str]) -> None:
     assert tokenize([text]) == [words]
     assert reference.words(text) == words
 

@@ -45,7 +45,7 @@ def test_lists_that_cannot_name_columns_are_refused(terms: list[str], message: s
     ("content", "message"),
     [
         (b"", "holds no term"),
-        (b"\xff\xfe\x00", "it is no UTF-8 text"),
+        (b"\xff\xfe\x00", "no UTF-8 text"),
         (b'#sottovoce-vocabulary {"data_dependent": tru\nword\n', "header .* is damaged"),
         (b"#sottovoce-vocabulary 3\nword\n", "header .* is damaged"),
         (b'word\n#sottovoce-vocabulary {"data_dependent": true, "origin": ""}\n', "is damaged or"),
@@ -63,7 +63,7 @@ def test_files_that_hold_no_vocabulary_are_refused(
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="cannot read the vocabulary .*No such file or directory"):
+    with pytest.raises(CorpusError, match="cannot read the vocabulary .*: No such file"):
         Vocabulary.load(tmp_path / "none.txt")
 
 

@@ -1,7 +1,7 @@
 """The others: where a score, or a person's words, would stand among them."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -58,17 +58,18 @@ class KnownCrowd:
     def seats(self, variants: Variants) -> Seats:
         """Her scores by one small state, the places by searching among the others."""
         hers = own_scores(self.header, self.setting, self.topics, variants)
-        low, high = np.empty(hers.shape, np.int64), np.empty(hers.shape, np.int64)
-        for column, topic in enumerate(self.topics):
-            others = self.scores[topic]
-            low[:, column] = others.size + 1 - np.searchsorted(others, hers[:, column], "right")
-            high[:, column] = others.size + 1 - np.searchsorted(others, hers[:, column], "left")
+        low, high = places_by_topic(hers, self.topics, self._places)
         users = [self.scores[topic].size + 1 for topic in self.topics]
         return Seats(hers, low, high, high, np.array(users))
 
     def others(self, variants: Variants) -> Sequence[Scores]:  # noqa: ARG002 - they do not depend on her
         """For each topic, ascending."""
         return [self.scores[topic] for topic in self.topics]
+
+    def _places(self, topic: str, hers: Scores) -> tuple[Places, Places]:
+        others = self.scores[topic]
+        first, last = (np.searchsorted(others, hers, side) for side in ("right", "left"))
+        return others.size + 1 - first, others.size + 1 - last
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +111,17 @@ class ReactingCrowd:
         community.words = use
         score = self.setting.how().score
         return [score(community, topic, self.setting.risk) for topic in self.topics]
+
+
+def places_by_topic(
+    hers: Scores,
+    topics: Sequence[str],
+    places: Callable[[str, Scores], tuple[Places, Places]],
+) -> tuple[Places, Places]:
+    """The best and the worst place of each variant for each topic, of which ``places`` tells."""
+    found = [places(topic, hers[:, column]) for column, topic in enumerate(topics)]
+    low, high = (np.column_stack(each) for each in zip(*found, strict=True))
+    return low, high
 
 
 def own_scores(

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sottovoce.advisor.community_crowd import Scores, Seats, own_scores
+from sottovoce.advisor.community_crowd import Places, Scores, Seats, own_scores, places_by_topic
 from sottovoce.advisor.community_setting import Setting
 from sottovoce.advisor.what_if_variants import Variants
 from sottovoce.assess.header import Header
@@ -45,9 +44,7 @@ class Histogram:
         at_least = tuple(np.cumsum(np.asarray(counts)[::-1])[::-1].astype(float).tolist())
         return cls(tuple(edges), at_least, at_least, int(sum(counts)))
 
-    def bounds(
-        self, scores: Scores, included: float | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def bounds(self, scores: Scores, included: float | None) -> tuple[Places, Places]:
         """The best and the worst place of each score; ``included``: her score in the histogram.
 
         The place is at least 1 + those surely above her bucket, and at most all who may be in her
@@ -84,13 +81,13 @@ class HistogramCrowd:
     def seats(self, variants: Variants) -> Seats:
         """Her scores exactly, the places between bounds."""
         hers = own_scores(self.header, self.setting, self.topics, variants)
-        low, high = np.empty(hers.shape, np.int64), np.empty(hers.shape, np.int64)
-        for column, topic in enumerate(self.topics):
-            own = None if self.included is None else self.included[topic]
-            found = self.histograms[topic].bounds(hers[:, column], own)
-            low[:, column], high[:, column] = found
+        low, high = places_by_topic(hers, self.topics, self._bounds)
         known = [self.histograms[topic].users for topic in self.topics]
         return Seats(hers, low, high, low, np.array(known) + (self.included is None))
+
+    def _bounds(self, topic: str, hers: Scores) -> tuple[Places, Places]:
+        own = None if self.included is None else self.included[topic]
+        return self.histograms[topic].bounds(hers, own)
 
     def others(self, variants: Variants) -> Sequence[Scores]:  # noqa: ARG002 - they do not depend on her
         """The edges, each as often as users are in its bucket in the middle of the bounds."""

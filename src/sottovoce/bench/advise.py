@@ -19,6 +19,7 @@ from sottovoce.advisor.person_values import Post
 from sottovoce.assess.api import plan_scoring
 from sottovoce.bench import rank_server
 from sottovoce.bench.advise_page import Page, started_page
+from sottovoce.bench.advise_windows import asked_at_once
 from sottovoce.bench.rows import BenchRow, bench_row
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CheckFailedError
@@ -27,6 +28,8 @@ COUNT = 20_000
 QUESTIONS = 300
 WHAT_IF_LIMIT_MS = 100.0
 DRAFT_LIMIT_MS = 50.0
+WINDOWS = 100
+WINDOWS_LIMIT_MS = 200.0
 WARM_UP = 5
 _HERSELF = "herself"
 _UNTICKED = 50
@@ -44,6 +47,7 @@ def bench_advise(posts: int = COUNT, *, questions: int = QUESTIONS) -> list[Benc
         rows = [
             *_what_if_rows(person, page, questions),
             *_draft_rows(person, page, questions),
+            _windows_row(person, page, questions),
         ]
     return [*rows, _again_row(person), *rank_server.rows()]
 
@@ -116,6 +120,20 @@ def _draft_rows(person: Person, page: Page, questions: int) -> Iterator[BenchRow
     for case, ask in cases.items():
         name = f"draft check on {len(texts):,} posts, {case}"
         yield _row(name, p95_ms(ask, questions), DRAFT_LIMIT_MS)
+
+
+def _windows_row(person: Person, page: Page, questions: int) -> BenchRow:
+    """Many windows at once, each with a what-if every second or so."""
+    shown = [post.id for post in person.posts[:_SHOWN]]
+    topic = person.community.topics[0]
+
+    def ask(window: Page, number: int) -> object:
+        gone = number % len(shown)
+        return window.what_if(topic, shown, shown[:gone] + shown[gone + 1 :])
+
+    taken = asked_at_once(page, ask, WINDOWS, max(1, questions * 4 // WINDOWS))
+    case = f"what-if on {len(person.posts):,} posts, page, {WINDOWS} windows at once"
+    return _row(case, float(np.percentile(taken, 95)) * 1000, WINDOWS_LIMIT_MS)
 
 
 def _row(case: str, taken_ms: float, limit_ms: float) -> BenchRow:

@@ -5,8 +5,6 @@ import http.client
 import io
 import json
 import secrets
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,21 +13,31 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from sottovoce.advisor.person_values import Post
+from sottovoce.bench.own_command import TIMEOUT_S, OwnCommand
 from sottovoce.errors import CheckFailedError
 
-TIMEOUT_S = 120
 _FOUND = (200, 303)
 
 
 class Page:
     """One session of one browser, without the browser."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, host: str, cookie: str = "") -> None:
+        self._host, self._cookie = host, cookie
+        self._connection = http.client.HTTPConnection(host, timeout=TIMEOUT_S)
+
+    @classmethod
+    def entered(cls, address: str) -> "Page":
+        """Come in by the address that works once."""
         parts = urlsplit(address)
-        self._host = parts.netloc
-        self._connection = http.client.HTTPConnection(parts.netloc, timeout=TIMEOUT_S)
-        answer, _ = self._ask("GET", f"{parts.path}?{parts.query}", b"", {})
-        self._cookie = (answer.headers["set-cookie"] or "").partition(";")[0]
+        page = cls(parts.netloc)
+        answer, _ = page._ask("GET", f"{parts.path}?{parts.query}", b"", {})
+        page._cookie = (answer.headers["set-cookie"] or "").partition(";")[0]
+        return page
+
+    def another_window(self) -> "Page":
+        """The same session over a connection of its own."""
+        return Page(self._host, self._cookie)
 
     def upload(self, posts: Sequence[Post]) -> None:
         """Bring posts as a CSV file, all of one person."""
@@ -93,7 +101,7 @@ def csv_of(posts: Sequence[Post]) -> bytes:
 def started_page(posts: Sequence[Post]) -> Iterator[Page]:
     """``sottovoce advise`` with these posts brought; ended when the block ends."""
     with tempfile.TemporaryDirectory() as folder, advisor_process(Path(folder)) as address:
-        page = Page(address)
+        page = Page.entered(address)
         try:
             page.upload(posts)
             yield page
@@ -104,18 +112,9 @@ def started_page(posts: Sequence[Post]) -> Iterator[Page]:
 @contextmanager
 def advisor_process(folder: Path, *more: str) -> Iterator[str]:
     """Start ``sottovoce advise``; the address that lets a browser in."""
-    options = ("--no-open", "--json", "--store", str(folder / "advise.sqlite"))
-    command = [sys.executable, "-m", "sottovoce.cli", "advise", *options, *more]
-    said = folder / "said.txt"
-    with said.open("w") as errors:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)  # noqa: S603 - our own
+    options = ("--no-open", "--store", str(folder / "advise.sqlite"))
+    command = OwnCommand("advise", *options, *more, folder=folder)
     try:
-        line = "" if process.stdout is None else process.stdout.readline()
-        if not line:
-            raise CheckFailedError(f"sottovoce advise did not start: {said.read_text().strip()}")
-        yield str(json.loads(line)["address"])
+        yield str(command.announced()["address"])
     finally:
-        process.terminate()
-        process.wait(TIMEOUT_S)
-        if process.stdout is not None:
-            process.stdout.close()
+        command.stop()

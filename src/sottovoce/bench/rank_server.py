@@ -1,207 +1,24 @@
 """The rank server under load: reports at a given pace, their latencies, and a kill in the middle.
 
 The server is a process of its own on one core, with its SQLite file on the disk of the temporary
-folder; the load comes from this process. Reports are sent at fixed times whether or not earlier
-ones were answered, and a latency counts from the time a report was due, so that a server that
-stalls is not spared the reports it kept waiting.
+folder; the load comes from this process.
 """
 
 import asyncio
-import json
 import os
-import sqlite3
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-from urllib.request import urlopen
 
-import numpy as np
-
-from sottovoce.advisor.rank.description import Description
+from sottovoce.bench.rank_load import Outcome, send, send_all
+from sottovoce.bench.rank_server_process import ServerProcess
 from sottovoce.bench.rows import BenchRow, bench_row
-from sottovoce.errors import CheckFailedError
 
 REPORTS = 10_000
 PACE = 500
 """Reports a second."""
 BOUND_MS = 200.0
-_CONNECTIONS = 32
-_TOPICS = '[[topic]]\nname = "debt"\ndomain = "money"\nwords = ["debt"]\nsensitive = true\n'
-
-
-class ServerProcess:
-    """A rank server in a folder, on a port of its own; it can be killed and started again."""
-
-    def __init__(self, folder: Path, *, core: int | None = None) -> None:
-        self.store = folder / "rank.sqlite"
-        self._topics = folder / "topics.toml"
-        self._topics.write_text(_TOPICS, encoding="utf-8")
-        self._core = core
-        self.start()
-
-    def start(self) -> None:
-        """Start the process and wait until it answers."""
-        options = {
-            "--topics": self._topics,
-            "--measure": "lda",
-            "--period": "52w",
-            "--store": self.store,
-            "--port": 0,
-            "--rate": 0,
-            "--rate-per-address": 0,
-        }
-        words = [str(word) for option in options.items() for word in option]
-        command = [sys.executable, "-m", "sottovoce.cli", "rank-server", *words]
-        self._process = subprocess.Popen(  # noqa: S603 - our own command
-            [*command, "--json"], stdout=subprocess.PIPE, text=True
-        )
-        if self._core is not None:
-            os.sched_setaffinity(self._process.pid, {self._core})
-        self.port, self.described = self._wait()
-
-    def kill(self) -> None:
-        """End it without a chance to finish anything."""
-        self._process.kill()
-        self._ended()
-
-    def stop(self) -> None:
-        """End it in good order."""
-        self._process.terminate()
-        self._ended()
-
-    def _ended(self) -> None:
-        self._process.wait()
-        if self._process.stdout:
-            self._process.stdout.close()
-
-    def cpu_s(self) -> float:
-        """The processor time that it has used."""
-        fields = (
-            Path(f"/proc/{self._process.pid}/stat")
-            .read_text(encoding="ascii")
-            .rpartition(")")[2]
-            .split()
-        )
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def tokens(self) -> set[str]:
-        """The ids of all reports in the store."""
-        with closing(sqlite3.connect(self.store)) as connection:
-            return {row[0] for row in connection.execute("SELECT token FROM rank_report")}
-
-    def lose(self, tokens: Sequence[str]) -> None:
-        """Delete reports from the store of a server that does not run."""
-        with closing(sqlite3.connect(self.store)) as connection, connection:
-            each = [(token,) for token in tokens]
-            connection.executemany("DELETE FROM rank_report WHERE token = ?", each)
-
-    def bodies(self, number: int) -> dict[str, bytes]:
-        """``number`` reports as requests, by id."""
-        description = Description.from_record(self.described)
-        noise = description.noise("debt")
-        entries = noise.reports(np.arange(number) % noise.buckets)
-        head = {
-            "topic": "debt",
-            "period": self.described["period"],
-            "description": description.version,
-        }
-        tokens = [os.urandom(16).hex() for _ in range(number)]
-        return {
-            token: json.dumps(head | {"id": token, "entries": row.tolist()}).encode()
-            for token, row in zip(tokens, entries, strict=True)
-        }
-
-    def _wait(self) -> tuple[int, dict[str, Any]]:
-        """The port that the process names once it listens, and its description."""
-        announced = self._process.stdout.readline() if self._process.stdout else ""
-        if not announced:
-            raise CheckFailedError("the rank server did not start.")
-        url = json.loads(announced)["url"]
-        with urlopen(f"{url}/description") as answer:  # noqa: S310 - on this machine
-            return int(url.rpartition(":")[2]), json.load(answer)
-
-
-@dataclass
-class Outcome:
-    """What became of the reports: acknowledged ones with their latency, and the others."""
-
-    latencies_s: dict[str, float] = field(default_factory=dict)
-    failed: set[str] = field(default_factory=set)
-    seconds: float = 0.0
-
-    def percentile_ms(self, percent: float) -> float:
-        """A percentile of the latencies."""
-        return 1000 * float(np.percentile(list(self.latencies_s.values()), percent))
-
-
-def send(port: int, bodies: dict[str, bytes], pace: float) -> Outcome:
-    """Send all reports at ``pace`` a second (0: as fast as answers come)."""
-    return asyncio.run(_send(port, bodies, pace))
-
-
-async def _send(port: int, bodies: dict[str, bytes], pace: float) -> Outcome:
-    outcome, begin = Outcome(), time.perf_counter()
-    jobs = enumerate(bodies.items())
-
-    async def worker() -> None:
-        connection = _Connection(port)
-        for place, (token, body) in jobs:
-            due = begin + place / pace if pace else time.perf_counter()
-            await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            if await connection.post(body):
-                outcome.latencies_s[token] = time.perf_counter() - due
-            else:
-                outcome.failed.add(token)
-        connection.close()
-
-    await asyncio.gather(*(worker() for _ in range(_CONNECTIONS)))
-    outcome.seconds = time.perf_counter() - begin
-    return outcome
-
-
-class _Connection:
-    """One kept-alive connection, opened again when it broke."""
-
-    def __init__(self, port: int) -> None:
-        self._port = port
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-
-    async def post(self, body: bytes) -> bool:
-        """Whether the server acknowledged ``body``."""
-        try:
-            if self._streams is None:
-                self._streams = await asyncio.open_connection("127.0.0.1", self._port)
-            reader, writer = self._streams
-            writer.write(_HEAD % len(body) + body)
-            head = await reader.readuntil(b"\r\n\r\n")
-            await reader.readexactly(_length(head))
-        except (OSError, asyncio.IncompleteReadError):
-            self.close()
-            return False
-        return head.startswith(b"HTTP/1.1 200")
-
-    def close(self) -> None:
-        """Close it."""
-        if self._streams is not None:
-            self._streams[1].close()
-            self._streams = None
-
-
-_HEAD = (
-    b"POST /reports HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    b"Content-Length: %d\r\n\r\n"
-)
-
-
-def _length(head: bytes) -> int:
-    found = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length"))
-    return int(found.partition(b":")[2])
 
 
 @dataclass(frozen=True)
@@ -237,7 +54,7 @@ def survive_kill(folder: Path, reports: int, *, pace: float = PACE, lose: int = 
 
 
 async def _send_and_kill(server: ServerProcess, bodies: dict[str, bytes], pace: float) -> Outcome:
-    sending = asyncio.create_task(_send(server.port, bodies, pace))
+    sending = asyncio.create_task(send_all(server.port, bodies, pace))
     await asyncio.sleep(len(bodies) / pace / 2)
     server.kill()
     return await sending

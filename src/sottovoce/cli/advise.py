@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def advise(
-    port: Annotated[int, typer.Option(help="Port; 0 takes any that is free.")] = 0,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen at; 0: any that is free.")] = 0,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     beyond: Annotated[
         bool,
         typer.Option(

@@ -21,8 +21,19 @@ def alerts(
     topic: Annotated[
         list[str] | None, typer.Option(help="For this topic; default: the sensitive ones.")
     ] = None,
-    k: Annotated[float | None, typer.Option("-k", help="Default: as last ranked.")] = None,
-    m: Annotated[int | None, typer.Option("-m", help="Default: as last ranked.")] = None,
+    k: Annotated[
+        float | None,
+        typer.Option(
+            "-k", help="Share of a domain that a broad interest covers; default: as last ranked."
+        ),
+    ] = None,
+    m: Annotated[
+        int | None,
+        typer.Option(
+            "-m",
+            help="Number of time buckets that a lasting interest covers; default: as last ranked.",
+        ),
+    ] = None,
     top: Annotated[str, typer.Option(help="The bands to watch, in percent.")] = "1,5,10",
     hysteresis: Annotated[
         float, typer.Option(help="Leave the top p% only beyond p (1 + this)%.")

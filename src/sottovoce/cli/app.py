@@ -1,9 +1,10 @@
 """All commands in one place."""
 
-import inspect
+from inspect import getdoc
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 import sottovoce
 from sottovoce.cli import (
@@ -21,6 +22,7 @@ from sottovoce.cli import (
     learn,
     ledger,
     loop,
+    rank_edges,
     rank_server,
     release,
     simulate,
@@ -30,7 +32,6 @@ from sottovoce.cli import (
 
 app = typer.Typer(
     name="sottovoce",
-    help="Assess, release and learn from private text. Nothing leaves this machine.",
     no_args_is_help=True,
     # Typer's own traceback would show local variables, and these hold people's texts.
     pretty_exceptions_enable=False,
@@ -50,6 +51,7 @@ app.command("advise")(advise.advise)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.command("rank-server")(rank_server.rank_server)
+app.command("rank-edges")(rank_edges.rank_edges)
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(learn.learn, name="learn")
 app.add_typer(topics.topics, name="topics")
@@ -59,10 +61,14 @@ app.command("study")(study.study)
 
 
 def _let_help_flow(commands: typer.Typer) -> None:
-    """Paragraphs of --help fill the screen: without the line ends of our own docstrings."""
+    """Leave line breaks of help to the terminal, and brackets as they are: Rich would swallow them.
+
+    A docstring is broken for our editors; shown as it stands, every other line at 80 columns would
+    hold a few words only.
+    """
     for command in commands.registered_commands:
-        paragraphs = inspect.cleandoc(command.callback.__doc__ or "").split("\n\n")
-        command.help = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+        paragraphs = (getdoc(command.callback) or "").split("\n\n")
+        command.help = escape("\n\n".join(" ".join(each.split()) for each in paragraphs))
     for group in commands.registered_groups:
         if group.typer_instance is not None:
             _let_help_flow(group.typer_instance)
@@ -86,4 +92,4 @@ def root(
         ),
     ] = False,
 ) -> None:
-    """Assess, release and learn from private text. Nothing leaves this machine."""
+    """Assess, release and learn from private text. Nothing is sent that you did not ask to send."""

@@ -49,7 +49,7 @@ from sottovoce.cli.reading import (
     read_options,
 )
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 from sottovoce.files import refuse_overlap
 
@@ -60,15 +60,12 @@ if TYPE_CHECKING:
 def assess(
     posts: Annotated[
         Path | None,
-        typer.Argument(
-            parser=Address, metavar="[POSTS]", help="Posts: user, time, text; none: rank the state."
-        ),
+        typer.Argument(parser=Address, help="Posts: user, time, text; none: rank the state."),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
             parser=Address,
-            metavar="PATH",
             help="File for the ranks, in Parquet, a folder on Spark; a state needs none.",
         ),
     ] = None,
@@ -96,7 +93,7 @@ def assess(
         list[Path] | None, typer.Option(help="Fold in the state of another part of the posts.")
     ] = None,
     keep_buckets: Annotated[
-        int | None, typer.Option(min=1, help="The largest -m a new state allows; default 12.")
+        int | None, typer.Option(min=1, help="The largest -m a new state allows; default: 12.")
     ] = None,
     keep_posts: Annotated[
         bool | None,
@@ -115,7 +112,7 @@ def assess(
     header: HeaderOption = None,
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
-    max_line_bytes: LineLimitOption = 16 * MIB,
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     engine: EngineOption = "embedded",
     master: MasterOption = None,
     spark_conf: SparkConfOption = None,

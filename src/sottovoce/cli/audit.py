@@ -32,11 +32,11 @@ def audit(
     release: Annotated[Path | None, typer.Option(help="Audit a release's folder.")] = None,
     epsilon: Annotated[
         str | None,
-        typer.Option(help=f"The sampler's claim, as 0.1 or 1/3; {DEFAULT_EPSILON} by default."),
+        typer.Option(help=f"The sampler's claim, as 0.1 or 1/3; default: {DEFAULT_EPSILON}."),
     ] = None,
     precision: Annotated[
         int | None,
-        typer.Option(help=f"The sampler's claim: N, in words; {DEFAULT_PRECISION} by default."),
+        typer.Option(help=f"The sampler's claim: N, in words; default: {DEFAULT_PRECISION}."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:

@@ -16,7 +16,7 @@ from sottovoce.cli.reading import (
     warn_about_rows,
 )
 from sottovoce.cli.shown import AsJson, progress, show_facts, show_json
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def count(
     fields: FieldsOption = None,
     header: HeaderOption = None,
     encoding: EncodingOption = "utf-8",
-    max_line_bytes: LineLimitOption = 16 * MIB,
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
     """Count the words of texts into a sparse matrix (scipy.sparse.load_npz reads it).

@@ -18,13 +18,7 @@ from sottovoce.cli.reading import (
     warn_about_rows,
 )
 from sottovoce.cli.shown import AsJson, progress, show_facts, show_json
-from sottovoce.corpus.reading import (
-    ReadOptions,
-    check_truth_against_posts,
-    open_posts,
-    read_truth,
-)
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES, ReadOptions
 
 
 def describe(
@@ -37,14 +31,15 @@ def describe(
     header: HeaderOption = None,
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
-    max_line_bytes: LineLimitOption = 16 * MIB,
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
     """Describe a community in numbers: no word and no name is shown.
 
     Example: sottovoce describe community/posts.parquet --truth community/truth.parquet
     """
-    from sottovoce.corpus.summary import QUANTILES, summarise_posts  # noqa: PLC0415 - fast --help
+    from sottovoce.corpus.reading import open_posts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.summary import QUANTILES, summarise_posts  # noqa: PLC0415 - likewise
 
     options = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
     corpus = open_posts(posts, options=options)
@@ -69,6 +64,12 @@ def describe(
 
 
 def _coverage(truth: Path, posts: Path, options: ReadOptions) -> dict[str, int]:
+    from sottovoce.corpus.reading import (  # noqa: PLC0415 - keeps --help fast
+        check_truth_against_posts,
+        open_posts,
+        read_truth,
+    )
+
     return check_truth_against_posts(
         read_truth(truth), open_posts(posts, options=options)
     )._asdict()

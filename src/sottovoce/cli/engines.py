@@ -30,14 +30,16 @@ EngineOption = Annotated[
 ]
 MasterOption = Annotated[
     str | None,
-    typer.Option("--master", help="Spark's: spark://HOST:PORT, yarn, ...; default local[*]."),
+    typer.Option("--master", help="Spark's: spark://HOST:PORT, yarn, ...; default: local[*]."),
 ]
 SparkConfOption = Annotated[
     list[str] | None, typer.Option("--spark-conf", help="A setting of Spark's, NAME=VALUE.")
 ]
 PartitionsOption = Annotated[
     int | None,
-    typer.Option("--partitions", min=1, help="Parts that Spark cuts users into; default 2 a core."),
+    typer.Option(
+        "--partitions", min=1, help="Parts that Spark cuts users into; default: 2 a core."
+    ),
 ]
 RanksOption = Annotated[
     str,

@@ -30,7 +30,7 @@ from sottovoce.cli.reading import (
     warn_about_rows,
 )
 from sottovoce.cli.shown import AsJson, progress, show_facts, show_json, show_rows
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def explain(
     header: HeaderOption = None,
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
-    max_line_bytes: LineLimitOption = 16 * MIB,
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
     """Explain one user's rank: which of her posts and words put her there, and what if not.

@@ -26,10 +26,10 @@ def init(
     ] = "masks",
     hosts: Annotated[
         str | None,
-        typer.Option(help="Where parties listen, in the order shown; by default here."),
+        typer.Option(help="Where parties listen, in the order shown; default: here."),
     ] = None,
     base_port: Annotated[
-        int | None, typer.Option(help="The first party's port; by default free ones.")
+        int | None, typer.Option(help="The first party's port; default: free ones.")
     ] = None,
     passphrase: Annotated[
         str, typer.Option(help="Seal all keys: prompt, env:VARIABLE or file:PATH.")

@@ -18,7 +18,7 @@ from sottovoce.cli.reading import (
 )
 from sottovoce.cli.shown import AsJson, progress
 from sottovoce.cli.study_shown import show_study
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def loop(
     header: HeaderOption = None,
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
-    max_line_bytes: LineLimitOption = 16 * MIB,
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
     """Assess a community, release its word counts, and assess what an adversary sees in them.

@@ -1,6 +1,8 @@
 """``sottovoce rank-server``."""
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,14 +10,48 @@ import typer
 
 from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.shown import AsJson
-from sottovoce.errors import ParameterError
+from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.advisor.rank.description import Description
+    from sottovoce.advisor.rank.description import Description, RankedTopic
     from sottovoce.web.rank.service import RankService
     from sottovoce.web.rank.storage import Store
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+@dataclass(frozen=True)
+class _Between:
+    """How the command line says where buckets lie."""
+
+    number: int | None
+    lowest: float | None
+    highest: float | None
+    edges: Path | None
+
+    def of(self, topics: Sequence[str], measure: str) -> "tuple[RankedTopic, ...]":
+        from sottovoce.advisor.rank.buckets import (  # noqa: PLC0415 - fast --help
+            BUCKETS,
+            Buckets,
+            score_range,
+        )
+        from sottovoce.advisor.rank.description import RankedTopic  # noqa: PLC0415 - fast --help
+        from sottovoce.advisor.rank.edges import load_edges  # noqa: PLC0415 - fast --help
+
+        bounds = (self.lowest, self.highest)
+        if self.edges is not None:
+            if any(each is not None for each in (self.number, *bounds)):
+                raise ParameterError(
+                    "--edges says where all buckets lie; leave --buckets, --lowest and --highest "
+                    "out."
+                )
+            return _with_edges(load_edges(self.edges), topics, measure, self.edges)
+        low, high = bounds
+        if (low is None) != (high is None):
+            raise ParameterError("--lowest and --highest go together; give both or neither.")
+        ends = score_range(measure) if low is None or high is None else (low, high)
+        even = Buckets.even(*ends, BUCKETS if self.number is None else self.number)
+        return tuple(RankedTopic(topic, measure, even) for topic in topics)
 
 
 def rank_server(
@@ -31,11 +67,17 @@ def rank_server(
     epsilon: Annotated[
         str, typer.Option(help="What a report costs: per bucket (noise) or period (shares).")
     ] = "1",
-    buckets: Annotated[int, typer.Option(help="How many score buckets.")] = 20,
+    buckets: Annotated[
+        int | None, typer.Option(help="How many score buckets; 20 by default.", show_default=False)
+    ] = None,
     lowest: Annotated[
-        float | None, typer.Option(help="Where the buckets begin; by default as the measure does.")
+        float | None, typer.Option(help="Where the buckets begin; default: as the measure does.")
     ] = None,
     highest: Annotated[float | None, typer.Option(help="Where the buckets end.")] = None,
+    edges: Annotated[
+        Path | None,
+        typer.Option(help="Edges that rank-edges wrote, instead of --buckets between two bounds."),
+    ] = None,
     period: Annotated[str, typer.Option(help="How long a period lasts: 90s, 12h, 1d, 1w.")] = "1w",
     minimum: Annotated[int, typer.Option(help="With fewer reports a histogram is withheld.")] = 100,
     peer: Annotated[
@@ -72,13 +114,14 @@ def rank_server(
         from sottovoce.web.rank.app import Limits, create_app  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank.serve import Door, open_store, serve  # noqa: PLC0415 - fast --help
 
-    bounds = None if lowest is None or highest is None else (lowest, highest)
-    rules = _description(topics, measure, setting, mode, epsilon, buckets, bounds, period, minimum)
+    between = _Between(buckets, lowest, highest, edges)
+    rules = _description(topics, measure, setting, mode, epsilon, between, period, minimum)
     if dry_run:
         _show(rules, None, as_json)
         return
-    service = _service(rules, open_store(store), peer, peer_key)
     door = Door(host, port, certificate, key)
+    door.check()
+    service = _service(rules, open_store(store), peer, peer_key)
     app = create_app(service, Limits(rate, rate_per_address))
     try:
         serve(app, door, lambda url: _show(rules, url, as_json))
@@ -115,33 +158,38 @@ def _description(
     setting: str,
     mode: str,
     epsilon: str,
-    buckets: int,
-    bounds: tuple[float, float] | None,
+    between: _Between,
     period: str,
     minimum: int,
 ) -> "Description":
-    from sottovoce.advisor.rank.buckets import Buckets, score_range  # noqa: PLC0415 - fast --help
-    from sottovoce.advisor.rank.description import (  # noqa: PLC0415 - fast --help
-        MODES,
-        Description,
-        RankedTopic,
-    )
+    from sottovoce.advisor.rank.description import MODES, Description  # noqa: PLC0415 - fast --help
     from sottovoce.release.exact import positive  # noqa: PLC0415 - fast --help
     from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - fast --help
 
     catalogue = Catalogue.load(topics)
     chosen = catalogue.sensitive or catalogue.topics
-    between = Buckets.even(*(bounds or score_range(measure)), buckets)
     if mode not in MODES:
         raise ParameterError(f"--mode must be one of {', '.join(MODES)}.")
     return Description(
         mode,  # type: ignore[arg-type] # checked above
         positive(epsilon, "epsilon"),
-        tuple(RankedTopic(topic.name, measure, between) for topic in chosen),
+        between.of([topic.name for topic in chosen], measure),
         setting,
         _seconds(period),
         minimum,
     )
+
+
+def _with_edges(
+    known: "Mapping[str, RankedTopic]", topics: Sequence[str], measure: str, path: Path
+) -> "tuple[RankedTopic, ...]":
+    for topic in topics:
+        if topic not in known or known[topic].measure != measure:
+            raise InputError(
+                f"{path} has no edges of {topic!r} under the measure {measure}; leave the topic "
+                "out of the catalogue, or --edges out."
+            )
+    return tuple(known[topic] for topic in topics)
 
 
 def _seconds(period: str) -> int:

@@ -10,7 +10,7 @@ from sottovoce.errors import ParameterError
 
 FormatOption = Annotated[
     str | None,
-    typer.Option("--format", help=f"{', '.join(Format)}; by default from the file's name."),
+    typer.Option("--format", help=f"{', '.join(Format)}; default: from the file's name."),
 ]
 FieldsOption = Annotated[
     str | None,

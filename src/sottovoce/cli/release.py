@@ -29,7 +29,7 @@ from sottovoce.cli.reading import (
     warn_about_rows,
 )
 from sottovoce.cli.shown import AsJson, progress, show_facts, show_json
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 
 if TYPE_CHECKING:
     from sottovoce.release.accounting import Accounting
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 def release(
     corpus: Annotated[
         Path,
-        typer.Argument(parser=Address, metavar="CORPUS", help="Documents, one row of counts each."),
+        typer.Argument(parser=Address, help="Documents, one row of counts each."),
     ],
     epsilon: Annotated[str, typer.Option(help="For documents up to N words apart; exact: 0.1.")],
     precision: Annotated[int, typer.Option("--precision", "-N", help="N, in words.")],
@@ -81,11 +81,13 @@ def release(
         bool,
         typer.Option("--declare-data-dependent", help="Own up to words that the documents chose."),
     ] = False,
-    min_texts: Annotated[int, typer.Option(help="Drop words in fewer texts.")] = 1,
-    max_terms: Annotated[int | None, typer.Option(help="Keep the most frequent words.")] = None,
-    stop_words: Annotated[str | None, typer.Option(help="'english', or a file.")] = None,
+    min_texts: Annotated[int, typer.Option(help="Drop terms in fewer texts.")] = 1,
+    max_terms: Annotated[int | None, typer.Option(help="Keep the most frequent terms.")] = None,
+    stop_words: Annotated[
+        str | None, typer.Option(help="'english', or a file with one word a line.")
+    ] = None,
     ledger: Annotated[
-        Path | None, typer.Option(help="Privacy ledger; by default beside the corpus.")
+        Path | None, typer.Option(help="Privacy ledger; default: beside the corpus.")
     ] = None,
     budget: Annotated[
         str | None,
@@ -102,7 +104,7 @@ def release(
     header: HeaderOption = None,
     timezone: TimezoneOption = "UTC",
     encoding: EncodingOption = "utf-8",
-    max_line_bytes: LineLimitOption = 16 * MIB,
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     engine: EngineOption = "embedded",
     master: MasterOption = None,
     spark_conf: SparkConfOption = None,

@@ -9,7 +9,7 @@ from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.reading import FieldsOption, FormatOption, HeaderOption, read_options
 from sottovoce.cli.shown import AsJson, progress, show_json
 from sottovoce.cli.study_shown import show_study
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 
@@ -34,7 +34,7 @@ def study(
         Path | None, typer.Option(help="Assess studies: who is sensitive (user, topic, ...).")
     ] = None,
     topics: Annotated[
-        Path | None, typer.Option(help="Assess studies: your catalogue, topics.toml.")
+        Path | None, typer.Option(help="Assess studies: your catalogue of topics, in TOML.")
     ] = None,
     model: Annotated[
         list[Path] | None, typer.Option(help="Assess studies: a model of `topics train`.")
@@ -49,7 +49,7 @@ def study(
         list[Path] | None, typer.Option(help="Judges' votes, for assess-table-1; may be repeated.")
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="scale: about how long to measure; default 180.")
+        float | None, typer.Option(help="scale: about how long to measure; default: 180.")
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
@@ -71,7 +71,7 @@ def study(
         _show([{"study": key, "shows": each.title} for key, each in STUDIES.items()], as_json)
         return
     chosen = study_named(name)
-    read = read_options(file_format, fields, header, "UTC", "utf-8", 16 * MIB)
+    read = read_options(file_format, fields, header, "UTC", "utf-8", DEFAULT_LINE_BYTES)
     if votes and not chosen.takes_votes:
         raise ParameterError(f"{name} takes no votes; leave --votes out.")
     if (half or labels_column) and not chosen.takes_half:

@@ -1,17 +1,19 @@
 """``sottovoce topics judge``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sottovoce.cli.shown import AsJson, progress, show_facts, show_json, show_rows
+from sottovoce.cli.topics_sheets import (
+    agreement_facts,
+    real_votes,
+    refuse_existing_key,
+    show_written,
+    write_sheets,
+)
 from sottovoce.files import refuse_overlap
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from sottovoce.topics.judgements import Agreement, Vote
 
 # As in the judgements' own questions, which would slow down every --help.
 TOPIC_JUDGES, PROFILE_JUDGES = 7, 5
@@ -21,7 +23,7 @@ judge = typer.Typer(
     no_args_is_help=True,
 )
 
-CatalogueArgument = Annotated[Path, typer.Argument(help="The catalogue, topics.toml.")]
+CatalogueArgument = Annotated[Path, typer.Argument(help="The catalogue of topics, in TOML.")]
 VotesArgument = Annotated[list[Path], typer.Argument(help="Filled sheets, or lists of votes.")]
 SeedOption = Annotated[int, typer.Option(help="The same seed gives the same order of rows.", min=0)]
 ThresholdOption = Annotated[
@@ -72,8 +74,8 @@ def export_topics(
     loaded = Catalogue.load(catalogue)
     rows = topic_sheet(loaded, judges=judges, seed=seed, checks=checks)
     columns = SHEET_COLUMNS if judges else PLATFORM_COLUMNS
-    files = _write(out, columns, rows, split=split)
-    _show_written(
+    files = write_sheets(out, columns, rows, split=split)
+    show_written(
         {"files": files, "topics": len(loaded), "judges": judges, "rows": len(rows)}, as_json
     )
 
@@ -103,7 +105,7 @@ def import_topics(
 
     refuse_overlap((out,), votes)
     loaded = Catalogue.load(catalogue)
-    real = _real_votes(votes, allow_missing=allow_missing, drop_failed=drop_failed)
+    real = real_votes(votes, allow_missing=allow_missing, drop_failed=drop_failed)
     judged = judged_topics(
         loaded, topic_votes(real, loaded), threshold=threshold, allow_missing=allow_missing
     )
@@ -132,9 +134,9 @@ def show_agreement(
     """
     from sottovoce.topics.judgements import agreement  # noqa: PLC0415 - keeps --help fast
 
-    found = agreement(_real_votes(votes, allow_missing=allow_missing, drop_failed=drop_failed))
+    found = agreement(real_votes(votes, allow_missing=allow_missing, drop_failed=drop_failed))
     rows = [row.row() for row in found.table]
-    facts = _agreement_facts(found)
+    facts = agreement_facts(found)
     if as_json:
         show_json({**facts, "table": rows})
         return
@@ -144,7 +146,7 @@ def show_agreement(
 
 @judge.command("export-profiles")
 def export_profiles(
-    posts: Annotated[Path, typer.Argument(help="The posts: user, time, text.")],
+    posts: Annotated[Path, typer.Argument(help="Posts: user, time, text.")],
     profiles: Annotated[
         Path, typer.Argument(help="Whom to judge on what: user, topic; with score to sample.")
     ],
@@ -183,17 +185,17 @@ def export_profiles(
 
     require_consent(with_texts)
     refuse_overlap((out, key), (posts, profiles))
-    _refuse_existing(key)
+    refuse_existing_key(key)
     coded = study.coded_profiles(read_profiles(profiles, sample=sample, base=base, seed=seed))
     with progress("Reading posts"):
         texts = study.posts_in_order(open_posts(posts), (profile.user for profile in coded))
     rows = study.profile_sheet(coded, texts, judges=judges, seed=seed)
     columns = study.PROFILE_COLUMNS if judges else study.PROFILE_PLATFORM_COLUMNS
     study.save_key(key, coded)
-    files = _write(out, columns, rows, split=split, private=True)
+    files = write_sheets(out, columns, rows, split=split, private=True)
     typer.echo(PROFILE_WARNING.format(files=len(files), key=key), err=True)
     facts = {"files": files, "key": key, "profiles": len(coded), "judges": judges}
-    _show_written(facts, as_json)
+    show_written(facts, as_json)
 
 
 @judge.command("import-profiles")
@@ -221,89 +223,13 @@ def import_profiles(
     )
 
     refuse_overlap((out,), (*votes, key))
-    real = _real_votes(votes, allow_missing=allow_missing, drop_failed=False)
+    real = real_votes(votes, allow_missing=allow_missing, drop_failed=False)
     truth = judged_truth(real, load_key(key), threshold=threshold)
     with whole_file(out, private=True) as temporary:
         pq.write_table(truth, temporary, compression="zstd")
-    rows, facts = sensitive_users(truth), _agreement_facts(agreement(real))
+    rows, facts = sensitive_users(truth), agreement_facts(agreement(real))
     if as_json:
         show_json({"out": out, **facts, "topics": rows})
         return
     show_facts("Agreement", facts)
     show_rows("sensitive users", rows)
-
-
-def _refuse_existing(key: Path) -> None:
-    """Codes are random: without their key, votes on earlier sheets would be lost."""
-    from sottovoce.errors import InputError  # noqa: PLC0415 - keeps --help fast
-
-    if key.exists():
-        raise InputError(
-            f"the key {key} is there already, and votes on its sheets need it; give another name, "
-            "or remove it."
-        )
-
-
-def _real_votes(paths: "Sequence[Path]", *, allow_missing: bool, drop_failed: bool) -> "list[Vote]":
-    """The votes on real items; what was left out and why is said on standard error."""
-    from sottovoce.errors import InputError  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.topics.judgements import (  # noqa: PLC0415 - keeps --help fast
-        read_votes,
-        without_checks,
-    )
-
-    read = read_votes(paths, allow_missing=allow_missing)
-    if read.missing:
-        typer.echo(f"left out {read.missing} rows without an answer", err=True)
-    real, failed = without_checks(read.votes)
-    if failed:
-        what = "left out" if drop_failed else "kept; --drop-failed leaves them out"
-        typer.echo(f"{len(failed)} judges failed an attention check: {what}", err=True)
-    if drop_failed:
-        real = [vote for vote in real if vote.judge not in failed]
-    if not real:
-        raise InputError("no vote is left.")
-    return real
-
-
-def _agreement_facts(found: "Agreement") -> dict[str, object]:
-    return {
-        "items": found.items,
-        "judges": found.judges,
-        "votes": found.votes,
-        "equal_judges": found.equal_judges,
-        "kappa": found.kappa.kappa,
-        "kappa_low": found.kappa.low,
-        "kappa_high": found.kappa.high,
-    }
-
-
-def _write(
-    out: Path,
-    columns: "Sequence[str]",
-    rows: "Sequence[Mapping[str, object]]",
-    *,
-    split: bool,
-    private: bool = False,
-) -> list[Path]:
-    from sottovoce.topics.judgements.cells import write_rows  # noqa: PLC0415 - keeps --help fast
-
-    judges = dict.fromkeys(str(row["judge"]) for row in rows)
-    if not split or not all(judges):
-        write_rows(out, columns, rows, private=private)
-        return [out]
-    files = []
-    for name in judges:
-        files.append(out.with_name(f"{out.stem}-{name}{out.suffix}"))
-        own = [row for row in rows if row["judge"] == name]
-        write_rows(files[-1], columns, own, private=private)
-    return files
-
-
-def _show_written(facts: "dict[str, object]", as_json: bool) -> None:
-    if as_json:
-        show_json(facts)
-        return
-    files = facts.pop("files")
-    shown = ", ".join(map(str, files)) if isinstance(files, list) else files
-    show_facts("Wrote sheets", {"files": shown, **facts})

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def match(
     model: Annotated[Path, typer.Argument(help="The folder of a trained lda model.")],
-    catalogue: Annotated[Path, typer.Argument(help="The catalogue, topics.toml.")],
+    catalogue: Annotated[Path, typer.Argument(help="The catalogue of topics, in TOML.")],
     out: Annotated[
         Path | None, typer.Option(help="The matched catalogue to write; without it, only look.")
     ] = None,

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from sottovoce.assess.sampling import sample_users
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.files import why_unread
+from sottovoce.files import cause_of
 from sottovoce.topics.judgements.cells import read_rows
 
 _NEEDED = ("user", "topic")
@@ -65,7 +65,7 @@ def _parquet(path: Path) -> pa.Table:
     try:
         return pq.read_table(path)
     except (OSError, pa.ArrowInvalid) as error:
-        raise InputError(f"cannot read {path}: {why_unread(error)}.") from None
+        raise InputError(f"cannot read {path}: {cause_of(error)}.") from None
 
 
 def _csv(path: Path) -> pa.Table:

@@ -16,7 +16,7 @@ from sottovoce.cli.reading import (
     warn_about_rows,
 )
 from sottovoce.cli.shown import AsJson, counted_progress, progress, show_facts, show_json
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -31,23 +31,23 @@ def train(
     background: Annotated[Path, typer.Argument(help="Public texts that an adversary knows too.")],
     out: Annotated[Path, typer.Option(help="Folder for the model.")],
     space: Annotated[
-        str, typer.Option(help="lda (latent topics), w2v (word vectors), voice (see below).")
+        str, typer.Option(help="lda (latent topics), w2v (word vectors), voice (see above).")
     ] = "lda",
     topics: Annotated[int, typer.Option(help="lda: latent dimensions, up to 500.")] = 200,
     dimensions: Annotated[int, typer.Option(help="w2v: dimensions of a word's vector.")] = 500,
     iterations: Annotated[
-        int | None, typer.Option(help="Passes over the texts (lda: 500, w2v: 5).")
+        int | None, typer.Option(help="Passes over the texts; default: lda 500, w2v 5.")
     ] = None,
     seed: Annotated[int, typer.Option(help="One seed and one worker give one result.")] = 1,
-    workers: Annotated[int | None, typer.Option(help="Threads; by default all cores.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads; default: all cores.")] = None,
     vocabulary: Annotated[
         Path | None, typer.Option(help="Word list; without one the texts choose the words.")
     ] = None,
     min_texts: Annotated[
-        int | None, typer.Option(help="Leave out terms in fewer texts (5).")
+        int | None, typer.Option(help="Drop terms in fewer texts; default: 5.")
     ] = None,
     max_terms: Annotated[
-        int | None, typer.Option(help="Keep the most frequent terms (100,000).")
+        int | None, typer.Option(help="Keep the most frequent terms; default: 100,000.")
     ] = None,
     stop_words: Annotated[
         str, typer.Option(help="'english', 'none', or a file with one word a line.")
@@ -59,17 +59,18 @@ def train(
         bool, typer.Option("--private", help="The texts are private: so is the model.")
     ] = False,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Folder for what is done so far; default OUT.checkpoint.")
+        Path | None, typer.Option(help="Folder for what is done so far; default: OUT.checkpoint.")
     ] = None,
     checkpoint_every: Annotated[
-        int | None, typer.Option(help="Steps between two checkpoints (lda: 50 passes, w2v: 5).")
+        int | None,
+        typer.Option(help="Steps between two checkpoints; default: lda 50 passes, w2v 5."),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")] = False,
     file_format: FormatOption = None,
     fields: FieldsOption = None,
     header: HeaderOption = None,
     encoding: EncodingOption = "utf-8",
-    max_line_bytes: LineLimitOption = 16 * MIB,
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
     """Train background knowledge on texts: a topic model, word vectors, or first-person mentions.

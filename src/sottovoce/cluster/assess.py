@@ -36,7 +36,7 @@ from sottovoce.cluster.shipping import Place, Shipped, digest_of, packed
 from sottovoce.cluster.sketches import Precision, sketched
 from sottovoce.cluster.states import layout, merge_rows, score_posts, value_columns
 from sottovoce.cluster.untyped import Spark
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
 from sottovoce.errors import CorpusError
 from sottovoce.topics.catalogue import Catalogue
 from sottovoce.topics.space import Mode, Space
@@ -65,7 +65,7 @@ class Plan:
     bucket: Bucket = Bucket(1, "w")  # noqa: RUF009 - frozen
     kept: int | None = None
     timezone: str = "UTC"
-    longest_text: int = 16 * MIB
+    longest_text: int = DEFAULT_LINE_BYTES
     partitions: int | None = None
     precision: Precision | None = None
     """None: exact ranks; else brackets of them."""

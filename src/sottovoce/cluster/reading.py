@@ -17,20 +17,12 @@ import pyarrow as pa
 from sottovoce.cluster.untyped import Spark
 from sottovoce.corpus.reading.conform import check_types
 from sottovoce.corpus.reading.mapping import check_mapping, locate
-from sottovoce.corpus.reading.opening import without_compression
+from sottovoce.corpus.reading.opening import format_by_name
 from sottovoce.corpus.reading.options import Format, ReadOptions
 from sottovoce.errors import CorpusError, ParameterError
 
 _PATTERN = re.compile(r"[\\*?\[\]{}]")
 _LITERALLY = r"\\\g<0>"
-_SUFFIXES = {
-    ".csv": Format.CSV,
-    ".tsv": Format.TSV,
-    ".tab": Format.TSV,
-    ".jsonl": Format.JSONL,
-    ".ndjson": Format.JSONL,
-    ".txt": Format.LINES,
-}
 
 
 def read_rows(
@@ -75,8 +67,7 @@ def read_rows(
 def format_of(path: str, options: ReadOptions) -> Format:
     """As told, or by the name; without one it is taken for Parquet, which Spark's users write."""
     name = Path(path.rstrip("/")).name
-    by_name = _SUFFIXES.get(without_compression(Path(name)).suffix.lower(), Format.PARQUET)
-    return options.format or by_name
+    return options.format or format_by_name(Path(name)) or Format.PARQUET
 
 
 def address_of_file(found: str) -> str:

@@ -55,11 +55,6 @@ def matrix_bytes(matrix: sparse.csr_array) -> bytes:
     return buffer.getvalue()
 
 
-def read_matrix(path: Path) -> sparse.csr_array:
-    """Read a whole count matrix."""
-    return sparse.csr_array(sparse.load_npz(path))
-
-
 def _spill(
     parts: dict[str, Path], blocks: Iterable[sparse.csr_array], dtype: Dtype
 ) -> tuple[int, int]:

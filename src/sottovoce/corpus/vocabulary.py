@@ -15,7 +15,7 @@ from sottovoce.corpus.words.characters import fold_case, is_word
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.corpus.words.tokens import tokenize
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.files import whole_file, why_unread
+from sottovoce.files import cause_of, whole_file
 
 # "#" is in no term, so a header cannot be mistaken for one.
 _MARK = "#sottovoce-vocabulary"
@@ -64,7 +64,8 @@ class Vocabulary:
         try:
             lines = path.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
-            raise CorpusError(f"cannot read the vocabulary {path}: {why_unread(error)}.") from None
+            why = cause_of(error, "it is no UTF-8 text")
+            raise CorpusError(f"cannot read the vocabulary {path}: {why}.") from None
         marked = [number for number, line in enumerate(lines) if _MARK in line]
         if marked and marked != [0]:
             raise _damaged(path)

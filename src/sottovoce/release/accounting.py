@@ -26,11 +26,6 @@ class Accounted:
     true: LimitedPrecision
 
     @property
-    def overstated(self) -> Fraction:
-        """How many times weaker the truth is than the statement."""
-        return self.true.rate / self.stated.rate
-
-    @property
     def noise_rate(self) -> Fraction:
         """The rate of the noise on every column."""
         return self.true.rate

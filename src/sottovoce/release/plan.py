@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -10,10 +10,10 @@ from scipy import sparse
 from sottovoce.errors import ParameterError
 from sottovoce.release.accounting import account
 from sottovoce.release.compression import (
-    COMPRESSIONS,
     Compression,
     GroupedCompression,
     WordMap,
+    chosen_compression,
 )
 from sottovoce.release.compression.decompress import checked_prior
 from sottovoce.release.compression.storage import MOST_NUMBERS
@@ -189,14 +189,14 @@ class Plan:
 
     def _compression(self, frequencies: Floats) -> Compression | GroupedCompression:
         settings = self.settings
-        if settings.compression == "none":
-            return COMPRESSIONS["none"]()
-        parts: dict[str, Any] = {"prior": frequencies, "random_state": settings.seed}
-        if settings.compression == "frequency":
-            parts["frequencies"] = frequencies
-        if settings.compression.startswith("embedding"):
-            parts |= {"embedding": settings.embedding, "vocabulary": self.vocabulary}
-        chosen = COMPRESSIONS[settings.compression](self.columns, **parts)
+        chosen = chosen_compression(
+            settings.compression,
+            self.columns,
+            frequencies,
+            settings.seed,
+            embedding=settings.embedding,
+            vocabulary=self.vocabulary,
+        )
         return chosen if settings.maps == 1 else GroupedCompression(chosen, groups=settings.maps)
 
 

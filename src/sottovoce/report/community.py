@@ -115,7 +115,7 @@ def salient_words_plot(
         f"The best count, {best}, gives {share:.0%} of its top places to the afflicted; "
         f"chance would give {found['chance']:.0%}."
     )
-    medians = ", ".join(f"{name} {np.median(salient_words[name]):.0f}" for name in names)
+    medians = ", ".join(f"{name} {np.median(salient_words[name]):g}" for name in names)
     return Plot(figure, finding, f"Boxes of salient words by persona; medians: {medians}.")
 
 

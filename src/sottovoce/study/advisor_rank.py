@@ -19,6 +19,7 @@ from sottovoce.report.page import Plot
 from sottovoce.study.advisor_parts.attacks import PERIODS, attacked, heard_over_periods
 from sottovoce.study.advisor_parts.crowds import crowd, rules_for
 from sottovoce.study.advisor_parts.errors import noised, opened, repeated
+from sottovoce.study.advisor_parts.fitting import OTHERS, SAME, fitted_rows
 from sottovoce.study.advisor_parts.whole import opened_by_protocol
 from sottovoce.study.options import Options
 from sottovoce.study.result import Row, StudyResult
@@ -37,6 +38,7 @@ class Settings:
     epsilons: tuple[Fraction, ...] = (Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4))
     buckets: int = 20
     repetitions: int = 300
+    fit_repetitions: int = 20
     attacked: int = 4_000
     trials: int = TRIALS
 
@@ -57,9 +59,19 @@ def run(settings: Settings) -> StudyResult:
         for people in settings.people
         for epsilon in settings.epsilons
     ]
-    rows = [*measured, *_protocol_rows(settings), *_attack_rows(settings), *_audit_rows(settings)]
+    fitted = fitted_rows(
+        max(settings.people), Fraction(1), settings.buckets, settings.fit_repetitions
+    )
+    rows = [
+        *measured,
+        *_protocol_rows(settings),
+        *fitted,
+        *_attack_rows(settings),
+        *_audit_rows(settings),
+    ]
     names: Row = {name: None for row in rows for name in row}
-    plot = Plot(_figure(measured, settings), _finding(measured), _description(measured))
+    found = f"{_finding(measured)} {_fitted_finding(fitted)}"
+    plot = Plot(_figure(measured, settings), found, _description(measured))
     return StudyResult(
         tuple(names | row | {"outcome": _outcome(row)} for row in rows),
         (plot,),
@@ -145,7 +157,8 @@ def _outcome(row: Row) -> str:
         f"{_number(row, 'error_over_predicted'):.2f} of predicted; "
         f"coverage {_number(row, 'coverage'):.3f}, "
         f"width {_number(row, 'width_points'):.1f} points; "
-        f"band told {_percent(row, 'bands_told')}, right {_percent(row, 'bands_right')}"
+        f"band told {_percent(row, 'bands_told')}, right {_percent(row, 'bands_right')}, "
+        f"the exact score's {_percent(row, 'bands_right_by_score')}"
     )
 
 
@@ -162,6 +175,20 @@ def _finding(rows: Sequence[Row]) -> str:
         f"the interval for a rank is {_number(one, 'width_points'):.1f} points wide, and "
         f"{100 * _number(one, 'bands_told'):.0f}% of people can be told a band. Shares mode: the "
         f"band is right for at least {100 * right:.1f}% of people."
+    )
+
+
+def _fitted_finding(rows: Sequence[Row]) -> str:
+    """Even buckets, and the last fit, in the mode of shares."""
+    shares = [row for row in rows if row["part"] == "fitted edges, shares"]
+    last = max(_number(row, "fits") for row in shares)
+    even, same, others = (
+        next(_percent(row, "bands_right_by_score") for row in shares if row["case"] == case)
+        for case in (f"0 fits, {SAME}", f"{last:.0f} fits, {SAME}", f"{last:.0f} fits, {OTHERS}")
+    )
+    return (
+        f"It is the exact score's band for {even} with even buckets, and for {same} after "
+        f"{last:.0f} fits of their edges to earlier histograms ({others} if they were of others)."
     )
 
 
@@ -188,8 +215,9 @@ def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
             "over all k. The interval for a rank spans the whole bucket: all in it count as tied."
         ),
         (
-            "Bands are compared with those of the buckets; bands_right_by_score in the JSON "
-            "compares with the exact score's, which buckets cannot tell where a border cuts one."
+            "Bands are first compared with those of the buckets, then with the exact score's, "
+            "which buckets cannot tell where a band's limit cuts one: fitted edges lie close to "
+            "the limits."
         ),
     )
 

@@ -4,26 +4,31 @@ Not a table of the paper: the same comparison on bloggers, whose own words on ot
 labels. Users are split by hash; the measure ``voice-t`` was developed and named on one half.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 import numpy as np
 
-from sottovoce.assess.evaluation import holm, paired_difference, percentile_interval, volume_strata
+from sottovoce.assess.evaluation import holm, volume_strata
 from sottovoce.assess.evaluation.baselines import POSTS, RANDOM, WORDS
 from sottovoce.assess.evaluation.ties import Floats, Integers
 from sottovoce.data import data_file
 from sottovoce.report.figures import ACCENT, INK, new_panels
 from sottovoce.report.page import Plot
+from sottovoce.study.assess_parts.blogs.columns import (
+    gain_columns,
+    matched_columns,
+    metric_columns,
+    shuffled_columns,
+)
 from sottovoce.study.assess_parts.blogs.halves import Half, checked_half
 from sottovoce.study.assess_parts.blogs.judging import (
     RankedTopic,
     draw_people,
     drawn_metrics,
     matched_precision,
-    one_sided_p,
     orders_of,
     shuffled_precision,
     week_strata,
@@ -140,10 +145,10 @@ def _rows(topics: Sequence[RankedTopic], ranked_by: str, size: Size, users: int)
     for group, places in groups:
         rows = [
             {"ranked_by": ranked_by, "topic": group, "measure": name, "role": _role(name)}
-            | _metric_columns([drawn[name][place] for place in places])
-            | _gain_columns(drawn, name, places)
-            | _matched_columns(matched, name, places)
-            | _shuffled_columns(shuffled.get(name), places)
+            | metric_columns([drawn[name][place] for place in places])
+            | gain_columns(drawn, name, places)
+            | matched_columns(matched, name, places)
+            | shuffled_columns(shuffled.get(name), places)
             | {
                 "users": sum(int(topics[place].users.size) for place in places),
                 "afflicted": sum(int(topics[place].afflicted.sum()) for place in places),
@@ -159,61 +164,6 @@ def _role(name: str) -> str:
     return "baseline" if name in BASELINES or name == "ent" else "measure"
 
 
-def _metric_columns(topics: Sequence[Mapping[str, Floats]]) -> Row:
-    row: Row = {}
-    columns = {"r_precision": "r_precision", "map": "average_precision", "ndcg": "ndcg"}
-    for column, metric in columns.items():
-        values = np.mean([topic[metric] for topic in topics], axis=0)
-        row |= _interval(column, values)
-    return row
-
-
-def _interval(name: str, values: Floats) -> Row:
-    """The value on all people, and the middle 95% over draws of them."""
-    found = percentile_interval(float(values[0]), values[1:])
-    return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
-
-
-def _gain_columns(
-    drawn: Mapping[str, Sequence[Mapping[str, Floats]]], name: str, places: Sequence[int]
-) -> Row:
-    """Average precision of the named method less this one's, on the same draws of people."""
-    if name == NAMED:
-        return _no_gain("gain") | {"p": None}
-    ours, theirs = (
-        np.mean([drawn[each][place]["average_precision"] for place in places], axis=0)
-        for each in (NAMED, name)
-    )
-    return _gain("gain", "p", ours, theirs)
-
-
-def _matched_columns(
-    matched: Mapping[str, Sequence[Floats]], name: str, places: Sequence[int]
-) -> Row:
-    """The same among users of like active weeks, for the baselines."""
-    if name not in matched:
-        return {"matched_map": None} | _no_gain("matched_gain") | {"matched_p": None}
-    ours, own = (np.mean([matched[each][i] for i in places], axis=0) for each in (NAMED, name))
-    value: Row = {"matched_map": float(own[0])}
-    if name == NAMED:
-        return value | _no_gain("matched_gain") | {"matched_p": None}
-    return value | _gain("matched_gain", "matched_p", ours, own)
-
-
-def _no_gain(name: str) -> Row:
-    return {name: None, f"{name}_low": None, f"{name}_high": None}
-
-
-def _gain(name: str, p_name: str, ours: Floats, theirs: Floats) -> Row:
-    found = paired_difference(float(ours[0] - theirs[0]), ours[1:], theirs[1:])
-    return {
-        name: found.value,
-        f"{name}_low": found.low,
-        f"{name}_high": found.high,
-        p_name: found.p_value,
-    }
-
-
 def _shuffled(topics: Sequence[RankedTopic], name: str, size: Size) -> dict[str, list[Floats]]:
     return {
         "words": [
@@ -222,18 +172,6 @@ def _shuffled(topics: Sequence[RankedTopic], name: str, size: Size) -> dict[str,
         "weeks": [
             shuffled_precision(topic, name, topic.weeks, size.permutations, 0) for topic in topics
         ],
-    }
-
-
-def _shuffled_columns(
-    shuffled: Mapping[str, Sequence[Floats]] | None, places: Sequence[int]
-) -> Row:
-    """How often labels shuffled among users of like volume rank as well."""
-    if shuffled is None:
-        return {"p_by_words": None, "p_by_weeks": None}
-    return {
-        f"p_by_{volume}": one_sided_p(np.mean([values[place] for place in places], axis=0))
-        for volume, values in shuffled.items()
     }
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.errors import InputError
-from sottovoce.files import whole_file, why_unread
+from sottovoce.files import cause_of, whole_file
 
 MOST_BYTES = 64 * 1024 * 1024
 _REQUIRED = ("name", "domain", "words")
@@ -85,7 +85,7 @@ def _text(path: Path) -> str:
         if size <= MOST_BYTES:
             return path.read_text(encoding="utf-8")
     except OSError as error:
-        raise InputError(f"it cannot be read: {why_unread(error)}.") from None
+        raise InputError(f"it cannot be read: {cause_of(error)}.") from None
     except UnicodeDecodeError:
         raise InputError("it is no UTF-8 text.") from None
     raise InputError(f"it must have at most {MOST_BYTES:,} bytes, got {size:,}.")

@@ -6,30 +6,27 @@ own words. No two topics get the same dimension unasked: their scores would be e
 that subtracts the interest in the rest of the domain would subtract the topic from itself.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.topics.affinities import Affinities, Form, affinities_of
 from sottovoce.topics.catalogue import Catalogue, Topic
 from sottovoce.topics.salient import SALIENT_WORDS, Floats, checked_sizes, salient_words
 
 LEAST_SHARE = 0.05
-LEAST_LIFT = 3.0
 LEAST_WORDS = 3
 LEAST_REACH = 0.1
 _SHOWN_WORDS = 10
 _NAMING_WORDS = 3
-_TINY = np.finfo(np.float64).tiny
 UNJUDGED = "unjudged"
 """The domain of topics that no judge has seen."""
 
 How = Literal["words", "chosen"]
-Form: TypeAlias = Callable[[str], str | None]
-"""How a model writes a word (stemmed, say), or None if it counts no such word."""
 
 
 @dataclass(frozen=True)
@@ -92,23 +89,6 @@ class Matching:
             )
 
 
-@dataclass(frozen=True, eq=False)
-class _Affinities:
-    """Topics x dimensions, as in ``Fit``."""
-
-    share: Floats
-    lift: Floats
-    reach: Floats
-    telling: NDArray[np.int64]
-    known: NDArray[np.int64]
-    """By topic: how many of its words the model knows."""
-
-    def at(self, topic: int, dimension: int) -> tuple[float, int, float]:
-        """Share, telling words and reach of one pair."""
-        place = topic, dimension
-        return float(self.share[place]), int(self.telling[place]), float(self.reach[place])
-
-
 def match_catalogue(
     catalogue: Catalogue,
     phi: Floats,
@@ -130,7 +110,7 @@ def match_catalogue(
     """
     chosen = chosen or {}
     _check(catalogue, phi, chosen, least_share)
-    affinities = _affinities(catalogue, phi, terms, checked_sizes(phi, sizes), form)
+    affinities = affinities_of(catalogue, phi, terms, checked_sizes(phi, sizes), form)
     fitting = _fitting(catalogue, affinities, least_share)
     fitting[:, [dimension for given in chosen.values() for dimension in given]] = False
     found = [_found(affinities.reach[place], fitting[place]) for place in range(len(catalogue))]
@@ -140,9 +120,7 @@ def match_catalogue(
     return _matching(catalogue, phi, terms, fingerprint, affinities, dimensions, chosen)
 
 
-def _fitting(
-    catalogue: Catalogue, affinities: _Affinities, least_share: float
-) -> NDArray[np.bool_]:
+def _fitting(catalogue: Catalogue, affinities: Affinities, least_share: float) -> NDArray[np.bool_]:
     """Topics x dimensions: which could stand for which; at most one topic to a dimension."""
     owner = affinities.share.argmax(axis=0)
     own = owner[None, :] == np.arange(len(catalogue))[:, None]
@@ -168,68 +146,12 @@ def best_indicator(reach: Floats, candidates: Sequence[int]) -> tuple[int, ...]:
     return tuple(ordered[: int(sums.argmax()) + 1])
 
 
-def known_words(
-    topic: Topic, column: Mapping[str, int], form: Form = str
-) -> dict[tuple[int, ...], float]:
-    """The topic's words that the model knows, as columns, with their weights, which add up to 1.
-
-    A bigram that the model does not count is known by its two words, if it counts both. Words that
-    the model writes alike are one.
-    """
-    weights = topic.weights or (1.0,) * len(topic.words)
-    found: dict[tuple[int, ...], float] = {}
-    for term, weight in zip(topic.words, weights, strict=True):
-        columns = _columns(term, column, form)
-        if columns and weight:
-            found[columns] = found.get(columns, 0.0) + weight
-    total = sum(found.values())
-    return {columns: weight / total for columns, weight in found.items()}
-
-
-def _columns(term: str, column: Mapping[str, int], form: Form) -> tuple[int, ...]:
-    words = [form(word) for word in term.split(" ")]
-    known = [word for word in words if word]
-    if len(known) < len(words):
-        return ()
-    parts = [" ".join(known)] if " ".join(known) in column else known
-    return tuple(column[part] for part in parts) if all(part in column for part in parts) else ()
-
-
-def _affinities(
-    catalogue: Catalogue, phi: Floats, terms: Sequence[str], sizes: Floats, form: Form
-) -> _Affinities:
-    column = {term: place for place, term in enumerate(terms)}
-    shape = len(catalogue), phi.shape[0]
-    share, reach, telling = np.zeros(shape), np.zeros(shape), np.zeros(shape, np.int64)
-    known = np.zeros(len(catalogue), np.int64)
-    for place, topic in enumerate(catalogue):
-        for columns, weight in known_words(topic, column, form).items():
-            word = phi[:, columns]
-            # No bigram is more frequent than the rarer of its words.
-            mass = word.min(axis=1)
-            share[place] += mass
-            telling[place] += (mass >= LEAST_LIFT * (sizes @ mass)) & (mass > 1 / len(terms))
-            reach[place] += weight * _responsibility(word, sizes)
-            known[place] += 1
-    overall = np.maximum(share @ sizes, _TINY)
-    return _Affinities(share, share / overall[:, None], reach, telling, known)
-
-
-def _responsibility(word: Floats, sizes: Floats) -> Floats:
-    """P(dimension | word), for a word met anywhere in the text the model was trained on.
-
-    For two words: that both come from the dimension, given that they come from one.
-    """
-    joint = sizes * word.prod(axis=1)
-    return np.asarray(joint / max(joint.sum(), _TINY))
-
-
 def _matching(
     catalogue: Catalogue,
     phi: Floats,
     terms: Sequence[str],
     fingerprint: str,
-    affinities: _Affinities,
+    affinities: Affinities,
     dimensions: Sequence[tuple[int, ...]],
     chosen: Mapping[str, Sequence[int]],
 ) -> Matching:
@@ -270,7 +192,7 @@ def _also(catalogue: Catalogue, share: Floats, place: int) -> str | None:
     )
 
 
-def _unmatched(topics: Sequence[Topic], affinities: _Affinities) -> list[Unmatched]:
+def _unmatched(topics: Sequence[Topic], affinities: Affinities) -> list[Unmatched]:
     owner = affinities.share.argmax(axis=0)
     found = []
     for place, topic in enumerate(topics):

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.advisor_page import PageClient, served
+from support.slow_senders import given_up, impatient
 
 from sottovoce.web.advise import arrivals
 from sottovoce.web.advise.app import BODY_LIMIT_BYTES
@@ -38,6 +39,23 @@ def test_a_body_that_declares_too_much_is_refused_before_it_is_sent(client: Page
         with socket.create_connection(("127.0.0.1", client.port), timeout=20) as connection:
             connection.sendall(head.encode())
             assert connection.recv(20).startswith(b"HTTP/1.1 413")
+
+
+@pytest.mark.parametrize("path", ["/draft", "/start/upload", "/start/paste"])
+def test_a_body_that_never_ends_is_given_up(
+    client: PageClient, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    impatient(monkeypatch)
+    cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{client.port}\r\nCookie: {cookie}\r\n"
+        f"Origin: {client.home}\r\nContent-Type: multipart/form-data; boundary=x\r\n"
+        "Content-Length: 1000\r\n\r\n--x"
+    )
+    status, answer = given_up(client.port, head)
+    assert status == "408"
+    assert "took too long" in answer
+    assert client.get("/start").status_code == 200
 
 
 def endless(counted: list[int], most: int) -> Iterator[bytes]:

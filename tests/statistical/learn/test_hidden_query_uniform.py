@@ -13,7 +13,8 @@ from sottovoce.learn.paillier import array_from_bytes, decrypt_integers, encrypt
 from sottovoce.learn.paillier.grid import as_grid
 from sottovoce.learn.protocols import hidden_classify
 from sottovoce.learn.protocols.hidden_classify import masked_scores, query_integers
-from sottovoce.learn.protocols.hidden_training import HiddenClassifier, share_slots
+from sottovoce.learn.protocols.hidden_messages import share_slots
+from sottovoce.learn.protocols.hidden_training import HiddenClassifier
 from sottovoce.learn.protocols.solving import QUERY_BITS, SCORE
 from sottovoce.learn.protocols.standard import Standard
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER

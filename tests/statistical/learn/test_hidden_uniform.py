@@ -22,7 +22,7 @@ from sottovoce.learn.solve import (
     masking,
 )
 from sottovoce.learn.solve.field import random_invertible, random_vector
-from sottovoce.learn.solve.masked import _Mask
+from sottovoce.learn.solve.masked_algebra import PrimeMask
 from sottovoce.learn.solve.masking import mask_half_range
 
 SIZE = 6
@@ -58,7 +58,7 @@ def key_holders_view(system: IntegerSystem = SYSTEM, draws: int = DRAWS) -> Seen
     terms = SolveTerms(new_session(), "C", "K", PLAN)
     coordinator = SolveCoordinator(terms, own, *encrypted_system(system, PLAN.sent, held.public))
     each = SIZE * (SIZE + 1)
-    masks = [_Mask.drawn(PLAN, []) for _ in range(-(-draws // each))]
+    masks = [PrimeMask.drawn(PLAN, []) for _ in range(-(-draws // each))]
     opened = decrypt_integers(coordinator._masked(masks), held)
     primes = [mask.prime for mask in masks for _ in range(each)]
     return parts([int(value) for value in opened.ravel()], primes, PLAN.quotient)
@@ -133,7 +133,7 @@ def coordinators_view(draws: int) -> Seen:
     terms = SolveTerms(new_session(), "C", "K", PLAN)
     coordinator = SolveCoordinator(terms, own, *encrypted_system(SYSTEM, PLAN.sent, held.public))
     holder = SolveKeyHolder(terms, held)
-    mask = _Mask.drawn(PLAN, [])
+    mask = PrimeMask.drawn(PLAN, [])
     columns = coordinator._columns([mask])[0]
     weights = [3] * (SIZE + 1)
     values = [

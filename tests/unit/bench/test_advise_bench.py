@@ -1,12 +1,15 @@
 """The bench of the advisor asks a real page, and believes it only when it agrees."""
 
+import time
+
 import pytest
 
 from sottovoce.advisor.community import Community
 from sottovoce.advisor.person import Person
-from sottovoce.bench import advise, advise_page, rank_server
+from sottovoce.bench import advise, advise_page, advise_windows, rank_server
 from sottovoce.bench.advise import bench_advise, long_history, p95_ms
 from sottovoce.bench.advise_page import Page, csv_of
+from sottovoce.bench.advise_windows import asked_at_once
 from sottovoce.bench.rank_server import Survival
 from sottovoce.errors import CheckFailedError
 
@@ -16,10 +19,10 @@ pytest.importorskip("fastapi")
 def test_the_page_and_the_engine_are_timed_and_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sottovoce.bench.rank_server.rows", list)
     rows = bench_advise(300, questions=3)
-    assert [row["unit"] for row in rows] == ["ms"] * 6
-    assert [row["theirs"] for row in rows][:5] == [100.0] * 3 + [50.0] * 2
+    assert [row["unit"] for row in rows] == ["ms"] * 7
+    assert [row["theirs"] for row in rows][:6] == [100.0] * 3 + [50.0] * 2 + [200.0]
     assert all(row["ours"] > 0 and row["ratio"] for row in rows)
-    assert sum("page" in row["case"] for row in rows) == 3
+    assert sum("page" in row["case"] for row in rows) == 4
 
 
 def test_a_page_that_tells_another_place_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,6 +37,37 @@ def test_a_page_that_tells_another_place_is_not_timed(monkeypatch: pytest.Monkey
 
     with pytest.raises(CheckFailedError, match="do not give the same place"):
         advise._check_same(person, Wrong(), person.community.topics[0], [1], [1, 2])
+
+
+class Silent(Page):
+    """A page that is never reached."""
+
+    def __init__(self) -> None:
+        """Reach nothing."""
+
+    def another_window(self) -> Page:
+        return Silent()
+
+    def close(self) -> None:
+        """Nothing to hang up."""
+
+
+def test_a_question_that_waits_for_another_counts_from_when_it_was_due(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(advise_windows, "_PAUSE_S", 0.01)
+    taken = asked_at_once(Silent(), lambda *_: time.sleep(0.1), windows=2, questions=3)
+    # Due every 0.01 s and answered every 0.1 s: the third was due 0.28 s before its answer.
+    assert len(taken) == 6
+    assert max(taken) > 0.25
+
+
+def test_a_window_without_an_answer_is_told() -> None:
+    def refused(_window: Page, _number: int) -> None:
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        asked_at_once(Silent(), refused, windows=2, questions=1)
 
 
 def test_percentiles_are_of_the_questions_after_the_warm_up(

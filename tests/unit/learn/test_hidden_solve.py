@@ -50,6 +50,7 @@ from sottovoce.learn.solve import (
     UnfitSystemError,
     check_system,
     encrypted_system,
+    masked_algebra,
     opened_fractions,
     opened_integers,
     opened_theta,
@@ -157,7 +158,7 @@ def test_a_prime_that_divides_the_determinant_is_redrawn_and_counted(
     drawn = iter([61441])
     honest = random_public_prime
     monkeypatch.setattr(
-        masked_module, "random_public_prime", lambda bits: next(drawn, None) or honest(bits)
+        masked_algebra, "random_public_prime", lambda bits: next(drawn, None) or honest(bits)
     )
     coordinator, holder = masked_parties(plan, system)
     traffic = Exchange([coordinator, holder]).run()

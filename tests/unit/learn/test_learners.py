@@ -65,7 +65,7 @@ def test_learners_keep_scikit_learns_conventions(estimator: object, check: objec
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_learners_learn(learner: SummedRidgeClassifier) -> None:
+def test_every_learner_fits_most_of_what_it_was_shown(learner: SummedRidgeClassifier) -> None:
     learner = clone(learner)
     if "random_state" in learner.get_params():  # some draws of 300 rados are too poor for this
         learner.set_params(random_state=0)

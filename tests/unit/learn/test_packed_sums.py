@@ -36,13 +36,8 @@ from sottovoce.learn.rados.encrypted import (
     encrypted_rados,
 )
 from sottovoce.learn.sums import ALLOW_TWO, FixedPoint
-from sottovoce.learn.sums.packed import (
-    LEAKAGE,
-    PackedCoordinator,
-    PackedKeyHolder,
-    PackedPeer,
-    PackedSum,
-)
+from sottovoce.learn.sums.packed import LEAKAGE, PackedCoordinator, PackedKeyHolder, PackedPeer
+from sottovoce.learn.sums.packed_terms import PackedSum
 
 NUMBERS = FixedPoint(bound=100.0, parties=6)
 VALUES = np.random.default_rng(0).uniform(-100, 100, (6, 70))

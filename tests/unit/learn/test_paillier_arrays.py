@@ -129,7 +129,9 @@ def test_number_by_number_products_need_an_unpacked_array(
         packed * weights
 
 
-def test_matrix_products(packed: EncryptedArray, free: EncryptedArray) -> None:
+def test_matrix_products_open_to_those_of_plain_numbers(
+    packed: EncryptedArray, free: EncryptedArray
+) -> None:
     matrix = np.array([[1, -2, 3], [0, 0, 0], [-7, 100, 1], [0, 1, 0]])
     for array in (packed, free):
         assert (opened(matrix @ array) == matrix @ VALUES).all()
@@ -157,7 +159,9 @@ def test_sums_along_free_axes(packed: EncryptedArray, free: EncryptedArray) -> N
         packed.sum(2)
 
 
-def test_concatenation(packed: EncryptedArray, free: EncryptedArray) -> None:
+def test_concatenated_arrays_open_to_concatenated_values(
+    packed: EncryptedArray, free: EncryptedArray
+) -> None:
     assert (opened(concatenate([packed, packed[:1]])) == VALUES[[0, 1, 2, 0]]).all()
     assert (opened(concatenate([free, free], axis=1)) == np.hstack([VALUES, VALUES])).all()
     with pytest.raises(ParameterError, match="the last axis is packed"):

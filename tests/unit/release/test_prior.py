@@ -11,7 +11,6 @@ from scipy import sparse
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release.compression import CentralPrior, LocalPrior, PublicPrior, prior
 from sottovoce.release.counts import Counts
-from sottovoce.release.expected import noise_deviation
 
 COUNTS: Counts = sparse.csr_array(np.array([[2, 0, 1], [3, 0, 0]]))
 RATE = Fraction(1, 10)
@@ -26,19 +25,9 @@ def take_five(counts: Counts, rate: Fraction) -> Counts:
     return sparse.csr_array(counts.toarray() - 5)
 
 
-def test_a_public_prior_is_free_and_reads_no_count() -> None:
+def test_a_public_prior_reads_no_count() -> None:
     public = PublicPrior(np.array([5.0, 1.0, 0.0]))
-    assert public.total_rate(Fraction(1, 3)) == Fraction(1, 3)
     assert public.frequencies(COUNTS, take_five).tolist() == [5, 1, 0]
-
-
-@pytest.mark.parametrize("kind", [LocalPrior, CentralPrior])
-def test_paid_priors_add_their_rate_only_where_the_same_documents_pay(
-    kind: type[LocalPrior | CentralPrior],
-) -> None:
-    assert kind(RATE).total_rate(Fraction(1, 3)) == Fraction(13, 30)
-    assert kind(RATE, same_documents=False).total_rate(Fraction(1, 3)) == Fraction(1, 3)
-    assert kind(RATE, same_documents=False).total_rate(Fraction(1, 30)) == RATE
 
 
 def test_a_local_prior_adds_noise_to_every_document_and_a_central_one_once(
@@ -55,14 +44,6 @@ def test_noise_never_leaves_a_frequency_below_the_floor(
     kind: type[LocalPrior | CentralPrior],
 ) -> None:
     assert kind(RATE, floor=0.5).frequencies(COUNTS, take_five).min() == 0.5
-
-
-def test_error_grows_with_the_square_root_of_the_documents_only_when_local() -> None:
-    alpha = math.exp(-0.1)
-    sigma = math.sqrt(2 * alpha) / (1 - alpha)
-    assert noise_deviation(RATE) == pytest.approx(sigma)
-    assert LocalPrior(RATE).error_std(400) == pytest.approx(20 * sigma)
-    assert CentralPrior(RATE).error_std(400) == pytest.approx(sigma)
 
 
 @pytest.mark.parametrize("rate", [0.1, 0, Fraction(-1, 2), True, "1"])

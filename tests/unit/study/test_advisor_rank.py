@@ -8,6 +8,7 @@ SMALL = Settings(
     people=(200, 400),
     epsilons=(Fraction(1), Fraction(2)),
     repetitions=3,
+    fit_repetitions=1,
     attacked=20,
     trials=1 << 12,
 )
@@ -19,6 +20,8 @@ def test_every_part_has_its_rows_and_each_row_says_what_came_out() -> None:
     assert {part: parts.count(part) for part in parts} == {
         "noise": 4,
         "shares": 5,
+        "fitted edges, shares": 8,
+        "fitted edges, noise": 8,
         "attack": 5,
         "audit": 4,
     }
@@ -32,3 +35,10 @@ def test_the_whole_protocol_opens_everybody_s_reports() -> None:
     row = next(row for row in run(SMALL).rows if row["case"] == "whole protocol")
     assert row["people"] == 400
     assert row["error_points"] < 5  # type: ignore[operator] # a number
+
+
+def test_fitted_edges_have_a_row_for_each_round_and_a_place_in_the_finding() -> None:
+    result = run(SMALL)
+    fits = [row["fits"] for row in result.rows if row["part"] == "fitted edges, shares"]
+    assert fits == [0, 1, 2, 3] * 2
+    assert "after 3 fits" in result.plots[0].finding

@@ -9,13 +9,13 @@ from sottovoce.learn.paillier import cores
 from sottovoce.learn.protocols.terms import Recipe
 from sottovoce.study import learn_table_1
 from sottovoce.study.learn_parts.ionosphere import Examples
+from sottovoce.study.learn_parts.table_lines import ALL_RADOS, QUICK, Sizes, lines
 from sottovoce.study.learn_parts.trained_rows import (
     PeerTraining,
     float_solution,
     open_trained,
     plain_twin,
 )
-from sottovoce.study.learn_table_1 import QUICK, Sizes, lines
 
 
 def small_examples() -> Examples:
@@ -47,7 +47,7 @@ def test_encrypted_rows_lose_nothing_against_their_twins() -> None:
         assert row["equal_to_plain"] == "yes"
         assert row["same_predictions"] == 1.0
         assert isinstance(row["bytes"], int)
-    plain = by_name["ridge", "plain", learn_table_1.ALL_RADOS]
+    plain = by_name["ridge", "plain", ALL_RADOS]
     for row in compared[1:]:
         assert row["training_error"] == plain["training_error"]
     hidden = [row for row in rows if row["asked"] is not None]

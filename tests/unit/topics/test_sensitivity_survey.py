@@ -79,10 +79,10 @@ def test_constant_opinions_have_no_correlation() -> None:
 
 def test_what_is_no_survey_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "survey.parquet"
-    with pytest.raises(InputError, match="No such file or directory"):
+    with pytest.raises(InputError, match="No such file"):
         read_survey(path)
     path.write_text("none")
-    with pytest.raises(InputError, match="it is damaged, or in another format"):
+    with pytest.raises(InputError, match="it is damaged"):
         read_survey(path)
     pq.write_table(pa.table({"Description": ["a"]}), path)
     with pytest.raises(InputError, match="needs the columns"):

@@ -3,11 +3,13 @@
 import math
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from sottovoce.advisor.standing import Standing, Uncertainty
 from sottovoce.advisor.timeline import AlertLine, Timeline
+from sottovoce.corpus.reading.opening import format_by_name
 from sottovoce.errors import CorpusError
 from sottovoce.web.advise import arrivals, drawing, drawing_time, words
 
@@ -141,10 +143,17 @@ def test_pasted_text_is_taken_apart_at_blank_lines_else_at_lines() -> None:
         ("../../x.jsonl", "posts.jsonl"),
         ("C:\\me\\posts.tsv.GZ", "posts.tsv.gz"),
         ("a.b.parquet", "posts.parquet"),
+        ("log.aol", "posts.aol"),
     ],
 )
 def test_of_a_files_name_only_its_format_is_kept(name: str, safe: str) -> None:
     assert arrivals.safe_name(name) == safe
+
+
+def test_every_ending_that_the_page_takes_tells_the_reader_its_format() -> None:
+    assert ".aol" in arrivals.ENDINGS
+    for ending in arrivals.ENDINGS:
+        assert format_by_name(Path(arrivals.safe_name(f"mine{ending}.gz"))) is not None
 
 
 @pytest.mark.parametrize("name", ["", "posts", "posts.exe", ".gz", "posts.csv.exe", "posts.txt"])

@@ -7,6 +7,7 @@ do not collude, and only a noised sum of the reports is ever opened.
 from sottovoce.advisor.rank.buckets import Buckets
 from sottovoce.advisor.rank.client import RankClient
 from sottovoce.advisor.rank.description import Description, RankedTopic
+from sottovoce.advisor.rank.edges import fitted_buckets
 from sottovoce.advisor.rank.estimate import RankEstimate, estimate_rank
 from sottovoce.advisor.rank.histogram import Histogram
 from sottovoce.advisor.rank.one_hot import OneHotNoise
@@ -20,4 +21,5 @@ __all__ = [
     "RankEstimate",
     "RankedTopic",
     "estimate_rank",
+    "fitted_buckets",
 ]

@@ -39,16 +39,6 @@ def audit_reports(
     return AuditReport((*findings, _within_bound(claimed, noised)))
 
 
-def audit_kept(report: Callable[[], tuple[int, ...]], times: int) -> Finding:
-    """Whether a report that is made again and again is one and the same."""
-    seen = {report() for _ in range(times)}
-    return Finding(
-        name="kept report",
-        holds=len(seen) == 1,
-        detail=f"{times} reports of one bucket are {len(seen)} different ones",
-    )
-
-
 def at_another_rate(claimed: OneHotNoise, factor: float) -> Noised:
     """Noise for a planted violation: at ``factor`` times the claimed epsilon."""
     other = OneHotNoise(float(claimed.epsilon) * factor, claimed.buckets, reach=claimed.reach)

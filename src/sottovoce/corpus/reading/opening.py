@@ -1,7 +1,6 @@
 """A file's bytes, decompressed and in UTF-8, a chunk at a time; every failure a CorpusError."""
 
 import codecs
-import os
 import stat
 import zlib
 from collections.abc import Iterator
@@ -10,8 +9,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.options import SUFFIXES, Format, ReadOptions
 from sottovoce.errors import CorpusError
+from sottovoce.files import cause_of
 
 CHUNK_BYTES = 1024 * 1024
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
@@ -25,14 +25,7 @@ def readable(name: str) -> Iterator[None]:
     try:
         yield
     except (OSError, EOFError, zlib.error, pa.ArrowException, UnicodeError) as error:
-        raise CorpusError(f"cannot read {name}: {_cause(error)}.") from None
-
-
-def _cause(error: Exception) -> str:
-    # Only the system's own sentences are passed on: Arrow's may quote rows.
-    if isinstance(error, OSError) and error.errno is not None:
-        return os.strerror(error.errno)
-    return "it is damaged, cut short, or not in the format it was read as"
+        raise CorpusError(f"cannot read {name}: {cause_of(error)}.") from None
 
 
 def check_file(path: Path) -> None:
@@ -51,6 +44,11 @@ def check_file(path: Path) -> None:
 def without_compression(path: Path) -> Path:
     """``posts.csv`` for ``posts.csv.gz``."""
     return path.with_suffix("") if path.suffix.lower() in COMPRESSIONS else path
+
+
+def format_by_name(path: Path) -> Format | None:
+    """What the name says, with or without a compression's after it; None: it does not say."""
+    return SUFFIXES.get(without_compression(path).suffix.lower())
 
 
 def utf8_chunks(path: Path, options: ReadOptions) -> Iterator[bytes]:

@@ -8,14 +8,12 @@ from enum import StrEnum
 from types import MappingProxyType
 from zoneinfo import ZoneInfo
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from sottovoce.errors import ParameterError
 
 MIB = 1024 * 1024
 # Arrow counts a block's bytes in 32 bits, and several blocks are in memory at once.
 MAX_LINE_BYTES_BOUND = 256 * MIB
+DEFAULT_LINE_BYTES = 16 * MIB
 
 
 class Format(StrEnum):
@@ -27,6 +25,19 @@ class Format(StrEnum):
     PARQUET = "parquet"
     AOL = "aol"
     LINES = "lines"
+
+
+SUFFIXES = {
+    ".csv": Format.CSV,
+    ".tsv": Format.TSV,
+    ".tab": Format.TSV,
+    ".jsonl": Format.JSONL,
+    ".ndjson": Format.JSONL,
+    ".parquet": Format.PARQUET,
+    ".pq": Format.PARQUET,
+    ".aol": Format.AOL,
+    ".txt": Format.LINES,
+}
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ class ReadOptions:
     header: bool | tuple[str, ...] = True
     timezone: str = "UTC"
     encoding: str = "utf-8"
-    max_line_bytes: int = 16 * MIB
+    max_line_bytes: int = DEFAULT_LINE_BYTES
 
     def __post_init__(self) -> None:
         if self.format is not None:
@@ -90,6 +101,9 @@ def _check_encoding(name: str) -> None:
 def _check_timezone(name: str) -> None:
     if name == "UTC":
         return
+    import pyarrow as pa  # noqa: PLC0415 - keeps --help fast
+    import pyarrow.compute as pc  # noqa: PLC0415 - likewise
+
     try:
         ZoneInfo(name)
         pc.assume_timezone(pa.scalar(datetime(2000, 1, 1), pa.timestamp("us")), name)  # noqa: DTZ001 - a time without a zone is what is being tried

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sottovoce.corpus.words.characters import fold_case
 from sottovoce.errors import ParameterError
-from sottovoce.files import why_unread
+from sottovoce.files import cause_of
 
 _WORDS = """
     about above after again against all almost also although always am among an and another any are
@@ -36,6 +36,6 @@ def load_stop_words(name_or_file: str | None) -> frozenset[str]:
         known = ", ".join(STOP_WORDS)
         raise ParameterError(
             f"stop words must be one of {known} or a readable file, got {name_or_file!r} "
-            f"({why_unread(error)})."
+            f"({cause_of(error, 'it is no UTF-8 text')})."
         ) from None
     return frozenset(fold_case(line.strip()) for line in lines if line.strip())

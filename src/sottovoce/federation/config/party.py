@@ -10,7 +10,6 @@ from sottovoce.errors import InputError
 from sottovoce.federation.sealed.passphrase import NONE, check_source
 
 Role: TypeAlias = Literal["coordinator", "keyholder", "peer", "intermediary"]
-ROLES: tuple[Role, ...] = get_args(Role)
 CONFIG_FILE = "party.toml"
 ROSTER_FILE = "roster.toml"
 _LARGEST_FILE = 1 << 20

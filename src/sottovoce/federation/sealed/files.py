@@ -5,14 +5,13 @@ passphrase. Without a passphrase the file's mode, 0600, is all that protects it.
 """
 
 import json
-import stat
 from pathlib import Path
 from typing import Any
 
 from cryptography.exceptions import InvalidTag
 
 from sottovoce.errors import InputError
-from sottovoce.files import whole_file
+from sottovoce.files import refuse_open_to_others, whole_file
 from sottovoce.learn.sealing import sealed_fields, unsealed
 
 FORMAT = "sottovoce-secret"
@@ -45,18 +44,11 @@ def load_secret(path: Path, *, kind: str, passphrase: str | None) -> bytes:
         raise InputError(f"{path} is damaged: it is no whole file of a secret.") from None
 
 
-def is_sealed(path: Path) -> bool:
-    """Whether the file needs a passphrase."""
-    return "sealed" in _fields(path)
-
-
 def private_text(path: Path) -> str:
     """The text of a small file that only its owner may read."""
     try:
-        status = path.stat()
-        if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise InputError(f"{path} is open to others; run: chmod 600 {path}")
-        if status.st_size > _LARGEST_FILE:
+        refuse_open_to_others(path)
+        if path.stat().st_size > _LARGEST_FILE:
             raise InputError(f"{path} is too large for the file of a secret.")
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:

@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
 
 from sottovoce.errors import ParameterError
 
-Role: TypeAlias = Literal["coordinator", "key holder", "intermediary", "peer"]
 _FINGERPRINT_DIGITS = 64
 
 

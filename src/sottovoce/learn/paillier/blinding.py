@@ -44,11 +44,6 @@ class PublicBlinding:
             pass
         return unit
 
-    @property
-    def table_bytes(self) -> int:
-        """The size of the present tables."""
-        return self._combs.bytes
-
 
 class OwnerBlinding:
     """Blinding factors for the key's owner, who computes modulo p^2 and q^2.
@@ -73,11 +68,6 @@ class OwnerBlinding:
         lift = (at_p - at_q) * self._inverse % self._p_squared
         return at_q + self._q_squared * lift
 
-    @property
-    def table_bytes(self) -> int:
-        """The size of the present tables."""
-        return self._combs.bytes
-
 
 class _GrowingCombs:
     """Small tables first; larger ones once enough factors were drawn to pay for them."""
@@ -99,7 +89,3 @@ class _GrowingCombs:
 
     def _built(self, shape: CombShape) -> list[Comb]:
         return [Comb(base, root, shape) for base, root in self._bases]
-
-    @property
-    def bytes(self) -> int:
-        return sum(comb.bytes for comb in self._combs)

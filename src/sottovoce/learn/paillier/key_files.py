@@ -1,13 +1,12 @@
 """Keys as JSON: public ones to hand out, private ones in files that only their owner reads."""
 
 import json
-import stat
 from pathlib import Path
 
 from cryptography.exceptions import InvalidTag
 
 from sottovoce.errors import InputError
-from sottovoce.files import whole_file
+from sottovoce.files import refuse_open_to_others, whole_file
 from sottovoce.learn.paillier.checked_json import (
     Fields,
     bytes_field,
@@ -72,7 +71,7 @@ def load_private_key(path: Path, *, passphrase: str | None = None) -> PrivateKey
     """Read and check a private key; refuses a file that others can read."""
     fields = parse_fields(_text(path), "a private key")
     check_format(fields, PRIVATE_FORMAT, VERSION)
-    _check_mode(path)
+    refuse_open_to_others(path)
     primes = _opened(fields, passphrase) if "sealed" in fields else fields
     p, q = (from_hexadecimal(primes.get(name), name) for name in ("p", "q"))
     private = PrivateKey(p, q)
@@ -94,11 +93,6 @@ def _opened(fields: Fields, passphrase: str | None) -> Fields:
     except InvalidTag:
         raise InputError("the passphrase is wrong, or the key file was changed.") from None
     return parse_fields(opened, "a private key")
-
-
-def _check_mode(path: Path) -> None:
-    if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise InputError(f"{path} is open to others; run: chmod 600 {path}")
 
 
 def _text(path: Path) -> str:

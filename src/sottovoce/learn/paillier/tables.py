@@ -32,11 +32,6 @@ class CombShape(NamedTuple):
         """How many bits an exponent has."""
         return self.rows * self.columns * self.turns
 
-    @property
-    def entries(self) -> int:
-        """How many numbers the tables hold."""
-        return self.columns << self.rows
-
     def random_digits(self, count: int) -> Digits:
         """The table entries of ``count`` uniform exponents of `bits` bits.
 
@@ -62,11 +57,6 @@ class Comb:
         columns = [self._table(steps) for steps in self._steps(base)]
         self._units = [[entry.unit for entry in column] for column in columns]
         self._shifts = [[entry.shift for entry in column] for column in columns]
-
-    @property
-    def bytes(self) -> int:
-        """What the tables' numbers take in memory, without Python's share."""
-        return self.shape.entries * ((self._modulus.bit_length() + 7) // 8)
 
     def powers(self, digits: Digits) -> list[int]:
         """The power of each exponent, given by its digits."""

@@ -28,7 +28,8 @@ from sottovoce.learn.paillier.grid import Grid, as_grid
 from sottovoce.learn.paillier.packing import encode
 from sottovoce.learn.party import DamagedMessageError, Message, Value
 from sottovoce.learn.protocols.budget import QueryBudget
-from sottovoce.learn.protocols.hidden_training import HiddenClassifier, share_slots
+from sottovoce.learn.protocols.hidden_messages import share_slots
+from sottovoce.learn.protocols.hidden_training import HiddenClassifier
 from sottovoce.learn.protocols.solving import QUERY_SUM, SCORE
 from sottovoce.learn.protocols.stages import Script, Stage, Staged
 from sottovoce.learn.protocols.telling import Listener, Teller

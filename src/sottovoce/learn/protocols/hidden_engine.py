@@ -11,12 +11,12 @@ from sottovoce.learn.protocols.budget import planned_budget
 from sottovoce.learn.protocols.engines import Query, Signs, claims
 from sottovoce.learn.protocols.given import Training
 from sottovoce.learn.protocols.hidden_classify import HiddenContributor, HiddenScorer, QueryTerms
+from sottovoce.learn.protocols.hidden_messages import checked_penalty
 from sottovoce.learn.protocols.hidden_training import (
     HiddenClassifier,
     HiddenCoordinator,
     HiddenKeyHolder,
     HiddenPeer,
-    checked_penalty,
 )
 from sottovoce.learn.protocols.paper_training import extra_rado
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, TrainingTerms

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,11 +59,6 @@ class LocalData:
         has = np.zeros(len(dictionary), bool)
         has[places] = True
         return cls(lifted, checked_signs(signs, len(own)), has)
-
-    @cached_property
-    def rows_count(self) -> int:
-        """M."""
-        return len(self.rows)
 
     def folds(self, number: int) -> NDArray[np.int64]:
         """Row i is in fold i modulo ``number``."""

@@ -12,7 +12,7 @@ from sottovoce.learn.sums import FixedPoint, Identity, MaskedSum, MaskPeer, Mask
 
 if TYPE_CHECKING:  # masks need no gmpy2
     from sottovoce.learn.paillier import PrivateKey
-    from sottovoce.learn.sums.packed import KnownKeys, PackedSum
+    from sottovoce.learn.sums.packed_terms import KnownKeys, PackedSum
 
 Made: TypeAlias = Callable[[bytes], Party]
 
@@ -92,7 +92,7 @@ class SumStage:
         )
 
     def _packed(self, session: bytes) -> "PackedSum":
-        from sottovoce.learn.sums.packed import PackedSum  # noqa: PLC0415 - masks need it not
+        from sottovoce.learn.sums.packed_terms import PackedSum  # noqa: PLC0415 - masks need it not
 
         return PackedSum(
             session,

@@ -1,4 +1,4 @@
-"""What a rado is, and what all rados of a set of examples know of it.
+"""What a rado is, and the signatures behind rados.
 
 These are the owner's own computations: they take observations and signatures together. What the
 package offers to others (`RadoMaker`, `SealedSignatures`) never hands both to one party.
@@ -30,13 +30,3 @@ def all_signatures(examples: int) -> NDArray[np.int8]:
         )
     numbers = np.arange(1 << examples)[:, None]
     return (2 * (numbers >> np.arange(examples) & 1) - 1).astype(np.int8)
-
-
-def expected_rado(rows: Floats, signs: Floats) -> Floats:
-    """The mean over all 2^m rados: X'y / 2."""
-    return 0.5 * (signs @ rows)
-
-
-def rado_covariance(rows: Floats) -> Floats:
-    """The covariance over all 2^m rados: X'X / 4."""
-    return 0.25 * (rows.T @ rows)

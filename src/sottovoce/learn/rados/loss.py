@@ -1,4 +1,4 @@
-"""The exponential loss over rados, and the logistic loss that it stands for."""
+"""The exponential loss over rados, which stands for the logistic loss of the examples."""
 
 import numpy as np
 from scipy.special import logsumexp, softmax
@@ -13,11 +13,6 @@ def log_exponential_loss(theta: Floats, rados: Floats) -> float:
     examples is ln 2 plus one m-th of it, exactly.
     """
     return float(logsumexp(-(rados @ theta)) - np.log(len(rados)))
-
-
-def logistic_loss(theta: Floats, rows: Floats, signs: Floats) -> float:
-    """The mean of ln(1 + exp(-y theta'x)) over the examples."""
-    return float(np.logaddexp(0.0, -signs * (rows @ theta)).mean())
 
 
 def regularised_loss(theta: Floats, rados: Floats, weights: Floats) -> float:

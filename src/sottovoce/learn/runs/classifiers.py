@@ -48,10 +48,8 @@ def read_model(record: Mapping[str, Value], width: int) -> LinearModel:
 
 def read_hidden(record: Mapping[str, Value]) -> "HiddenClassifier":
     """A classifier in two encrypted shares."""
-    from sottovoce.learn.protocols.hidden_training import (  # noqa: PLC0415 - masks need no gmpy2
-        HiddenClassifier,
-        share_slots,
-    )
+    from sottovoce.learn.protocols.hidden_messages import share_slots  # noqa: PLC0415 - masks need no gmpy2
+    from sottovoce.learn.protocols.hidden_training import HiddenClassifier  # noqa: PLC0415 - masks need no gmpy2
 
     modulus, peers = values.item(record, "modulus", int), values.item(record, "peers", int)
     first, second = (

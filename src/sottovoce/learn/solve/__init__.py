@@ -1,12 +1,7 @@
 """Hidden solves: A theta = b between a coordinator and a key holder, neither of whom sees it."""
 
-from sottovoce.learn.solve.chebyshev import (
-    ChebyshevCoordinator,
-    ChebyshevKeyHolder,
-    ChebyshevPlan,
-    ChebyshevTerms,
-    plan_chebyshev,
-)
+from sottovoce.learn.solve.chebyshev import ChebyshevCoordinator, ChebyshevKeyHolder, ChebyshevTerms
+from sottovoce.learn.solve.chebyshev_plan import ChebyshevPlan, plan_chebyshev
 from sottovoce.learn.solve.dealer import DealtPlan, DealtTerms, SolveDealer, plan_dealt, triangle
 from sottovoce.learn.solve.dealt import DealtCoordinator, DealtKeyHolder
 from sottovoce.learn.solve.exact import ExactSolution, solved_exactly

@@ -14,12 +14,8 @@ from sottovoce.learn.paillier import (
     generate_key,
 )
 from sottovoce.learn.party import Exchange, Party, StalledError, Traffic, new_session
-from sottovoce.learn.solve.chebyshev import (
-    ChebyshevCoordinator,
-    ChebyshevKeyHolder,
-    ChebyshevPlan,
-    ChebyshevTerms,
-)
+from sottovoce.learn.solve.chebyshev import ChebyshevCoordinator, ChebyshevKeyHolder, ChebyshevTerms
+from sottovoce.learn.solve.chebyshev_plan import ChebyshevPlan
 from sottovoce.learn.solve.dealer import DealtPlan, DealtTerms, SolveDealer, triangle
 from sottovoce.learn.solve.dealt import DealtCoordinator, DealtKeyHolder
 from sottovoce.learn.solve.masked import SolveCoordinator, SolveKeyHolder

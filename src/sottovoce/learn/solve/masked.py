@@ -8,7 +8,6 @@ y = det(A) theta = det(M) (e R w - e r) with e = det(R)^-1. K works that product
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -30,13 +29,10 @@ from sottovoce.learn.party import (
     Value,
 )
 from sottovoce.learn.solve.field import (
-    Matrix,
     Vector,
-    random_invertible,
-    random_public_prime,
     random_vector,
-    solved,
 )
+from sottovoce.learn.solve.masked_algebra import PrimeMask, joined_parts, weight_parts, weights_of
 from sottovoce.learn.solve.masked_terms import (
     Asked,
     SolveTerms,
@@ -80,39 +76,6 @@ LEAKAGE = Leakage(
 MOST_RETRIES = 4
 
 
-@dataclass(frozen=True)
-class _Mask:
-    """C's secrets for one prime; never printed."""
-
-    prime: int
-    matrix: Matrix = field(repr=False)
-    vector: Vector = field(repr=False)
-    factor: int = field(repr=False)
-
-    @classmethod
-    def drawn(cls, plan: SolvePlan, known: Sequence[int]) -> "_Mask":
-        """A prime that is not among the ``known`` ones, R and r for it, and e = det(R)^-1."""
-        while (prime := random_public_prime(plan.prime_bits)) in known:
-            pass
-        matrix, determinant = random_invertible(plan.size, prime)
-        factor = pow(int(determinant), -1, prime)
-        return cls(prime, matrix, random_vector(plan.size, prime), factor)
-
-    @property
-    def exponents(self) -> Matrix:
-        """The rows of R' and r: combining A's rows by them gives (A R)' and (A r)'."""
-        return [[*column] for column in zip(*self.matrix, strict=True)] + [self.vector]
-
-    def columns(self, *, determinant: bool) -> Matrix:
-        """The columns of [eR | -er], and of [0 | e] below it for the determinant."""
-        e, p = self.factor, self.prime
-        scaled = [[e * entry % p for entry in column] for column in self.exponents]
-        scaled[-1] = [-entry % p for entry in scaled[-1]]
-        if not determinant:
-            return scaled
-        return [[*column, 0] for column in scaled[:-1]] + [[*scaled[-1], e]]
-
-
 class SolveCoordinator:
     """C: holds Enc_K(A) and Enc_K(b), masks them, and ends with a share of y."""
 
@@ -125,8 +88,8 @@ class SolveCoordinator:
         self.retries = 0
         self._terms, self._key = terms, key
         self._matrix, self._vector = matrix, vector
-        self._masks: list[_Mask] = []
-        self._waiting: list[_Mask] = []
+        self._masks: list[PrimeMask] = []
+        self._waiting: list[PrimeMask] = []
         self._tried: list[int] = []
         self._residues: dict[int, list[int]] = {}
         self._inbox = Inbox(terms.session, self.name)
@@ -157,7 +120,7 @@ class SolveCoordinator:
         """Nobody else could answer."""
         return []
 
-    def _note(self, masks: list[_Mask], answers: Objects) -> None:
+    def _note(self, masks: list[PrimeMask], answers: Objects) -> None:
         for mask, answer in zip(masks, answers, strict=True):
             self._residues[mask.prime] = joined_parts(answer, self._terms.plan, mask.prime)
             self._masks.append(mask)
@@ -177,7 +140,7 @@ class SolveCoordinator:
         plan = self._terms.plan
         self._waiting = []
         for _ in range(count):
-            self._waiting.append(_Mask.drawn(plan, self._tried))
+            self._waiting.append(PrimeMask.drawn(plan, self._tried))
             self._tried.append(self._waiting[-1].prime)
         payload: dict[str, Value] = {
             "key": public_key_to_text(self._key.public),
@@ -190,7 +153,7 @@ class SolveCoordinator:
         receiver = self._terms.key_holder
         return Message(self._terms.session, self.name, receiver, step, "masked", payload)
 
-    def _masked(self, masks: list[_Mask]) -> EncryptedArray:
+    def _masked(self, masks: list[PrimeMask]) -> EncryptedArray:
         """Enc_K of (A R)' and b + A r for each prime, plus multiples of the prime."""
         plan = self._terms.plan
         rows = [row for mask in masks for row in mask.exponents]
@@ -204,7 +167,7 @@ class SolveCoordinator:
         ]
         return system.plus_integers(np.stack(multiples), bound=_mask_bound(plan, plan.quotient))
 
-    def _columns(self, masks: list[_Mask]) -> EncryptedArray:
+    def _columns(self, masks: list[PrimeMask]) -> EncryptedArray:
         plan = self._terms.plan
         columns = [mask.columns(determinant=plan.determinant) for mask in masks]
         flat = [entry for matrix in columns for column in matrix for entry in column]
@@ -293,33 +256,6 @@ class SolveKeyHolder:
             self._inbox.expect(step + 1, "masked", [self._terms.coordinator])
         receiver = self._terms.coordinator
         return Message(self._terms.session, self.name, receiver, step, "answer", payload)
-
-
-def weights_of(system: Objects, prime: int) -> Vector | None:
-    """(det(M) w, det(M)) of an opened system, w = M^-1 c; None if the prime divides det(A)."""
-    *transposed, right = [[int(entry) % prime for entry in row] for row in system]
-    matrix = [[*row] for row in zip(*transposed, strict=True)]
-    solution, determinant = solved(matrix, right, prime)
-    if determinant == 0:
-        return None
-    return [determinant * entry % prime for entry in solution] + [determinant]
-
-
-def weight_parts(weights: Vector, plan: SolvePlan) -> Matrix:
-    """Each weight cut into parts of ``plan.part_bits`` bits, lowest first."""
-    low = (1 << plan.part_bits) - 1
-    return [
-        [int(weight) >> (part * plan.part_bits) & low for weight in weights]
-        for part in range(WEIGHT_PARTS)
-    ]
-
-
-def joined_parts(parts: Objects, plan: SolvePlan, prime: int) -> list[int]:
-    """What products with `weight_parts` come to together, modulo the prime."""
-    return [
-        sum(int(each) << (at * plan.part_bits) for at, each in enumerate(column)) % prime
-        for column in zip(*parts.tolist(), strict=True)
-    ]
 
 
 def share_of(residues: Mapping[int, Sequence[int]], *, determinant: bool) -> Share:

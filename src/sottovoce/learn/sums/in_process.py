@@ -82,8 +82,9 @@ def _packed(
     # Here, so that the other two ways do not need gmpy2.
     from sottovoce.learn.paillier import generate_key  # noqa: PLC0415 - see above
     from sottovoce.learn.sums import packed  # noqa: PLC0415 - see above
+    from sottovoce.learn.sums.packed_terms import PackedSum  # noqa: PLC0415 - see above
 
-    terms = packed.PackedSum(
+    terms = PackedSum(
         new_session(), "coordinator", "key holder", list(rings), _size(rings), numbers, allow_two
     )
     holder = packed.PackedKeyHolder(terms, generate_key(key_bits))

@@ -1,6 +1,7 @@
 """Horizontal compression: words summed into fewer columns before noise, and shared out after."""
 
 from sottovoce.release.compression.base import Compression
+from sottovoce.release.compression.choice import COMPRESSIONS, chosen_compression
 from sottovoce.release.compression.cluster import EmbeddingClusterCompression
 from sottovoce.release.compression.decompress import expected_counts, multinomial_counts
 from sottovoce.release.compression.disperse import EmbeddingDisperseCompression
@@ -12,14 +13,6 @@ from sottovoce.release.compression.none import NoCompression
 from sottovoce.release.compression.prior import CentralPrior, LocalPrior, Prior, PublicPrior
 from sottovoce.release.compression.shuffled import RandomCompression
 from sottovoce.release.compression.storage import MapCard, load_maps, save_maps
-
-COMPRESSIONS: dict[str, type[Compression]] = {
-    "none": NoCompression,
-    "random": RandomCompression,
-    "frequency": FrequencyCompression,
-    "embedding-cluster": EmbeddingClusterCompression,
-    "embedding-disperse": EmbeddingDisperseCompression,
-}
 
 __all__ = [
     "COMPRESSIONS",
@@ -38,6 +31,7 @@ __all__ = [
     "RandomCompression",
     "WordMap",
     "WordVectors",
+    "chosen_compression",
     "expected_counts",
     "load_maps",
     "multinomial_counts",

@@ -16,7 +16,6 @@ from scipy import sparse
 from sottovoce.errors import ParameterError
 from sottovoce.release.compression.decompress import checked_prior
 from sottovoce.release.counts import Counts, Floats, Integers, checked_counts, checked_width
-from sottovoce.release.expected import noise_deviation
 
 # Counts and a rate in, the same counts with two-sided geometric noise of that rate out.
 Noise: TypeAlias = Callable[[Counts, Fraction], Counts]
@@ -29,9 +28,6 @@ class Prior(Protocol):
 
     kind: ClassVar[str]
 
-    def total_rate(self, release_rate: Fraction) -> Fraction:
-        """The rate of a release at ``release_rate`` and these frequencies together."""
-
     def frequencies(self, counts: Counts, noise: Noise) -> Floats:
         """One frequency > 0 or >= 0 per word of ``counts``."""
 
@@ -42,10 +38,6 @@ class PublicPrior:
 
     kind: ClassVar[str] = "public"
     known: Floats
-
-    def total_rate(self, release_rate: Fraction) -> Fraction:
-        """r: nothing private was read."""
-        return release_rate
 
     def frequencies(self, counts: Counts, noise: Noise) -> Floats:  # noqa: ARG002  # needs none
         """The public frequencies, checked against the width of ``counts``."""
@@ -58,13 +50,10 @@ class _PaidPrior:
 
     Args:
         rate: r_h > 0.
-        same_documents: whether the documents that pay are those to be released. If others supply
-            the frequencies, no document pays twice: max(r, r_h) instead of r + r_h.
         floor: least frequency after noise, > 0; free post-processing that rules out zeros.
     """
 
     rate: Fraction
-    same_documents: bool = True
     floor: float = 1.0
 
     def __post_init__(self) -> None:
@@ -75,12 +64,6 @@ class _PaidPrior:
             raise ParameterError(f"a prior's rate must be > 0, got {self.rate}.")
         if not (self.floor > 0 and math.isfinite(self.floor)):
             raise ParameterError(f"a prior's floor must be > 0 and finite, got {self.floor}.")
-
-    def total_rate(self, release_rate: Fraction) -> Fraction:
-        """Sum r + r_h on the same documents, max(r, r_h) when other documents pay."""
-        if self.same_documents:
-            return release_rate + self.rate
-        return max(release_rate, Fraction(self.rate))
 
 
 @dataclass(frozen=True)
@@ -97,10 +80,6 @@ class LocalPrior(_PaidPrior):
             total += np.asarray(block.sum(axis=0)).ravel()
         return np.maximum(total.astype(np.float64), self.floor)
 
-    def error_std(self, documents: int) -> float:
-        """Standard deviation of a frequency's error: sqrt(D) sigma(r_h)."""
-        return math.sqrt(documents) * noise_deviation(self.rate)
-
 
 @dataclass(frozen=True)
 class CentralPrior(_PaidPrior):
@@ -114,10 +93,6 @@ class CentralPrior(_PaidPrior):
         noisy = _noised(checked_counts(sums), noise, self.rate).toarray()[0].astype(np.float64)
         clipped: Floats = np.maximum(noisy, self.floor)
         return clipped
-
-    def error_std(self, documents: int) -> float:  # noqa: ARG002  # noise is added once
-        """Standard deviation of a frequency's error: sigma(r_h)."""
-        return noise_deviation(self.rate)
 
 
 PAID_PRIORS: dict[str, type[LocalPrior | CentralPrior]] = {

@@ -39,7 +39,6 @@ NOTES = (
     ),
 )
 _HARDLY = 1.5
-_DASHES = ("-", ":", "-.", "--")
 
 
 def level_lines(levels: Mapping[str, float]) -> dict[str, float]:

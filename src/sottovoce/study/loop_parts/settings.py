@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
-from typing import Any
 
 import numpy as np
 
-from sottovoce.release.compression import COMPRESSIONS
+from sottovoce.release.compression import NoCompression, chosen_compression
 from sottovoce.release.counts import Counts, Floats
 from sottovoce.release.exact import Exact
 from sottovoce.release.guarantee import LimitedPrecision
@@ -67,11 +66,8 @@ class PrivacySetting:
     def _bare(self, counts: Counts, frequencies: Floats | None, seed: int) -> Released:
         known = np.ones(counts.shape[1]) if frequencies is None else frequencies
         if self.columns is None:
-            return Released(counts, (COMPRESSIONS["none"]().fit(counts).map_,), known)
-        parts: dict[str, Any] = {"prior": known, "random_state": seed}
-        if self.compression == "frequency":
-            parts["frequencies"] = known
-        fitted = COMPRESSIONS[self.compression](self.columns, **parts).fit(counts)
+            return Released(counts, (NoCompression().fit(counts).map_,), known)
+        fitted = chosen_compression(self.compression, self.columns, known, seed).fit(counts)
         return Released(fitted.transform(counts), (fitted.map_,), known)
 
 

@@ -13,6 +13,7 @@ from sottovoce.release.compression import (
     Compression,
     NoCompression,
     WordVectors,
+    chosen_compression,
 )
 from sottovoce.release.compression.prior import PAID_PRIORS, Noise
 from sottovoce.release.counts import Counts, Floats, checked_counts
@@ -70,12 +71,14 @@ def _released_uncompressed(noise: Noise, counts: Counts, rate: Fraction) -> Coun
 
 
 def _compression(recipe: Recipe, method: str, frequencies: Floats, seed: int) -> Compression:
-    chosen = COMPRESSIONS[method](recipe.columns, prior=frequencies, random_state=seed)
-    if method == "frequency":
-        chosen.set_params(frequencies=frequencies)
-    if method.startswith("embedding"):
-        chosen.set_params(embedding=recipe.embedding, vocabulary=recipe.vocabulary)
-    return chosen
+    return chosen_compression(
+        method,
+        recipe.columns,
+        frequencies,
+        seed,
+        embedding=recipe.embedding,
+        vocabulary=recipe.vocabulary,
+    )
 
 
 def methods_for(recipe: Recipe) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import MissingExtraError
+from sottovoce.files import cause_of
 from sottovoce.topics.card import ModelFileError
 from sottovoce.topics.imports.topic_models import topic_model
 from sottovoce.topics.imports.word_vectors import vector_model
@@ -74,6 +75,5 @@ def _loaded(path: Path) -> Any:  # noqa: ANN401 - whichever of gensim's it is
         # An LDA model keeps its counts in a file of their own.
         return type(model).load(str(path)) if hasattr(model, "get_topics") else model
     except (OSError, EOFError, ValueError, AttributeError, pickle.UnpicklingError) as error:
-        raise ModelFileError(
-            f"cannot read {path} as a gensim model: {type(error).__name__}."
-        ) from None
+        why = cause_of(error)
+        raise ModelFileError(f"cannot read {path} as a gensim model: {why}.") from None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from sottovoce.errors import InputError
-from sottovoce.files import whole_file, why_unread
+from sottovoce.files import cause_of, whole_file
 
 # A spreadsheet takes a cell that begins so for a formula; the last four are full-width.
 _FORMULA = (
@@ -107,7 +107,7 @@ def _read(path: Path) -> str:
         if size <= MOST_BYTES:
             return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise InputError(f"cannot read {path}: {why_unread(error)}.") from None
+        raise InputError(f"cannot read {path}: {cause_of(error)}.") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is no UTF-8 text; save the sheet as CSV UTF-8.") from None
     raise InputError(f"{path} must have at most {MOST_BYTES:,} bytes, got {size:,}.")

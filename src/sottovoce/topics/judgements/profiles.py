@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from sottovoce.corpus.reading import Corpus
 from sottovoce.corpus.schema import TRUTH
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.files import whole_file, why_unread
+from sottovoce.files import cause_of, whole_file
 from sottovoce.topics.judgements.outcome import MAJORITY
 from sottovoce.topics.judgements.questions import PROFILE_JUDGES, PROFILE_QUESTION
 from sottovoce.topics.judgements.sheets import MOST_JUDGES
@@ -71,7 +71,7 @@ def load_key(path: Path) -> list[Profile]:
         key = json.loads(path.read_text(encoding="utf-8"))
         profiles = [Profile(**entry) for entry in key["profiles"]]
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise InputError(f"cannot read the key {path}: {why_unread(error)}.") from None
+        raise InputError(f"cannot read the key {path}: {cause_of(error)}.") from None
     texts = all(isinstance(value, str) for each in profiles for value in asdict(each).values())
     if key.get("format") != _KEY_FORMAT or not texts:
         raise InputError(f"{path} is no key of profile sheets.")

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from sottovoce.errors import InputError
-from sottovoce.files import why_unread
+from sottovoce.files import cause_of
 
 SURVEY_FILE = "sensitivity-survey.parquet"
 
@@ -64,7 +64,7 @@ def read_survey(path: Path) -> dict[str, float]:
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowInvalid) as error:
-        raise InputError(f"cannot read the survey {path}: {why_unread(error)}.") from None
+        raise InputError(f"cannot read the survey {path}: {cause_of(error)}.") from None
     if not set(_COLUMNS) <= set(table.column_names):
         raise InputError(f"the survey {path} needs the columns {' and '.join(_COLUMNS)}.")
     pairs = zip(table["Description"].to_pylist(), table["mean"].to_pylist(), strict=True)

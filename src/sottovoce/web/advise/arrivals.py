@@ -10,20 +10,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce.corpus.reading import Format, ReadOptions, open_posts
+from sottovoce.corpus.reading.opening import COMPRESSIONS
+from sottovoce.corpus.reading.options import MIB, SUFFIXES
 from sottovoce.corpus.reading.tally import Tally
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CorpusError, InputError, SottovoceError
 from sottovoce.web.security.body_limit import size_in_words
 
 ME = "me"
-MIB = 1024 * 1024
 MOST_POSTS = 2_000_000
 MOST_BYTES = 1024 * MIB
 """In memory: a small file of Parquet may hold much more than its size."""
 LONGEST_POST_BYTES = MIB
 _DATED = re.compile(r"\s*(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?)\b[\s:,;-]*")
-_ENDINGS = {f".{each}": each for each in Format if each is not Format.LINES}
-_COMPRESSED = (".gz", ".zst", ".bz2")
+ENDINGS = tuple(ending for ending, kind in SUFFIXES.items() if kind is not Format.LINES)
+"""Of files that can be brought: plain lines would say neither whose posts they are nor when."""
 _HOW_TO_MAP = re.compile(r"(Map it|map (\w+) by position): .*$", re.DOTALL)
 _HOW_TO_NAME = re.compile(r" If the file has no header row, .*", re.DOTALL)
 
@@ -88,10 +89,10 @@ def uploaded(path: Path, columns: Mapping[str, str], timezone: str, *, only_mine
 def safe_name(name: str) -> str:
     """A name of our own for a file called ``name``: only what tells its format is kept."""
     suffixes = [each.lower() for each in PurePosixPath(name.replace("\\", "/")).suffixes[-2:]]
-    compressed = suffixes[-1] if suffixes and suffixes[-1] in _COMPRESSED else ""
+    compressed = suffixes[-1] if suffixes and suffixes[-1] in COMPRESSIONS else ""
     kinds = suffixes[:-1] if compressed else suffixes
-    if not kinds or kinds[-1] not in _ENDINGS:
-        known = ", ".join(sorted(_ENDINGS))
+    if not kinds or kinds[-1] not in ENDINGS:
+        known = ", ".join(sorted(ENDINGS))
         raise CorpusError(f"The file's name must end in one of {known}, so that it can be read.")
     return f"posts{kinds[-1]}{compressed}"
 

@@ -10,6 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.responses import HTMLResponse, Response
 
+from sottovoce.corpus.reading.opening import COMPRESSIONS
 from sottovoce.errors import SottovoceError
 from sottovoce.web.advise import arrivals
 from sottovoce.web.advise.desk import Desk
@@ -153,6 +154,7 @@ def _start_page(
         problem=problem,
         told=told,
         compared_with=desk.comparison.name,
+        accepted=",".join((*arrivals.ENDINGS, *COMPRESSIONS)),
         limit=size_in_words(UPLOAD_LIMIT_BYTES),
         limit_bytes=UPLOAD_LIMIT_BYTES,
     )

@@ -12,11 +12,12 @@ from fastapi import FastAPI, HTTPException, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.types import Scope
 
 import sottovoce
 from sottovoce.errors import SottovoceError
 from sottovoce.web.rank.answers import acknowledged, check_length, problems
-from sottovoce.web.rank.limits import BodyLimit, RateLimit, Scope
+from sottovoce.web.rank.limits import BodyLimit, Paced
 from sottovoce.web.rank.models import (
     LARGEST_PERIOD,
     DescriptionForm,
@@ -64,7 +65,7 @@ def create_app(service: RankService, limits: Limits = Limits()) -> FastAPI:  # n
     if isinstance(service, SecondServer):
         add_peer_routes(app, service)
     app.add_middleware(BodyLimit, most=_most_body(service))
-    app.add_middleware(RateLimit, everybody=limits.everybody, each=limits.each)
+    app.add_middleware(Paced, everybody=limits.everybody, each=limits.each)
     return app
 
 

@@ -1,6 +1,7 @@
 """Running a rank server: the socket, the event loop, and nothing in a log."""
 
 import socket
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.web.listening import listening_socket
 from sottovoce.web.rank.sqlite import SqliteStore
 from sottovoce.web.rank.storage import Store
@@ -25,6 +26,26 @@ class Door:
     port: int = 8765
     certificate: Path | None = None
     key: Path | None = None
+
+    def check(self) -> None:
+        """Refuse a certificate and a key that cannot serve, before anything is announced."""
+        if self.certificate is None:
+            if self.key is not None:
+                raise ParameterError("--key belongs to a --certificate; give both or neither.")
+            return
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            # Without a password OpenSSL would ask for that of a sealed key at the terminal.
+            context.load_cert_chain(self.certificate, self.key, password="")
+        except ssl.SSLError:
+            raise InputError(
+                f"the certificate {self.certificate} and its key must be PEM files that belong "
+                "together, the key without a passphrase."
+            ) from None
+        except OSError as error:
+            raise InputError(
+                f"cannot read the certificate {self.certificate} or its key: {error.strerror}."
+            ) from None
 
 
 def open_store(where: str) -> Store:

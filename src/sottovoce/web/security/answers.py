@@ -1,12 +1,23 @@
 """Short refusals, sent before any page's own code has run."""
 
 import json
+from collections.abc import Mapping
 
 from starlette.types import Receive, Scope, Send
 
 
-async def refuse(scope: Scope, receive: Receive, send: Send, status: int, sentence: str) -> None:
-    """Answer with one sentence: as JSON, which a program reads and a person can."""
+async def refuse(
+    scope: Scope,
+    receive: Receive,
+    send: Send,
+    status: int,
+    sentence: str,
+    more: Mapping[str, str] | None = None,
+) -> None:
+    """Answer with one sentence: as JSON, which a program reads and a person can.
+
+    ``more`` are headers beside the usual ones.
+    """
     del scope, receive
     body = json.dumps({"detail": sentence}).encode()
     headers = [
@@ -14,8 +25,9 @@ async def refuse(scope: Scope, receive: Receive, send: Send, status: int, senten
         (b"content-length", str(len(body)).encode()),
         # What is left of a refused body must not be taken for the next request.
         (b"connection", b"close"),
+        *((name.encode(), value.encode()) for name, value in (more or {}).items()),
     ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.start", "status": int(status), "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 

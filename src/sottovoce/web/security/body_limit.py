@@ -1,13 +1,19 @@
-"""Bodies over the limit are refused early: by their declared length, or while they arrive."""
+"""Bodies over the limit are refused early: by their declared length, or while they arrive.
 
+So are bodies that take too long.
+"""
+
+import asyncio
 from collections.abc import Mapping
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sottovoce.web.security.answers import header, refuse
+from sottovoce.web.security.patience import TOO_SLOW, patience_s
 
 TOO_LARGE = 413
+TIMED_OUT = 408
 BAD_REQUEST = 400
 LONGEST_NUMBER = 18
 
@@ -58,11 +64,20 @@ def _declared_bytes(scope: Scope) -> int | None:
 
 
 def _counted(receive: Receive, limit: int) -> Receive:
-    seen = 0
+    seen, arrived = 0, False
+    until = asyncio.get_running_loop().time() + patience_s(limit)
 
     async def counting() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, arrived
+        if arrived:
+            # What comes now is that the browser went away, which may take as long as it likes.
+            return await receive()
+        try:
+            async with asyncio.timeout_at(until):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(TIMED_OUT, TOO_SLOW, {"connection": "close"}) from None
+        arrived = not message.get("more_body", False)
         seen += len(message.get("body", b""))
         if seen > limit:
             # An HTTPException passes through the parsers of bodies, which swallow others; and the

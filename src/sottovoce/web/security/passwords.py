@@ -6,10 +6,9 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from sottovoce.errors import InputError
-from sottovoce.files import whole_file
+from sottovoce.files import refuse_open_to_others, whole_file
 
 SHORTEST = 12
-OTHERS = 0o077
 LONGEST_FILE_BYTES = 4096
 
 
@@ -37,8 +36,7 @@ class PasswordFile:
 
 def _read(path: Path) -> str:
     try:
-        if path.stat().st_mode & OTHERS:
-            raise InputError(f"{path} can be read by others; run: chmod 600 {path}")
+        refuse_open_to_others(path)
         text = path.read_bytes()[:LONGEST_FILE_BYTES].decode("ascii", "replace").strip()
         PasswordHasher().check_needs_rehash(text)
     except OSError as error:

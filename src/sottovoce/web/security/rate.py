@@ -12,7 +12,7 @@ class RateLimit:
     """A bucket of ``burst`` tries for each key, refilled with ``per_second``."""
 
     def __init__(
-        self, *, burst: int, per_second: float, clock: Callable[[], float] = time.monotonic
+        self, *, burst: float, per_second: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._burst = burst
         self._per_second = per_second
@@ -38,5 +38,5 @@ class RateLimit:
             return max(0.0, (1 - self._tries_left(key)) / self._per_second)
 
     def _tries_left(self, key: str) -> float:
-        left, since = self._left.get(key, (float(self._burst), self._clock()))
-        return min(float(self._burst), left + (self._clock() - since) * self._per_second)
+        left, since = self._left.get(key, (self._burst, self._clock()))
+        return min(self._burst, left + (self._clock() - since) * self._per_second)

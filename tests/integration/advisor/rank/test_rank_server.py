@@ -14,9 +14,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    PrivateFormat,
+)
 
 from sottovoce.advisor.rank.client import RankClient
 from sottovoce.bench.rank_server import survive_kill
+from sottovoce.bench.rank_server_process import ServerProcess
+from sottovoce.errors import ProtocolError
+from sottovoce.federation.certificates.authority import Authority, read_key
 
 TOPICS = """
 [[topic]]
@@ -68,6 +76,13 @@ def test_a_server_that_acknowledged_before_the_commit_would_be_caught(tmp_path: 
     """The same reckoning on a store that lost what it had acknowledged."""
     survival = survive_kill(tmp_path, 60, pace=100, lose=5)
     assert survival.lost == 5
+
+
+def test_a_server_that_a_bench_ends_says_nothing_in_the_name_of_the_bench(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ServerProcess(tmp_path).stop()
+    assert capfd.readouterr() == ("", "")
 
 
 def dump(path: Path) -> list[tuple[str, tuple[Any, ...]]]:
@@ -268,3 +283,76 @@ def test_a_dry_run_shows_the_rules_and_opens_nothing(run: Command, tmp_path: Pat
     assert code == 0
     assert "Topics: debt" in out
     assert not (tmp_path / "s").exists()
+
+
+def test_a_server_with_a_certificate_speaks_tls_and_whoever_distrusts_it_sends_nothing(
+    tmp_path: Path,
+) -> None:
+    authority, ours = Authority.new("ranks")
+    server_side = authority.issued("server", ["127.0.0.1"])
+    files = {"ca.pem": ours.certificate, "a.pem": server_side.certificate, "a.key": server_side.key}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    server = Running(tmp_path, "--period", "52w", "--certificate", "a.pem", "--key", "a.key")
+    try:
+        assert server.url.startswith("https://")
+        distrustful = RankClient(server.url, tmp_path / "he", budget=1)
+        with pytest.raises(ProtocolError, match="CertVerification"):
+            distrustful.report("debt", 0.4)
+        assert distrustful.account.spent == 0
+        distrustful.close()
+        asking = (
+            "import sys; from pathlib import Path; from sottovoce.advisor.rank import RankClient; "
+            "print(RankClient(sys.argv[1], Path(sys.argv[2]), budget=1).report('debt', 0.4))"
+        )
+        trusting = subprocess.run(
+            [sys.executable, "-c", asking, server.url, str(tmp_path / "she")],
+            env=os.environ | {"SSL_CERT_FILE": str(tmp_path / "ca.pem")},
+            capture_output=True,
+            check=True,
+            text=True,
+            timeout=60,
+        )
+        assert int(trusting.stdout) > 0
+    finally:
+        server.stop()
+    assert (
+        len([row for table, row in dump(tmp_path / "rank.sqlite") if table == "rank_report"]) == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--key", "a.key"), "belongs to a --certificate"),
+        (("--certificate", "none.pem", "--key", "a.key"), "cannot read the certificate none.pem"),
+        (("--certificate", "a.pem", "--key", "other.key"), "belong together"),
+        (("--certificate", "topics.toml"), "must be PEM files"),
+        (("--certificate", "a.pem", "--key", "sealed.key"), "without a passphrase"),
+    ],
+)
+def test_a_certificate_that_cannot_serve_is_refused_before_anything_is_announced(
+    run: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    why: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    authority, _ = Authority.new("ranks")
+    one, other = (authority.issued("server", ["127.0.0.1"]) for _ in range(2))
+    sealed = read_key(one.key).private_bytes(
+        Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"a passphrase")
+    )
+    for name, content in {
+        "topics.toml": TOPICS.encode(),
+        "a.pem": one.certificate,
+        "a.key": one.key,
+        "other.key": other.key,
+        "sealed.key": sealed,
+    }.items():
+        Path(name).write_bytes(content)
+    code, out, err = run("rank-server", "--topics", "topics.toml", "--port", 0, *options)
+    assert (code, out) == (2, "")
+    assert why in err
+    assert not Path("rank.sqlite").exists()

@@ -3,10 +3,12 @@
 import socket
 import threading
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 from support.rank_servers import KEY, Clock, description, listening, noise_service
+from support.slow_senders import given_up, impatient
 
 from sottovoce.advisor.rank.client import RankClient
 from sottovoce.advisor.rank.transport import HttpTransport, RefusedError
@@ -88,3 +90,17 @@ def answer_once(listener: socket.socket) -> None:
     with connection:
         connection.recv(4096)
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+
+
+def test_a_report_that_never_ends_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    impatient(monkeypatch)
+    with listening(noise_service(tmp_path, Clock())) as url:
+        head = "POST /reports HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n{"
+        status, answer = given_up(urlsplit(url).port or 0, head)
+        assert status == "408"
+        assert "took too long" in answer
+        client = RankClient(url, tmp_path / "she", budget=1)
+        client.report("debt", 0.5)
+        client.close()

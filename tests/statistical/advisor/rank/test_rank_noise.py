@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.rank_servers import description
 
-from sottovoce.advisor.rank.audit import at_another_rate, audit_kept, audit_reports
+from sottovoce.advisor.rank.audit import at_another_rate, audit_reports
 from sottovoce.advisor.rank.histogram import Histogram
 from sottovoce.advisor.rank.one_hot import OneHotNoise
 from sottovoce.study.advisor_parts.attacks import PERIODS, attacked, heard_over_periods
@@ -30,13 +30,6 @@ def test_unclamped_entries_fail_the_audit_of_a_bounded_report() -> None:
     claimed, unclamped = OneHotNoise(1, 20), OneHotNoise(1, 20, reach=50)
     findings = audit_reports(claimed, unclamped.noised, trials=1 << 10).findings
     assert not next(each for each in findings if each.name == "public bound").holds
-
-
-def test_a_report_that_is_drawn_anew_fails_the_audit_of_kept_ones() -> None:
-    noise = OneHotNoise(1, 20)
-    kept = noise.report(3)
-    assert audit_kept(lambda: kept, 10).holds
-    assert not audit_kept(lambda: noise.report(3), 10).holds
 
 
 @pytest.mark.parametrize("reach", [0, 2])

@@ -13,7 +13,6 @@ from support.rank_servers import Clock, InProcess, description, noise_service, r
 from sottovoce.advisor.rank.transport import RefusedError
 from sottovoce.errors import InputError
 from sottovoce.web.rank.app import Limits
-from sottovoce.web.rank.limits import TokenBuckets
 from sottovoce.web.rank.serve import open_store
 from sottovoce.web.rank.sqlite import SqliteStore
 from sottovoce.web.rank.storage import Outcome, StoredReport
@@ -175,17 +174,6 @@ def test_whoever_asks_too_often_is_told_to_wait(tmp_path: Path, clock: Clock) ->
         answers = [server.client.get("/description") for _ in range(20)]
     assert {answer.status_code for answer in answers} == {200, 429}
     assert answers[-1].headers["retry-after"] == "1"
-
-
-def test_a_token_bucket_fills_up_again_and_forgets_the_oldest() -> None:
-    now = [0.0]
-    buckets = TokenBuckets(2, 4, clock=lambda: now[0])
-    assert [buckets.take(b"a") for _ in range(5)] == [True] * 4 + [False]
-    now[0] += 1
-    assert [buckets.take(b"a") for _ in range(3)] == [True, True, False]
-    for other in range(20_000):
-        buckets.take(str(other).encode())
-    assert len(buckets._left) == 10_000
 
 
 class Slow:

@@ -16,8 +16,8 @@ from sottovoce.corpus.reading.formats.parquet import ParquetReader
 from sottovoce.corpus.reading.formats.reader import Reader
 from sottovoce.corpus.reading.formats.tabbed import TabbedReader
 from sottovoce.corpus.reading.mapping import check_mapping
-from sottovoce.corpus.reading.opening import check_file, without_compression
-from sottovoce.corpus.reading.options import Format, ReadOptions
+from sottovoce.corpus.reading.opening import check_file, format_by_name
+from sottovoce.corpus.reading.options import SUFFIXES, Format, ReadOptions
 from sottovoce.errors import CorpusError
 
 Source = str | PathLike[str] | ArrowStream
@@ -29,16 +29,6 @@ _READERS: dict[Format, Callable[[Path, pa.Schema, ReadOptions], Reader]] = {
     Format.PARQUET: ParquetReader,
     Format.AOL: AolReader,
     Format.LINES: LinesReader,
-}
-_SUFFIXES = {
-    ".csv": Format.CSV,
-    ".tsv": Format.TSV,
-    ".tab": Format.TSV,
-    ".jsonl": Format.JSONL,
-    ".ndjson": Format.JSONL,
-    ".parquet": Format.PARQUET,
-    ".pq": Format.PARQUET,
-    ".txt": Format.LINES,
 }
 
 
@@ -62,12 +52,11 @@ def _frame_reader(source: object, schema: pa.Schema, options: ReadOptions) -> Re
 
 
 def _format_of(path: Path, options: ReadOptions) -> Format:
-    suffix = without_compression(path).suffix.lower()
-    named = options.format or _SUFFIXES.get(suffix)
+    named = options.format or format_by_name(path)
     if named is None:
         raise CorpusError(
             f"{path}: the name does not tell the format; name it with one of "
-            f"{', '.join(_SUFFIXES)}, or pass --format (one of {', '.join(Format)})."
+            f"{', '.join(SUFFIXES)}, or pass --format (one of {', '.join(Format)})."
         )
     if options.format is None and named in {Format.TSV, Format.LINES} and is_aol(path, options):
         return Format.AOL

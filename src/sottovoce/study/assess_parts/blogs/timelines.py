@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import InputError
+from sottovoce.files import cause_of
 from sottovoce.study.assess_parts.blogs.halves import Half, half_of
 
 POST_LABELS = "label_post"
@@ -69,7 +70,7 @@ def _columns(path: Path, labels_column: str) -> list[str]:
     try:
         present = pq.read_schema(path).names
     except (OSError, pa.ArrowException) as error:
-        raise InputError(f"cannot read {path} as Parquet: {type(error).__name__}.") from None
+        raise InputError(f"cannot read {path} as Parquet: {cause_of(error)}.") from None
     needed = ["user", "time", "text", labels_column]
     if missing := [name for name in needed if name not in present]:
         raise InputError(f"{path} must have the columns {', '.join(missing)}.")

@@ -1,0 +1,47 @@
+"""Edges fitted to earlier histograms: how many people are told the band of their exact score."""
+
+from fractions import Fraction
+
+from sottovoce.advisor.rank.description import Description, RankedTopic
+from sottovoce.advisor.rank.edges import fitted_buckets
+from sottovoce.study.advisor_parts.crowds import TOPIC, Crowd, crowd, rules_for
+from sottovoce.study.advisor_parts.errors import Publish, noised, opened, repeated
+from sottovoce.study.result import Row
+
+ROUNDS = 3
+SAME, OTHERS = "same people", "other people each time"
+
+
+def fitted_rows(people: int, epsilon: Fraction, buckets: int, repetitions: int) -> list[Row]:
+    """A row for each mode, case and number of fits, from even buckets on."""
+    return [
+        row
+        for rules in (rules_for("shares", epsilon, buckets), rules_for("noise", epsilon, buckets))
+        for case in (SAME, OTHERS)
+        for row in _rounds(rules, case, people, repetitions)
+    ]
+
+
+def _rounds(rules: Description, case: str, people: int, repetitions: int) -> list[Row]:
+    rows: list[Row] = []
+    for fits in range(ROUNDS + 1):
+        community = crowd(people, rules, seed=people + (fits if case == OTHERS else 0))
+        publish = _published(community, rules)
+        head: Row = {
+            "part": f"fitted edges, {rules.mode}",
+            "case": f"{fits} fits, {case}",
+            "people": people,
+            "epsilon": float(rules.epsilon),
+            "fits": fits,
+        }
+        rows.append(head | repeated(community, rules, publish, repetitions))
+        ranked = rules.topic(TOPIC)
+        better = fitted_buckets(publish(), rules, ranked.buckets.number)
+        rules = Description(
+            rules.mode, rules.epsilon, (RankedTopic(TOPIC, ranked.measure, better),)
+        )
+    return rows
+
+
+def _published(community: Crowd, rules: Description) -> Publish:
+    return noised(community, rules) if rules.mode == "noise" else opened(community, rules)
