@@ -106,3 +106,13 @@ def test_the_report_is_readable_in_the_dark(browser: Browser, report: Path) -> N
     )
     light, dark = (sum(map(int, colour[4:-1].split(","))) for colour in colours)
     assert light - dark > 400
+
+
+def test_nothing_scrolls_on_paper(browser: Browser, report: Path) -> None:
+    """A part that scrolls is printed with its scroll bar, across whatever stands there."""
+    page, _ = opened(browser, report, 1200)
+    page.emulate_media(media="print")
+    scrolling = "all => all.map(each => getComputedStyle(each).overflowX)"
+    assert set(page.eval_on_selector_all(".plot, .table", scrolling)) == {"visible"}
+    kept = "all => all.map(each => getComputedStyle(each).breakInside)"
+    assert set(page.eval_on_selector_all("table, figure", kept)) == {"avoid"}

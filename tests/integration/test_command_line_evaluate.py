@@ -99,7 +99,7 @@ def test_people_see_two_tables_and_what_is_missing(run: Run, community: Path) ->
     assert code == 0
     assert "mine" in out
     assert "(random)" in out
-    assert "Against the baselines" in out
+    assert "Gains over random" in out
     assert "rank with --measure ent as well" in err
     assert "give --posts" in err
 

@@ -151,11 +151,24 @@ def test_a_disk_without_room_is_seen_before_anything_is_spent(
     assert not Path("l").exists()
 
 
+def test_what_is_spent_is_said_for_a_first_a_repeated_and_a_dry_run(run: Runner) -> None:
+    dry = run(*LISTED, *STATED, "--out", "r", "--ledger", "l", "--dry-run").out
+    assert "Dry run: nothing was drawn or spent" in dry
+    assert "epsilon then spent" in dry
+    first = run(*LISTED, *STATED, "--out", "r", "--ledger", "l").out
+    assert "epsilon spent so far" in first
+    assert "paid for before" not in first
+    again = run(*LISTED, *STATED, "--out", "r", "--ledger", "l").out
+    assert "paid for before: nothing more was spent" in again
+    shown = run(*LISTED, *STATED, "--out", "r", "--ledger", "l", "--json").out
+    assert json.loads(shown)["paid_before"] is True
+
+
 def test_another_release_beyond_the_budget_is_refused_and_leaves_nothing(run: Runner) -> None:
     assert run(*LISTED, *STATED, "--out", "r1", "--ledger", "l").code == 0
     shown = run(*LISTED, "--epsilon", "1", "-N", "2", "--out", "r2", "--ledger", "l")
     assert shown.code == 2
-    assert "nothing was spent or released" in shown.err
+    assert "nothing was spent or released. The first release of a corpus sets" in shown.err
     assert not Path("r2").exists()
 
 
@@ -166,7 +179,7 @@ def test_a_budget_said_at_the_start_allows_several_releases(run: Runner) -> None
     assert Path("r1/counts.npz").read_bytes() != Path("r2/counts.npz").read_bytes()
     shown = run(*LISTED, *STATED, "--out", "r3", "--ledger", "l", "--budget", "9")
     assert shown.code == 2
-    assert "already has a budget, and another one" in shown.err
+    assert "already has another budget, epsilon 5 at N=2, which cannot be changed" in shown.err
 
 
 def test_a_ledger_of_another_corpus_is_refused(run: Runner) -> None:

@@ -207,6 +207,11 @@ def test_a_pickle_is_refused_without_the_word_for_it_and_warned_of_with_it(
 
 
 def test_a_model_that_is_none_is_refused(run: Run, tmp_path: Path) -> None:
+    for nothing in (tmp_path, tmp_path / "absent"):
+        code, _, errors = run("topics", "show", nothing)
+        assert code == 2
+        assert "is no model: it must be a folder that `sottovoce topics train`" in errors
+    (tmp_path / "card.json").mkdir()
     code, _, errors = run("topics", "show", tmp_path)
     assert code == 2
     assert "cannot read the model" in errors

@@ -119,7 +119,7 @@ def test_a_platform_s_sheet_has_no_judges_and_its_votes_come_back(run: Run, fold
     (folder / "votes.csv").write_text("\n".join(lines))
     code, out, _ = run("topics", "judge", "import", "topics.toml", "votes.csv", "--out", "j.toml")
     assert code == 0
-    assert "46 sensitive topics" in out
+    assert "46 of 46 judged topics sensitive" in out
     code, out, _ = run("topics", "judge", "agreement", "votes.csv", "--json")
     assert json.loads(out)["kappa"] is None
 

@@ -47,7 +47,9 @@ def explain(
     space = question.measure.space
     parts: SpaceParts | WordParts
     if space is None:
-        parts = WordParts(state, scoring, her, question.topic, question.measure, row)
+        parts = WordParts(
+            state, scoring, her, question.topic, question.measure, question.setting, row
+        )
     else:
         parts = SpaceParts(state, scoring, her, question.topic, question.measure, question.setting)
     return Explanation(
@@ -110,8 +112,13 @@ def _share(
 
 def _checked_row(state: State, user: str, her: HerPosts) -> int:
     row = state.users.row(user)
-    if row is None or not her.numbers.size:
+    if not her.numbers.size:
         raise InputError("the user has no post in these files.")
+    if row is None:
+        raise InputError(
+            "the user has posts in these files but is not in the state: it was made from other "
+            "files, or she was erased from it."
+        )
     held = int(state.posts[row])
     if held != her.numbers.size:
         raise InputError(

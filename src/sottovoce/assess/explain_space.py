@@ -86,5 +86,6 @@ class SpaceParts:
         """The scores of made-up users with these of her posts."""
         community = State(self._state.header)
         community.rows(pa.array([str(number) for number in range(population)]))
+        community.count_posts(users)
         community.spaces[self._space].add_posts(users, self._buckets[posts], self._strengths[posts])
         return self._measure.score(community, self._topic, self._setting)

@@ -1,5 +1,6 @@
 """What is kept of a community's posts: enough for every measure, whatever the number of posts."""
 
+import copy
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
@@ -65,6 +66,15 @@ class State:
                 "this state does not hold which words were used; score anew with ent or diff-priv."
             )
         return self.words
+
+    def supposing(self, row: int, words: NDArray[np.uint8], posts: int) -> "State":
+        """The same community, had the user of ``row`` used these words in so many posts."""
+        community = copy.copy(self)
+        community.words = self.word_use().replaced(row, words)
+        numbers = self._posts.copy()
+        numbers[row] = posts
+        community._posts = numbers  # noqa: SLF001 - a copy of this very object
+        return community
 
     def salient(self, topic: str) -> NDArray[np.int64]:
         """The columns of a topic's words in ``word_use``."""

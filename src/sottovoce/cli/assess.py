@@ -203,4 +203,4 @@ def _show(
     show_rows(shown, summary)
     if most:
         show_rows("Most exposed", most)
-    typer.echo(f"Ranks, readable by you only: {out}")
+    typer.echo(f"Ranks in Parquet, readable by you only: {out}")

@@ -180,4 +180,4 @@ def assess_on_spark(
         show_json(finite({**facts, "bands": done.summary, "most_exposed": []}))
         return
     show_rows(f"{done.users:,} users, {done.posts:,} posts: users in each band", done.summary)
-    typer.echo(f"Ranks, readable by you only: {out}")
+    typer.echo(f"Ranks in Parquet, readable by you only: {out}")

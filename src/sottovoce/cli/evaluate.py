@@ -116,8 +116,9 @@ def _show(found: "Evaluation") -> None:
         f"{len(found.topics)} topics; 95% bootstrap intervals"
     )
     show_rows(title, [_row(each) for each in found.measures])
-    if found.comparisons:
-        show_rows("Against the baselines", [_compared(each) for each in found.comparisons])
+    for baseline in dict.fromkeys(each.baseline for each in found.comparisons):
+        against = [_compared(each) for each in found.comparisons if each.baseline == baseline]
+        show_rows(f"Gains over {baseline}", against)
 
 
 def _row(each: "Evaluated") -> dict[str, object]:
@@ -132,18 +133,17 @@ def _row(each: "Evaluated") -> dict[str, object]:
     row: dict[str, object] = {"measure": name}
     row |= {shown: _interval(each.metrics[key]) for key, shown in names.items()}
     if each.volume is not None:
-        row["p, volume alike"] = each.volume.p_value
+        row["p, volume alike"] = _p(each.volume.p_value)
     return row
 
 
 def _compared(each: "Comparison") -> dict[str, object]:
     return {
         "measure": each.measure,
-        "baseline": each.baseline,
         "R-prec gain": f"{each.hits.difference:+.3f}",
-        "p (t)": each.hits.p_t,
-        "p (perm.)": each.hits.p_permutation,
-        "p (Holm)": each.p_holm,
+        "p (t)": _p(each.hits.p_t),
+        "p (perm.)": _p(each.hits.p_permutation),
+        "p (Holm)": _p(each.p_holm),
         "MAP gain": f"{each.map.value:+.3f} [{each.map.low:+.3f}, {each.map.high:+.3f}]",
         "NDCG gain": f"{each.ndcg.value:+.3f} [{each.ndcg.low:+.3f}, {each.ndcg.high:+.3f}]",
     }
@@ -151,3 +151,7 @@ def _compared(each: "Comparison") -> dict[str, object]:
 
 def _interval(interval: "Interval") -> str:
     return f"{interval.value:.3f} [{interval.low:.3f}, {interval.high:.3f}]"
+
+
+def _p(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2g}"

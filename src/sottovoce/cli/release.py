@@ -180,14 +180,22 @@ def release(
             return
         opened_ledger = Ledger(ledger_file, create=True)
         open_account(opened_ledger, job, allowed)
+        paid = {spend.request.id for spend in opened_ledger.spends(documents.corpus)}
         with progress("Drawing noise"):
             elsewhere = None if remote is None else partial(remote.draw, job, opened_ledger)
             card = release_to_folder(job, opened_ledger, out, elsewhere)
-        _show(job, card, opened_ledger.account(documents.corpus), as_json, out)
+        account = opened_ledger.account(documents.corpus)
+        _show(job, card, account, as_json, out, again=job.request.id in paid)
 
 
 def _show(
-    job: "Job", card: "Card", account: "Account", as_json: bool, out: Path | None = None
+    job: "Job",
+    card: "Card",
+    account: "Account",
+    as_json: bool,
+    out: Path | None = None,
+    *,
+    again: bool = False,
 ) -> None:
     """What was released into ``out``, or what a dry run would."""
     from sottovoce.release.exact import text_up  # noqa: PLC0415 - fast --help
@@ -213,7 +221,12 @@ def _show(
             "guarantee": to_record(card.guarantee),
             "per_user": None if card.per_user is None else to_record(card.per_user),
         }
-        show_json({**facts, **guarantees, "in_words": card.in_words(), "dry_run": out is None})
+        how = {"in_words": card.in_words(), "dry_run": out is None, "paid_before": again}
+        show_json({**facts, **guarantees, **how})
         return
-    show_facts("Dry run: nothing was drawn" if out is None else "Release", facts)
+    names = {"spent_epsilon": "epsilon then spent" if out is None else "epsilon spent so far"}
+    title = "Dry run: nothing was drawn or spent" if out is None else "Release"
+    if again:
+        title += ", paid for before: nothing more was spent"
+    show_facts(title, {names.get(name, name): value for name, value in facts.items()})
     typer.echo(card.in_words())

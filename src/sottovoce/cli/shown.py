@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,9 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from sottovoce.cli.widths import fitting_widths
+
+_ANY_WIDTH = 10**6
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 
 
@@ -39,22 +43,31 @@ def show_facts(title: str, facts: Mapping[str, object]) -> None:
     table.add_column(overflow="fold")
     for name, value in facts.items():
         table.add_row(name.replace("_", " "), Text(_readable(value)))
-    _show(title, table)
+    _show(_console(), title, table)
 
 
 def show_rows(title: str, rows: Sequence[Mapping[str, object]]) -> None:
     """Print rows that have the same keys as a table."""
+    console = _console()
+    names, cells = list(rows[0]), [[_readable(value) for value in row.values()] for row in rows]
+    columns = list(zip(names, *cells, strict=True))
+    widths = fitting_widths(columns, console.width)
     table = Table()
-    for name in rows[0]:
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_readable(value)) for value in row.values()))
-    _show(title, table)
+    for name, width in zip(names, widths or repeat(None, len(names)), strict=True):
+        table.add_column(name, overflow="fold", width=width)
+    for row in cells:
+        table.add_row(*map(Text, row))
+    _show(console, title, table)
 
 
-def _show(title: str, table: Table) -> None:
-    """A title of its own line: one inside the table is broken where the table is narrow."""
+def _console() -> Console:
+    """Standard output; what is no terminal, a file or a pipe, has room for everything."""
     console = Console()
+    return console if console.is_terminal else Console(width=_ANY_WIDTH)
+
+
+def _show(console: Console, title: str, table: Table) -> None:
+    # A title of its own: as part of the table it would be folded to the table's width.
     console.print(Text(title, style="table.title"))
     console.print(table)
 

@@ -115,7 +115,8 @@ def import_topics(
         show_json({"out": out, "topics": rows})
         return
     show_rows("judged topics", rows)
-    typer.echo(f"Wrote {out}: {sum(each.sensitive for each in judged)} sensitive topics.")
+    sensitive = sum(each.sensitive for each in judged)
+    typer.echo(f"Wrote {out}: {sensitive} of {len(judged)} judged topics sensitive.")
 
 
 @judge.command("agreement")

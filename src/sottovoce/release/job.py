@@ -28,6 +28,7 @@ from sottovoce.release.folder import (
 )
 from sottovoce.release.guarantee import LimitedPrecision
 from sottovoce.release.ledger import Account, Ledger, Request
+from sottovoce.release.ledger.accounts import other_budget
 from sottovoce.release.plan import Plan, Released
 
 # A count and its column, in the uncompressed archive that the ledger keeps.
@@ -202,7 +203,7 @@ def quote(job: Job, path: Path, budget: LimitedPrecision | None, folder: Path) -
         allowed = budget or job.request.guarantee
         return Account(job.documents.corpus, allowed, job.request.guarantee.rate)
     if budget is not None and budget != account.budget:
-        raise LedgerError("this corpus already has a budget, and another one.")
+        raise other_budget(account)
     asked = {spend.request.id for spend in ledger.spends(account.corpus)}
     return account if job.request.id in asked else ledger.quote(job.request)
 

@@ -65,8 +65,10 @@ class ReleaseSettings:
         _one_of("prior", self.prior, PRIORS)
         if not 0 < self.prior_share < 1:
             raise ParameterError(f"prior_share must be in (0, 1), got {self.prior_share}.")
-        if (self.columns is None) != (self.compression == "none"):
-            raise ParameterError("columns must be given with a compression, and only then.")
+        if self.columns is None and self.compression != "none":
+            raise ParameterError(f"compression {self.compression!r} needs columns, got none.")
+        if self.columns is not None and self.compression == "none":
+            raise ParameterError("columns must not be given without a compression.")
         if self.compression.startswith("embedding") and self.embedding is None:
             raise ParameterError(f"compression {self.compression!r} needs an embedding.")
         if self.columns is not None and type(self.columns) is not int:

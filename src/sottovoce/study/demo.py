@@ -52,8 +52,8 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
         summary=(
             "A community of people who do not exist: what they write, what counting finds, who "
             "stands out to an adversary and why, what a private release of word counts promises "
-            "and costs, how much of the exposure it removes, and how several train one classifier "
-            "without showing a text."
+            "and costs, how several train one classifier without showing a text, and how much of "
+            "the exposure a release removes."
         ),
         sections=(
             _introduced(folder, parameters),

@@ -42,7 +42,8 @@ _DASH = "\u2011"
 _ADVERSARY = (
     "Suppose an adversary wants the people whom a sensitive topic concerns. He need not read "
     "anybody: from texts that anyone can get he learns which words go together, lets a program "
-    f"rank everybody by how close her posts come to the topic ({SHOWN}), and starts at the top."
+    f"rank everybody by how close her posts come to the topic (by {SHOWN}, told below), and starts "
+    "at the top."
 )
 _NO_DIAGNOSIS = (
     "A rank is exposure: how soon such an adversary would turn to her, rightly or not. It is not a "

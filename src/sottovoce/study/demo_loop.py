@@ -17,7 +17,7 @@ PLAN = LoopPlan(
     effort=Effort(topics=40, iterations=40, most_tokens=100_000),
 )
 _INTRODUCTION = (
-    "The first part showed whom an adversary finds in the posts, the next what a release of word "
+    "An earlier part showed whom an adversary finds in the posts, another what a release of word "
     "counts promises. This one joins them: all that a user has written is released as one row of "
     "counts, and the adversaries look at the release instead of the posts."
 )

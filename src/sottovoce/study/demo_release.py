@@ -38,6 +38,11 @@ _INTRODUCTION = (
     "in each of them, with noise on every count. These are documents of the same simulated world, "
     "by nobody in particular."
 )
+_READING = (
+    f"Either every word keeps a count of its own, or words are first summed into {COLUMNS} columns "
+    "and the noisy sums shared out again. A topic is a list of words that go together; the Jaccard "
+    "of two topics is the share of their most frequent words that both have, 1 if all."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +64,11 @@ def release_section(community: Community, *, command: str) -> Section:
     promise = PrivateBagOfWords(PRECISION, SHOWN_EPSILON).fit(demo.counts).guarantee_
     return Section(
         title="What a release promises and costs",
-        paragraphs=(_INTRODUCTION, f"At epsilon {SHOWN_EPSILON}: {promise.in_words()}"),
+        paragraphs=(
+            _INTRODUCTION,
+            f"At epsilon {SHOWN_EPSILON}: {promise.in_words()}",
+            _READING,
+        ),
         facts={
             "Documents": f"{demo.counts.shape[0]:,}",
             "Words on the public list": f"{len(demo.vocabulary):,}",
@@ -121,17 +130,18 @@ def _heatmaps(demo: ReleaseDemo) -> Plot:
     rows = slice(0, 40)
     frequent = np.argsort(-demo.counts.sum(axis=0))[:80]
     shown = {"true counts": demo.counts}
-    shown |= {
-        f"released: {method}, epsilon {SHOWN_EPSILON}": demo.released[method, SHOWN_EPSILON]
-        for method in METHODS
-    }
+    shown |= {f"released: {method}": demo.released[method, SHOWN_EPSILON] for method in METHODS}
     figure, panels = new_panels(len(shown), width=9.0, height=2.6)
     for axes, (title, counts) in zip(panels, shown.items(), strict=True):
         part = counts[rows].toarray()[:, frequent]
         axes.imshow(np.minimum(part, 5), cmap="Greys", aspect="auto", vmin=0, vmax=5)
         axes.set(title=title, xlabel="words", ylabel="documents", xticks=[], yticks=[])
-    lengths = {title: counts.sum() / counts.shape[0] for title, counts in shown.items()}
-    finding = "Words a document: " + "; ".join(f"{n:,.0f} in {t}" for t, n in lengths.items()) + "."
+    true, *noisy = (counts.sum() / counts.shape[0] for counts in shown.values())
+    each = [f"{n:,.0f} with {method}" for method, n in zip(METHODS, noisy, strict=True)]
+    finding = (
+        f"A document has {true:,.0f} words; released at epsilon {SHOWN_EPSILON} it seems to have "
+        f"{', '.join(each)}."
+    )
     return Plot(figure, finding, f"Heatmaps of counts, darker is more. {finding}")
 
 

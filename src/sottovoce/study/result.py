@@ -9,6 +9,8 @@ from sottovoce.report.page import Plot
 
 Value: TypeAlias = str | int | float | list[str] | None
 Row: TypeAlias = dict[str, Value]
+WRITTEN = {"map": "MAP", "ndcg": "NDCG", "jaccard": "Jaccard", "quora": "Quora", "nyt": "NYT"}
+TITLES = {"precision": "N", "precision_at_5": "Prec@5", "overlap_5": "top 5% kept"}
 
 
 def number(row: Row, name: str) -> float:
@@ -31,9 +33,7 @@ class StudyResult:
     def table(self, *, wide: bool = False) -> list[dict[str, str]]:
         """The shown columns as text, a mean with the half-width of its 95% interval."""
         names = self.shown + self.wide if wide else self.shown
-        return [
-            {name.replace("_", " "): _readable(row, name) for name in names} for row in self.rows
-        ]
+        return [{_title(name): _readable(row, name) for name in names} for row in self.rows]
 
     def _repr_html_(self) -> str:
         plots = "".join(plot._repr_html_() for plot in self.plots)
@@ -41,12 +41,20 @@ class StudyResult:
         return html_table(self.table()) + plots + notes
 
 
+def _title(name: str) -> str:
+    """A column's name as people write it."""
+    if name in TITLES:
+        return TITLES[name]
+    words = name.replace("r_precision", "R-prec").split("_")
+    return " ".join(WRITTEN.get(word, word) for word in words)
+
+
 def _readable(row: Row, name: str) -> str:
     value, low = row[name], row.get(f"{name}_low")
     if isinstance(value, float) and isinstance(low, float):
         return f"{value:.3f} ± {value - low:.3f}"
     if isinstance(value, float):
-        return f"{value:,.4g}"
+        return f"{value:.2g}" if name.startswith("p_") else f"{value:,.4g}"
     if isinstance(value, list):
         return " ".join(value)
     return "-" if value is None else str(value)

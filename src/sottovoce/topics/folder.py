@@ -60,7 +60,7 @@ def write_folder(folder: Path, card: Card, vocabulary: Vocabulary, arrays: Array
 
 def open_folder(folder: Path) -> Card:
     """The card of a model's folder, its size within bounds."""
-    if not folder.is_dir():
+    if not (folder / CARD_FILE).exists():
         raise ModelFileError(
             f"{folder} is no model: it must be a folder that `sottovoce topics train` or "
             "`sottovoce topics import` wrote."

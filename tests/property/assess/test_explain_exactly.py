@@ -12,6 +12,7 @@ from sottovoce.assess.api import plan_scoring
 from sottovoce.assess.explain import Question, explain, position
 from sottovoce.assess.explanation import Explanation
 from sottovoce.assess.her_posts import HerPosts
+from sottovoce.assess.measures.catalogue import Measure
 from sottovoce.errors import InputError, ParameterError
 
 MEASURES = ("lda", "lda-d", "lda-t", "lda-dt", "bow-dt", "ent", "diff-priv", "ent-present")
@@ -116,3 +117,26 @@ def test_all_of_her_posts_are_needed() -> None:
         explain(state, scoring, her, question)
     with pytest.raises(InputError, match="the user has no post in these files"):
         explain(state, scoring, HerPosts(USER), question)
+
+
+def test_who_was_erased_from_the_state_is_not_said_to_have_no_posts() -> None:
+    posts = random_posts(3)
+    chosen, scoring = plan_scoring(CATALOGUE, [], ("bow",))
+    her = HerPosts(USER)
+    state = scoring.state_of(her.passing(posts.to_batches())).without(USER)
+    with pytest.raises(InputError, match="not in the state: .* she was erased from it"):
+        explain(state, scoring, her, Question(USER, TOPIC, chosen["bow"], Setting()))
+
+
+@pytest.mark.parametrize("space", [None, "bow"])
+def test_a_post_adds_to_another_packages_measure_that_counts_posts(space: str | None) -> None:
+    """Such a measure looks at the number of posts, and may depend on the setting."""
+    counting = Measure(lambda state, _topic, setting: setting.m * state.posts.astype(float), space)
+    posts = random_posts(3)
+    _, scoring = plan_scoring(CATALOGUE, [], ("bow", "ent"))
+    her = HerPosts(USER)
+    state = scoring.state_of(her.passing(posts.to_batches()))
+    found = explain(state, scoring, her, Question(USER, TOPIC, counting, Setting(m=2)))
+    assert found.position.score == 2 * len(numbers_of(posts))
+    assert {share.adds for share in found.posts} == {2.0}
+    assert state.posts.sum() == len(posts)

@@ -1,6 +1,7 @@
 """Ranks and bands, with ties and in small communities."""
 
 import math
+from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from sottovoce.assess.measures.domain import rank_in_domain
 from sottovoce.assess.measures.entropy import entropy_risk
 from sottovoce.assess.ranking import band_numbers, susceptibility
 from sottovoce.assess.word_use import WordUse
-from sottovoce.errors import ParameterError
+from sottovoce.errors import InputError, ParameterError
 
 
 def use_of(*rows: list[int]) -> WordUse:
@@ -112,7 +113,7 @@ def test_all_measures_are_those_the_models_allow() -> None:
     ("measures", "message"),
     [
         (("nothing",), "measure must be all or some of ent, diff-priv, bow"),
-        (("w2v-t",), "the measure w2v-t needs a w2v model, got none"),
+        (("w2v-t",), "the measure w2v-t needs a model of the space w2v, got none"),
         ((), "measures must name at least 1"),
     ],
 )
@@ -165,3 +166,30 @@ def test_another_package_can_add_a_measure(monkeypatch: pytest.MonkeyPatch) -> N
         posts["user"].to_pylist().count(user) for user in set(posts["user"].to_pylist())
     )
     assert "posts" not in MEASURES
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("nowhere:risk", r"cannot be loaded from nowhere:risk \(ModuleNotFoundError\); mend"),
+        ("math:risk", r"cannot be loaded from math:risk \(AttributeError\); mend"),
+        ("math:pi", r"math:pi, must be a sottovoce.assess.Measure, got a float"),
+    ],
+)
+def test_a_broken_measure_of_another_package_is_named_and_harms_no_other(
+    monkeypatch: pytest.MonkeyPatch, value: str, message: str
+) -> None:
+    monkeypatch.setattr(
+        "sottovoce.assess.measures.catalogue.entry_points",
+        lambda group: [EntryPoint("theirs", value, group)],
+    )
+    assert list(chosen_measures(("bow", "ent"), ("bow",))) == ["bow", "ent"]
+    with pytest.raises(InputError, match=f"the measure theirs.*{message}"):
+        chosen_measures(("bow", "theirs"), ("bow",))
+    with pytest.raises(ParameterError, match="some of theirs, ent, .*got 'their'"):
+        chosen_measures(("their",), ("bow",))
+
+
+def test_a_measure_without_its_model_says_how_to_get_one() -> None:
+    with pytest.raises(ParameterError, match="lda-dt needs a model of the space lda.*--model"):
+        chosen_measures(("lda-dt",), ("bow",))

@@ -149,7 +149,7 @@ def test_another_corpus_is_refused(ledger: Ledger) -> None:
 
 def test_a_budget_cannot_be_changed(ledger: Ledger) -> None:
     ledger.set_budget(CORPUS, BUDGET)
-    with pytest.raises(LedgerError, match="already has a budget"):
+    with pytest.raises(LedgerError, match="already has another budget, epsilon 5 at N=10,"):
         ledger.set_budget(CORPUS, LimitedPrecision(10, 50))
 
 

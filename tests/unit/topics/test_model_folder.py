@@ -105,7 +105,7 @@ def test_a_card_that_is_none_is_refused(folder: Path, content: str) -> None:
         load_model(folder)
 
 
-@pytest.mark.parametrize("name", ["phi.npy", "alpha.npy", "vocabulary.txt", "card.json"])
+@pytest.mark.parametrize("name", ["phi.npy", "alpha.npy", "vocabulary.txt"])
 def test_a_missing_file_is_named(folder: Path, name: str) -> None:
     (folder / name).unlink()
     with pytest.raises(ModelFileError, match="cannot read|No such file"):
@@ -115,6 +115,8 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
 def test_what_is_no_folder_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="no model: it must be a folder"):
         load_model(tmp_path / "absent")
+    with pytest.raises(ModelFileError, match="no model: it must be a folder"):
+        load_model(tmp_path)
 
 
 def test_changed_numbers_are_noticed(folder: Path) -> None:

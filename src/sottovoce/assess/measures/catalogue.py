@@ -7,7 +7,7 @@ Another package adds a measure by an entry point of the group ``sottovoce.measur
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,7 @@ from sottovoce.assess.measures.strength import strength_risk
 from sottovoce.assess.measures.time import time_aware_risk
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.word_use import WordUse
-from sottovoce.errors import ParameterError
+from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.assess.state import State
@@ -105,23 +105,52 @@ PAPER_METHODS = tuple(MEASURES)[:14]
 
 def known_measures() -> dict[str, Measure]:
     """Ours and those of other packages; a name of ours stays ours."""
-    others = {point.name: point.load() for point in entry_points(group=ENTRY_POINTS)}
-    return {**others, **MEASURES}
+    return {**{name: _loaded(point) for name, point in _others().items()}, **MEASURES}
 
 
 def chosen_measures(names: Sequence[str], spaces: Sequence[str]) -> dict[str, Measure]:
     """The measures called ``names``; ``all``: the paper's that ``spaces`` allow."""
-    known = known_measures()
     if tuple(names) == (ALL,):
-        names = [name for name in PAPER_METHODS if known[name].space in {None, *spaces}]
-    for name in names:
-        if name not in known:
-            raise ParameterError(
-                f"measure must be {ALL} or some of {', '.join(known)}, got {name!r}."
-            )
-        space = known[name].space
-        if space is not None and space not in spaces:
-            raise ParameterError(f"the measure {name} needs a {space} model, got none.")
+        names = [name for name in PAPER_METHODS if MEASURES[name].space in {None, *spaces}]
     if not names:
         raise ParameterError("measures must name at least 1, got none.")
-    return {name: known[name] for name in names}
+    chosen = {name: _named(name) for name in names}
+    for name, measure in chosen.items():
+        if measure.space is not None and measure.space not in spaces:
+            raise ParameterError(
+                f"the measure {name} needs a model of the space {measure.space}, got none; "
+                f"train one with sottovoce topics train --space {measure.space} and give it "
+                "with --model."
+            )
+    return chosen
+
+
+def _named(name: str) -> Measure:
+    """The measure of that name; of other packages' only this one is loaded."""
+    if name in MEASURES:
+        return MEASURES[name]
+    others = _others()
+    if name not in others:
+        known = ", ".join({**others, **MEASURES})
+        raise ParameterError(f"measure must be {ALL} or some of {known}, got {name!r}.")
+    return _loaded(others[name])
+
+
+def _others() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+
+
+def _loaded(point: EntryPoint) -> Measure:
+    try:
+        measure = point.load()
+    except Exception as error:  # a stranger's module may fail in any way
+        raise InputError(
+            f"the measure {point.name} cannot be loaded from {point.value} "
+            f"({type(error).__name__}); mend the package that names it, or uninstall it."
+        ) from error
+    if not isinstance(measure, Measure):
+        raise InputError(
+            f"the measure {point.name}, {point.value}, must be a sottovoce.assess.Measure, "
+            f"got a {type(measure).__name__}."
+        )
+    return measure

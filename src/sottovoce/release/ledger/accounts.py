@@ -81,9 +81,19 @@ def check_affordable(connection: sqlite3.Connection, request: Request) -> Accoun
         raise BudgetError(
             f"the release needs epsilon={text_up(request.guarantee.rate * n)} at N={n}, and "
             f"the corpus has spent {text_up(account.spent * n)} of "
-            f"{text_up(account.budget.epsilon)}; nothing was spent or released."
+            f"{text_up(account.budget.epsilon)}; nothing was spent or released. The first release "
+            "of a corpus sets its budget, and it cannot be raised."
         )
     return Account(request.corpus, account.budget, after)
+
+
+def other_budget(account: Account) -> LedgerError:
+    """What to say when somebody wants to change a budget."""
+    n, epsilon = account.budget.n, text_up(account.budget.epsilon)
+    return LedgerError(
+        f"this corpus already has another budget, epsilon {epsilon} at N={n}, which cannot be "
+        "changed; leave the budget out."
+    )
 
 
 def read_guarantee(row: sqlite3.Row) -> LimitedPrecision:

@@ -28,6 +28,7 @@ from sottovoce.release.ledger.accounts import (
     charge,
     check_affordable,
     columns_of,
+    other_budget,
     read_account,
     read_guarantee,
 )
@@ -67,8 +68,9 @@ class Ledger:
             connection.execute(
                 "INSERT OR IGNORE INTO budget VALUES (?, ?, ?, ?)", (corpus, *columns_of(budget))
             )
-            if read_account(connection, corpus).budget != budget:
-                raise LedgerError("this corpus already has a budget, and another one.")
+            account = read_account(connection, corpus)
+            if account.budget != budget:
+                raise other_budget(account)
 
     def account(self, corpus: str) -> Account:
         """What ``corpus`` may spend and has spent."""

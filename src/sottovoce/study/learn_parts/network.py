@@ -85,7 +85,7 @@ def _draw_box(axes: Axes, box: Box) -> None:
     )
     axes.add_patch(patch)
     axes.text(
-        box.x, box.y, box.text, ha="center", va="center", fontsize=8, linespacing=1.35, zorder=4
+        box.x, box.y, box.text, ha="center", va="center", fontsize=9, linespacing=1.35, zorder=4
     )
 
 
@@ -124,7 +124,7 @@ def _draw_words(
     y = begin[1] + rise * arrow.place - across * run + arrow.aside[1]
     background = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
     axes.text(
-        x, y, arrow.text, ha="center", va="center", fontsize=7.5, zorder=5, bbox=background,
+        x, y, arrow.text, ha="center", va="center", fontsize=8.5, zorder=5, bbox=background,
         linespacing=1.25,
     )  # fmt: skip
 

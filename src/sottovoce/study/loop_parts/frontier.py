@@ -62,12 +62,13 @@ def frontier(
                 label="recommended",
             )
         axes.set(xlabel=f"{title} (right: more useful)", ylim=(0, top))
-        axes.margins(x=0.14)  # room for the points' names
+        axes.margins(x=0.2)  # room for the points' names
     panels[0].set_xscale("log")
     panels[0].xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     panels[0].xaxis.set_minor_formatter(NullFormatter())
     panels[0].xaxis.set_major_locator(FixedLocator([0.05, 0.1, 0.2, 0.5, 1.0]))
     panels[0].set_ylabel(f"{label} (low: more private)")
+    figure.suptitle("Each point a setting; the number beside it is ε/N", fontsize=9)
     legend_below(figure, 3)
     description = f"{label} against usefulness, a point for each setting. {finding}"
     return Plot(figure, finding, description)
@@ -104,10 +105,12 @@ def _name_points(
             _named(row),
             (x, y),
             textcoords="offset points",
-            xytext=(4, -11) if row["epsilon"] is None else (-7, 3),
-            fontsize=7,
+            xytext=(4, -12) if row["epsilon"] is None else (-6, 4),
+            fontsize=8,
             color=INK,
             horizontalalignment="left" if row["epsilon"] is None else "right",
+            bbox={"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.5},
+            zorder=5,
         )
 
 
@@ -117,4 +120,4 @@ def in_order(rows: Sequence[Row]) -> list[Row]:
 
 
 def _named(row: Row) -> str:
-    return "no noise" if row["epsilon"] is None else f"ε/N {number(row, 'rate'):.3g}"
+    return "no noise" if row["epsilon"] is None else f"{number(row, 'rate'):.3g}"
