@@ -25,11 +25,12 @@ def test_words_that_cannot_all_fit_are_left_to_be_broken() -> None:
 def test_a_table_on_a_narrow_terminal_breaks_no_word(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    row = {**ROW, "baseline": "random", "p (perm.)": "0.00039", "NDCG": "+0.287 [+0.210, +0.368]"}
     monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "40")
-    show_rows("t", [ROW])
+    monkeypatch.setenv("COLUMNS", "66")
+    show_rows("t", [row])
     shown = capsys.readouterr().out
-    for word in " ".join([*ROW, *ROW.values()]).split():
+    for word in " ".join([*row, *row.values()]).split():
         assert word in shown
 
 

@@ -22,8 +22,8 @@ _INTRODUCTION = (
     "counts, and the adversaries look at the release instead of the posts."
 )
 _MORE = (
-    "One community and one draw of the noise: sottovoce study loop runs five communities, weekly "
-    "documents and more compressions; sottovoce loop CORPUS does it with yours."
+    "One community and one draw of the noise, another each time: sottovoce study loop runs five "
+    "communities, weekly documents and more compressions; sottovoce loop CORPUS does it with yours."
 )
 
 

@@ -41,7 +41,8 @@ _INTRODUCTION = (
 _READING = (
     f"Either every word keeps a count of its own, or words are first summed into {COLUMNS} columns "
     "and the noisy sums shared out again. A topic is a list of words that go together; the Jaccard "
-    "of two topics is the share of their most frequent words that both have, 1 if all."
+    "of two topics is the share of their most frequent words that both have, 1 if all. Noise is "
+    "never drawn twice alike, so the same command gives slightly other figures here."
 )
 
 
