@@ -32,9 +32,10 @@ from support.rank_servers import running
 from support.serving import served_at
 
 pytest_plugins = ["support.browser"]
-PATIENCE_MS = 20_000
+PATIENCE_MS = 120_000
 PAGES = {"/start/upload", "/start/paste", "/start/who", "/settings", "/topic", "/standing"}
-# The default of five seconds is short on a busy machine; a test that passes does not wait.
+# The default of five seconds is short on a busy machine, where the first answer also has to wait
+# for kernels to be compiled; a test that passes does not wait.
 expect.set_options(timeout=PATIENCE_MS)
 
 
