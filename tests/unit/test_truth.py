@@ -47,6 +47,16 @@ def test_grades_outside_their_range_are_counted(grade: float) -> None:
         read_truth(table(ROW, ROW | {"user": "bob", "grade": grade}))
 
 
+@pytest.mark.parametrize("head", ["user,subject\nann,debt\n", "1,2\n3,4\n"])
+def test_a_file_with_other_columns_is_told_what_a_truth_has(tmp_path: Path, head: str) -> None:
+    (tmp_path / "a.csv").write_text(head)
+    with pytest.raises(CorpusError, match="A truth has user, topic, persona, sensitive") as caught:
+        read_truth(tmp_path / "a.csv")
+    # No command that reads a truth has these options for it.
+    assert "--fields" not in str(caught.value)
+    assert "--header" not in str(caught.value)
+
+
 def test_missing_values_are_counted() -> None:
     nullable = pa.schema([field.with_nullable(True) for field in TRUTH])
     truth = pa.Table.from_pylist([ROW, ROW | {"user": None}], nullable)

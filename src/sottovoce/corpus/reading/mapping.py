@@ -21,6 +21,14 @@ _KNOWN_NAMES = frozenset(_NAMES.split())
 _NAME_LIKE = re.compile(r"[^\W\d][\w.:-]{0,39}( [\w.:-]{1,40})?")
 
 
+class MissingColumnError(CorpusError):
+    """A file has no column for something; ``missing`` says so without what to do about it."""
+
+    def __init__(self, missing: str, remedy: str) -> None:
+        super().__init__(f"{missing} {remedy}")
+        self.missing = missing
+
+
 def locate(
     schema: pa.Schema, options: ReadOptions, found: Sequence[str], where: str
 ) -> dict[str, int]:
@@ -52,10 +60,9 @@ def _place(field: pa.Field, options: ReadOptions, found: Sequence[str], where: s
         return places[0]
     if field.nullable and field.name not in options.columns:
         return None
-    raise CorpusError(
-        f"{where} has no column {wanted!r} for {field.name}; {_described(found)} "
-        f"Map it: {_how(field.name, 'NAME')}."
-    )
+    described, unnamed = _described(found)
+    missing = f"{where} has no column {wanted!r} for {field.name}; {described}"
+    raise MissingColumnError(missing, f"{unnamed}Map it: {_how(field.name, 'NAME')}.")
 
 
 def _how(field: str, column: str | int) -> str:
@@ -70,14 +77,18 @@ def _checked_position(name: str, position: int, columns: int, where: str) -> int
     )
 
 
-def _described(found: Sequence[str]) -> str:
+def _described(found: Sequence[str]) -> tuple[str, str]:
+    """What a file has, and what to do if its first row is no header."""
     named = any(name.strip().lower() in _KNOWN_NAMES for name in found)
     if not named or not all(_NAME_LIKE.fullmatch(name) for name in found):
-        return (
+        described = (
             f"it has {len(found)} columns and its first row does not look like column names "
-            "(not shown). If the file has no header row, name all columns: --header a,b,c, or in "
-            "Python header=('a', 'b', 'c')."
+            "(not shown)."
+        )
+        return described, (
+            "If the file has no header row, name all columns: --header a,b,c, or in Python "
+            "header=('a', 'b', 'c'). "
         )
     shown = ", ".join(found[:NAMES_SHOWN])
     more = f" and {len(found) - NAMES_SHOWN} more" if len(found) > NAMES_SHOWN else ""
-    return f"it has: {shown}{more}."
+    return f"it has: {shown}{more}.", ""

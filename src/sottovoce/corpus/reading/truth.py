@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 
 from sottovoce.corpus.reading.corpus import Corpus
 from sottovoce.corpus.reading.formats.choose import Source, reader_for
+from sottovoce.corpus.reading.mapping import MissingColumnError
 from sottovoce.corpus.reading.options import ReadOptions
 from sottovoce.corpus.reading.strings import as_bytes, strict
 from sottovoce.corpus.reading.tally import Tally
@@ -20,8 +21,12 @@ def read_truth(source: Source, *, options: ReadOptions = ReadOptions()) -> pa.Ta
     Nothing is skipped: judging by half a truth would be worse than not judging.
     """
     tally = Tally()
-    raw = reader_for(source, TRUTH, options).raw_batches(tally)
-    table = pa.Table.from_batches([_conformed(batch) for batch in raw], TRUTH)
+    try:
+        raw = reader_for(source, TRUTH, options).raw_batches(tally)
+        table = pa.Table.from_batches([_conformed(batch) for batch in raw], TRUTH)
+    except MissingColumnError as error:
+        # No command maps the columns of a truth: it is somebody's judgement, made for this.
+        raise CorpusError(f"{error.missing} A truth has {', '.join(TRUTH.names)}.") from None
     if tally.skipped:
         raise CorpusError(f"the truth must be readable throughout: {tally}.")
     _check(table)
