@@ -47,5 +47,5 @@ if __name__ == "__main__":
         main()
     except SystemExit as end:
         if not end.code:
-            print(counted_steps[0], file=sys.stderr)  # noqa: T201 - what the test reads
+            print("steps:", counted_steps[0], file=sys.stderr)  # noqa: T201 - what the test reads
         raise

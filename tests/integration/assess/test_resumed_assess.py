@@ -153,7 +153,9 @@ def kill_and_resume(run: Run, folder: Path, times: int, seed: int) -> list[int]:
     done = command(-1, signal.SIGKILL)
     assert done.returncode == 0, done.stderr
     assert files() == same
-    steps, order, codes = int(done.stderr.split()[-1]), Random(seed), []
+    # Not simply the last word: coverage may have a warning to print when the process ends.
+    (noted,) = (line for line in done.stderr.splitlines() if line.startswith("steps:"))
+    steps, order, codes = int(noted.split()[1]), Random(seed), []
     assert steps > 3 * BATCHES
     for turn in range(times):
         begin_anew()
