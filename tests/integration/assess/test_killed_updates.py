@@ -58,7 +58,7 @@ def files(where: Path) -> dict[str, bytes]:
 
 def killed(stop_at: int, command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
     script = [sys.executable, str(SCRIPT), str(stop_at), *command]
-    return subprocess.run(script, check=False, capture_output=True, text=True)
+    return subprocess.run(script, check=False, capture_output=True, text=True, timeout=600)
 
 
 def chosen(steps: list[str], every: bool) -> list[int]:

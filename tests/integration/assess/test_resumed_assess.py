@@ -142,7 +142,7 @@ def test_a_resumed_run_scores_only_what_is_left(
 def command(stop_at: int, number: int, *more: str) -> subprocess.CompletedProcess[str]:
     arguments = ["assess", "posts.parquet", *SCORE, *KEEP, *more]
     script = [sys.executable, str(SCRIPT), str(stop_at), str(number), *arguments]
-    return subprocess.run(script, check=False, capture_output=True, text=True)
+    return subprocess.run(script, check=False, capture_output=True, text=True, timeout=600)
 
 
 def kill_and_resume(run: Run, folder: Path, times: int, seed: int) -> list[int]:
