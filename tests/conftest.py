@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from sottovoce.cli import main
 
 sys.path.insert(0, str(Path(__file__).parent))
 # How long an example takes says how busy the machine is, and no law here is about time.
-settings.register_profile("no-deadline", deadline=None)
-settings.load_profile("no-deadline")
+settings.register_profile("any-pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any-pace")
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 
