@@ -77,8 +77,8 @@ class BucketTops:
     def mattering(self, m: int) -> NDArray[np.bool_]:
         """Buckets x topics: whether the m best values change when this one is left out."""
         if self.buckets.size <= m:
-            # A missing bucket counts 0.
-            return np.not_equal(self.first, 0)
+            # A missing bucket counts 0, and so more than one whose best is below 0.
+            return np.not_equal(self.first, np.where(np.isneginf(self.second), 0, self.second))
         following = np.partition(self.first, -m - 1, axis=0)[-m - 1]
         found: NDArray[np.bool_] = self.first > following
         return found

@@ -316,7 +316,7 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
         "": "CorpusError",
         "label,text\n": "CorpusError",
         "label,text\n,some words here\n": "NoDocumentsError",
-        "other,columns\n1,2\n": "CorpusError",
+        "other,columns\n1,2\n": "MissingColumnError",
     }
     with launched(folder) as parties:
         for content, error in bad.items():

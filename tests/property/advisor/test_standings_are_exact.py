@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.communities import CATALOGUE, MONDAY, WORDS, FixedSpace, random_posts
 
@@ -124,6 +124,8 @@ def test_who_is_new_is_added_and_who_is_known_is_replaced(measure: str, seed: in
 
 @pytest.mark.parametrize("measure", MEASURES)
 @given(seed=seeds, m=st.integers(1, 4))
+# Of two posts of a week the one without the topic counts more than the one that speaks against it.
+@example(seed=41829659, m=4)
 @settings(max_examples=5, deadline=None)
 def test_uncertainty_is_the_range_over_leaving_out_each_post(
     measure: str, seed: int, m: int
