@@ -16,6 +16,9 @@ from sottovoce.advisor.rank.description import COVERAGE, Description
 from sottovoce.advisor.rank.margins import Floats, noise_margins, share_margins
 from sottovoce.errors import InputError
 
+MOST_PEOPLE = 1e15
+"""Beyond it a float no longer tells one person more or less; noise of few people is far below."""
+
 
 @dataclass(frozen=True)
 class Histogram:
@@ -115,8 +118,11 @@ class Histogram:
         if self.counts is None:
             return
         wanted = description.topic(self.topic).buckets.number
-        if len(self.counts) != wanted or not np.isfinite(self.counts).all():
+        # What is no number, or more people than there can be, is not within these bounds.
+        if len(self.counts) != wanted or not (np.abs(self.counts) <= MOST_PEOPLE).all():
             raise InputError(f"the rank server's histogram must have {wanted} finite counts.")
+        if self.reports > MOST_PEOPLE:
+            raise InputError("the rank server's histogram has more reports than there are people.")
         if self.reports < description.minimum:
             raise InputError("the rank server's histogram has fewer reports than it promised.")
 

@@ -1,9 +1,11 @@
 """Ranks from histograms, and what comes from a server, for whatever hypothesis thinks of."""
 
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -84,6 +86,16 @@ def test_description_and_histogram_survive_their_record(
     assert again == described
     assert again.version == described.version
     assert Histogram.from_record(histogram.record(), again) == histogram
+
+
+@pytest.mark.parametrize("counts", [[1e308] * 3, [math.nan, 1.0, 1.0], [-1e16, 1.0, 1.0]])
+def test_counts_of_more_people_than_there_can_be_are_refused(counts: list[float]) -> None:
+    described = rules("noise", Fraction(1), 3)
+    good = Histogram("debt", 3, described.version, 10, (1.0, 2.0, 7.0)).record()
+    with pytest.raises(InputError, match="3 finite counts"):
+        Histogram.from_record(good | {"counts": counts}, described)
+    with pytest.raises(InputError, match="more reports than"):
+        Histogram.from_record(good | {"reports": 10**16}, described)
 
 
 @given(json_values, st.data())
