@@ -1,10 +1,13 @@
 """Small communities for tests, and a vector space whose strengths can be worked out by hand."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -91,3 +94,11 @@ def random_posts(seed: int, *, users: int = 6, posts: int = 60, weeks: int = 8) 
     times = [MONDAY + timedelta(hours=hour) for hour in hours]
     names = [f"u{number}" for number in generator.integers(0, users, posts).tolist()]
     return pa.table([names, times, texts], schema=POSTS)
+
+
+def write_days(days: Sequence[pa.Table]) -> None:
+    """A file for each day, one with all, and `TWO_TOPICS`, in the working folder."""
+    for number, day in enumerate(days):
+        pq.write_table(day, f"day{number}.parquet")
+    pq.write_table(pa.concat_tables(days), "all.parquet")
+    Path("topics.toml").write_text(TWO_TOPICS)

@@ -34,10 +34,7 @@ def rank_edges(
     from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
 
     asked = HttpTransport(server)
-    record = asked.call("GET", "/description")
-    if not isinstance(record, dict):
-        raise InputError("what the rank server describes itself with is not as it should be.")
-    rules = Description.from_record(record)
+    rules = Description.from_record(asked.call("GET", "/description"))
     found = {topic.name: latest_histogram(asked, rules, topic.name) for topic in rules.topics}
     if not any(found.values()):
         raise InputError(

@@ -18,11 +18,11 @@ from sottovoce.report.figures import COLOURS, legend_below, new_panels
 from sottovoce.report.page import Plot
 from sottovoce.study.advisor_parts.attacks import PERIODS, attacked, heard_over_periods
 from sottovoce.study.advisor_parts.crowds import crowd, rules_for
-from sottovoce.study.advisor_parts.errors import noised, opened, repeated
+from sottovoce.study.advisor_parts.errors import published, repeated
 from sottovoce.study.advisor_parts.fitting import OTHERS, SAME, fitted_rows
 from sottovoce.study.advisor_parts.whole import opened_by_protocol
 from sottovoce.study.options import Options
-from sottovoce.study.result import Row, StudyResult
+from sottovoce.study.result import Row, StudyResult, number
 
 SHOWN = ("part", "case", "people", "epsilon", "outcome")
 WIDE = ("error_points", "predicted_points", "coverage", "rank_coverage", "width_points")
@@ -84,7 +84,7 @@ def run(settings: Settings) -> StudyResult:
 def _measured_row(settings: Settings, mode: Mode, people: int, epsilon: Fraction) -> Row:
     rules = rules_for(mode, epsilon, settings.buckets)
     community = crowd(people, rules, seed=people)
-    publish = noised(community, rules) if mode == "noise" else opened(community, rules)
+    publish = published(community, rules)
     head: Row = {"part": mode, "case": "", "people": people, "epsilon": float(epsilon)}
     return head | repeated(community, rules, publish, settings.repetitions)
 
@@ -130,50 +130,43 @@ def _audit_rows(settings: Settings) -> list[Row]:
     return rows
 
 
-def _number(row: Row, name: str) -> float:
-    value = row[name]
-    if not isinstance(value, (int, float)):
-        raise TypeError(name)
-    return float(value)
-
-
 def _percent(row: Row, name: str) -> str:
-    return f"{100 * _number(row, name):.1f}%"
+    return f"{100 * number(row, name):.1f}%"
 
 
 def _outcome(row: Row) -> str:
     """A row in words."""
     if row["part"] == "audit":
-        return f"epsilon >= {_number(row, 'bound'):.3f}: {row['holds']}"
+        return f"epsilon >= {number(row, 'bound'):.3f}: {row['holds']}"
     if row["part"] == "attack":
-        found = _number(row, "found")
+        found = number(row, "found")
         return (
             f"bucket found {100 * found:.0f}%"
             if isinstance(row["found"], float)
             else f"{found:.0f}"
         )
     return (
-        f"error {_number(row, 'error_points'):.3g} points, "
-        f"{_number(row, 'error_over_predicted'):.2f} of predicted; "
-        f"coverage {_number(row, 'coverage'):.3f}, "
-        f"width {_number(row, 'width_points'):.1f} points; "
+        f"error {number(row, 'error_points'):.3g} points, "
+        f"{number(row, 'error_over_predicted'):.2f} of predicted; "
+        f"coverage {number(row, 'coverage'):.3f}, "
+        f"width {number(row, 'width_points'):.1f} points; "
         f"band told {_percent(row, 'bands_told')}, right {_percent(row, 'bands_right')}, "
         f"the exact score's {_percent(row, 'bands_right_by_score')}"
     )
 
 
 def _finding(rows: Sequence[Row]) -> str:
-    ratios = [_number(row, "error_over_predicted") for row in rows if row["part"] == "noise"]
-    people = max(_number(row, "people") for row in rows)
+    ratios = [number(row, "error_over_predicted") for row in rows if row["part"] == "noise"]
+    people = max(number(row, "people") for row in rows)
     most = [row for row in rows if row["people"] == people]
     noise, shares = ([row for row in most if row["part"] == part] for part in ("noise", "shares"))
     one = next(row for row in noise if row["epsilon"] == 1)
-    right = min(_number(row, "bands_right") for row in shares)
+    right = min(number(row, "bands_right") for row in shares)
     return (
         f"Noise mode: the error is {min(ratios):.2f} to {max(ratios):.2f} of the predicted one. "
-        f"With {people:,.0f} people at epsilon 1 it is {_number(one, 'error_points'):.2f} points, "
-        f"the interval for a rank is {_number(one, 'width_points'):.1f} points wide, and "
-        f"{100 * _number(one, 'bands_told'):.0f}% of people can be told a band. Shares mode: the "
+        f"With {people:,.0f} people at epsilon 1 it is {number(one, 'error_points'):.2f} points, "
+        f"the interval for a rank is {number(one, 'width_points'):.1f} points wide, and "
+        f"{100 * number(one, 'bands_told'):.0f}% of people can be told a band. Shares mode: the "
         f"band is right for at least {100 * right:.1f}% of people."
     )
 
@@ -181,7 +174,7 @@ def _finding(rows: Sequence[Row]) -> str:
 def _fitted_finding(rows: Sequence[Row]) -> str:
     """Even buckets, and the last fit, in the mode of shares."""
     shares = [row for row in rows if row["part"] == "fitted edges, shares"]
-    last = max(_number(row, "fits") for row in shares)
+    last = max(number(row, "fits") for row in shares)
     even, same, others = (
         next(_percent(row, "bands_right_by_score") for row in shares if row["case"] == case)
         for case in (f"0 fits, {SAME}", f"{last:.0f} fits, {SAME}", f"{last:.0f} fits, {OTHERS}")
@@ -236,17 +229,17 @@ def _figure(rows: Sequence[Row], settings: Settings) -> Figure:
 
 
 def _line(axes: Axes, rows: Sequence[Row], over: str, part: str, place: int) -> None:
-    at = [_number(row, over) for row in rows]
+    at = [number(row, over) for row in rows]
     colour = COLOURS[place]
     axes.loglog(
         at,
-        [_number(row, "predicted_points") for row in rows],
+        [number(row, "predicted_points") for row in rows],
         color=colour,
         label=f"{part}, predicted",
     )
     axes.loglog(
         at,
-        [_number(row, "error_points") for row in rows],
+        [number(row, "error_points") for row in rows],
         "o",
         color=colour,
         label=f"{part}, measured",

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from support.communities import TWO_TOPICS, random_posts
+from support.communities import random_posts, write_days
 
 from sottovoce.assess import erase, kept_state, load_state
 from sottovoce.assess.her_posts import HerPosts
@@ -32,10 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(kept_state, "LEAST", 0)
     first = random_posts(50, users=80, posts=1500)
     days = [with_her(each) for each in [first, *(random_posts(n, posts=5) for n in range(DAYS))]]
-    for number, day in enumerate(days):
-        pq.write_table(day, f"day{number}.parquet")
-    pq.write_table(pa.concat_tables(days), "all.parquet")
-    Path("topics.toml").write_text(TWO_TOPICS)
+    write_days(days)
     return tmp_path
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.communities import MONDAY, TWO_TOPICS, random_posts
+from support.communities import MONDAY, random_posts, write_days
 
 from sottovoce.files import only_one
 
@@ -20,10 +20,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Posts of several days, a file each, and all in one."""
     monkeypatch.chdir(tmp_path)
     days = [random_posts(seed, users=30, posts=200) for seed in range(4)]
-    for number, day in enumerate(days):
-        pq.write_table(day, f"day{number}.parquet")
-    pq.write_table(pa.concat_tables(days), "all.parquet")
-    Path("topics.toml").write_text(TWO_TOPICS)
+    write_days(days)
     return tmp_path
 
 

@@ -43,6 +43,16 @@ class RankedTopic:
                     f"most {_LONGEST_NAME} characters; rename the topic in the catalogue."
                 )
 
+    def record(self) -> dict[str, Any]:
+        """The topic as JSON."""
+        return {"name": self.name, "measure": self.measure, "edges": list(self.buckets.edges)}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "RankedTopic":
+        """What `record` wrote; an error of whatever kind where it did not."""
+        edges = tuple(map(float, record["edges"]))
+        return cls(str(record["name"]), str(record["measure"]), Buckets(edges))
+
 
 @dataclass(frozen=True)
 class Description:
@@ -115,10 +125,7 @@ class Description:
             "period_s": self.period_s,
             "minimum_reports": self.minimum,
             "reach": self.reach,
-            "topics": [
-                {"name": each.name, "measure": each.measure, "edges": list(each.buckets.edges)}
-                for each in self.topics
-            ],
+            "topics": [each.record() for each in self.topics],
         }
 
     @classmethod
@@ -127,14 +134,7 @@ class Description:
         try:
             if record["protocol"] != PROTOCOL or record["precision"] != MOVED:
                 raise InputError("the rank server speaks another protocol; use its version.")
-            topics = tuple(
-                RankedTopic(
-                    str(each["name"]),
-                    str(each["measure"]),
-                    Buckets(tuple(map(float, each["edges"]))),
-                )
-                for each in record["topics"]
-            )
+            topics = tuple(map(RankedTopic.from_record, record["topics"]))
             return cls(
                 record["mode"],
                 positive(str(record["epsilon"]), "epsilon"),

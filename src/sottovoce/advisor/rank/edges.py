@@ -54,10 +54,7 @@ def fitted_buckets(
 
 def save_edges(path: Path, topics: Mapping[str, RankedTopic]) -> None:
     """Write the edges of ``topics`` for `load_edges`."""
-    rows = [
-        {"name": each.name, "measure": each.measure, "edges": list(each.buckets.edges)}
-        for each in topics.values()
-    ]
+    rows = [topic.record() for topic in topics.values()]
     with whole_file(path) as part:
         part.write_text(json.dumps({"format": FORMAT, "topics": rows}) + "\n", encoding="utf-8")
 
@@ -79,10 +76,7 @@ def load_edges(path: Path) -> dict[str, RankedTopic]:
 def _topics(record: Any) -> list[RankedTopic]:  # noqa: ANN401 - JSON
     if record["format"] != FORMAT:
         raise ValueError(FORMAT)
-    return [
-        RankedTopic(str(row["name"]), str(row["measure"]), Buckets(tuple(map(float, row["edges"]))))
-        for row in record["topics"]
-    ]
+    return [RankedTopic.from_record(row) for row in record["topics"]]
 
 
 def _filled(levels: Floats, number: int) -> Floats:

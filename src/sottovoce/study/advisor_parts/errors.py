@@ -67,6 +67,11 @@ def predicted_error(rules: Description, people: int) -> float:
     return float(np.mean(variances) ** 0.5)
 
 
+def published(crowd: Crowd, rules: Description) -> Publish:
+    """As the mode of ``rules`` has it."""
+    return noised(crowd, rules) if rules.mode == "noise" else opened(crowd, rules)
+
+
 def noised(crowd: Crowd, rules: Description) -> Publish:
     """Everybody reports under noise of her own, and the server publishes."""
     noise = rules.noise(TOPIC)

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 from sottovoce.advisor.rank.description import Description, RankedTopic
 from sottovoce.advisor.rank.edges import fitted_buckets
-from sottovoce.study.advisor_parts.crowds import TOPIC, Crowd, crowd, rules_for
-from sottovoce.study.advisor_parts.errors import Publish, noised, opened, repeated
+from sottovoce.study.advisor_parts.crowds import TOPIC, crowd, rules_for
+from sottovoce.study.advisor_parts.errors import published, repeated
 from sottovoce.study.result import Row
 
 ROUNDS = 3
@@ -26,7 +26,7 @@ def _rounds(rules: Description, case: str, people: int, repetitions: int) -> lis
     rows: list[Row] = []
     for fits in range(ROUNDS + 1):
         community = crowd(people, rules, seed=people + (fits if case == OTHERS else 0))
-        publish = _published(community, rules)
+        publish = published(community, rules)
         head: Row = {
             "part": f"fitted edges, {rules.mode}",
             "case": f"{fits} fits, {case}",
@@ -41,7 +41,3 @@ def _rounds(rules: Description, case: str, people: int, repetitions: int) -> lis
             rules.mode, rules.epsilon, (RankedTopic(TOPIC, ranked.measure, better),)
         )
     return rows
-
-
-def _published(community: Crowd, rules: Description) -> Publish:
-    return noised(community, rules) if rules.mode == "noise" else opened(community, rules)

@@ -22,9 +22,10 @@ class Paced:
 
     def __init__(self, app: ASGIApp, everybody: float, each: float) -> None:
         self._app = app
-        self._everybody = RateLimit(burst=2 * everybody, per_second=everybody)
-        self._each = RateLimit(burst=5 * each, per_second=each)
-        self._limits_everybody, self._limits_each = bool(everybody), bool(each)
+        self._everybody = (
+            RateLimit(burst=2 * everybody, per_second=everybody) if everybody else None
+        )
+        self._each = RateLimit(burst=5 * each, per_second=each) if each else None
         self._key = os.urandom(32)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -36,12 +37,12 @@ class Paced:
         await self._app(scope, receive, send)
 
     def _allows(self, scope: Scope) -> bool:
-        if self._limits_each:
+        if self._each is not None:
             address = str((scope.get("client") or ("",))[0])
             hashed = hashlib.blake2b(address.encode(), key=self._key, digest_size=16)
             if not self._each.allows(hashed.hexdigest()):
                 return False
-        return not self._limits_everybody or self._everybody.allows()
+        return self._everybody is None or self._everybody.allows()
 
 
 class BodyLimit:
