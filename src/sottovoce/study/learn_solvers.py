@@ -14,13 +14,14 @@ import numpy as np
 from sottovoce.learn.arithmetic import (
     DescentPlan,
     Outline,
+    Script,
     answer_descent,
     ask_descent,
     plain_descent,
     run_together,
 )
 from sottovoce.learn.examples import Floats
-from sottovoce.learn.paillier import PrivateKey, decrypt, encrypt, generate_key
+from sottovoce.learn.paillier import EncryptedArray, PrivateKey, decrypt, encrypt, generate_key
 from sottovoce.learn.party import Traffic
 from sottovoce.learn.protocols.rado_solver import (
     RadoSolverPlan,
@@ -110,10 +111,8 @@ def _closed_form(rados: Floats, key: PrivateKey) -> Solved:
     outline = Outline.of_numbers(columns.shape, 1.0, _PLACES)
     plan = RadoSolverPlan(outline, np.full(len(columns), _WEIGHT))
     hidden = encrypt(columns, outline.plan(key.public.bits), key)
-    begin = time.process_time()
-    done = run_together(ask_rado_solution(hidden, plan), answer_rado_solution(plan, key))
-    seconds = time.process_time() - begin
-    return Solved(decrypt(done.asked, key), _plain_closed_form(columns), done.traffic, seconds)
+    asking, answering = ask_rado_solution(hidden, plan), answer_rado_solution(plan, key)
+    return _played(asking, answering, key, _plain_closed_form(columns))
 
 
 def _plain_closed_form(columns: Floats) -> Floats:
@@ -127,10 +126,17 @@ def _descent(rados: Floats, steps: int, key: PrivateKey) -> Solved:
     count, features = rados.shape
     plan = DescentPlan(count, features, norm_bound=1.0, weight=_WEIGHT, steps=steps)
     hidden = encrypt(rados, plan.examples.plan(key.public.bits), key)
+    asking, answering = ask_descent(hidden, plan), answer_descent(plan, key)
+    return _played(asking, answering, key, np.ravel(plain_descent(rados, plan)))
+
+
+def _played(
+    asking: Script[EncryptedArray], answering: Script[Outline], key: PrivateKey, twin: Floats
+) -> Solved:
+    """Both parts in one process, by the clock; then theta is opened to be looked at."""
     begin = time.process_time()
-    done = run_together(ask_descent(hidden, plan), answer_descent(plan, key))
+    done = run_together(asking, answering)
     seconds = time.process_time() - begin
-    twin = np.ravel(plain_descent(rados, plan))
     return Solved(np.ravel(decrypt(done.asked, key)), twin, done.traffic, seconds)
 
 
