@@ -100,7 +100,7 @@ def test_people_see_two_tables_and_what_is_missing(run: Run, community: Path) ->
     assert "mine" in out
     assert "(random)" in out
     assert "Gains over random" in out
-    assert "rank with --measure ent as well" in err
+    assert "rank with assess --measure ent as well" in err
     assert "give --posts" in err
 
 

@@ -50,6 +50,7 @@ class HerPosts:
         if gone.sum() < len(set(removed)):
             strangers = len(set(removed)) - int(gone.sum())
             raise ParameterError(
-                f"--without must name posts of the user, got {strangers} that are not hers."
+                f"posts to leave out (--without) must be the user's, got {strangers} that are not "
+                "hers."
             )
         return self.table.filter(pa.array(~gone))

@@ -42,7 +42,7 @@ def scoring_for(header: Header, spaces: Sequence[Space]) -> Scoring:
     if missing := sorted(set(header.spaces) - set(given)):
         raise InputError(
             f"the state holds strengths in {', '.join(missing)}: new posts need that model too; "
-            "give it with --model."
+            "give it (on the command line: --model)."
         )
     scoring = Scoring(
         header.catalogue,
@@ -60,7 +60,9 @@ def scoring_for(header: Header, spaces: Sequence[Space]) -> Scoring:
 def new_scoring(request: Request, setting: Setting) -> tuple[dict[str, Measure], Scoring]:
     """How to score the posts of a state that is not there yet."""
     if request.catalogue is None:
-        raise ParameterError("a catalogue of topics is needed; give it with --topics.")
+        raise ParameterError(
+            "a catalogue of topics is needed; give it (on the command line: --topics)."
+        )
     return plan_scoring(
         request.catalogue,
         request.spaces,

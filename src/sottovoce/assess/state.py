@@ -154,7 +154,7 @@ class State:
         if self.log is None:
             raise InputError(
                 "this state does not keep posts, so single ones cannot be deleted from it; score "
-                "anew with --keep-posts, or without the post."
+                "anew with sottovoce assess --keep-posts, or without the post."
             )
         row = self.users.row(user)
         posts = self.log.all()

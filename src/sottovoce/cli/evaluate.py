@@ -103,7 +103,8 @@ def _warn(found: "Evaluation") -> None:
     names = {each.measure for each in found.measures}
     if "ent" not in names:
         typer.echo(
-            "No ENT baseline: rank with --measure ent as well, or give --posts and --topics.",
+            "No ENT baseline: rank with assess --measure ent as well, or give --posts and "
+            "--topics.",
             err=True,
         )
     if "posts" not in names:

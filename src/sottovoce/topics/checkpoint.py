@@ -70,7 +70,7 @@ class Checkpoint:
         if not self.resume:
             raise ParameterError(
                 f"{self.folder} holds a checkpoint of work that was interrupted; "
-                "go on with --resume, or remove the folder to begin anew."
+                "go on with --resume (in Python resume=True), or remove the folder to begin anew."
             )
         state = _read(self.folder / _RECORD)
         if state.request != request:

@@ -84,8 +84,9 @@ class Matching:
             first = self.unmatched[0]
             raise InputError(
                 f"{len(self.unmatched)} of {len(self.catalogue)} topics match no dimension, the "
-                f"first {first.topic!r}: {first.why}. Choose one (--choose TOPIC=DIMENSION), or go "
-                "on without them (--allow-unmatched)."
+                f"first {first.topic!r}: {first.why}. Choose one (--choose TOPIC=DIMENSION, in "
+                "Python chosen=), or go on without them (--allow-unmatched, in Python "
+                "without_unmatched())."
             )
 
 

@@ -101,6 +101,7 @@ BROKEN = {
     "noname": b"text",
     "../../etc/passwd": b"root",
     "long.csv": b"time,text,user\n2024-01-01," + b"a" * 2 * MIB + b",ann\n",
+    "long.tsv": b"time\ttext\tuser\t" + b"a" * 2 * MIB + b"\n2024-01-01\thi\tann\n",
 }
 
 
@@ -116,6 +117,7 @@ def test_a_broken_file_gets_one_sentence_on_the_page(steady: PageClient, holds: 
             "--fields",
             "--header",
             "--max-line",
+            "--encoding",
             "posts.csv",
         ):
             assert inside not in text

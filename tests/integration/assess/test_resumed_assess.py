@@ -241,7 +241,7 @@ def test_a_checkpoint_is_not_passed_over_in_silence(
     stopped_run(run, monkeypatch)
     code, _, err = run("assess", "posts.parquet", *SCORE, *KEEP)
     assert code == 2
-    assert "go on with --resume, or remove the folder" in err
+    assert "go on with --resume (in Python resume=True), or remove the folder" in err
     assert not (folder / "r").exists()
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import sottovoce.learn
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.federation.config.party import Features, Training, load_config
+from sottovoce.federation.config.party import Features, Texts, Training, load_config
 from sottovoce.federation.config.roster import load_roster
 from sottovoce.federation.config.setup import Plan, set_up
 from sottovoce.federation.journal.file import transaction
@@ -33,6 +33,7 @@ from sottovoce.federation.parties.earlier import (
     trained_peers,
 )
 from sottovoce.federation.parties.granting import Granting
+from sottovoce.federation.parties.holdings import read_texts
 from sottovoce.federation.parties.log import opened_log
 from sottovoce.federation.parties.node import Granted, Wish
 from sottovoce.federation.parties.node import _read as read_wish
@@ -391,3 +392,15 @@ def test_a_journal_that_is_in_use_is_refused(tmp_path: Path) -> None:
         with pytest.raises(sqlite3.OperationalError):
             holder.execute("BEGIN IMMEDIATE")
         holder.close()
+
+
+@pytest.mark.parametrize("content", ["message,sort\nhi,a\n", "hello you,a\nwell then,b\n"])
+def test_a_missing_column_of_a_party_is_mended_in_its_configuration(
+    tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "texts.csv").write_text(content)
+    with pytest.raises(InputError) as caught:
+        read_texts(tmp_path / "texts.csv", Texts("texts.csv"))
+    assert "has no column 'text' for text" in str(caught.value)
+    assert "Set text and label in [texts] of party.toml" in str(caught.value)
+    assert "--" not in str(caught.value), "no command of a party has such options"

@@ -62,7 +62,7 @@ def test_labelled_texts_are_read_from_every_format(kind: str, tmp_path: Path) ->
 def test_a_file_without_labels_is_refused_with_how_to_name_them(tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("text,kind\nsome words,spam\n", encoding="utf-8")
-    with pytest.raises(NoDocumentsError, match="--fields label=NAME"):
+    with pytest.raises(NoDocumentsError, match=r"label in \[texts\] .* columns={'label': 'NAME'}"):
         read_labelled(path)
     mapped = ReadOptions(columns={"label": "kind"})
     assert read_labelled(path, options=mapped).labels == ("spam",)

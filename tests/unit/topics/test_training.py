@@ -144,7 +144,10 @@ def test_a_checkpoint_is_only_taken_up_on_request_and_by_the_same_training(
 
     with pytest.raises(Interrupted):
         run(texts(), resume=False)
-    with pytest.raises(ParameterError, match="go on with --resume, or remove the folder"):
+    with pytest.raises(
+        ParameterError,
+        match="go on with --resume [(]in Python resume=True[)], or remove the folder",
+    ):
         run(texts(), resume=False)
     for given, changes in ((texts(301), {}), (texts(), {"seed": 9})):
         with pytest.raises(ParameterError, match="belongs to other texts or parameters"):

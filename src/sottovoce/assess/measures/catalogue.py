@@ -120,7 +120,7 @@ def chosen_measures(names: Sequence[str], spaces: Sequence[str]) -> dict[str, Me
             raise ParameterError(
                 f"the measure {name} needs a model of the space {measure.space}, got none; "
                 f"train one with sottovoce topics train --space {measure.space} and give it "
-                "with --model."
+                "with --model to the command that scores the posts."
             )
     return chosen
 

@@ -83,7 +83,7 @@ def _refuse_utf16(start: bytes, path: Path) -> None:
     if marked or start.count(0) > NUL_SHARE_OF_UTF16 * len(start):
         raise CorpusError(
             f"{path} seems to be UTF-16 or binary, not UTF-8: pass its encoding "
-            "(--encoding utf-16) or convert it."
+            "(--encoding utf-16, or in Python encoding='utf-16') or convert it."
         )
 
 

@@ -14,6 +14,8 @@ MIB = 1024 * 1024
 # Arrow counts a block's bytes in 32 bits, and several blocks are in memory at once.
 MAX_LINE_BYTES_BOUND = 256 * MIB
 DEFAULT_LINE_BYTES = 16 * MIB
+RAISE_THE_LIMIT = "raise --max-line-bytes (in Python max_line_bytes=)"
+"""What to do about a line that is too long; whoever offers no such option leaves it out."""
 
 
 class Format(StrEnum):

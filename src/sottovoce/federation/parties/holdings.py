@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sottovoce.corpus.reading import Format, ReadOptions
+from sottovoce.corpus.reading.mapping import MissingColumnError
 from sottovoce.errors import InputError
 from sottovoce.federation.config.party import ConfigError, PartyConfig, Rows, Texts
 from sottovoce.federation.config.roster import RosterFile
@@ -74,7 +75,12 @@ def read_texts(path: Path, texts: Texts, *, labelled: bool = True) -> Documents:
         columns=columns,
         header=True if texts.header is None else tuple(texts.header),
     )
-    return read_labelled(path, options=options, labelled=labelled, document=texts.document)
+    try:
+        return read_labelled(path, options=options, labelled=labelled, document=texts.document)
+    except MissingColumnError as error:
+        # No command of a party maps columns: its configuration does.
+        remedy = "Set text and label in [texts] of party.toml; header too if the file has none."
+        raise MissingColumnError(error.missing, remedy) from None
 
 
 def read_rows(path: Path, rows: Rows, *, labelled: bool = True) -> Table:

@@ -52,7 +52,7 @@ def _with_labels(table: pa.Table) -> pa.Table:
     if not kept.any():
         raise NoDocumentsError(
             "a peer must have at least 1 labelled document, got none; name the column of labels: "
-            "--fields label=NAME, or in Python columns={'label': 'NAME'}."
+            "label in [texts] of party.toml, or in Python columns={'label': 'NAME'}."
         )
     return table.filter(pa.array(kept))
 

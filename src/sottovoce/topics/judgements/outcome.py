@@ -50,7 +50,7 @@ def judged_topics(
     if missing and not allow_missing:
         raise InputError(
             f"{len(missing)} of {len(catalogue)} topics have no vote, the first {missing[0]!r}; "
-            "--allow-missing leaves them as they are."
+            "--allow-missing (in Python allow_missing=True) leaves them as they are."
         )
     return [
         _judged(topic, by_topic[topic.name], threshold)

@@ -64,7 +64,7 @@ def read_votes(paths: Sequence[Path], *, allow_missing: bool = False) -> ReadVot
     if missing and not allow_missing:
         raise InputError(
             f"{len(missing)} rows have no answer, the first {missing[0]}; have them filled, or "
-            "leave them out with --allow-missing."
+            "leave them out with --allow-missing (in Python allow_missing=True)."
         )
     if not votes:
         raise InputError("there is no vote in the files given.")

@@ -77,7 +77,7 @@ def train_skip_gram(
     """
     parameters, words = parameters or SkipGramParameters(), words or WordChoice()
     if words.rules.bigrams:
-        raise ParameterError("skip-gram is trained on single words; leave --bigrams out.")
+        raise ParameterError("skip-gram is trained on single words; leave bigrams out (--bigrams).")
     facts = corpus_facts(texts)
     vocabulary = words.chosen(texts, public=public)
     request = training_request(asdict(parameters), facts, vocabulary, words.rules)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from sottovoce.corpus.reading import Format, ReadOptions, open_posts
 from sottovoce.corpus.reading.opening import COMPRESSIONS
-from sottovoce.corpus.reading.options import MIB, SUFFIXES
+from sottovoce.corpus.reading.options import MIB, RAISE_THE_LIMIT, SUFFIXES
 from sottovoce.corpus.reading.tally import Tally
 from sottovoce.corpus.schema import POSTS
 from sottovoce.errors import CorpusError, InputError, SottovoceError
@@ -27,6 +27,9 @@ ENDINGS = tuple(ending for ending, kind in SUFFIXES.items() if kind is not Forma
 """Of files that can be brought: plain lines would say neither whose posts they are nor when."""
 _HOW_TO_MAP = re.compile(r"(Map it|map (\w+) by position): .*$", re.DOTALL)
 _HOW_TO_NAME = re.compile(r" If the file has no header row, .*", re.DOTALL)
+_HOW_TO_READ = re.compile(
+    rf"(, or|;) {re.escape(RAISE_THE_LIMIT)}|pass its encoding \([^)]*\) or ", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ def on_the_page(error: SottovoceError, path: Path) -> str:
     """The error's sentence as a reader of the page needs it: without our path and the options."""
     words = str(error).replace(str(path), "the file")
     words = _HOW_TO_NAME.sub("", words).replace(" for user;", ";")
-    words = words.replace(", or raise --max-line-bytes", "")
+    words = _HOW_TO_READ.sub("", words)
     words = _HOW_TO_MAP.sub("Say under 'Columns of the file' which one it is.", words)
     return words[:1].upper() + words[1:]
 

@@ -56,7 +56,8 @@ def _format_of(path: Path, options: ReadOptions) -> Format:
     if named is None:
         raise CorpusError(
             f"{path}: the name does not tell the format; name it with one of "
-            f"{', '.join(SUFFIXES)}, or pass --format (one of {', '.join(Format)})."
+            f"{', '.join(SUFFIXES)}, or pass --format (in Python format=), one of "
+            f"{', '.join(Format)}."
         )
     if options.format is None and named in {Format.TSV, Format.LINES} and is_aol(path, options):
         return Format.AOL

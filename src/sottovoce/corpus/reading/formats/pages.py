@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from sottovoce.corpus.reading.formats.thrift import read_struct
-from sottovoce.corpus.reading.options import MIB
+from sottovoce.corpus.reading.options import MIB, RAISE_THE_LIMIT
 from sottovoce.corpus.schema import BATCH_BYTES, BATCH_ROWS
 from sottovoce.errors import CorpusError
 
@@ -65,9 +65,9 @@ def _bytes_per_row(
     for page in _pages(file, chunk):
         if page.bytes_plain > max_page:
             raise CorpusError(
-                f"{path} has a page of {page.bytes_plain} bytes; at most {max_page} are read at "
-                "once. Write it with smaller pages, or raise --max-line-bytes (a page may be 8 "
-                "times that)."
+                f"{path} has a page of {page.bytes_plain} bytes; at most {max_page}, 8 times the "
+                "longest line, are read at once. Write it with smaller pages, or "
+                f"{RAISE_THE_LIMIT}."
             )
         if page.kind == _DICTIONARY_PAGE:
             longest_in_dictionary = _longest_entry(file, page, chunk.compression)

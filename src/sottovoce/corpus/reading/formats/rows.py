@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from sottovoce.corpus.reading.options import RAISE_THE_LIMIT
 from sottovoce.errors import CorpusError
 
 # A quote opens a value only where a value starts; elsewhere it is a character. The last group is
@@ -31,7 +32,7 @@ def row_blocks(chunks: Iterator[bytes], max_row_bytes: int, where: str) -> Itera
         if len(rest) > max_row_bytes:
             raise CorpusError(
                 f"{where} has a row longer than {max_row_bytes} bytes, or a quote that is not "
-                "closed. Mend it, or raise --max-line-bytes."
+                f"closed. Mend it, or {RAISE_THE_LIMIT}."
             )
     if rest:
         yield rest

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from sottovoce.corpus.reading.blocks import line_blocks, split_lines
 from sottovoce.corpus.reading.formats.delimited import Layout, first_row_of, head
 from sottovoce.corpus.reading.opening import utf8_chunks
-from sottovoce.corpus.reading.options import ReadOptions
+from sottovoce.corpus.reading.options import RAISE_THE_LIMIT, ReadOptions
 from sottovoce.corpus.reading.tally import Skip, Tally
 from sottovoce.errors import CorpusError
 
@@ -34,7 +34,7 @@ class TabbedReader:
         if len("\t".join(row).encode()) > options.max_line_bytes:
             raise CorpusError(
                 f"{path}: its first line is longer than {options.max_line_bytes} bytes; "
-                "raise --max-line-bytes."
+                f"{RAISE_THE_LIMIT}."
             )
         self._layout = Layout(path, schema, options, row)
         self._path = path

@@ -43,7 +43,8 @@ def _of_model(folder: Path) -> Embedding:
     model = load_model(folder)
     if not isinstance(model, SkipGramModel):
         raise EmbeddingError(
-            f"{folder} must be a model of word vectors; train one with --space w2v."
+            f"{folder} must be a model of word vectors; train one with sottovoce topics train "
+            "--space w2v."
         )
     if not model.origin.public:
         raise EmbeddingError(
