@@ -1,7 +1,6 @@
 """Configurations, rosters and what `learn init` writes."""
 
 import stat
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from sottovoce.federation.config.rotation import (
 )
 from sottovoce.federation.config.secrets import load_secrets
 from sottovoce.federation.config.setup import Plan, peer_names, set_up
-from sottovoce.federation.config.text import toml_lines
 from sottovoce.federation.sealed.passphrase import NONE
 from sottovoce.learn import sealing
 
@@ -199,9 +197,3 @@ def test_a_bad_roster_is_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(ConfigError):
         load_roster(path)
-
-
-def test_values_are_written_so_that_toml_reads_them_back() -> None:
-    values = {"a": 'quo"te\\ \x7f \n é 🙂', "b": 3, "c": 0.25, "d": True, "e": ["x", "y"]}
-    text = "\n".join(toml_lines({**values, "gone": None}))  # type: ignore[dict-item] # a mixture
-    assert tomllib.loads(text) == values

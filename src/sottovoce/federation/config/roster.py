@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 
 from sottovoce.federation.config.party import ConfigError, Role, read_table, read_toml
-from sottovoce.federation.config.text import toml_lines
 from sottovoce.files import whole_file
+from sottovoce.toml_text import toml_table
 
 _IDENTITY_BYTES = 32
 
@@ -69,12 +69,12 @@ def load_roster(path: Path) -> RosterFile:
 
 def save_roster(roster: RosterFile, path: Path) -> None:
     """Write a roster."""
-    parts = ["# Who takes part. The same file at every party; compare its hash with the others."]
+    parts = ["# Who takes part. The same file at every party; compare its hash with the others.\n"]
     for entry in roster.party:
         values = {k: v for k, v in msgspec.structs.asdict(entry).items() if v != ""}
-        parts += ["", "[[party]]", *toml_lines(values)]
+        parts.append(toml_table("[[party]]", values))
     with whole_file(path) as part:
-        part.write_text("\n".join(parts) + "\n", encoding="utf-8")
+        part.write_text("\n".join(parts), encoding="utf-8")
 
 
 def _check_entries(roster: RosterFile, path: Path) -> None:
