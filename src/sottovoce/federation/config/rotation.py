@@ -7,13 +7,8 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from sottovoce.errors import ParameterError
-from sottovoce.federation.certificates.authority import (
-    DAYS,
-    Authority,
-    common_name,
-    fingerprint,
-    read_certificate,
-)
+from sottovoce.federation.certificates.authority import DAYS, Authority
+from sottovoce.federation.certificates.credentials import fingerprint, named_party
 from sottovoce.federation.certificates.files import load_certificate, load_key, save_key
 from sottovoce.federation.config.party import PartyConfig
 from sottovoce.federation.config.roster import RosterFile, load_roster, save_roster
@@ -39,7 +34,7 @@ def renew(
     Its key and names stay; its fingerprint, by which parties know it, does not.
     """
     renewed = authority.renewed(load_certificate(certificate), days=days)
-    name = common_name(read_certificate(renewed))
+    name = named_party(renewed)
     for path in rosters:
         if path.exists():
             save_roster(_changed(load_roster(path), name, fingerprint=fingerprint(renewed)), path)

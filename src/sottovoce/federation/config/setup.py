@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.federation.certificates.authority import DAYS, Authority, check_name, fingerprint
+from sottovoce.federation.certificates.authority import DAYS, Authority, check_name
+from sottovoce.federation.certificates.credentials import fingerprint
 from sottovoce.federation.certificates.files import save_key
 from sottovoce.federation.config.party import CONFIG_FILE, ROSTER_FILE, Features, Role, Training
 from sottovoce.federation.config.party_text import party_toml
