@@ -75,13 +75,13 @@ def test_a_missing_or_binary_configuration_is_refused(tmp_path: Path) -> None:
 
 def test_init_writes_what_every_party_needs_and_nobody_else_can_read(tmp_path: Path) -> None:
     roster = set_up(tmp_path / "all", Plan(NAMES, Training(way="packed", key_bits=2048)))
-    assert [each.name for each in roster.party] == ["coordinator", "key-holder", *NAMES]
-    for entry in roster.party:
-        folder = tmp_path / "all" / entry.name
+    assert [each.certificate_name for each in roster] == ["coordinator", "key-holder", *NAMES]
+    for entry in roster:
+        folder = tmp_path / "all" / entry.certificate_name
         config = load_config(folder / "party.toml")
         assert load_roster(folder / "roster.toml") == roster
         pem = load_certificate(config.path(config.party.tls.certificate))
-        check_certificate(pem, load_certificate(folder / "ca.pem"), name=entry.name)
+        check_certificate(pem, load_certificate(folder / "ca.pem"), name=entry.certificate_name)
         secrets = load_secrets(config)
         has_identity = secrets.identity is not None
         assert has_identity == (entry.role == "peer")
@@ -141,7 +141,7 @@ def test_plans_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, obj
 def test_hosts_and_ports_are_those_that_were_given(tmp_path: Path) -> None:
     hosts = ("c.example", "10.0.0.1", "10.0.0.2", "fd00::3")
     roster = set_up(tmp_path / "all", Plan(NAMES, Training(), hosts=hosts, base_port=7000))
-    assert [each.address for each in roster.party] == [
+    assert [each.address for each in roster] == [
         "c.example:7000",
         "10.0.0.1:7001",
         "10.0.0.2:7002",
@@ -196,4 +196,28 @@ def test_a_bad_roster_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "roster.toml"
     path.write_text(text)
     with pytest.raises(ConfigError):
+        load_roster(path)
+
+
+def test_a_roster_comes_back_from_its_file_and_spells_the_key_holder_without_a_space(
+    tmp_path: Path,
+) -> None:
+    roster = set_up(tmp_path / "all", Plan(NAMES, Training(mode="hidden", key_bits=2048)))
+    path = tmp_path / "all" / "ada" / "roster.toml"
+    assert load_roster(path) == roster
+    assert roster.named("key-holder") is roster["key holder"]
+    assert set(roster.identities) == set(NAMES)
+    assert 'name = "key-holder"\nrole = "keyholder"\n' in path.read_text()
+
+
+def test_a_roster_of_two_parties_with_one_certificate_is_refused(tmp_path: Path) -> None:
+    set_up(tmp_path / "all", Plan(NAMES, Training()))
+    path = tmp_path / "all" / "ada" / "roster.toml"
+    roster = load_roster(path)
+    ada, ben = (roster.named(name).fingerprint for name in ("ada", "ben"))
+    path.write_text(path.read_text().replace(ben, ada))
+    with pytest.raises(ConfigError, match="fingerprint of its own"):
+        load_roster(path)
+    path.write_text(path.read_text().replace(ada, "00"))
+    with pytest.raises(ConfigError, match="64 hexadecimal digits"):
         load_roster(path)

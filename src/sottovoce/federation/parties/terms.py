@@ -11,9 +11,9 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.federation.config.party import Accepts, ConfigError, Features, PartyConfig, Training
-from sottovoce.federation.config.roster import RosterFile
 from sottovoce.federation.parties.earlier import TRAININGS
 from sottovoce.federation.parties.release_map import released_map
+from sottovoce.federation.transport.roster import Roster
 from sottovoce.learn.party import TooFewPartiesError, new_session
 from sottovoce.learn.protocols.terms import Recipe
 from sottovoce.learn.runs import RunTerms
@@ -38,7 +38,7 @@ class NotAcceptedError(ParameterError):
     """A proposed run goes beyond what this party accepts."""
 
 
-def training_terms(config: PartyConfig, roster: RosterFile) -> RunTerms:
+def training_terms(config: PartyConfig, roster: Roster) -> RunTerms:
     """The training that the coordinator's configuration describes."""
     training = config.party.training or Training()
     features = config.party.features or Features()
@@ -55,7 +55,7 @@ def training_terms(config: PartyConfig, roster: RosterFile) -> RunTerms:
     )
 
 
-def check_accepted(terms: RunTerms, config: PartyConfig, roster: RosterFile) -> None:
+def check_accepted(terms: RunTerms, config: PartyConfig, roster: Roster) -> None:
     """Refuse a run that this party has not agreed to, or among other peers than it knows."""
     known = roster.identities
     strangers = [name for name, public in terms.identities.items() if known.get(name) != public]
