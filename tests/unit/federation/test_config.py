@@ -1,14 +1,18 @@
 """Configurations, rosters and what `learn init` writes."""
 
+import dataclasses
 import stat
 from pathlib import Path
+from typing import get_type_hints
 
+import msgspec
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation.certificates.authority import check_certificate, days_left
 from sottovoce.federation.certificates.files import load_certificate
-from sottovoce.federation.config.party import ConfigError, Training, load_config
+from sottovoce.federation.config import roster as roster_file
+from sottovoce.federation.config.party import ConfigError, Features, Training, load_config
 from sottovoce.federation.config.roster import load_roster
 from sottovoce.federation.config.rotation import (
     load_authority,
@@ -20,6 +24,8 @@ from sottovoce.federation.config.secrets import load_secrets
 from sottovoce.federation.config.setup import Plan, peer_names, set_up
 from sottovoce.federation.sealed.passphrase import NONE
 from sottovoce.learn import sealing
+from sottovoce.learn.protocols.terms import KEY_HOLDER, Recipe
+from sottovoce.learn.texts import TextRecipe
 
 FROM_VARIABLE = "env:PHRASE"
 NAMES = ("ada", "ben", "cy")
@@ -221,3 +227,26 @@ def test_a_roster_of_two_parties_with_one_certificate_is_refused(tmp_path: Path)
     path.write_text(path.read_text().replace(ada, "00"))
     with pytest.raises(ConfigError, match="64 hexadecimal digits"):
         load_roster(path)
+
+
+def test_a_configuration_has_every_field_of_the_recipes_under_its_name() -> None:
+    """What is missing is read from files, or the recipe's alone."""
+    for recipe, table, beside in (
+        (Recipe, Training, {"penalties"}),
+        (TextRecipe, Features, {"words", "stop_words", "mapping"}),
+    ):
+        named = {each.name: (each.type, each.default) for each in msgspec.structs.fields(table)}
+        types = get_type_hints(recipe)
+        # Their one allowed sentence is checked by the recipe, which says it in its refusal.
+        types |= {name: str | None for name in types if name.startswith("allow_")}
+        wanted = {
+            each.name: (types[each.name], each.default) for each in dataclasses.fields(recipe)
+        }
+        assert wanted.keys() - named.keys() == beside
+        assert {name: named[name] for name in wanted.keys() - beside} == {
+            name: wanted[name] for name in wanted.keys() - beside
+        }
+
+
+def test_a_roster_calls_the_key_holder_as_the_protocols_do() -> None:
+    assert roster_file.KEY_HOLDER == KEY_HOLDER

@@ -60,7 +60,11 @@ class Rows(msgspec.Struct, frozen=True):
 
 
 class Training(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the coordinator proposes; the names are those of `learn.train`'s options."""
+    """What the coordinator proposes: fields of `Recipe` by their names, and how the run is led.
+
+    They are spelt out, with their types and defaults, since a recipe takes seconds to import; a
+    test holds the two together.
+    """
 
     mode: Literal["open", "hidden"] = "open"
     way: Literal["masks", "packed"] = "masks"
@@ -93,6 +97,7 @@ class Training(msgspec.Struct, frozen=True, omit_defaults=True):
 class Features(msgspec.Struct, frozen=True, omit_defaults=True):
     """How texts become rows, or the names of the columns where peers hold rows of numbers.
 
+    Fields of `TextRecipe` by their names, likewise spelt out, but for those that files hold:
     ``words_file`` and ``stop_words_file`` have a word a line; ``release`` is the folder of a
     published release, whose words and map are the columns of ``mapped``; ``columns`` names the
     numbers of rows, all of them, and stands alone.

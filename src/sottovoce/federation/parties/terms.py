@@ -1,7 +1,7 @@
 """From a configuration to the terms of a run, and whether a peer agrees to them."""
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,15 +22,6 @@ from sottovoce.learn.texts.recipe import TextRecipe
 
 DEFAULT_PENALTY = 0.1
 NOT_YET = "has not finished that training yet"
-_BESIDE_RECIPE = (
-    "mode",
-    "labels",
-    "held_out",
-    "intermediary",
-    "without_lost",
-    "peers_may_start",
-)
-_FILES = ("words_file", "stop_words_file", "release", "columns")
 _LARGEST_LIST = 1 << 26
 
 
@@ -86,9 +77,7 @@ def _check_terms(terms: RunTerms, accepts: Accepts, name: str) -> None:
 
 
 def _recipe(training: Training) -> Recipe:
-    options: dict[str, Any] = msgspec.structs.asdict(training)
-    for name in _BESIDE_RECIPE:
-        del options[name]
+    options = _shared(training, Recipe)
     exact = training.statistics == "exact" and not training.intermediary
     by_folds = training.mode == "open" and exact
     if training.penalty is None and not by_folds:
@@ -96,10 +85,14 @@ def _recipe(training: Training) -> Recipe:
     return Recipe(**options)
 
 
+def _shared(configured: msgspec.Struct, recipe: type[Recipe | TextRecipe]) -> dict[str, Any]:
+    """What a table of a configuration says of the recipe's fields."""
+    named = {each.name for each in fields(recipe)}
+    return {k: v for k, v in msgspec.structs.asdict(configured).items() if k in named}
+
+
 def _text_recipe(features: Features, folder: Path) -> TextRecipe:
-    options: dict[str, Any] = msgspec.structs.asdict(features)
-    for name in _FILES:
-        del options[name]
+    options = _shared(features, TextRecipe)
     options["stop_words"] = _listed(features.stop_words_file, folder)
     if (features.dictionary == "mapped") != (features.release is not None):
         raise ConfigError(
