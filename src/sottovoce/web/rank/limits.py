@@ -5,11 +5,11 @@ stored or logged.
 """
 
 import hashlib
-import os
 from http import HTTPStatus
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sottovoce.privacy.randomness import system_bytes
 from sottovoce.web.security.answers import refuse
 from sottovoce.web.security.rate import RateLimit
 
@@ -23,7 +23,7 @@ class Paced:
             RateLimit(burst=2 * everybody, per_second=everybody) if everybody else None
         )
         self._each = RateLimit(burst=5 * each, per_second=each) if each else None
-        self._key = os.urandom(32)
+        self._key = system_bytes(32)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not self._allows(scope):
