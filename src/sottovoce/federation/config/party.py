@@ -8,6 +8,7 @@ import msgspec
 
 from sottovoce.errors import InputError
 from sottovoce.federation.sealed.passphrase import NONE, check_source
+from sottovoce.files import small_text
 
 Role: TypeAlias = Literal["coordinator", "keyholder", "peer", "intermediary"]
 CONFIG_FILE = "party.toml"
@@ -177,11 +178,7 @@ def load_config(path: Path) -> PartyConfig:
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file's tables, or one sentence about what is wrong with it."""
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise ConfigError(f"{path} is too large for a configuration.")
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
+        return tomllib.loads(small_text(path, _LARGEST_FILE, "a configuration", ConfigError))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         where = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
         raise ConfigError(f"{path} is no TOML: {where}.") from None

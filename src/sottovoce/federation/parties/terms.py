@@ -14,6 +14,7 @@ from sottovoce.federation.config.party import Accepts, ConfigError, Features, Pa
 from sottovoce.federation.parties.earlier import TRAININGS
 from sottovoce.federation.parties.release_map import released_map
 from sottovoce.federation.transport.roster import Roster
+from sottovoce.files import small_text
 from sottovoce.learn.party import TooFewPartiesError, new_session
 from sottovoce.learn.protocols.terms import Recipe
 from sottovoce.learn.runs import RunTerms
@@ -116,11 +117,7 @@ def _listed(name: str | None, folder: Path) -> tuple[str, ...]:
         return ()
     path = folder / name
     try:
-        if path.stat().st_size > _LARGEST_LIST:
-            raise ConfigError(f"{path} is too large for a list of words.")
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
+        lines = small_text(path, _LARGEST_LIST, "a list of words", ConfigError).splitlines()
     except UnicodeDecodeError:
         raise ConfigError(f"{path} must be a list of words in UTF-8.") from None
     return tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
