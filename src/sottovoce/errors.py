@@ -13,6 +13,7 @@
 A message says what, the bound, what was got and what to do. It never holds a person's text.
 """
 
+from collections.abc import Collection
 from typing import ClassVar, Self
 
 
@@ -68,3 +69,9 @@ class CheckFailedError(SottovoceError):
     """A check ran and did not hold."""
 
     exit_code: ClassVar[int] = 1
+
+
+def check_choice(name: str, value: str, allowed: Collection[str]) -> None:
+    """Refuse a word that is none of those ``allowed`` for the parameter ``name``."""
+    if value not in allowed:
+        raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")

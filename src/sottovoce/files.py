@@ -156,6 +156,21 @@ def cause_of(
     return os.strerror(errno.ENOENT) if isinstance(error, FileNotFoundError) else otherwise
 
 
+def small_text(
+    path: Path, most_bytes: int, what: str, refusal: type[InputError] = InputError
+) -> str:
+    """The text of a file that is to be ``what``, and so has at most ``most_bytes``.
+
+    A file that is not UTF-8 raises UnicodeDecodeError: what that means is the caller's to say.
+    """
+    try:
+        if path.stat().st_size > most_bytes:
+            raise refusal(f"{path} is too large for {what}.")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise refusal(f"cannot read {path}: {error.strerror}.") from None
+
+
 def refuse_open_to_others(path: Path) -> None:
     """Refuse a file of a secret that anybody but its owner may use."""
     if path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):

@@ -4,12 +4,12 @@ import re
 import selectors
 import socket
 import threading
+from dataclasses import replace
 from pathlib import Path
 
-import msgspec
-
 from sottovoce.federation.config.party import ROSTER_FILE
-from sottovoce.federation.config.roster import RosterFile, load_roster, save_roster
+from sottovoce.federation.config.roster import load_roster, save_roster
+from sottovoce.federation.transport.roster import Roster
 
 
 class Proxy:
@@ -71,15 +71,12 @@ class Capture:
 
     def __init__(self, folder: Path) -> None:
         roster = load_roster(folder / "authority" / ROSTER_FILE)
-        self.proxies = {entry.name: Proxy(entry.address) for entry in roster.party}
-        told = RosterFile(
-            [
-                msgspec.structs.replace(entry, address=self.proxies[entry.name].address)
-                for entry in roster.party
-            ]
+        self.proxies = {member.name: Proxy(member.address) for member in roster}
+        told = Roster(
+            tuple(replace(member, address=self.proxies[member.name].address) for member in roster)
         )
-        for entry in roster.party:
-            save_roster(told, folder / entry.name / ROSTER_FILE)
+        for member in roster:
+            save_roster(told, folder / member.certificate_name / ROSTER_FILE)
 
     def close(self) -> None:
         for proxy in self.proxies.values():

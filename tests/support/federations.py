@@ -31,9 +31,9 @@ from sottovoce.learn.protocols.open_training import (
     TrainingPeer,
 )
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
-from sottovoce.learn.randomness import drawing_from
 from sottovoce.learn.solve.shares import Share, opened_integers
 from sottovoce.learn.sums import Identity, MaskedSum, MaskPeer, MaskServer, Ring
+from sottovoce.privacy.randomness import drawing_from
 from support.hidden_systems import BITS
 from support.paillier_keys import insecure_key_of_primes
 from support.trainings import small_peers

@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 
 from sottovoce.corpus.matrix_file import write_matrix
-from sottovoce.errors import CorpusError, InputError
-from sottovoce.files import output_folder, whole_file
+from sottovoce.errors import CorpusError, InputError, ParameterError
+from sottovoce.files import output_folder, small_text, whole_file
 
 
 def test_a_finished_file_has_its_content_and_leaves_nothing_beside(tmp_path: Path) -> None:
@@ -101,3 +101,15 @@ def test_a_count_too_large_for_the_file_is_refused(tmp_path: Path) -> None:
         write_matrix(tmp_path / "m.npz", [block], 1)
     write_matrix(tmp_path / "m.npz", [block], 1, dtype="<i8")
     assert sparse.load_npz(tmp_path / "m.npz").toarray().tolist() == [[1 << 40]]
+
+
+def test_a_small_text_is_read_up_to_its_limit_and_refused_by_what_it_should_be(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text("abc", encoding="utf-8")
+    assert small_text(path, 3, "a list") == "abc"
+    with pytest.raises(ParameterError, match=r"list\.txt is too large for a list\."):
+        small_text(path, 2, "a list", ParameterError)
+    with pytest.raises(InputError, match="cannot read .*none: No such file"):
+        small_text(tmp_path / "none", 2, "a list")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, check_choice
 from sottovoce.topics.space import Mode
 
 MODES = ("corrected", "paper")
@@ -28,5 +28,4 @@ class Setting:
             raise ParameterError(f"k must be > 0 and <= 1, got {self.k}.")
         if self.m < 1:
             raise ParameterError(f"m must be >= 1, got {self.m}.")
-        if self.mode not in MODES:
-            raise ParameterError(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}.")
+        check_choice("mode", self.mode, MODES)

@@ -14,7 +14,7 @@ from sottovoce.assess.header import Header
 from sottovoce.assess.post_log import PostLog, PostValues
 from sottovoce.assess.users import UserIndex
 from sottovoce.assess.word_use import WordUse
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import InputError, ParameterError, check_choice
 
 
 class State:
@@ -55,8 +55,7 @@ class State:
     def column(self, topic: str) -> int:
         """The column of ``topic``."""
         names = self.header.catalogue.names
-        if topic not in names:
-            raise ParameterError(f"topic must be one of {', '.join(names)}, got {topic!r}.")
+        check_choice("topic", topic, names)
         return names.index(topic)
 
     def word_use(self) -> WordUse:

@@ -7,7 +7,7 @@ import typer
 
 from sottovoce.cli.extras import needs_extra
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -107,8 +107,7 @@ def bench(
 
     Example: sottovoce bench tokenize --json
     """
-    if name not in BENCHES:
-        raise ParameterError(f"bench must be one of {', '.join(BENCHES)}, got {name!r}.")
+    check_choice("bench", name, BENCHES)
     chosen = BENCHES[name]
     with progress(f"Running bench {name}"), needs_extra(chosen.extra):
         rows = chosen.run(_checked(chosen.size if size is None else size, chosen))

@@ -12,7 +12,7 @@ import typer
 from sottovoce.cli.assessing import finite
 from sottovoce.cli.reading import warn_about_rows
 from sottovoce.cli.shown import progress, show_json, show_rows
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, check_choice
 
 if TYPE_CHECKING:
     from sottovoce.assess.job import Request
@@ -74,8 +74,7 @@ class Engine:
     partitions: int | None = None
 
     def __post_init__(self) -> None:
-        if self.name not in ENGINES:
-            raise ParameterError(f"engine must be one of {', '.join(ENGINES)}, got {self.name!r}.")
+        check_choice("engine", self.name, ENGINES)
         given: dict[str, object] = {"--master": self.master, "--partitions": self.partitions}
         given["--spark-conf"] = self.settings or None
         for option, value in given.items():
@@ -132,8 +131,7 @@ def documents_on_spark(engine: Engine, inputs: "ReleaseInputs") -> "Iterator[Spa
 
 def rank_precision(kind: str, engine: Engine) -> "Precision | None":
     """The option --ranks."""
-    if kind not in RANK_KINDS:
-        raise ParameterError(f"ranks must be one of {', '.join(RANK_KINDS)}, got {kind!r}.")
+    check_choice("ranks", kind, RANK_KINDS)
     if kind == "exact":
         return None
     if not engine.is_spark:

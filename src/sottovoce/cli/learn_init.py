@@ -11,7 +11,7 @@ from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.federation.config.party import Training
-    from sottovoce.federation.config.roster import RosterFile
+    from sottovoce.federation.transport.roster import Roster
 
 
 def init(
@@ -95,21 +95,28 @@ def _listed(text: str | None) -> list[str]:
     return [] if text is None else [each.strip() for each in text.split(",")]
 
 
-def _show(folder: Path, roster: "RosterFile", passphrase: str, *, as_json: bool) -> None:
+def _show(folder: Path, roster: "Roster", passphrase: str, *, as_json: bool) -> None:
+    from sottovoce.federation.config.roster import configured_role  # noqa: PLC0415 - fast --help
+
     rows = [
-        {"party": each.name, "role": each.role, "listens at": each.address} for each in roster.party
+        {
+            "party": each.certificate_name,
+            "role": configured_role(each),
+            "listens at": each.address,
+        }
+        for each in roster
     ]
     sealed = passphrase != "none"  # noqa: S105 - the name of a source, no passphrase
     if as_json:
         parties = [
             {
-                "name": each.name,
-                "role": each.role,
+                "name": each.certificate_name,
+                "role": configured_role(each),
                 "address": each.address,
                 "fingerprint": each.fingerprint,
-                "config": folder / each.name / "party.toml",
+                "config": folder / each.certificate_name / "party.toml",
             }
-            for each in roster.party
+            for each in roster
         ]
         show_json({"folder": folder, "sealed": sealed, "parties": parties})
         return

@@ -37,6 +37,8 @@ def renew(
     with needs_extra("federation"):
         from sottovoce.federation.certificates.authority import (  # noqa: PLC0415 - fast --help
             days_left,
+        )
+        from sottovoce.federation.certificates.credentials import (  # noqa: PLC0415 - fast --help
             fingerprint,
         )
         from sottovoce.federation.config import rotation  # noqa: PLC0415 - fast --help

@@ -19,7 +19,7 @@ from sottovoce.cli.reading import (
 from sottovoce.cli.shown import AsJson, progress
 from sottovoce.cli.study_shown import show_study
 from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
-from sottovoce.errors import ParameterError
+from sottovoce.errors import check_choice
 
 if TYPE_CHECKING:
     from sottovoce.study.loop import LoopPlan
@@ -95,8 +95,7 @@ def loop(
 def _methods(compress: list[str] | None, columns: int) -> tuple[tuple[str, int | None], ...]:
     known = ("none", "random", "frequency")
     for name in compress or ():
-        if name not in known:
-            raise ParameterError(f"compress must be one of {', '.join(known)}, got {name!r}.")
+        check_choice("compress", name, known)
     return tuple((name, None if name == "none" else columns) for name in compress or known[:1])
 
 

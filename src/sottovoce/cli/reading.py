@@ -1,11 +1,11 @@
 """Options for reading a corpus, shared by all commands that take one."""
 
-from typing import Annotated, Protocol, cast
+from typing import Annotated, cast
 
 import typer
 
 from sottovoce.corpus.reading import Format, ReadOptions
-from sottovoce.corpus.reading.tally import Tally
+from sottovoce.corpus.reading.tally import Tallied
 from sottovoce.errors import ParameterError
 
 FormatOption = Annotated[
@@ -46,13 +46,6 @@ def read_options(
         encoding=encoding,
         max_line_bytes=max_line_bytes,
     )
-
-
-class Tallied(Protocol):
-    """Whatever was read and knows what became of its rows."""
-
-    @property
-    def tally(self) -> Tally: ...
 
 
 def skipped_rows(corpus: Tallied) -> dict[str, int]:

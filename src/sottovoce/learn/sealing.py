@@ -4,7 +4,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from sottovoce.errors import InputError
-from sottovoce.learn.randomness import random_bytes
+from sottovoce.privacy.randomness import random_bytes
 
 NONCE_BYTES = 12
 # Scrypt with 128 MiB of memory, as OWASP advises; fixed, so that a file cannot ask for more.

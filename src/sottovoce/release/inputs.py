@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from sottovoce.corpus.counting import term_statistics
 from sottovoce.corpus.reading import Corpus, ReadOptions, open_documents, open_posts
-from sottovoce.corpus.reading.tally import Tally
+from sottovoce.corpus.reading.tally import Tallied
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.corpus.words.stopwords import STOP_WORDS, load_stop_words
@@ -22,13 +21,6 @@ _UNDECLARED = (
     "{what} may tell something about the documents: give a public --vocabulary and a built-in "
     "stop list, or own up to it with --declare-data-dependent; the card will say so."
 )
-
-
-class Tallied(Protocol):
-    """Whatever was read and knows what became of its rows."""
-
-    @property
-    def tally(self) -> Tally: ...
 
 
 @dataclass(frozen=True)

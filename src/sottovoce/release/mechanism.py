@@ -17,9 +17,9 @@ from scipy.sparse import csr_array, csr_matrix
 
 from sottovoce.compiled import available_cores, on_threads
 from sottovoce.errors import InputError
+from sottovoce.privacy.randomness import Keystream, SystemKeystream
 from sottovoce.release.exact import Exact, positive, positive_integer
 from sottovoce.release.guarantee import LimitedPrecision, LocalPrivacy
-from sottovoce.release.randomness import Keystream, SystemKeystream
 from sottovoce.release.rows import Pile, Rows, SharedRoom, part_of
 from sottovoce.release.sampler import two_sided_sampler
 from sottovoce.release.sparse import SparseNoise

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import ParameterError
+from sottovoce.privacy.randomness import Keystream, halfwords, word, words
 from sottovoce.release.exact import text_up
 from sottovoce.release.kernels import UNDECIDED, add_cells, search_all
 from sottovoce.release.laws import Gap, Geometric, Law, TwoSidedGeometric
-from sottovoce.release.randomness import Keystream, halfwords, word, words
 from sottovoce.release.table import BOUNDARY_BITS, CELL_BITS, ESCAPE, build_table
 
 SMALLEST_RATE = Fraction(1, 100_000)

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, check_choice
 from sottovoce.release.accounting import Accounting
 from sottovoce.release.compression import (
     COMPRESSIONS,
@@ -60,9 +60,9 @@ class ReleaseSettings:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be meant."""
-        _one_of("compression", self.compression, tuple(COMPRESSIONS))
-        _one_of("accounting", self.accounting, ACCOUNTINGS)
-        _one_of("prior", self.prior, PRIORS)
+        check_choice("compression", self.compression, tuple(COMPRESSIONS))
+        check_choice("accounting", self.accounting, ACCOUNTINGS)
+        check_choice("prior", self.prior, PRIORS)
         if not 0 < self.prior_share < 1:
             raise ParameterError(f"prior_share must be in (0, 1), got {self.prior_share}.")
         if self.columns is None and self.compression != "none":
@@ -120,8 +120,3 @@ class ReleaseSettings:
         if self.reads_frequencies:
             return PAID_PRIORS[self.prior](self.prior_rate)
         return PublicPrior(np.ones(words) if self.frequencies is None else self.frequencies)
-
-
-def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ParameterError(f"{name} must be one of {', '.join(known)}, got {value!r}.")

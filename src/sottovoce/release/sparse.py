@@ -17,9 +17,9 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.privacy.randomness import Keystream, words
 from sottovoce.release.kernels import compress_cells, merge_cells, walk_gaps
 from sottovoce.release.laws import Gap
-from sottovoce.release.randomness import Keystream, words
 from sottovoce.release.rows import Pile, Rows, empty_rows, part_of, trimmed
 from sottovoce.release.sampler import (
     TableSampler,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, check_choice
 from sottovoce.study.assess_parts.communities import DEFAULT, draw_community
 from sottovoce.study.assess_parts.knowledge import Training
 from sottovoce.study.loop_parts.adversary import Adversary
@@ -56,10 +56,7 @@ class LoopPlan:
         # Written so that a NaN is refused too.
         if not 0 < self.limit <= 1:
             raise ParameterError(f"limit must be > 0 and <= 1, got {self.limit}.")
-        if self.measure not in self.measures:
-            raise ParameterError(
-                f"measure must be one of {', '.join(self.measures)}, got {self.measure!r}."
-            )
+        check_choice("measure", self.measure, self.measures)
 
     @property
     def settings(self) -> tuple[PrivacySetting, ...]:

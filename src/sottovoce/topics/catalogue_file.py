@@ -4,7 +4,6 @@ The simulator writes the same format from the layer below; a test keeps the two 
 a topic and its field, never what else stands in the file.
 """
 
-import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from sottovoce.errors import InputError
 from sottovoce.files import cause_of, whole_file
+from sottovoce.toml_text import toml_lines, toml_table
 
 MOST_BYTES = 64 * 1024 * 1024
 _REQUIRED = ("name", "domain", "words")
@@ -54,8 +54,9 @@ def read_entries(path: Path) -> tuple[str | None, list[dict[str, Any]]]:
 
 def catalogue_text(model: str | None, entries: Iterable[Mapping[str, Any]]) -> str:
     """What ``write_entries`` writes; keys whose value is None are left out."""
-    head = [] if model is None else [f"model = {_value(model)}\n"]
-    return "\n".join(head + [_table(entry) for entry in entries])
+    head = [f"{line}\n" for line in toml_lines({"model": model})]
+    tables = [toml_table("[[topic]]", entry, word_a_line=True) for entry in entries]
+    return "\n".join(head + tables)
 
 
 def write_entries(
@@ -127,21 +128,3 @@ def _refuse_unknown(table: Mapping[str, Any], known: Iterable[str], where: str) 
     unknown = sum(key not in known for key in table)
     if unknown:
         raise InputError(f"{unknown} unknown keys {where}; known are {', '.join(known)}.")
-
-
-def _table(entry: Mapping[str, Any]) -> str:
-    lines = [f"{key} = {_value(value)}\n" for key, value in entry.items() if value is not None]
-    return "".join(["[[topic]]\n", *lines])
-
-
-def _value(value: Any) -> str:  # noqa: ANN401 - text, truth value, number or a list of them
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        # A JSON string is a TOML basic string, but for the delete character, which TOML escapes.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, int | float):
-        return repr(value)
-    if value and isinstance(value[0], str):
-        return "[\n" + "".join(f"  {_value(item)},\n" for item in value) + "]"
-    return "[" + ", ".join(_value(item) for item in value) + "]"

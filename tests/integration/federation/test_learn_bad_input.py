@@ -2,18 +2,19 @@
 
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from sottovoce.federation.certificates import authority as certificates
 from sottovoce.federation.certificates.authority import Authority
 from sottovoce.federation.certificates.files import save_key
 from sottovoce.federation.config.party import Training
-from sottovoce.federation.config.roster import RosterFile, load_roster, save_roster
+from sottovoce.federation.config.roster import load_roster, save_roster
 from sottovoce.federation.config.setup import Plan, set_up
+from sottovoce.federation.transport.roster import Roster
 from sottovoce.learn import sealing
 
 Run = Callable[..., tuple[int, str, str]]
@@ -87,8 +88,8 @@ def test_a_roster_that_means_another_certificate_or_identity_is_refused(
     run: Run, folder: Path
 ) -> None:
     roster = load_roster(folder / "ada" / "roster.toml")
-    ada = msgspec.structs.replace(roster.named("ada"), identity=roster.named("ben").identity)
-    mixed = RosterFile([ada if each.name == "ada" else each for each in roster.party])
+    ada = replace(roster.named("ada"), identity=roster.named("ben").identity)
+    mixed = Roster(tuple(ada if each.name == "ada" else each for each in roster))
     save_roster(mixed, folder / "ada" / "roster.toml")
     assert "another identity" in started(run, folder)
     path = folder / "ada" / "roster.toml"

@@ -50,7 +50,7 @@ from sottovoce.learn.paillier import (
     encrypt_integers,
     plan_slots,
 )
-from sottovoce.learn.randomness import random_below
+from sottovoce.privacy.randomness import random_below
 
 Objects = NDArray[Any]
 BOUND = (1 << 40) - 1

@@ -9,7 +9,7 @@ from support.paillier_keys import insecure_key_for_tests
 from sottovoce.learn.paillier import blinding, keys
 from sottovoce.learn.paillier.numbers import gmpy2
 from sottovoce.learn.paillier.tables import Comb, CombShape, comb_shape
-from sottovoce.learn.randomness import random_below, random_words
+from sottovoce.privacy.randomness import random_below, random_words
 
 SIGNIFICANCE = 1e-6
 DRAWS = 4000

@@ -8,7 +8,6 @@ from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_
 
 from sottovoce.learn.paillier import array_from_bytes, decrypt_integers, mask_bound
 from sottovoce.learn.party import new_session
-from sottovoce.learn.randomness import random_below
 from sottovoce.learn.solve import (
     ChebyshevCoordinator,
     ChebyshevKeyHolder,
@@ -19,6 +18,7 @@ from sottovoce.learn.solve import (
     masking,
 )
 from sottovoce.learn.solve.masking import mask_half_range
+from sottovoce.privacy.randomness import random_below
 
 SIZE = 5
 ROWS = [[1, 2, 0, 0, 3], [0, 1, 0, 2, 0], [5, 0, 0, 0, 1]]

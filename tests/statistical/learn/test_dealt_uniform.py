@@ -20,7 +20,6 @@ from sottovoce.learn.paillier import (
     mask_bound,
 )
 from sottovoce.learn.party import Message, new_session
-from sottovoce.learn.randomness import random_below
 from sottovoce.learn.solve import (
     DealtCoordinator,
     DealtKeyHolder,
@@ -35,6 +34,7 @@ from sottovoce.learn.solve import (
 from sottovoce.learn.solve.dealer import final_matrix
 from sottovoce.learn.solve.dealt import _read_matrix, _unfolded
 from sottovoce.learn.solve.field import Matrix, added, product, solved, subtracted
+from sottovoce.privacy.randomness import random_below
 
 SIZE = 5
 ROWS = [[1, 2, 0, 0, 3], [0, 1, 0, 2, 0], [5, 0, 0, 0, 1]]

@@ -18,8 +18,8 @@ from sottovoce.learn.protocols.hidden_training import HiddenClassifier
 from sottovoce.learn.protocols.solving import QUERY_BITS, SCORE
 from sottovoce.learn.protocols.standard import Standard
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER
-from sottovoce.learn.randomness import random_below
 from sottovoce.learn.solve.masking import mask_half_range
+from sottovoce.privacy.randomness import random_below
 
 MODULUS = (1 << 89) - 1
 THETA = (1 << 20, -3, 7)

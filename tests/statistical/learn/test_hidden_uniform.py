@@ -10,7 +10,6 @@ from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_
 
 from sottovoce.learn.paillier import decrypt_integers
 from sottovoce.learn.party import new_session
-from sottovoce.learn.randomness import random_below
 from sottovoce.learn.solve import (
     IntegerSystem,
     SolveCoordinator,
@@ -24,6 +23,7 @@ from sottovoce.learn.solve import (
 from sottovoce.learn.solve.field import random_invertible, random_vector
 from sottovoce.learn.solve.masked_algebra import PrimeMask
 from sottovoce.learn.solve.masking import mask_half_range
+from sottovoce.privacy.randomness import random_below
 
 SIZE = 6
 DRAWS = 100_000

@@ -14,9 +14,9 @@ from sottovoce.learn.sums import (
     MaskServer,
     Ring,
     RingPeer,
+    expansion,
     mask_peer,
     masking,
-    randomness,
     ring,
 )
 
@@ -56,12 +56,12 @@ def short(mask: Callable[..., Ring]) -> Callable[..., Ring]:
 
 
 def test_a_ring_offset_cut_to_eight_bits_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ring, "uniform", short(randomness.uniform))
+    monkeypatch.setattr(ring, "uniform", short(expansion.uniform))
     assert smallest_p_value(ring_vector()) < 1e-12
 
 
 def test_masks_cut_to_eight_bits_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(masking, "expanded", short(randomness.expanded))
+    monkeypatch.setattr(masking, "expanded", short(expansion.expanded))
     assert smallest_p_value(masked_vector()) < 1e-12
 
 

@@ -17,10 +17,10 @@ from sottovoce.federation.certificates.authority import (
     Issued,
     check_certificate,
     days_left,
-    fingerprint,
     read_certificate,
     read_key,
 )
+from sottovoce.federation.certificates.credentials import fingerprint
 from sottovoce.federation.certificates.files import load_certificate, load_key, save_key
 
 RIGHT = "correct horse"

@@ -1,15 +1,18 @@
 """Configurations, rosters and what `learn init` writes."""
 
+import dataclasses
 import stat
-import tomllib
 from pathlib import Path
+from typing import get_type_hints
 
+import msgspec
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation.certificates.authority import check_certificate, days_left
 from sottovoce.federation.certificates.files import load_certificate
-from sottovoce.federation.config.party import ConfigError, Training, load_config
+from sottovoce.federation.config import roster as roster_file
+from sottovoce.federation.config.party import ConfigError, Features, Training, load_config
 from sottovoce.federation.config.roster import load_roster
 from sottovoce.federation.config.rotation import (
     load_authority,
@@ -19,9 +22,10 @@ from sottovoce.federation.config.rotation import (
 )
 from sottovoce.federation.config.secrets import load_secrets
 from sottovoce.federation.config.setup import Plan, peer_names, set_up
-from sottovoce.federation.config.text import toml_lines
 from sottovoce.federation.sealed.passphrase import NONE
 from sottovoce.learn import sealing
+from sottovoce.learn.protocols.terms import KEY_HOLDER, Recipe
+from sottovoce.learn.texts import TextRecipe
 
 FROM_VARIABLE = "env:PHRASE"
 NAMES = ("ada", "ben", "cy")
@@ -77,13 +81,13 @@ def test_a_missing_or_binary_configuration_is_refused(tmp_path: Path) -> None:
 
 def test_init_writes_what_every_party_needs_and_nobody_else_can_read(tmp_path: Path) -> None:
     roster = set_up(tmp_path / "all", Plan(NAMES, Training(way="packed", key_bits=2048)))
-    assert [each.name for each in roster.party] == ["coordinator", "key-holder", *NAMES]
-    for entry in roster.party:
-        folder = tmp_path / "all" / entry.name
+    assert [each.certificate_name for each in roster] == ["coordinator", "key-holder", *NAMES]
+    for entry in roster:
+        folder = tmp_path / "all" / entry.certificate_name
         config = load_config(folder / "party.toml")
         assert load_roster(folder / "roster.toml") == roster
         pem = load_certificate(config.path(config.party.tls.certificate))
-        check_certificate(pem, load_certificate(folder / "ca.pem"), name=entry.name)
+        check_certificate(pem, load_certificate(folder / "ca.pem"), name=entry.certificate_name)
         secrets = load_secrets(config)
         has_identity = secrets.identity is not None
         assert has_identity == (entry.role == "peer")
@@ -143,7 +147,7 @@ def test_plans_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, obj
 def test_hosts_and_ports_are_those_that_were_given(tmp_path: Path) -> None:
     hosts = ("c.example", "10.0.0.1", "10.0.0.2", "fd00::3")
     roster = set_up(tmp_path / "all", Plan(NAMES, Training(), hosts=hosts, base_port=7000))
-    assert [each.address for each in roster.party] == [
+    assert [each.address for each in roster] == [
         "c.example:7000",
         "10.0.0.1:7001",
         "10.0.0.2:7002",
@@ -201,7 +205,48 @@ def test_a_bad_roster_is_refused(tmp_path: Path, text: str) -> None:
         load_roster(path)
 
 
-def test_values_are_written_so_that_toml_reads_them_back() -> None:
-    values = {"a": 'quo"te\\ \x7f \n é 🙂', "b": 3, "c": 0.25, "d": True, "e": ["x", "y"]}
-    text = "\n".join(toml_lines({**values, "gone": None}))  # type: ignore[dict-item] # a mixture
-    assert tomllib.loads(text) == values
+def test_a_roster_comes_back_from_its_file_and_spells_the_key_holder_without_a_space(
+    tmp_path: Path,
+) -> None:
+    roster = set_up(tmp_path / "all", Plan(NAMES, Training(mode="hidden", key_bits=2048)))
+    path = tmp_path / "all" / "ada" / "roster.toml"
+    assert load_roster(path) == roster
+    assert roster.named("key-holder") is roster["key holder"]
+    assert set(roster.identities) == set(NAMES)
+    assert 'name = "key-holder"\nrole = "keyholder"\n' in path.read_text()
+
+
+def test_a_roster_of_two_parties_with_one_certificate_is_refused(tmp_path: Path) -> None:
+    set_up(tmp_path / "all", Plan(NAMES, Training()))
+    path = tmp_path / "all" / "ada" / "roster.toml"
+    roster = load_roster(path)
+    ada, ben = (roster.named(name).fingerprint for name in ("ada", "ben"))
+    path.write_text(path.read_text().replace(ben, ada))
+    with pytest.raises(ConfigError, match="fingerprint of its own"):
+        load_roster(path)
+    path.write_text(path.read_text().replace(ada, "00"))
+    with pytest.raises(ConfigError, match="64 hexadecimal digits"):
+        load_roster(path)
+
+
+def test_a_configuration_has_every_field_of_the_recipes_under_its_name() -> None:
+    """What is missing is read from files, or the recipe's alone."""
+    for recipe, table, beside in (
+        (Recipe, Training, {"penalties"}),
+        (TextRecipe, Features, {"words", "stop_words", "mapping"}),
+    ):
+        named = {each.name: (each.type, each.default) for each in msgspec.structs.fields(table)}
+        types = get_type_hints(recipe)
+        # Their one allowed sentence is checked by the recipe, which says it in its refusal.
+        types |= {name: str | None for name in types if name.startswith("allow_")}
+        wanted = {
+            each.name: (types[each.name], each.default) for each in dataclasses.fields(recipe)
+        }
+        assert wanted.keys() - named.keys() == beside
+        assert {name: named[name] for name in wanted.keys() - beside} == {
+            name: wanted[name] for name in wanted.keys() - beside
+        }
+
+
+def test_a_roster_calls_the_key_holder_as_the_protocols_do() -> None:
+    assert roster_file.KEY_HOLDER == KEY_HOLDER

@@ -14,7 +14,7 @@ from sottovoce.federation.journal.journal import Event, Journal, Written
 from sottovoce.federation.journal.seal import JournalSeal
 from sottovoce.federation.transport.refusals import JournalError
 from sottovoce.learn.protocols.terms import COORDINATOR
-from sottovoce.learn.randomness import drawing_from
+from sottovoce.privacy.randomness import drawing_from
 
 SESSION, SECRET = bytes(16), b"what nobody else may read"
 

@@ -1,6 +1,10 @@
 """Who is on a roster, and what a certificate says."""
 
+from hashlib import sha256
+
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509 import load_pem_x509_certificate
 from support.federations import Authority
 
 import sottovoce.federation
@@ -42,7 +46,8 @@ def test_two_members_share_neither_name_nor_certificate() -> None:
 def test_a_certificate_says_whose_it_is_and_a_key_is_not_shown() -> None:
     held = Authority().credentials("key holder")
     assert named_party(held.certificate) == network_name(held.certificate) == "key-holder"
-    assert len(fingerprint(held.certificate)) == 64
+    read = load_pem_x509_certificate(held.certificate).public_bytes(Encoding.DER)
+    assert fingerprint(held.certificate) == fingerprint(read) == sha256(read).hexdigest()
     assert as_pem(held.certificate) == held.certificate
     assert "PRIVATE" not in repr(held)
     assert isinstance(held, Credentials)

@@ -1,4 +1,4 @@
-"""All that is secret in `learn` comes from one module, and that from the operating system."""
+"""All that is secret comes from one module, and that from the operating system."""
 
 import ast
 from pathlib import Path
@@ -7,9 +7,9 @@ from threading import Thread
 import numpy as np
 import pytest
 
-import sottovoce.learn
+import sottovoce
 from sottovoce.errors import ParameterError
-from sottovoce.learn.randomness import (
+from sottovoce.privacy.randomness import (
     drawing_from,
     random_below,
     random_bits,
@@ -17,8 +17,9 @@ from sottovoce.learn.randomness import (
     random_words,
 )
 
-FOLDER = Path(sottovoce.learn.__path__[0])
-SOURCE = "randomness.py"
+PACKAGE = Path(sottovoce.__path__[0])
+FOLDER = PACKAGE / "learn"
+SOURCE = PACKAGE / "privacy" / "randomness.py"
 MODULES = {"random", "secrets", "uuid", "numpy.random"}
 NAMES = {"urandom", "getrandom", "default_rng", "RandomState", "SystemRandom", "random_state"}
 NAMES |= {"getrandbits", "token_bytes", "mpz_random", "mpz_urandomb", "mpz_rrandomb"}
@@ -48,15 +49,20 @@ def _faults_of(node: ast.AST, allowed: set[str]) -> list[str]:
             return []
 
 
-FILES = sorted(path for path in FOLDER.rglob("*.py") if path != FOLDER / SOURCE)
+SECRET = (FOLDER, PACKAGE / "privacy", PACKAGE / "federation")
+FILES = sorted(path for folder in SECRET for path in folder.rglob("*.py") if path != SOURCE)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(FOLDER)))
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_no_other_source_of_randomness_is_used(path: Path) -> None:
-    inner = path.relative_to(FOLDER)
+    inner = path.relative_to(FOLDER) if path.is_relative_to(FOLDER) else path.relative_to(PACKAGE)
     seeded = SEEDED & {inner.parts[0], inner.as_posix()}
     allowed = SEEDED_NAMES if seeded else set()
     assert faults(ast.parse(path.read_text(encoding="utf-8")), allowed) == []
+
+
+def test_the_one_source_asks_the_operating_system_and_in_one_place() -> None:
+    assert faults(ast.parse(SOURCE.read_text(encoding="utf-8")), set()) == ["urandom"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from sottovoce.errors import InputError, ParameterError, SottovoceError
 from sottovoce.learn import paillier
 from sottovoce.learn.paillier import PrivateKey, PublicKey, generate_key, keys, primes, validation
 from sottovoce.learn.paillier.numbers import gmpy2
-from sottovoce.learn.randomness import random_bits
+from sottovoce.privacy.randomness import random_bits
 
 
 @pytest.fixture(scope="module")

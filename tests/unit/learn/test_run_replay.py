@@ -12,7 +12,7 @@ from support.text_runs import AGREED, HASHED, made_holdings, made_peers, made_te
 from sottovoce.learn.party import Exchange, Message
 from sottovoce.learn.runs import Holdings, RunParty, RunTerms, make_party
 
-SOURCE = "sottovoce.learn.randomness.os"  # where learn draws, and nobody else
+SOURCE = "sottovoce.privacy.randomness.os"  # where learn draws, and nobody else
 
 
 class Taped:

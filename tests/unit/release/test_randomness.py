@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import MissingExtraError, SottovoceError
-from sottovoce.release import randomness
-from sottovoce.release.randomness import SystemKeystream, word, words
+from sottovoce.privacy import randomness
+from sottovoce.privacy.randomness import SystemKeystream, drawing_from, word, words
 
 
 def some_bytes(source: SystemKeystream, number: int = 64) -> bytes:
@@ -27,6 +27,15 @@ def test_two_keystreams_share_nothing() -> None:
 def test_a_keystream_moves_on() -> None:
     source = SystemKeystream()
     assert some_bytes(source) != some_bytes(source)
+
+
+def test_a_seed_that_others_draw_from_does_not_reach_the_noise() -> None:
+    """A run that is replayed must not draw the noise of the first time again."""
+    drawn = []
+    for _ in range(2):
+        with drawing_from(bytes(32)):
+            drawn.append(some_bytes(SystemKeystream()))
+    assert drawn[0] != drawn[1]
 
 
 def test_long_draws_repeat_no_block() -> None:
@@ -85,6 +94,6 @@ def test_words_are_of_64_bits() -> None:
 
 def test_without_cryptography_the_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers", None)
-    monkeypatch.delitem(sys.modules, "sottovoce.release.randomness")
+    monkeypatch.delitem(sys.modules, "sottovoce.privacy.randomness")
     with pytest.raises(MissingExtraError, match=r"pip install 'sottovoce\[release\]'"):
-        runpy.run_module("sottovoce.release.randomness")
+        runpy.run_module("sottovoce.privacy.randomness")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sottovoce.errors import LedgerError
 from sottovoce.files import PRIVATE_MODE
-from sottovoce.learn.randomness import random_bytes
+from sottovoce.privacy.randomness import random_bytes
 
 TOKEN_BYTES = 16
 _PATIENCE_S = 30.0

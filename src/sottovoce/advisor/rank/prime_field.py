@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import ProtocolError
-from sottovoce.learn.sums.randomness import uniform
+from sottovoce.learn.sums.expansion import uniform
 
 PRIME = (1 << 61) - 1
 DIGITS = 16

@@ -36,7 +36,7 @@ from sottovoce.advisor.rank.prime_field import (
     total,
 )
 from sottovoce.errors import ParameterError
-from sottovoce.learn.sums.randomness import expanded
+from sottovoce.learn.sums.expansion import expanded
 
 SQUARE = 2
 """How many numbers follow the buckets in a share: those of a and of a^2."""

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 
 class Skip(StrEnum):
@@ -39,3 +40,10 @@ class Tally:
     def __str__(self) -> str:
         skips = ", ".join(f"{rows} {reason}" for reason, rows in self.skipped.most_common())
         return f"{self.rows_read} rows read, {self.rows_kept} kept; skipped: {skips or 'none'}"
+
+
+class Tallied(Protocol):
+    """Whatever was read and knows what became of its rows."""
+
+    @property
+    def tally(self) -> Tally: ...

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, fields
 from datetime import date
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, check_choice
 
 PAPER_TOPICS = ("clinical depression", "drug addiction", "pregnancy", "hiv", "financial debts")
 MINIMUM_USERS = 50
@@ -55,8 +55,7 @@ DIFFICULTIES = {
 
 def difficulty_named(name: str) -> Difficulty:
     """Return the difficulty level called ``name``."""
-    if name not in DIFFICULTIES:
-        raise ParameterError(f"difficulty must be one of {', '.join(DIFFICULTIES)}, got {name!r}.")
+    check_choice("difficulty", name, DIFFICULTIES)
     return DIFFICULTIES[name]
 
 

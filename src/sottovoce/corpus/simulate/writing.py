@@ -1,9 +1,8 @@
 """A simulated community on disk: four files, written all or none."""
 
-import json
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -11,6 +10,7 @@ import pyarrow.parquet as pq
 from sottovoce.corpus.simulate.community import CatalogueTopic, Community, simulate
 from sottovoce.corpus.simulate.parameters import SimulationParameters
 from sottovoce.files import output_folder, whole_file
+from sottovoce.toml_text import toml_table
 
 POSTS_FILE = "posts.parquet"
 TRUTH_FILE = "truth.parquet"
@@ -58,23 +58,8 @@ def write_files(folder: Path, community: Community) -> None:
 
 def topics_toml(topics: Iterable[CatalogueTopic]) -> str:
     """Return the catalogue as TOML: an array of tables ``topic``."""
-    return "\n".join(_topic_table(topic) for topic in topics)
-
-
-def _topic_table(topic: CatalogueTopic) -> str:
-    words = "".join(f"  {_quoted(word)},\n" for word in topic.words)
-    return (
-        "[[topic]]\n"
-        f"name = {_quoted(topic.name)}\n"
-        f"domain = {_quoted(topic.domain)}\n"
-        f"sensitive = {'true' if topic.sensitive else 'false'}\n"
-        f"words = [\n{words}]\n"
-    )
-
-
-def _quoted(text: str) -> str:
-    # A JSON string is a TOML basic string, but for the delete character, which TOML escapes.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    tables = [toml_table("[[topic]]", asdict(topic), word_a_line=True) for topic in topics]
+    return "\n".join(tables)
 
 
 def _summary(folder: Path, community: Community) -> CommunitySummary:

@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.federation.certificates.credentials import certificate_names, common_name
 
 DAYS = 365
 AUTHORITY_DAYS = 3650
@@ -145,17 +146,6 @@ def read_key(pem: bytes, password: bytes | None = None) -> ec.EllipticCurvePriva
     return key
 
 
-def common_name(certificate: x509.Certificate) -> str:
-    """The party that a certificate names."""
-    found = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-    return str(found[0].value) if found else ""
-
-
-def fingerprint(pem: bytes) -> str:
-    """The SHA-256 of a certificate's DER, in hexadecimal, as OpenSSL shows it."""
-    return read_certificate(pem).fingerprint(SHA256()).hex()
-
-
 def days_left(pem: bytes, *, now: datetime | None = None) -> float:
     """Until a certificate ends; below 0 when it has."""
     end = read_certificate(pem).not_valid_after_utc
@@ -180,15 +170,6 @@ def check_certificate(
     if name not in certificate_names(certificate):
         raise CertificateError(f"the certificate must name {name}; it names another party.")
     check_issuer(certificate, read_certificate(authority, "the authority's certificate"))
-
-
-def certificate_names(certificate: x509.Certificate) -> list[str]:
-    """The names and hosts that a certificate is for."""
-    try:
-        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except x509.ExtensionNotFound:
-        return []
-    return found.get_values_for_type(x509.DNSName)
 
 
 def check_issuer(certificate: x509.Certificate, authority: x509.Certificate) -> None:

@@ -1,12 +1,12 @@
 """What a party proves itself by: its certificate, its key, and the authority that it trusts."""
 
-import hashlib
 from dataclasses import dataclass, field
 
 from sottovoce.errors import InputError, MissingExtraError
 
 try:
     from cryptography import x509
+    from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.serialization import Encoding
     from cryptography.x509.oid import NameOID
 except ImportError as error:
@@ -29,26 +29,35 @@ class Credentials:
 
 
 def fingerprint(certificate: bytes) -> str:
-    """The SHA-256 of a certificate's DER, in hexadecimal; takes PEM or DER."""
-    return hashlib.sha256(_read(certificate).public_bytes(Encoding.DER)).hexdigest()
+    """The SHA-256 of a certificate's DER, in hexadecimal, as OpenSSL shows it; takes PEM or DER."""
+    return _read(certificate).fingerprint(SHA256()).hex()
 
 
 def named_party(certificate: bytes) -> str:
-    """The common name of a certificate; empty where it has none."""
-    found = _read(certificate).subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-    return str(found[0].value) if found else ""
+    """The common name of a certificate in PEM or DER; empty where it has none."""
+    return common_name(_read(certificate))
 
 
 def network_name(certificate: bytes) -> str:
     """A name of the net that the certificate is for: what TLS compares."""
+    read = _read(certificate)
+    names = certificate_names(read)
+    return names[0] if names else common_name(read)
+
+
+def common_name(certificate: x509.Certificate) -> str:
+    """The party that a certificate names; empty where it names none."""
+    found = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    return str(found[0].value) if found else ""
+
+
+def certificate_names(certificate: x509.Certificate) -> list[str]:
+    """The names of hosts that a certificate is for."""
     try:
-        extension = _read(certificate).extensions.get_extension_for_class(
-            x509.SubjectAlternativeName
-        )
-        names = extension.value.get_values_for_type(x509.DNSName)
+        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
-        names = []
-    return names[0] if names else named_party(certificate)
+        return []
+    return found.get_values_for_type(x509.DNSName)
 
 
 def as_pem(certificate: bytes) -> bytes:

@@ -8,6 +8,7 @@ import msgspec
 
 from sottovoce.errors import InputError
 from sottovoce.federation.sealed.passphrase import NONE, check_source
+from sottovoce.files import small_text
 
 Role: TypeAlias = Literal["coordinator", "keyholder", "peer", "intermediary"]
 CONFIG_FILE = "party.toml"
@@ -60,7 +61,11 @@ class Rows(msgspec.Struct, frozen=True):
 
 
 class Training(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the coordinator proposes; the names are those of `learn.train`'s options."""
+    """What the coordinator proposes: fields of `Recipe` by their names, and how the run is led.
+
+    They are spelt out, with their types and defaults, since a recipe takes seconds to import; a
+    test holds the two together.
+    """
 
     mode: Literal["open", "hidden"] = "open"
     way: Literal["masks", "packed"] = "masks"
@@ -93,6 +98,7 @@ class Training(msgspec.Struct, frozen=True, omit_defaults=True):
 class Features(msgspec.Struct, frozen=True, omit_defaults=True):
     """How texts become rows, or the names of the columns where peers hold rows of numbers.
 
+    Fields of `TextRecipe` by their names, likewise spelt out, but for those that files hold:
     ``words_file`` and ``stop_words_file`` have a word a line; ``release`` is the folder of a
     published release, whose words and map are the columns of ``mapped``; ``columns`` names the
     numbers of rows, all of them, and stands alone.
@@ -172,11 +178,7 @@ def load_config(path: Path) -> PartyConfig:
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file's tables, or one sentence about what is wrong with it."""
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise ConfigError(f"{path} is too large for a configuration.")
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
+        return tomllib.loads(small_text(path, _LARGEST_FILE, "a configuration", ConfigError))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         where = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
         raise ConfigError(f"{path} is no TOML: {where}.") from None

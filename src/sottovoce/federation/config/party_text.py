@@ -3,7 +3,7 @@
 import msgspec
 
 from sottovoce.federation.config.party import Features, Role, Training
-from sottovoce.federation.config.text import Plain, toml_lines
+from sottovoce.toml_text import Plain, toml_lines
 
 _HEAD = "# One party of a training together. Paths are relative to this file's folder."
 _TEXTS = (

@@ -1,26 +1,22 @@
-"""The roster: who takes part, where, and by which certificate and identity; the same everywhere."""
+"""The roster's file: the same at every party, read, checked and written."""
 
 from pathlib import Path
 
 import msgspec
 
+from sottovoce.errors import ParameterError
 from sottovoce.federation.config.party import ConfigError, Role, read_table, read_toml
-from sottovoce.federation.config.text import toml_lines
+from sottovoce.federation.transport.roster import Member, Roster
 from sottovoce.files import whole_file
+from sottovoce.toml_text import toml_table
 
+# As the protocols call it, whose import takes seconds; a test holds the two together.
+KEY_HOLDER = "key holder"
 _IDENTITY_BYTES = 32
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """One party as all others know it.
-
-    Attributes:
-        name: as messages and certificates call it.
-        role: what it does.
-        address: host and port at which it listens.
-        fingerprint: of its certificate; no other is let in under this name.
-        identity: a peer's public signing key, in hexadecimal.
-    """
+class _Entry(msgspec.Struct, frozen=True):
+    """A member as the file spells it: names and roles have no spaces there."""
 
     name: str
     role: Role
@@ -29,30 +25,23 @@ class Entry(msgspec.Struct, frozen=True):
     identity: str = ""
 
 
-class RosterFile(msgspec.Struct, frozen=True):
-    """All parties of a federation."""
-
-    party: list[Entry]
-
-    @property
-    def identities(self) -> dict[str, bytes]:
-        """Every peer's public identity."""
-        return {e.name: bytes.fromhex(e.identity) for e in self.party if e.role == "peer"}
-
-    def named(self, name: str) -> Entry:
-        """The party of that name."""
-        for entry in self.party:
-            if entry.name == name:
-                return entry
-        known = ", ".join(entry.name for entry in self.party)
-        raise ConfigError(f"the roster has no party {name!r}; it has {known}.")
-
-    def of_role(self, role: Role) -> list[Entry]:
-        """All parties of that role."""
-        return [entry for entry in self.party if entry.role == role]
+def protocol_name(name: str, role: Role) -> str:
+    """What protocols call a party; certificates and folders have no spaces."""
+    return KEY_HOLDER if role == "keyholder" else name
 
 
-def load_roster(path: Path) -> RosterFile:
+def configured_role(member: Member) -> str:
+    """A member's role as configurations spell it."""
+    return "keyholder" if member.role == KEY_HOLDER else member.role
+
+
+def member(name: str, role: Role, address: str, fingerprint: str, identity: str = "") -> Member:
+    """A member by its name and role in a configuration."""
+    spoken = KEY_HOLDER if role == "keyholder" else role
+    return Member(protocol_name(name, role), spoken, address, fingerprint, identity)
+
+
+def load_roster(path: Path) -> Roster:
     """Read and check a roster."""
     found = read_toml(path)
     entries = found.get("party")
@@ -62,31 +51,40 @@ def load_roster(path: Path) -> RosterFile:
     for entry in entries:
         if not isinstance(entry, dict):
             raise ConfigError(f"{path} must hold [[party]] tables, and nothing else.")
-    roster = RosterFile([read_table(entry, Entry, where) for entry in entries])
-    _check_entries(roster, path)
+    read = [read_table(entry, _Entry, where) for entry in entries]
+    if len({entry.name for entry in read}) != len(read):
+        raise ConfigError(f"{path}: every party must have a name of its own.")
+    try:
+        roster = Roster(tuple(member(*msgspec.structs.astuple(entry)) for entry in read))
+    except ParameterError as error:
+        raise ConfigError(f"{path}: {error}") from None
+    _check_roles(roster, path)
     return roster
 
 
-def save_roster(roster: RosterFile, path: Path) -> None:
+def save_roster(roster: Roster, path: Path) -> None:
     """Write a roster."""
-    parts = ["# Who takes part. The same file at every party; compare its hash with the others."]
-    for entry in roster.party:
-        values = {k: v for k, v in msgspec.structs.asdict(entry).items() if v != ""}
-        parts += ["", "[[party]]", *toml_lines(values)]
+    parts = ["# Who takes part. The same file at every party; compare its hash with the others.\n"]
+    for each in roster:
+        values = {
+            "name": each.certificate_name,
+            "role": configured_role(each),
+            "address": each.address,
+            "fingerprint": each.fingerprint,
+            "identity": each.identity or None,
+        }
+        parts.append(toml_table("[[party]]", values))
     with whole_file(path) as part:
-        part.write_text("\n".join(parts) + "\n", encoding="utf-8")
+        part.write_text("\n".join(parts), encoding="utf-8")
 
 
-def _check_entries(roster: RosterFile, path: Path) -> None:
-    names = [entry.name for entry in roster.party]
-    if len(set(names)) != len(names):
-        raise ConfigError(f"{path}: every party must have a name of its own.")
+def _check_roles(roster: Roster, path: Path) -> None:
     if len(roster.of_role("coordinator")) != 1:
         raise ConfigError(f"{path}: there must be exactly one coordinator.")
-    for entry in roster.of_role("peer"):
-        if not _is_identity(entry.identity):
+    for peer in roster.of_role("peer"):
+        if not _is_identity(peer.identity):
             raise ConfigError(
-                f"{path}: the identity of {entry.name} must be {2 * _IDENTITY_BYTES} hexadecimal "
+                f"{path}: the identity of {peer.name} must be {2 * _IDENTITY_BYTES} hexadecimal "
                 "digits."
             )
 

@@ -1,24 +1,19 @@
 """Renewing certificates and rotating keys, and telling the roster."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-import msgspec
-
 from sottovoce.errors import ParameterError
-from sottovoce.federation.certificates.authority import (
-    DAYS,
-    Authority,
-    common_name,
-    fingerprint,
-    read_certificate,
-)
+from sottovoce.federation.certificates.authority import DAYS, Authority
+from sottovoce.federation.certificates.credentials import fingerprint, named_party
 from sottovoce.federation.certificates.files import load_certificate, load_key, save_key
 from sottovoce.federation.config.party import PartyConfig
-from sottovoce.federation.config.roster import RosterFile, load_roster, save_roster
+from sottovoce.federation.config.roster import load_roster, save_roster
 from sottovoce.federation.config.secrets import new_identity, new_paillier_key
 from sottovoce.federation.sealed.passphrase import read_passphrase
+from sottovoce.federation.transport.roster import Roster
 from sottovoce.files import whole_file
 
 Rotated: TypeAlias = Literal["identity", "paillier", "journal", "tls"]
@@ -39,7 +34,7 @@ def renew(
     Its key and names stay; its fingerprint, by which parties know it, does not.
     """
     renewed = authority.renewed(load_certificate(certificate), days=days)
-    name = common_name(read_certificate(renewed))
+    name = named_party(renewed)
     for path in rosters:
         if path.exists():
             save_roster(_changed(load_roster(path), name, fingerprint=fingerprint(renewed)), path)
@@ -48,7 +43,7 @@ def renew(
     return renewed
 
 
-def rotate_tls(config: PartyConfig, authority: Authority, *, days: int = DAYS) -> RosterFile:
+def rotate_tls(config: PartyConfig, authority: Authority, *, days: int = DAYS) -> Roster:
     """A new key and certificate, and the roster that everybody needs from now on."""
     party = config.party
     roster = load_roster(config.path(party.roster))
@@ -60,7 +55,7 @@ def rotate_tls(config: PartyConfig, authority: Authority, *, days: int = DAYS) -
     return _told(config, roster, fingerprint=fingerprint(issued.certificate))
 
 
-def rotate_identity(config: PartyConfig) -> RosterFile:
+def rotate_identity(config: PartyConfig) -> Roster:
     """A new signing key, and the roster that everybody needs from now on."""
     party = config.party
     if party.role != "peer":
@@ -83,17 +78,12 @@ def _passphrase(config: PartyConfig) -> str | None:
     return read_passphrase(config.party.secrets.passphrase, config.folder)
 
 
-def _told(config: PartyConfig, roster: RosterFile, **changes: str) -> RosterFile:
+def _told(config: PartyConfig, roster: Roster, **changes: str) -> Roster:
     changed = _changed(roster, config.party.name, **changes)
     save_roster(changed, config.path(config.party.roster))
     return changed
 
 
-def _changed(roster: RosterFile, name: str, **changes: str) -> RosterFile:
-    roster.named(name)
-    return RosterFile(
-        [
-            msgspec.structs.replace(each, **changes) if each.name == name else each
-            for each in roster.party
-        ]
-    )
+def _changed(roster: Roster, name: str, **changes: str) -> Roster:
+    told = roster.named(name)
+    return Roster(tuple(replace(each, **changes) if each is told else each for each in roster))

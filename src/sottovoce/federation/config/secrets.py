@@ -8,8 +8,8 @@ from sottovoce.federation.certificates.files import load_key
 from sottovoce.federation.config.party import PartyConfig, Role, SecretFiles
 from sottovoce.federation.sealed.files import load_secret, save_secret
 from sottovoce.federation.sealed.passphrase import read_passphrase
-from sottovoce.learn.randomness import random_bytes
 from sottovoce.learn.sums.keys import Identity
+from sottovoce.privacy.randomness import random_bytes
 
 if TYPE_CHECKING:
     from sottovoce.learn.paillier import PrivateKey

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.federation.certificates.authority import DAYS, Authority, check_name, fingerprint
+from sottovoce.federation.certificates.authority import DAYS, Authority, check_name
+from sottovoce.federation.certificates.credentials import fingerprint
 from sottovoce.federation.certificates.files import save_key
 from sottovoce.federation.config.party import CONFIG_FILE, ROSTER_FILE, Features, Role, Training
 from sottovoce.federation.config.party_text import party_toml
-from sottovoce.federation.config.roster import Entry, RosterFile, save_roster
+from sottovoce.federation.config.roster import member, save_roster
 from sottovoce.federation.config.secrets import new_secrets
 from sottovoce.federation.sealed.passphrase import NONE, read_passphrase
+from sottovoce.federation.transport.roster import Member, Roster
 from sottovoce.files import output_folder, whole_file
 
 AUTHORITY_FOLDER = "authority"
@@ -77,7 +79,7 @@ class Plan:
         return [*listed, *((name, "peer") for name in self.peers)]
 
 
-def set_up(folder: Path, plan: Plan) -> RosterFile:
+def set_up(folder: Path, plan: Plan) -> Roster:
     """Write everything into ``folder``, which must be new or empty."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} must be a new or empty folder: keys are never written over.")
@@ -92,7 +94,7 @@ def set_up(folder: Path, plan: Plan) -> RosterFile:
         _party(folder / name, plan, (name, role), addresses[name], authority, passphrase)
         for name, role in plan.parties
     ]
-    roster = RosterFile(entries)
+    roster = Roster(tuple(entries))
     for name in (AUTHORITY_FOLDER, *(name for name, _ in plan.parties)):
         save_roster(roster, folder / name / ROSTER_FILE)
     _write(folder / README_FILE, _readme(plan).encode())
@@ -106,7 +108,7 @@ def _party(
     address: str,
     authority: Authority,
     passphrase: str | None,
-) -> Entry:
+) -> Member:
     name, role = who
     _private_folder(folder)
     issued = authority.issued(name, [_host(address)], days=plan.days)
@@ -118,7 +120,7 @@ def _party(
     identity = new_secrets(folder, role, key_bits, passphrase)
     text = party_toml(who, address, training, plan.features, plan.passphrase)
     _write(folder / CONFIG_FILE, text.encode())
-    return Entry(name, role, address, fingerprint(issued.certificate), identity.hex())
+    return member(name, role, address, fingerprint(issued.certificate), identity.hex())
 
 
 def _addresses(plan: Plan) -> dict[str, str]:

@@ -21,7 +21,7 @@ from sottovoce.federation.transport.frames import Proposal, packed
 from sottovoce.federation.transport.refusals import RunAbortedError
 from sottovoce.federation.transport.roster import Roster
 from sottovoce.federation.transport.settings import Settings
-from sottovoce.learn.randomness import SEED_BYTES, system_bytes
+from sottovoce.privacy.randomness import SEED_BYTES, system_bytes
 
 
 def accept_all(terms: bytes, proposer: str, /) -> str | None:

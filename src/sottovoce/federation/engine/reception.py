@@ -23,7 +23,7 @@ from sottovoce.federation.transport.refusals import (
     StrangerError,
     TooLargeError,
 )
-from sottovoce.learn.randomness import SEED_BYTES, system_bytes
+from sottovoce.privacy.randomness import SEED_BYTES, system_bytes
 
 # From proposed terms and who proposes them to a sentence that says why not, or None: agreed.
 Policy: TypeAlias = Callable[[bytes, str], str | None]

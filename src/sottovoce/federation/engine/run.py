@@ -17,7 +17,7 @@ from sottovoce.federation.transport.frames import State
 from sottovoce.federation.transport.refusals import DefectError, ReplayMismatchError
 from sottovoce.learn.party import ForeignMessageError, Message, Party, Value
 from sottovoce.learn.party.awaiting import awaited
-from sottovoce.learn.randomness import drawing_from
+from sottovoce.privacy.randomness import drawing_from
 
 # From the agreed terms and this party's own name to its state machine.
 PartyMaker: TypeAlias = Callable[[bytes, str], Party]

@@ -3,7 +3,7 @@
 from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.federation.transport.refusals import JournalError
 from sottovoce.learn.party import encoded
-from sottovoce.learn.randomness import system_bytes
+from sottovoce.privacy.randomness import system_bytes
 
 try:
     from cryptography.exceptions import InvalidTag

@@ -10,7 +10,7 @@ from sottovoce.federation.certificates.authority import WARNING_DAYS, check_cert
 from sottovoce.federation.certificates.credentials import Credentials, fingerprint
 from sottovoce.federation.certificates.files import load_certificate
 from sottovoce.federation.config.party import ConfigError, PartyConfig, Role
-from sottovoce.federation.config.roster import Entry, RosterFile, load_roster
+from sottovoce.federation.config.roster import configured_role, load_roster, protocol_name
 from sottovoce.federation.config.secrets import Secrets, load_secrets
 from sottovoce.federation.engine.books import Log
 from sottovoce.federation.engine.desk import Machines
@@ -22,29 +22,13 @@ from sottovoce.federation.parties.node import PartyNode
 from sottovoce.federation.parties.rekey import following_key, settle
 from sottovoce.federation.parties.terms import check_accepted
 from sottovoce.federation.sealed.passphrase import read_passphrase
-from sottovoce.federation.transport.roster import Member, Roster
+from sottovoce.federation.transport.roster import Member
 from sottovoce.federation.transport.settings import Settings
 from sottovoce.files import output_folder
 from sottovoce.learn.party import Party, Value, encoded
-from sottovoce.learn.protocols.terms import KEY_HOLDER
 from sottovoce.learn.runs import RunTerms
 
 JOURNAL_FILE = "journal.sqlite"
-
-
-def protocol_name(name: str, role: Role) -> str:
-    """What protocols call a party; certificates and folders have no spaces."""
-    return KEY_HOLDER if role == "keyholder" else name
-
-
-def members(roster: RosterFile) -> Roster:
-    """The roster as the transport wants it."""
-    return Roster(tuple(_member(entry) for entry in roster.party))
-
-
-def _member(entry: Entry) -> Member:
-    role = KEY_HOLDER if entry.role == "keyholder" else entry.role
-    return Member(protocol_name(entry.name, entry.role), role, entry.address, entry.fingerprint)
 
 
 class ConfiguredParty:
@@ -79,7 +63,7 @@ class ConfiguredParty:
         return protocol_name(self.config.party.name, self.config.party.role)
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> Member:
         """What the roster says of it."""
         return self.roster.named(self.config.party.name)
 
@@ -105,7 +89,7 @@ class ConfiguredParty:
         machines = Machines(maker, result_of, policy, terms_without)
         node = PartyNode(
             self.name,
-            members(self.roster),
+            self.roster,
             Credentials(self.certificate, self.secrets.tls_key, self.authority),
             journal=self.store / JOURNAL_FILE,
             journal_key=self.secrets.journal_key,
@@ -146,8 +130,9 @@ class ConfiguredParty:
             raise ConfigError(
                 f"the roster knows {party.name} by another certificate; get the new roster.toml."
             )
-        if self.entry.role != party.role:
-            raise ConfigError(f"the roster says that {party.name} is a {self.entry.role}.")
+        role = configured_role(self.entry)
+        if role != party.role:
+            raise ConfigError(f"the roster says that {party.name} is a {role}.")
 
     def _check_identity(self) -> None:
         identity = self.secrets.identity

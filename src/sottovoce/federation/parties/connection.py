@@ -6,8 +6,7 @@ from typing import Any
 
 from sottovoce.errors import InputError
 from sottovoce.federation.config.party import load_config
-from sottovoce.federation.config.roster import load_roster
-from sottovoce.federation.parties.configured import protocol_name
+from sottovoce.federation.config.roster import load_roster, protocol_name
 from sottovoce.federation.parties.control import ask
 from sottovoce.federation.parties.earlier import record_of
 from sottovoce.learn.party import Value

@@ -10,9 +10,9 @@ from sottovoce.corpus.reading import Format, ReadOptions
 from sottovoce.corpus.reading.mapping import MissingColumnError
 from sottovoce.errors import InputError
 from sottovoce.federation.config.party import ConfigError, PartyConfig, Rows, Texts
-from sottovoce.federation.config.roster import RosterFile
 from sottovoce.federation.config.secrets import Secrets
 from sottovoce.federation.parties.terms import check_accepted
+from sottovoce.federation.transport.roster import Roster
 from sottovoce.learn.party import Party, Value
 from sottovoce.learn.runs import Holdings, RunTerms, make_party
 from sottovoce.learn.texts.documents import Documents, Examples, Table
@@ -25,7 +25,7 @@ class Maker:
     """Makes this party's state machine for a run that it accepts."""
 
     def __init__(
-        self, config: PartyConfig, roster: RosterFile, secrets: Secrets, earlier: Earlier
+        self, config: PartyConfig, roster: Roster, secrets: Secrets, earlier: Earlier
     ) -> None:
         self._config, self._roster, self._secrets = config, roster, secrets
         self._earlier = earlier

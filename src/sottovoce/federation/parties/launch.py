@@ -133,7 +133,7 @@ def launched(
     """Run the parties that `learn init` wrote into ``folder``, all or some, for a while."""
     if names is None:
         roster = load_roster(folder / AUTHORITY_FOLDER / ROSTER_FILE)
-        names = [entry.name for entry in roster.party]
+        names = [member.certificate_name for member in roster]
     parties = Launched(folder, {}, within or {})
     try:
         for name in names:

@@ -1,7 +1,7 @@
 """From a configuration to the terms of a run, and whether a peer agrees to them."""
 
 from collections.abc import Collection
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,9 +11,10 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.federation.config.party import Accepts, ConfigError, Features, PartyConfig, Training
-from sottovoce.federation.config.roster import RosterFile
 from sottovoce.federation.parties.earlier import TRAININGS
 from sottovoce.federation.parties.release_map import released_map
+from sottovoce.federation.transport.roster import Roster
+from sottovoce.files import small_text
 from sottovoce.learn.party import TooFewPartiesError, new_session
 from sottovoce.learn.protocols.terms import Recipe
 from sottovoce.learn.runs import RunTerms
@@ -22,15 +23,6 @@ from sottovoce.learn.texts.recipe import TextRecipe
 
 DEFAULT_PENALTY = 0.1
 NOT_YET = "has not finished that training yet"
-_BESIDE_RECIPE = (
-    "mode",
-    "labels",
-    "held_out",
-    "intermediary",
-    "without_lost",
-    "peers_may_start",
-)
-_FILES = ("words_file", "stop_words_file", "release", "columns")
 _LARGEST_LIST = 1 << 26
 
 
@@ -38,7 +30,7 @@ class NotAcceptedError(ParameterError):
     """A proposed run goes beyond what this party accepts."""
 
 
-def training_terms(config: PartyConfig, roster: RosterFile) -> RunTerms:
+def training_terms(config: PartyConfig, roster: Roster) -> RunTerms:
     """The training that the coordinator's configuration describes."""
     training = config.party.training or Training()
     features = config.party.features or Features()
@@ -55,7 +47,7 @@ def training_terms(config: PartyConfig, roster: RosterFile) -> RunTerms:
     )
 
 
-def check_accepted(terms: RunTerms, config: PartyConfig, roster: RosterFile) -> None:
+def check_accepted(terms: RunTerms, config: PartyConfig, roster: Roster) -> None:
     """Refuse a run that this party has not agreed to, or among other peers than it knows."""
     known = roster.identities
     strangers = [name for name, public in terms.identities.items() if known.get(name) != public]
@@ -86,9 +78,7 @@ def _check_terms(terms: RunTerms, accepts: Accepts, name: str) -> None:
 
 
 def _recipe(training: Training) -> Recipe:
-    options: dict[str, Any] = msgspec.structs.asdict(training)
-    for name in _BESIDE_RECIPE:
-        del options[name]
+    options = _shared(training, Recipe)
     exact = training.statistics == "exact" and not training.intermediary
     by_folds = training.mode == "open" and exact
     if training.penalty is None and not by_folds:
@@ -96,10 +86,14 @@ def _recipe(training: Training) -> Recipe:
     return Recipe(**options)
 
 
+def _shared(configured: msgspec.Struct, recipe: type[Recipe | TextRecipe]) -> dict[str, Any]:
+    """What a table of a configuration says of the recipe's fields."""
+    named = {each.name for each in fields(recipe)}
+    return {k: v for k, v in msgspec.structs.asdict(configured).items() if k in named}
+
+
 def _text_recipe(features: Features, folder: Path) -> TextRecipe:
-    options: dict[str, Any] = msgspec.structs.asdict(features)
-    for name in _FILES:
-        del options[name]
+    options = _shared(features, TextRecipe)
     options["stop_words"] = _listed(features.stop_words_file, folder)
     if (features.dictionary == "mapped") != (features.release is not None):
         raise ConfigError(
@@ -123,11 +117,7 @@ def _listed(name: str | None, folder: Path) -> tuple[str, ...]:
         return ()
     path = folder / name
     try:
-        if path.stat().st_size > _LARGEST_LIST:
-            raise ConfigError(f"{path} is too large for a list of words.")
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}.") from None
+        lines = small_text(path, _LARGEST_LIST, "a list of words", ConfigError).splitlines()
     except UnicodeDecodeError:
         raise ConfigError(f"{path} must be a list of words in UTF-8.") from None
     return tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))

@@ -11,7 +11,7 @@ from typing import Any
 from cryptography.exceptions import InvalidTag
 
 from sottovoce.errors import InputError
-from sottovoce.files import refuse_open_to_others, whole_file
+from sottovoce.files import refuse_open_to_others, small_text, whole_file
 from sottovoce.learn.sealing import sealed_fields, unsealed
 
 FORMAT = "sottovoce-secret"
@@ -48,9 +48,7 @@ def private_text(path: Path) -> str:
     """The text of a small file that only its owner may read."""
     try:
         refuse_open_to_others(path)
-        if path.stat().st_size > _LARGEST_FILE:
-            raise InputError(f"{path} is too large for the file of a secret.")
-        return path.read_text(encoding="utf-8")
+        return small_text(path, _LARGEST_FILE, "the file of a secret")
     except UnicodeDecodeError:
         raise InputError(f"{path} is no file of a secret: it is not text.") from None
     except OSError as error:

@@ -17,13 +17,16 @@ class Member:
         name: as protocols and messages call it.
         role: what it does.
         address: host:port at which it listens.
-        fingerprint: the SHA-256 of its certificate (DER), in hexadecimal.
+        fingerprint: the SHA-256 of its certificate (DER), in hexadecimal; no other is let in under
+            this name.
+        identity: a peer's public signing key, in hexadecimal.
     """
 
     name: str
     role: str
     address: str
     fingerprint: str
+    identity: str = ""
 
     def __post_init__(self) -> None:
         plain = self.fingerprint.replace(":", "").lower()
@@ -35,7 +38,7 @@ class Member:
 
     @property
     def certificate_name(self) -> str:
-        """The name that its certificate must bear: a name of the net has no spaces."""
+        """The name that its certificate must bear, and files call it by: without spaces."""
         return self.name.replace(" ", "-")
 
 
@@ -64,6 +67,23 @@ class Roster:
     def with_fingerprint(self, fingerprint: str) -> Member | None:
         """Whose certificate this is."""
         return self._by_fingerprint.get(fingerprint)
+
+    def named(self, certificate_name: str) -> Member:
+        """The party whose certificate bears that name."""
+        for member in self.members:
+            if member.certificate_name == certificate_name:
+                return member
+        known = ", ".join(member.certificate_name for member in self.members)
+        raise ParameterError(f"the roster has no party {certificate_name!r}; it has {known}.")
+
+    def of_role(self, role: str) -> list[Member]:
+        """All parties of that role."""
+        return [member for member in self.members if member.role == role]
+
+    @property
+    def identities(self) -> dict[str, bytes]:
+        """Every peer's public identity."""
+        return {peer.name: bytes.fromhex(peer.identity) for peer in self.of_role("peer")}
 
     @property
     def names(self) -> tuple[str, ...]:

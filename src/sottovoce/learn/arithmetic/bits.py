@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import check_choice
 from sottovoce.learn.arithmetic.comparison import Bits
 from sottovoce.learn.arithmetic.outline import Outline, settled
 from sottovoce.learn.arithmetic.script import Hear, Say, Script
@@ -17,8 +17,7 @@ Told: TypeAlias = Literal["ciphertext holder", "key holder", "nobody"]
 
 def check_told(told: str) -> None:
     """Refuse a party that is none."""
-    if told not in get_args(Told):
-        raise ParameterError(f"told must be one of {', '.join(get_args(Told))}, got {told!r}.")
+    check_choice("told", told, get_args(Told))
 
 
 def ask_bits(share: Bits, told: Told) -> Script[Bits]:

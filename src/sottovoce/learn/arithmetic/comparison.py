@@ -48,7 +48,7 @@ from sottovoce.learn.paillier.grid import Grid, as_grid
 from sottovoce.learn.paillier.numbers import gmpy2
 from sottovoce.learn.paillier.plan import mask_bound
 from sottovoce.learn.party import Leakage, Learns, Message
-from sottovoce.learn.randomness import random_below, random_bytes
+from sottovoce.privacy.randomness import random_below, random_bytes
 
 Bits = NDArray[np.int64]
 

@@ -32,7 +32,7 @@ from sottovoce.learn.paillier.grid import Grid, as_grid
 from sottovoce.learn.paillier.numbers import gmpy2, spread
 from sottovoce.learn.paillier.packing import encode
 from sottovoce.learn.party import Message
-from sottovoce.learn.randomness import random_below
+from sottovoce.privacy.randomness import random_below
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -5,7 +5,7 @@ from threading import Lock
 from sottovoce.learn.paillier.numbers import gmpy2
 from sottovoce.learn.paillier.products import powers
 from sottovoce.learn.paillier.tables import Comb, CombShape, comb_shape
-from sottovoce.learn.randomness import random_below
+from sottovoce.privacy.randomness import random_below
 
 # Rows and turns of the tables, and how many factors pay for building the larger ones: measured, 1
 # and 7 MB at 2048 bits, 2.4 and 16 MB at 3072.

@@ -6,7 +6,7 @@ from pathlib import Path
 from cryptography.exceptions import InvalidTag
 
 from sottovoce.errors import InputError
-from sottovoce.files import refuse_open_to_others, whole_file
+from sottovoce.files import refuse_open_to_others, small_text, whole_file
 from sottovoce.learn.paillier.checked_json import (
     Fields,
     bytes_field,
@@ -97,10 +97,6 @@ def _opened(fields: Fields, passphrase: str | None) -> Fields:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise InputError(f"{path} is too large for a key file.")
-        return path.read_text(encoding="utf-8")
+        return small_text(path, _LARGEST_FILE, "a key file")
     except UnicodeDecodeError:
         raise InputError(f"{path} is not a key file: it is not text.") from None
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}.") from None

@@ -1,7 +1,7 @@
 """The primes of a key."""
 
 from sottovoce.learn.paillier.numbers import gmpy2
-from sottovoce.learn.randomness import random_bits
+from sottovoce.privacy.randomness import random_bits
 
 # Miller-Rabin rounds with random bases beyond the Baillie-PSW test that gmpy2 starts with.
 PRIME_ROUNDS = 40

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sottovoce.learn.paillier.numbers import gmpy2, spread
 from sottovoce.learn.paillier.split import ONE, Split, joined, split
-from sottovoce.learn.randomness import random_words
+from sottovoce.privacy.randomness import random_words
 
 Digits = NDArray[np.uint16]
 

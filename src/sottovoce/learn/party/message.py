@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sottovoce.errors import ParameterError
 from sottovoce.learn.party.encoding import Value, decoded, encoded
 from sottovoce.learn.party.refusals import DamagedMessageError
-from sottovoce.learn.randomness import random_bytes
+from sottovoce.privacy.randomness import random_bytes
 
 MAGIC = b"SVOC\x01"  # the last byte is the version of the encoding
 SESSION_BYTES = 16

@@ -34,8 +34,8 @@ from sottovoce.learn.protocols.solving import QUERY_SUM, SCORE
 from sottovoce.learn.protocols.stages import Script, Stage, Staged
 from sottovoce.learn.protocols.telling import Listener, Teller
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER
-from sottovoce.learn.randomness import random_below
 from sottovoce.learn.solve.masking import mask_half_range, multiple_masks
+from sottovoce.privacy.randomness import random_below
 
 STAGES = ("scores", "compare", "coordinator's bits", "key holder's bits")
 

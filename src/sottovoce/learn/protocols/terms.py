@@ -4,9 +4,9 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import InputError, ParameterError, check_choice
 from sottovoce.learn.examples import LeakError
 from sottovoce.learn.learners.choosing import PENALTIES
 from sottovoce.learn.learners.support import FEWEST_DOCUMENTS, FEWEST_PEERS
@@ -69,9 +69,9 @@ class Recipe:
     queries_together: int | None = None
 
     def __post_init__(self) -> None:
-        _check_word("statistics", self.statistics, ("exact", "rados"))
-        _check_word("way", self.way, ("masks", "packed"))
-        _check_word("solver", self.solver, ("masked", "dealer", "chebyshev"))
+        check_choice("statistics", self.statistics, get_args(Statistics))
+        check_choice("way", self.way, get_args(SumWay))
+        check_choice("solver", self.solver, get_args(Solver))
         if self.penalty is not None and not (math.isfinite(self.penalty) and self.penalty > 0):
             raise ParameterError(f"penalty must be finite and > 0, got {self.penalty}.")
         self._check_support()
@@ -145,8 +145,3 @@ class TrainingTerms:
         if room < 1:
             raise ParameterError(f"fraction_bits must be lower, got {places}: no sum has room.")
         return FixedPoint(float(room), len(self.identities), places)
-
-
-def _check_word(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.errors import ParameterError
 from sottovoce.learn.examples import Floats, LeakError, Rows, checked_rows, checked_signs
 from sottovoce.learn.rados.definition import all_signatures, rademacher_observations
-from sottovoce.learn.randomness import random_bytes
+from sottovoce.privacy.randomness import random_bytes
 
 if TYPE_CHECKING:  # rados in the clear need no gmpy2
     from sottovoce.learn.paillier import EncryptedArray

@@ -26,11 +26,11 @@ from sottovoce.learn.protocols.stages import Stage
 from sottovoce.learn.protocols.summing import SumStage
 from sottovoce.learn.protocols.telling import Listener, Teller
 from sottovoce.learn.protocols.terms import COORDINATOR, TrainingTerms
-from sottovoce.learn.randomness import random_bytes
 from sottovoce.learn.runs.terms import RunTerms
+from sottovoce.learn.sums.expansion import KEY_BYTES
 from sottovoce.learn.sums.keys import AgreementKey, Identity, check_signature, sealed, unsealed
-from sottovoce.learn.sums.randomness import KEY_BYTES
 from sottovoce.learn.texts.recipe import TextRecipe
+from sottovoce.privacy.randomness import random_bytes
 
 KEY_STAGES = ("keys", "directory", "word key", "sealed word key")
 NOMINATION_STAGES = ("nominations", "dictionary")

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias, get_args
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, check_choice
 from sottovoce.learn.party.message import SESSION_BYTES
 from sottovoce.learn.protocols.engines import Offset
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, Mode, Recipe
@@ -12,8 +12,8 @@ from sottovoce.learn.sums.rules import checked_parties
 from sottovoce.learn.texts.recipe import MOST_FEATURES, TextRecipe
 
 RunKind: TypeAlias = Literal["train", "classify", "evaluate", "rados"]
-KINDS: tuple[RunKind, ...] = ("train", "classify", "evaluate", "rados")
-MODES: tuple[Mode, ...] = ("open", "hidden", "paper")
+KINDS: tuple[RunKind, ...] = get_args(RunKind)
+MODES: tuple[Mode, ...] = get_args(Mode)
 INTERMEDIARY = "intermediary"
 ROLES = (COORDINATOR, KEY_HOLDER, INTERMEDIARY)
 MOST_CLASSES = 64
@@ -62,8 +62,8 @@ class RunTerms:
     offset: Offset | None = None
 
     def __post_init__(self) -> None:
-        _check_word("kind", self.kind, KINDS)
-        _check_word("mode", self.mode, MODES)
+        check_choice("kind", self.kind, KINDS)
+        check_choice("mode", self.mode, MODES)
         self._check_peers()
         self._check_features()
         self._check_labels()
@@ -185,8 +185,3 @@ def _check_offset(mode: Mode, offset: str | None, *, alone: bool) -> None:
         raise ParameterError("offset is for contributors in the hidden and paper modes.")
     if offset == "print" and mode != "paper":
         raise ParameterError('offset="print" is the paper mode\'s; use offset="mean".')
-
-
-def _check_word(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")

@@ -1,13 +1,28 @@
-"""A run's terms as bytes: versioned, every field of a known type, nothing beside them."""
+"""A run's terms as bytes: versioned, every field of a known type, nothing beside them.
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+The fields are those of the dataclasses, in their order: a field that is added, renamed or moved
+there changes the bytes, and so needs a new version.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.learn.party import DamagedMessageError, Value, decoded, encoded
-from sottovoce.learn.protocols.terms import Recipe
 from sottovoce.learn.texts.recipe import FeatureMap, TextRecipe
 
 if TYPE_CHECKING:
@@ -30,10 +45,10 @@ class Kind(NamedTuple):
 
 def terms_to_bytes(terms: "RunTerms") -> bytes:
     """A version and every field."""
-    return encoded({"version": VERSION, "terms": _written(terms, _TERMS)})
+    return encoded({"version": VERSION, "terms": _written(terms, kinds_of(type(terms)))})
 
 
-def terms_from_bytes(data: bytes, made: Callable[..., _Terms]) -> _Terms:
+def terms_from_bytes(data: bytes, made: type[_Terms]) -> _Terms:
     """A run's terms, or DamagedTermsError."""
     try:
         value = decoded(data)
@@ -43,7 +58,7 @@ def terms_from_bytes(data: bytes, made: Callable[..., _Terms]) -> _Terms:
                 f"a run's terms must be of version {VERSION}, got {record['version']!r}; use the "
                 "same release of Sottovoce at all parties."
             )
-        return made(**_read(record["terms"], _TERMS))
+        return made(**_read(record["terms"], kinds_of(made)))
     except (DamagedMessageError, InputError, TypeError, ValueError, OverflowError) as error:
         raise DamagedTermsError(f"these bytes are no terms of a run: {error}") from error
 
@@ -149,58 +164,37 @@ NUMBER = Kind(lambda given: np.array([float(given)]), _number)
 NUMBERS = Kind(lambda given: np.array(given, np.float64), _numbers)
 TEXTS = Kind(tuple, _texts)
 
-_RECIPE = {
-    "statistics": WORD,
-    "way": WORD,
-    "penalty": maybe(NUMBER),
-    "penalties": NUMBERS,
-    "folds": WHOLE,
-    "fraction_bits": WHOLE,
-    "moment_bits": WHOLE,
-    "rados": WHOLE,
-    "fewest_documents": WHOLE,
-    "fewest_peers": WHOLE,
-    "allow_rare": maybe(WORD),
-    "allow_two": maybe(WORD),
-    "key_bits": WHOLE,
-    "solver": WORD,
-    "queries": maybe(WHOLE),
-    "queries_together": maybe(WHOLE),
+MAP = Kind(_map_written, _map_read)
+IDENTITIES = Kind(dict, _identities)
+_BY_TYPE: dict[Any, Kind] = {
+    int: WHOLE,
+    bool: FLAG,
+    float: NUMBER,
+    str: WORD,
+    bytes: OCTETS,
+    Sequence[float]: NUMBERS,
+    tuple[str, ...]: TEXTS,
+    Mapping[str, bytes]: IDENTITIES,
+    FeatureMap: MAP,
 }
-TEXT_KINDS = {
-    "dictionary": WORD,
-    "words": TEXTS,
-    "values": WORD,
-    "width": WHOLE,
-    "signed": FLAG,
-    "keyed": FLAG,
-    "buckets": WHOLE,
-    "candidates": WHOLE,
-    "padded": FLAG,
-    "candidate_documents": WHOLE,
-    "unit": WORD,
-    "declared": WORD,
-    "shortest": WHOLE,
-    "stem": maybe(WORD),
-    "bigrams": FLAG,
-    "stop_words": TEXTS,
-    "mapping": maybe(Kind(_map_written, _map_read)),
-}
-TEXT = part(TEXT_KINDS, TextRecipe)
-_TERMS = {
-    "session": OCTETS,
-    "kind": WORD,
-    "mode": WORD,
-    "identities": Kind(dict, _identities),
-    "recipe": part(_RECIPE, Recipe),
-    "text": maybe(TEXT),
-    "features": TEXTS,
-    "labels": TEXTS,
-    "most_classes": WHOLE,
-    "held_out": NUMBER,
-    "training": OCTETS,
-    "asker": WORD,
-    "rows": WHOLE,
-    "contributors": TEXTS,
-    "offset": maybe(WORD),
-}
+
+
+def kind_of(annotation: Any) -> Kind:  # noqa: ANN401 - what a field is annotated with
+    """How a field of that annotation travels; a dataclass is a record of its own."""
+    if annotation in _BY_TYPE:
+        return _BY_TYPE[annotation]
+    if get_origin(annotation) is Literal:
+        return WORD
+    if get_origin(annotation) in (UnionType, Union):
+        (inner,) = (each for each in get_args(annotation) if each is not NoneType)
+        return maybe(kind_of(inner))
+    return part(kinds_of(annotation), annotation)
+
+
+def kinds_of(described: type) -> dict[str, Kind]:
+    """The kinds of a dataclass's fields, which are declared there and nowhere else."""
+    hints = get_type_hints(described)
+    return {each.name: kind_of(hints[each.name]) for each in fields(described)}
+
+
+TEXT = kind_of(TextRecipe)

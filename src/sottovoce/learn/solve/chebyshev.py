@@ -25,7 +25,6 @@ from sottovoce.learn.paillier import (
 )
 from sottovoce.learn.paillier.grid import as_grid
 from sottovoce.learn.party import DamagedMessageError, Inbox, Leakage, Learns, Message, Value
-from sottovoce.learn.randomness import random_below
 from sottovoce.learn.solve.chebyshev_plan import ChebyshevPlan
 from sottovoce.learn.solve.combs import Combs, plan_combs
 from sottovoce.learn.solve.masking import (
@@ -35,6 +34,7 @@ from sottovoce.learn.solve.masking import (
     multiple_masks,
 )
 from sottovoce.learn.solve.shares import Share
+from sottovoce.privacy.randomness import random_below
 
 LEAKAGE = Leakage(
     "Chebyshev's iteration on shares",

@@ -22,7 +22,6 @@ from sottovoce.learn.party import (
     UnexpectedMessageError,
     Value,
 )
-from sottovoce.learn.randomness import random_below
 from sottovoce.learn.solve.dealer import (
     DEALT,
     MASKED,
@@ -45,6 +44,7 @@ from sottovoce.learn.solve.field import (
 )
 from sottovoce.learn.solve.refusals import SingularSystemError
 from sottovoce.learn.solve.shares import Share, residues_from_bytes
+from sottovoce.privacy.randomness import random_below
 
 
 class _DealtTo:

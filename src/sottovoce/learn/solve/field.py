@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from sottovoce.learn.paillier.numbers import gmpy2
 from sottovoce.learn.paillier.primes import is_prime
-from sottovoce.learn.randomness import random_below, random_bits
+from sottovoce.privacy.randomness import random_below, random_bits
 
 Vector: TypeAlias = list[int]
 Matrix: TypeAlias = list[list[int]]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sottovoce.learn.paillier import EncryptedArray, Program, SlotPlan, plan_slots
 from sottovoce.learn.paillier.grid import as_grid
 from sottovoce.learn.paillier.plan import SLACK_BITS, Stage, mask_bound, most_slots
-from sottovoce.learn.randomness import random_below
 from sottovoce.learn.solve.combs import combined
 from sottovoce.learn.solve.field import Matrix
+from sottovoce.privacy.randomness import random_below
 
 Objects: TypeAlias = NDArray[Any]
 

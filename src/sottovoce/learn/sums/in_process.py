@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import InputError, check_choice
 from sottovoce.learn.party import Exchange, Faults, Party, StalledError, Traffic, new_session
 from sottovoce.learn.sums.fixed import FixedPoint, Floats, Ring
 from sottovoce.learn.sums.keys import Identity
@@ -41,8 +41,7 @@ def secure_total(
     key_bits: int = 3072,
 ) -> SummedUp:
     """The sum of the peers' vectors, each value at most ``bound`` in size, by one of three ways."""
-    if way not in _WAYS:
-        raise ParameterError(f"way must be one of {', '.join(_WAYS)}, got {way!r}.")
+    check_choice("way", way, _WAYS)
     vectors = {name: np.asarray(values, np.float64).ravel() for name, values in summands.items()}
     if len({vector.size for vector in vectors.values()}) > 1:
         raise InputError("peers must agree on the features: their vectors differ in length.")

@@ -5,8 +5,8 @@ from typing import Self
 from sottovoce.errors import MissingExtraError
 from sottovoce.learn.party import CorruptShareError, DisagreementError, encoded
 from sottovoce.learn.party.refusals import DamagedMessageError
-from sottovoce.learn.randomness import random_bytes
-from sottovoce.learn.sums.randomness import KEY_BYTES
+from sottovoce.learn.sums.expansion import KEY_BYTES
+from sottovoce.privacy.randomness import random_bytes
 
 try:
     from cryptography.exceptions import InvalidSignature, InvalidTag

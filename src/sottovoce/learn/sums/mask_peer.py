@@ -14,8 +14,8 @@ from sottovoce.learn.party import (
     encoded,
 )
 from sottovoce.learn.party.refusals import CorruptShareError, DamagedMessageError
-from sottovoce.learn.randomness import random_bytes
 from sottovoce.learn.sums import masking
+from sottovoce.learn.sums.expansion import KEY_BYTES
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import (
     AgreementKey,
@@ -26,8 +26,8 @@ from sottovoce.learn.sums.keys import (
     unsealed,
 )
 from sottovoce.learn.sums.masking import MaskedSum, names_signed, pair_mask, self_mask, summed
-from sottovoce.learn.sums.randomness import KEY_BYTES
 from sottovoce.learn.sums.shamir import shares
+from sottovoce.privacy.randomness import random_bytes
 
 _KINDS = {
     masking.DIRECTORY: "directory",

@@ -7,11 +7,11 @@ import numpy as np
 from sottovoce.learn.party import Inbox, Message, TooFewPartiesError, Value
 from sottovoce.learn.party.refusals import CorruptShareError, DamagedMessageError
 from sottovoce.learn.sums import masking
+from sottovoce.learn.sums.expansion import KEY_BYTES
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import AgreementKey
 from sottovoce.learn.sums.mask_peer import commitment
 from sottovoce.learn.sums.masking import MaskedSum, pair_mask, self_mask, summed, told_part
-from sottovoce.learn.sums.randomness import KEY_BYTES
 from sottovoce.learn.sums.shamir import opened
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn.party import Leakage, Learns, encoded
+from sottovoce.learn.sums.expansion import expanded
 from sottovoce.learn.sums.fixed import Ring
 from sottovoce.learn.sums.keys import AgreementKey, derived
-from sottovoce.learn.sums.randomness import expanded
 from sottovoce.learn.sums.rules import AllowTwo, checked_parties, fewest
 
 LEAKAGE = Leakage(

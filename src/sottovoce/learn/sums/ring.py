@@ -11,8 +11,8 @@ import numpy as np
 from sottovoce.errors import ParameterError
 from sottovoce.learn.party import Inbox, Leakage, Learns, Message, StalledError
 from sottovoce.learn.party.refusals import DamagedMessageError
+from sottovoce.learn.sums.expansion import uniform
 from sottovoce.learn.sums.fixed import Ring
-from sottovoce.learn.sums.randomness import uniform
 from sottovoce.learn.sums.rules import AllowTwo, checked_parties
 
 LEAKAGE = Leakage(

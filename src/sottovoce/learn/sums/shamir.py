@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn.party import CorruptShareError
-from sottovoce.learn.randomness import random_below
+from sottovoce.privacy.randomness import random_below
 
 PRIME = (1 << 521) - 1
 

@@ -11,10 +11,10 @@ from sottovoce.corpus.counting import count_batches, term_statistics
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.errors import CorpusError
 from sottovoce.learn.examples import Floats
-from sottovoce.learn.randomness import random_below
 from sottovoce.learn.texts.buckets import PUBLIC_KEY, word_buckets, word_signs
 from sottovoce.learn.texts.documents import NoDocumentsError
 from sottovoce.learn.texts.recipe import TextRecipe
+from sottovoce.privacy.randomness import random_below
 
 
 @dataclass(frozen=True)

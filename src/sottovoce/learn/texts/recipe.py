@@ -1,14 +1,14 @@
 """How texts become rows: public, and the same at every peer."""
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, check_choice
 
 Dictionary: TypeAlias = Literal["given", "agreed", "hashed", "mapped"]
 FeatureValues: TypeAlias = Literal["binary", "counts"]
@@ -102,10 +102,10 @@ class TextRecipe:
     mapping: FeatureMap | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        _check_word("dictionary", self.dictionary, ("given", "agreed", "hashed", "mapped"))
-        _check_word("values", self.values, ("binary", "counts"))
-        _check_word("unit", self.unit, ("document", "sentence"))
-        _check_word("declared", self.declared, ("all", "used"))
+        check_choice("dictionary", self.dictionary, get_args(Dictionary))
+        check_choice("values", self.values, get_args(FeatureValues))
+        check_choice("unit", self.unit, get_args(Unit))
+        check_choice("declared", self.declared, get_args(Declared))
         _check_range("width", self.width, 1, MOST_FEATURES)
         _check_range("buckets", self.buckets, self.width, MOST_BUCKETS)
         _check_range("candidates", self.candidates, 1, self.buckets)
@@ -161,11 +161,6 @@ class TextRecipe:
             return ()
         width = self.width if self.mapping is None else self.mapping.width
         return tuple(f"#{column}" for column in range(width))
-
-
-def _check_word(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.")
 
 
 def _check_range(name: str, value: int, least: int, most: int) -> None:

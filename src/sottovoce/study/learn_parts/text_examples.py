@@ -10,7 +10,7 @@ import numpy as np
 
 from sottovoce.corpus.reading import Corpus, ReadOptions, open_documents
 from sottovoce.data import data_file
-from sottovoce.errors import ParameterError
+from sottovoce.errors import check_choice
 from sottovoce.study.corpora import CountedCorpus, counted, open_complaints
 from sottovoce.study.learn_parts.ionosphere import Examples
 
@@ -19,8 +19,7 @@ TEXTS = ("SMS spam", "complaints")
 
 def text_examples(name: str, *, words: int, documents: int | None = None) -> Examples:
     """Texts by words; 1 is spam of SMS, the commonest product of complaints, -1 the next one."""
-    if name not in TEXTS:
-        raise ParameterError(f"texts must be one of {', '.join(TEXTS)}, got {name!r}.")
+    check_choice("texts", name, TEXTS)
     corpus = counted(_opened(name), name, words).shuffled()
     positive, negative = _classes(name, corpus)
     chosen = [at for at, label in enumerate(corpus.labels) if label in {positive, negative}]

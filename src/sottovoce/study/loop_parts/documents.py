@@ -13,7 +13,7 @@ from scipy import sparse
 from sottovoce.assess.buckets import Bucket
 from sottovoce.corpus.counting import count_batches
 from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.errors import CorpusError, check_choice
 from sottovoce.release.counts import Counts, checked_counts
 
 Shape: TypeAlias = Literal["user", "week"]
@@ -51,8 +51,7 @@ class Documents:
 
 def documents_of(posts: pa.Table, words: Sequence[str], shape: Shape) -> Documents:
     """Count ``words`` in the posts of each user, or of each user and week."""
-    if shape not in SHAPES:
-        raise ParameterError(f"shape must be one of {', '.join(SHAPES)}, got {shape!r}.")
+    check_choice("shape", shape, SHAPES)
     if not posts.num_rows:
         raise CorpusError("the loop needs posts, got none.")
     encoded = pc.dictionary_encode(posts["user"].combine_chunks())

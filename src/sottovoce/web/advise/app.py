@@ -62,7 +62,7 @@ def create_app(options: Options) -> ASGIApp:
         routes_start.PASTE: routes_start.PASTE_LIMIT_BYTES,
     }
     # From the inside out: the last one added sees a request first.
-    guarded: ASGIApp = BodyLimit(inner, BODY_LIMIT_BYTES, limits)
+    guarded: ASGIApp = BodyLimit(inner, lambda scope: limits.get(scope["path"], BODY_LIMIT_BYTES))
     guarded = NeedsSession(
         guarded,
         door=options.door,

@@ -3,12 +3,12 @@
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
-from pydantic import BaseModel
 from starlette.responses import HTMLResponse, Response
 
 from sottovoce.advisor.guidance_sentences import NOT_A_DIAGNOSIS
 from sottovoce.web.advise.desk import Desk
 from sottovoce.web.advise.pages import page
+from sottovoce.web.security.answers import Problem
 
 SEE_OTHER = 303
 BAD_INPUT, TOO_LARGE, UNREADABLE = 400, 413, 422
@@ -20,12 +20,6 @@ MENU = (
     ("/settings", "Settings"),
     ("/start", "Bring posts"),
 )
-
-
-class Problem(BaseModel):
-    """What went wrong, in one sentence."""
-
-    detail: str
 
 
 def the_desk(request: Request) -> Desk:

@@ -21,10 +21,10 @@ from sottovoce.web.advise.parts import (
     BAD_INPUT,
     NOTHING_BROUGHT,
     UNREADABLE,
-    Problem,
     TheDesk,
     with_refusals,
 )
+from sottovoce.web.security.answers import Problem
 
 NOT_FOUND = 404
 EVIDENCE_MOST = 1000

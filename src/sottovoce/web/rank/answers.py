@@ -6,9 +6,10 @@ from typing import Any
 
 from fastapi import HTTPException
 
-from sottovoce.web.rank.models import Kept, Problem
+from sottovoce.web.rank.models import Kept
 from sottovoce.web.rank.service import RankService
 from sottovoce.web.rank.storage import Outcome
+from sottovoce.web.security.answers import Problem
 
 _REFUSED = {
     Outcome.OTHER: "another report goes by this id; take a new one.",

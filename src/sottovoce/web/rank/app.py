@@ -17,7 +17,7 @@ from starlette.types import Scope
 import sottovoce
 from sottovoce.errors import SottovoceError
 from sottovoce.web.rank.answers import acknowledged, check_length, problems
-from sottovoce.web.rank.limits import BodyLimit, Paced
+from sottovoce.web.rank.limits import Paced
 from sottovoce.web.rank.models import (
     LARGEST_PERIOD,
     DescriptionForm,
@@ -32,6 +32,7 @@ from sottovoce.web.rank.peer_auth import HEADER
 from sottovoce.web.rank.service import RankService
 from sottovoce.web.rank.share_routes import add_peer_routes, add_shares
 from sottovoce.web.rank.writer import BusyError
+from sottovoce.web.security.body_limit import BodyLimit
 
 MOST_BODY = 1 << 14
 
@@ -64,7 +65,7 @@ def create_app(service: RankService, limits: Limits = Limits()) -> FastAPI:  # n
         add_shares(app, service)
     if isinstance(service, SecondServer):
         add_peer_routes(app, service)
-    app.add_middleware(BodyLimit, most=_most_body(service))
+    app.add_middleware(BodyLimit, most=_most_body(service), sentence=_too_large)
     app.add_middleware(Paced, everybody=limits.everybody, each=limits.each)
     return app
 
@@ -81,6 +82,10 @@ def _most_body(service: RankService) -> Callable[[Scope], int]:
         return MOST_PEER_BYTES if vouched else MOST_BODY
 
     return most
+
+
+def _too_large(most: int) -> str:
+    return f"a request's body must have at most {most} bytes."
 
 
 def _add_public_routes(app: FastAPI, service: RankService) -> None:

@@ -29,12 +29,6 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Problem(BaseModel):
-    """Why a request was refused."""
-
-    detail: str
-
-
 class Kept(BaseModel):
     """A report is stored, durably."""
 

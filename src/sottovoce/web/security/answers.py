@@ -3,7 +3,14 @@
 import json
 from collections.abc import Mapping
 
+from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
+
+
+class Problem(BaseModel):
+    """Why a request was refused."""
+
+    detail: str
 
 
 async def refuse(
@@ -19,7 +26,7 @@ async def refuse(
     ``more`` are headers beside the usual ones.
     """
     del scope, receive
-    body = json.dumps({"detail": sentence}).encode()
+    body = json.dumps(Problem(detail=sentence).model_dump()).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

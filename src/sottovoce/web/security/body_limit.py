@@ -4,7 +4,7 @@ So are bodies that take too long.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,33 +18,40 @@ BAD_REQUEST = 400
 LONGEST_NUMBER = 18
 
 
+def too_large(limit_bytes: int) -> str:
+    """The sentence for a body beyond the limit."""
+    return f"What was sent is larger than the {size_in_words(limit_bytes)} that are read at once."
+
+
 class BodyLimit:
-    """At most ``limit_bytes`` of body, or what ``by_path`` says for a path."""
+    """At most as many bytes of body as ``most`` says for a request.
+
+    Args:
+        app: what is guarded; it must answer the exceptions of its framework.
+        most: the limit of a request in bytes, asked once, before the body is read.
+        sentence: what is said of a body beyond its limit.
+    """
 
     def __init__(
-        self, app: ASGIApp, limit_bytes: int, by_path: Mapping[str, int] | None = None
+        self,
+        app: ASGIApp,
+        most: Callable[[Scope], int],
+        sentence: Callable[[int], str] = too_large,
     ) -> None:
-        self._app = app
-        self._limit_bytes = limit_bytes
-        self._by_path = dict(by_path or {})
+        self._app, self._most, self._sentence = app, most, sentence
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        limit = self._by_path.get(scope["path"], self._limit_bytes)
+        limit = self._most(scope)
         declared = _declared_bytes(scope)
         if declared is None:
             await refuse(scope, receive, send, BAD_REQUEST, "Content-Length must be a number.")
         elif declared > limit:
-            await refuse(scope, receive, send, TOO_LARGE, too_large(limit))
+            await refuse(scope, receive, send, TOO_LARGE, self._sentence(limit))
         else:
-            await self._app(scope, _counted(receive, limit), send)
-
-
-def too_large(limit_bytes: int) -> str:
-    """The sentence for a body beyond the limit."""
-    return f"What was sent is larger than the {size_in_words(limit_bytes)} that are read at once."
+            await self._app(scope, _counted(receive, limit, self._sentence(limit)), send)
 
 
 def size_in_words(size_bytes: int) -> str:
@@ -63,7 +70,7 @@ def _declared_bytes(scope: Scope) -> int | None:
     return int(declared) if usable else None
 
 
-def _counted(receive: Receive, limit: int) -> Receive:
+def _counted(receive: Receive, limit: int, beyond: str) -> Receive:
     seen, arrived = 0, False
     until = asyncio.get_running_loop().time() + patience_s(limit)
 
@@ -82,7 +89,7 @@ def _counted(receive: Receive, limit: int) -> Receive:
         if seen > limit:
             # An HTTPException passes through the parsers of bodies, which swallow others; and the
             # rest of the body is not even read.
-            raise HTTPException(TOO_LARGE, too_large(limit), {"connection": "close"})
+            raise HTTPException(TOO_LARGE, beyond, {"connection": "close"})
         return message
 
     return counting

@@ -154,9 +154,13 @@ def test_a_body_over_the_limit_is_refused_by_its_length_and_as_it_arrives(
     server: InProcess,
 ) -> None:
     too_much = b" " * 20_000
-    assert server.client.post("/reports", content=too_much).status_code == 413
+    at_once = server.client.post("/reports", content=too_much)
+    assert at_once.status_code == 413
     pieces = (b" " * 1000 for _ in range(20))
-    assert server.client.post("/reports", content=pieces).status_code == 413
+    in_pieces = server.client.post("/reports", content=pieces)
+    assert in_pieces.status_code == 413
+    sentence = {"detail": "a request's body must have at most 16384 bytes."}
+    assert at_once.json() == in_pieces.json() == sentence
 
 
 def test_another_site_s_form_cannot_report(server: InProcess) -> None:

@@ -1,0 +1,51 @@
+"""The bytes of a run's terms are the same today as when parties last agreed on them."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from sottovoce.learn.protocols import ALLOW_RARE, Recipe
+from sottovoce.learn.runs import RunTerms
+from sottovoce.learn.texts import FeatureMap, TextRecipe
+
+PEERS = {"ada": bytes(32), "ben": bytes(range(32)), "cy": b"\x07" * 32}
+MAP = FeatureMap(np.array([[0, 1], [1, 0]]), np.array([0.5, -2.0]), 3)
+FULL_RECIPE = Recipe(
+    statistics="rados", way="packed", penalty=0.25, penalties=(0.5, 2.0), folds=3,
+    fraction_bits=20, moment_bits=21, rados=77, fewest_documents=2, fewest_peers=1,
+    allow_rare=ALLOW_RARE, allow_two="each learns the other's summand", key_bits=2048,
+    solver="dealer", queries=4, queries_together=9,
+)  # fmt: skip
+FULL_TEXT = TextRecipe(
+    dictionary="mapped", words=("aa", "bb"), values="counts", width=9, buckets=1 << 12,
+    candidates=33, padded=True, candidate_documents=4, unit="sentence", declared="used",
+    shortest=1, bigrams=True, stop_words=("the", "é"), mapping=MAP,
+)  # fmt: skip
+HASHED = TextRecipe(
+    dictionary="hashed", values="counts", signed=True, keyed=True, stem="english", shortest=3
+)
+TRAIN = RunTerms(bytes(16), "train", "open", PEERS, Recipe(), TextRecipe())
+FULL = RunTerms(
+    bytes(range(16)), "train", "hidden", PEERS, FULL_RECIPE, FULL_TEXT, labels=("no", "yes"),
+    most_classes=8, held_out=0.25,
+)  # fmt: skip
+QUERY = RunTerms(
+    bytes(16), "classify", "hidden", PEERS, Recipe(), HASHED, features=("x", "y"),
+    training=b"\x01" * 16, asker="ada", rows=3, contributors=("ben", "cy"), offset="mean",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("terms", "digest"),
+    [
+        (TRAIN, "0e73f222c3679f18f812cbf5930b0c746e7aaf9ef131339d8d4024f7641fd31d"),
+        (FULL, "4bdc955dd4ddabf32d15797cd4a45596d2070115bee298186dd11725d2e0845d"),
+        (QUERY, "84573aa34659431c82820825e863d6306f0b755a7464623ff4f6d7946c16baeb"),
+    ],
+    ids=["defaults", "every field set", "a query"],
+)
+def test_terms_have_the_bytes_that_they_always_had(terms: RunTerms, digest: str) -> None:
+    """Parties of two releases would otherwise refuse each other under one version number."""
+    assert hashlib.sha256(terms.to_bytes()).hexdigest() == digest
+    assert RunTerms.from_bytes(terms.to_bytes()).to_bytes() == terms.to_bytes()
