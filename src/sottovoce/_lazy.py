@@ -1,0 +1,31 @@
+"""The door of a package: its public names, each loaded when it is first asked for."""
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def attach(
+    package: str, where: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and ``__dir__`` of a package whose public names are those of ``where``.
+
+    ``where`` has for each name the module that defines it; a module of that very name is the
+    package's own, and is meant itself.
+
+    >>> get, listed = attach("sottovoce.corpus", {"Vocabulary": "sottovoce.corpus.vocabulary"})
+    >>> listed(), get("Vocabulary").__name__
+    (['Vocabulary'], 'Vocabulary')
+    """
+
+    def get(name: str) -> Any:  # noqa: ANN401 - whatever stands there
+        if name not in where:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+        module = import_module(where[name])
+        found = module if where[name] == f"{package}.{name}" else getattr(module, name)
+        # So that it is looked for once only.
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return get, lambda: sorted(where)
