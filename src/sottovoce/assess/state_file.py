@@ -35,7 +35,19 @@ _TRIES = 5
 
 
 def save_state(path: Path, state: State, ranked: Mapping[str, Any] | None = None) -> None:
-    """Write ``state``, whole or not at all; ``ranked`` says how it was last ranked."""
+    """Write ``state``, whole or not at all; ``ranked`` says how it was last ranked.
+
+    >>> import tempfile
+    >>> from sottovoce.assess import Scoring
+    >>> from sottovoce.corpus import open_posts
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> scoring = Scoring(Catalogue((Topic("debt", ("loan",), "money"),)), [BagOfWords()])
+    >>> state = scoring.state_of(open_posts([("ada", "2024-01-01", "a loan")]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_state(Path(folder, "my.state"), state)
+    ...     load_state(Path(folder, "my.state"))
+    State(users=1, posts=1, topics=1)
+    """
     with whole_file(path, private=True) as temporary:
         write_state(temporary, state, ranked)
     remove_unnamed(path)
@@ -47,7 +59,19 @@ def write_state(path: Path, state: State, ranked: Mapping[str, Any] | None = Non
 
 
 def load_state(path: Path) -> State:
-    """Read a state; a file that is none, or of another version, is refused."""
+    """Read a state; a file that is none, or of another version, is refused.
+
+    >>> import tempfile
+    >>> from sottovoce.assess import Scoring
+    >>> from sottovoce.corpus import open_posts
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> scoring = Scoring(Catalogue((Topic("debt", ("loan",), "money"),)), [BagOfWords()])
+    >>> state = scoring.state_of(open_posts([("ada", "2024-01-01", "a loan")]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_state(Path(folder, "my.state"), state)
+    ...     load_state(Path(folder, "my.state"))
+    State(users=1, posts=1, topics=1)
+    """
     kept = KeptState.open(path)
     for _ in range(_TRIES):
         try:

@@ -55,4 +55,5 @@ else:
             "load_release": "sottovoce.release.released",
             "release_counts": "sottovoce.release.from_documents",
         },
+        extra="release",
     )

@@ -60,4 +60,5 @@ else:
             "train_skip_gram": "sottovoce.topics.w2v.train",
             "train_voice": "sottovoce.topics.voice.train",
         },
+        extra="topics",
     )

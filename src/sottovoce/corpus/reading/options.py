@@ -53,6 +53,9 @@ class ReadOptions:
         timezone: IANA name of the zone of times that carry none.
         encoding: of the bytes of a text format.
         max_line_bytes: the longest line, and the longest single text, that is read.
+
+    >>> ReadOptions(columns={"user": "author"}, timezone="Europe/Rome").encoding
+    'utf-8'
     """
 
     format: Format | None = None
