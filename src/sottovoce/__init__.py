@@ -1,10 +1,54 @@
-"""Sottovoce: assess, release and learn from private text."""
+"""Sottovoce: assess, release and learn from private text.
 
+    import sottovoce as sv
 
-def __getattr__(name: str) -> str:
-    # Looked up when asked for: reading the metadata takes longer than the rest of the import.
-    if name == "__version__":
-        from importlib.metadata import version  # noqa: PLC0415 - see above
+    ranking = sv.assess_posts(posts, topics="topics.toml")
+    released = sv.release_counts(documents, words=words, epsilon=2, precision=2, ledger="my.ledger")
+    classifier = sv.train(holders)
 
-        return version("sottovoce")
-    raise AttributeError(name)
+Each call does what its command does, on a path, a data frame or rows. Names here are loaded when
+they are first used: importing the package takes no time and needs no extra.
+"""
+
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
+
+__all__ = [
+    "__version__",
+    "assess",
+    "assess_posts",
+    "corpus",
+    "learn",
+    "load_release",
+    "release",
+    "release_counts",
+    "simulate",
+    "topics",
+    "train",
+]
+
+if TYPE_CHECKING:
+    from sottovoce import assess, corpus, learn, release, topics
+    from sottovoce._version import __version__
+    from sottovoce.assess import assess_posts
+    from sottovoce.corpus.simulate import simulate
+    from sottovoce.learn import train
+    from sottovoce.release import load_release, release_counts
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "__version__": "sottovoce._version",
+            "assess": "sottovoce.assess",
+            "assess_posts": "sottovoce.assess",
+            "corpus": "sottovoce.corpus",
+            "learn": "sottovoce.learn",
+            "load_release": "sottovoce.release",
+            "release": "sottovoce.release",
+            "release_counts": "sottovoce.release",
+            "simulate": "sottovoce.corpus.simulate",
+            "topics": "sottovoce.topics",
+            "train": "sottovoce.learn",
+        },
+    )

@@ -1,4 +1,4 @@
-"""How results show themselves in a notebook: plain tables, every cell escaped."""
+"""How results show themselves, in a notebook or printed: plain tables, every cell escaped."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -18,6 +18,21 @@ def html_table(rows: Sequence[Mapping[str, object]], caption: str = "") -> str:
 def html_facts(facts: Mapping[str, object], caption: str = "") -> str:
     """Names and values, one below the other."""
     return html_table([{"": name, " ": value} for name, value in facts.items()], caption)
+
+
+def text_table(rows: Sequence[Mapping[str, object]]) -> str:
+    """Rows of the same keys as lines of text, the columns below each other.
+
+    >>> print(text_table([{"band": "top 1%", "users": 1234}]))
+    band    users
+    top 1%  1,234
+    """
+    lines = [list(rows[0]) if rows else [], *([*map(_shown, row.values())] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
 
 
 def _shown(value: object) -> str:

@@ -7,8 +7,11 @@ kept in a private file beside the state.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +19,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from sottovoce.assess.measures.catalogue import Measure
+from sottovoce.assess.kept_state import earlier_folder
+from sottovoce.assess.measures.catalogue import Measure, chosen_measures
 from sottovoce.assess.measures.entropy import check_community
 from sottovoce.assess.ranking import BANDS, chosen_topics, users_at_least_as_exposed
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state import State
+from sottovoce.assess.state_file import load_ranked, load_state
+from sottovoce.corpus.frames import FrameLibrary, as_frame
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.files import whole_file
+from sottovoce.files import only_one, refuse_overlap, whole_file
+from sottovoce.notebook import html_table, text_table
 
 HYSTERESIS = 0.2
 MEMBERS = pa.schema(
@@ -34,6 +41,83 @@ MEMBERS = pa.schema(
     ]
 )
 CHANGES = MEMBERS.append(pa.field("entered", pa.bool_(), nullable=False))
+
+
+@dataclass(frozen=True, repr=False)
+class Alerts:
+    """Who entered or left a band since the last check; printed it shows counts only.
+
+    >>> Alerts(CHANGES.empty_table())
+    Alerts(entered=0, left=0)
+    """
+
+    table: pa.Table
+    """measure, topic, percent, user, entered."""
+
+    @cached_property
+    def summary(self) -> tuple[dict[str, object], ...]:
+        """How many users entered and left each band."""
+        keys = ["measure", "topic", "percent", "entered"]
+        counted = self.table.group_by(keys, use_threads=False).aggregate([("user", "count")])
+        return tuple(
+            {
+                **{name: row[name] for name in keys[:3]},
+                "change": "entered" if row["entered"] else "left",
+                "users": row["user_count"],
+            }
+            for row in counted.to_pylist()
+        )
+
+    def to_frame(self, library: FrameLibrary = "arrow") -> Any:  # noqa: ANN401 - a frame of any library
+        """All changes as a table of ``arrow``, or a frame of ``pandas`` or ``polars``."""
+        return as_frame(self.table, library)
+
+    def __repr__(self) -> str:
+        entered = int(pc.sum(self.table["entered"], min_count=0).as_py())
+        return f"Alerts(entered={entered}, left={self.table.num_rows - entered})"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{text_table(self.summary)}"
+
+    def _repr_html_(self) -> str:
+        return html_table(self.summary, "Since the last check")
+
+
+def check_alerts(
+    state_file: Path,
+    *,
+    measures: Sequence[str] | None = None,
+    topics: Sequence[str] | None = None,
+    k: float | None = None,
+    m: int | None = None,
+    bands: Sequence[int] = BANDS,
+    hysteresis: float = HYSTERESIS,
+    out: Path | None = None,
+) -> Alerts:
+    """Who entered or left a band of a state since the last check, which this becomes.
+
+    What is None is as the state was last ranked; ``out`` gets the changes in Parquet.
+    """
+    kept = alerts_file(state_file)
+    refuse_overlap((out,), (state_file, kept, earlier_folder(state_file)))
+    with only_one(state_file):
+        held, ranked = load_state(state_file), load_ranked(state_file)
+        names = ranked.get("measures", ["all"]) if measures is None else measures
+        changes, members = check_bands(
+            held,
+            chosen_measures(names, tuple(held.spaces)),
+            load_members(kept),
+            topics=topics,
+            setting=Setting(
+                k=ranked.get("k", 0.3) if k is None else k,
+                m=ranked.get("m", 3) if m is None else m,
+                mode=held.header.mode,
+            ),
+            bands=bands,
+            hysteresis=hysteresis,
+        )
+        save_alerts(kept, members, out, changes)
+    return Alerts(changes)
 
 
 def alerts_file(state_file: Path) -> Path:

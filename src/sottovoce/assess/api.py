@@ -32,7 +32,13 @@ def score(
 
     ``posts`` are a path or a data frame with user, time and text; ``space`` is the adversary's
     background knowledge, one model or several (the bag of words is always there); ``topics``
-    names those to rank by, the sensitive ones by default.
+    names those to rank by, the sensitive ones by default. `assess_posts` takes paths and column
+    names too, and its ranking explains.
+
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> rows = [("ada", "2024-01-01", "a loan"), ("ben", "2024-01-02", "the sea")]
+    >>> score(rows, BagOfWords(), Catalogue((Topic("debt", ("loan",), "money", True),))).users
+    2
     """
     setting = Setting(k, m, mode)
     spaces = space if isinstance(space, Sequence) else (space,)

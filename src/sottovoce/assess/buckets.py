@@ -26,7 +26,11 @@ _MICROSECONDS_OF_A_DAY = 86_400_000_000
 
 @dataclass(frozen=True)
 class Bucket:
-    """A length of time by which posts are grouped."""
+    """A length of time by which posts are grouped.
+
+    >>> Bucket.parse("2w")
+    Bucket(count=2, unit='w')
+    """
 
     count: int
     unit: str

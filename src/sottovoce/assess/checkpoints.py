@@ -7,6 +7,7 @@ Then these batches are read but not scored again, and each batch is counted once
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from sottovoce.assess.scoring import Scoring
 from sottovoce.assess.state import State
 from sottovoce.assess.state_file import load_state, write_state
 from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.files import only_one, output_folder
 from sottovoce.topics.checkpoint import Checkpoint
 
 EVERY_S = 60.0
@@ -45,6 +47,18 @@ class Keeping:
     def checkpoint(self) -> Checkpoint:
         """The checkpoint's files."""
         return Checkpoint(self.folder, resume=self.resume)
+
+
+@contextmanager
+def alone_with(state: Path | None, checkpoint: Path | None) -> Iterator[None]:
+    """Let no other command update the state, nor keep where it is in the same folder."""
+    with ExitStack() as held:
+        if checkpoint is not None:
+            output_folder(checkpoint.absolute().parent)
+            held.enter_context(only_one(checkpoint))
+        if state is not None:
+            held.enter_context(only_one(state))
+        yield
 
 
 class Journey:

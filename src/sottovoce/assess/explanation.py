@@ -43,9 +43,16 @@ class WordShare:
     adds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
-    """A user's position for one topic, taken apart."""
+    """A user's position for one topic, taken apart; printed it shows no word of hers.
+
+    >>> import sottovoce as sv
+    >>> community = sv.simulate(users=60, weeks=2, background_documents=1)
+    >>> ranking = sv.assess_posts(community.posts, topics=community.topics, measures="bow")
+    >>> ranking.explain("u07", "pregnancy")
+    Explanation(rank=9, users=60, posts=1, words=0)
+    """
 
     position: Position
     interest: Interest | None
@@ -53,6 +60,11 @@ class Explanation:
     words: tuple[WordShare, ...]
     without: Position | None
     """Her position if the posts to leave out had never been written."""
+
+    def __repr__(self) -> str:
+        rank, users = self.position.rank, self.position.users
+        shown = f"rank={rank}, users={users}, posts={len(self.posts)}, words={len(self.words)}"
+        return f"Explanation({shown})"
 
     def _repr_html_(self) -> str:
         """Her position and what adds to it; her posts by their times, never their texts."""

@@ -30,6 +30,9 @@ class HerPosts:
             self._seen += batch.num_rows
             yield batch
 
+    def __repr__(self) -> str:
+        return f"HerPosts(posts={self.numbers.size})"
+
     @property
     def numbers(self) -> NDArray[np.int64]:
         """The number of each of her posts."""

@@ -1,6 +1,6 @@
 """Assessing files: posts in, ranks and state out, all or nothing."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,8 +20,15 @@ from sottovoce.assess.request import (
     scoring_for,
 )
 from sottovoce.assess.scoring import Scoring
+from sottovoce.assess.setting import Setting
 from sottovoce.assess.state import State, check_apart
-from sottovoce.assess.state_file import input_fingerprint, load_state, save_state, write_state
+from sottovoce.assess.state_file import (
+    input_fingerprint,
+    load_state,
+    posts_fingerprint,
+    save_state,
+    write_state,
+)
 from sottovoce.errors import ParameterError
 from sottovoce.files import whole_file
 
@@ -94,23 +101,31 @@ class Assessment:
         return self.added.inputs | (frozenset() if self._kept is None else self._kept.inputs)
 
     @property
+    def setting(self) -> Setting:
+        """How strengths become risks, the state's mode included."""
+        return self._setting
+
+    @property
     def scoring(self) -> Scoring:
         """How posts are scored; it needs every model the state was made with."""
         if self._scoring is None:
             self._scoring = scoring_for(self.added.header, self._request.spaces)
         return self._scoring
 
-    def fold(self, posts: Path, batches: Iterable[pa.RecordBatch], how: object = None) -> bool:
+    def fold(
+        self, posts: Path | None, batches: Iterable[pa.RecordBatch], how: object = None
+    ) -> bool:
         """Fold in the posts of a file, unless these very bytes were folded in before.
 
         Whether they were folded in now; if not, ``batches`` were not read. ``how`` they are read
-        decides with the rest whether a checkpoint is of the same work.
+        decides with the rest whether a checkpoint is of the same work. Posts of no file are known
+        by what they hold; their batches can be read twice.
         """
         self._whole = None
         if self._file is None and self._keeping is None:
             self.scoring.fold(self.added, batches)
             return True
-        mark = input_fingerprint(posts)
+        mark = posts_fingerprint(batches) if posts is None else input_fingerprint(posts)
         if mark in self.inputs:
             return False
         if self._keeping is None:
@@ -148,20 +163,24 @@ class Assessment:
             self.state, self.measures, topics=self._request.topics, setting=self._setting
         )
 
-    def save(self, out: Path | None) -> list[dict[str, object]]:
+    def save(
+        self, out: Path | None, ranks: Sequence[pa.RecordBatch] | None = None
+    ) -> list[dict[str, object]]:
         """Write ranks, if they are wanted, and state: both are finished before one gets its name.
 
-        What was kept to resume from is removed.
+        ``ranks`` are given where they were worked out already. What was kept to resume from is
+        removed.
         """
-        ranked = self._ranked(out)
+        known = out is not None or ranks is not None
+        ranked = self._ranked(known=known)
         try:
             with ExitStack() as files:
                 if self._file is not None:
-                    files.enter_context(self._growing(self._file, ranked, out))
+                    files.enter_context(self._growing(self._file, ranked, known=known))
                 summary = []
                 if out is not None:
                     named = files.enter_context(whole_file(out, private=True))
-                    summary = write_ranks(named, self.ranks())
+                    summary = write_ranks(named, self.ranks() if ranks is None else ranks)
         finally:
             if self._file is not None:
                 remove_unnamed(self._file)
@@ -174,7 +193,7 @@ class Assessment:
     def pack(self) -> None:
         """Bring the state into one file."""
         if self._file is not None:
-            save_state(self._file, self.state, self._ranked(None))
+            save_state(self._file, self.state, self._ranked(known=False))
             self._begin_from(self._file)
 
     def _begin_from(self, file: Path) -> None:
@@ -185,24 +204,22 @@ class Assessment:
         self.added = State(self._kept.header)
 
     @contextmanager
-    def _growing(
-        self, file: Path, ranked: Mapping[str, object], out: Path | None
-    ) -> Iterator[None]:
+    def _growing(self, file: Path, ranked: Mapping[str, object], *, known: bool) -> Iterator[None]:
         """Write the state, which gets its name as the block ends."""
         if self._kept is None:
             with whole_file(file, private=True) as temporary:
                 write_state(temporary, self.added, ranked)
                 yield
         elif self.added.inputs or len(self.added) or ranked != self._kept.ranked:
-            whole = None if out is None else self.state
+            whole = self.state if known else None
             with self._kept.adding(self.added, ranked, whole):
                 yield
         else:
             yield
 
-    def _ranked(self, out: Path | None) -> Mapping[str, object]:
-        """How the state was last ranked, which alerts go by."""
-        if out is None and self._kept is not None:
+    def _ranked(self, *, known: bool) -> Mapping[str, object]:
+        """How the state was last ranked, which alerts go by; ``known``: it is ranked now."""
+        if not known and self._kept is not None:
             return self._kept.ranked
         setting = self._setting
         return {"measures": list(self.measures), "k": setting.k, "m": setting.m}

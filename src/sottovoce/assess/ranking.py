@@ -1,8 +1,10 @@
 """Ranks: the position at which a rational adversary finds each user."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +16,14 @@ from sottovoce.assess.measures.catalogue import Measure
 from sottovoce.assess.measures.entropy import check_community
 from sottovoce.assess.setting import Setting
 from sottovoce.assess.state import State
+from sottovoce.corpus.frames import FrameLibrary, as_frame
 from sottovoce.errors import ParameterError
 from sottovoce.files import whole_file
-from sottovoce.notebook import html_table
+from sottovoce.notebook import html_table, text_table
+
+if TYPE_CHECKING:
+    from sottovoce.assess.alerts import Alerts
+    from sottovoce.assess.explanation import Explanation
 
 BANDS = (1, 5, 10)
 """Top 1%, 5% and 10%."""
@@ -76,14 +83,43 @@ def band_numbers(scores: NDArray[np.float64]) -> NDArray[np.int32]:
     )
 
 
-@dataclass(frozen=True)
+class RankedFrom(Protocol):
+    """What a ranking was made from, and can be asked about further."""
+
+    def explain(
+        self, user: str, topic: str, measure: str, *, without: Sequence[int], most: int
+    ) -> "Explanation":
+        """Why ``user`` stands where she stands."""
+        ...
+
+    def alerts(
+        self, *, bands: Sequence[int], hysteresis: float, out: str | PathLike[str] | None
+    ) -> "Alerts":
+        """Who entered or left a band since the last check."""
+        ...
+
+
+@dataclass(frozen=True, repr=False)
 class Ranking:
-    """Who stands out, by measure and topic: private, like the posts it was made from."""
+    """Who stands out, by measure and topic: private, like the posts it was made from.
+
+    Printed it shows counts only; ``table``, ``of`` and ``to_frame`` name users.
+
+    >>> import sottovoce as sv
+    >>> community = sv.simulate(users=60, weeks=2, background_documents=1)
+    >>> ranking = sv.assess_posts(community.posts, topics=community.topics, measures="bow-dt")
+    >>> ranking
+    Ranking(users=60, measures=1, topics=5)
+    >>> ranking.of("bow-dt", "pregnancy").column_names
+    ['user', 'score', 'rank', 'band']
+    """
 
     table: pa.Table
     """measure, user, topic, score, rank, band."""
     summary: tuple[dict[str, object], ...]
     """How many users are in each band, by measure and topic."""
+    source: RankedFrom | None = field(default=None, compare=False)
+    """What it was made from, where that is known."""
 
     @property
     def users(self) -> int:
@@ -97,10 +133,72 @@ class Ranking:
         )
         return self.table.filter(chosen).drop_columns(["measure", "topic"])
 
-    def save(self, path: Path) -> None:
+    def explain(
+        self,
+        user: str,
+        topic: str,
+        *,
+        measure: str | None = None,
+        without: Sequence[int] = (),
+        most: int = 10,
+    ) -> "Explanation":
+        """Why ``user`` stands where she stands: her posts and words by what they add.
+
+        As ``sottovoce explain``. ``measure`` may be left out where there is only one; ``without``
+        are numbers of her posts, among all posts from 1: her rank had she not written them.
+        """
+        if self.source is None:
+            raise ParameterError(
+                "this ranking does not know its posts, so it cannot explain; rank them with "
+                "assess_posts."
+            )
+        return self.source.explain(
+            str(user), topic, self._measure(measure), without=without, most=most
+        )
+
+    def alerts(
+        self,
+        *,
+        top: Sequence[int] = BANDS,
+        hysteresis: float = 0.2,
+        out: str | PathLike[str] | None = None,
+    ) -> "Alerts":
+        """Who entered or left a band since the last check, by the measures of this ranking.
+
+        As ``sottovoce alerts``, which shares what it keeps beside the state: it needs a ranking
+        that was made with a ``state``. ``top`` are the bands to watch, in percent.
+        """
+        if self.source is None:
+            raise ParameterError(
+                "alerts need a state, which keeps who was in which band; give assess_posts a state."
+            )
+        return self.source.alerts(bands=top, hysteresis=hysteresis, out=out)
+
+    def to_frame(self, library: FrameLibrary = "arrow") -> Any:  # noqa: ANN401 - a frame of any library
+        """All ranks as a table of ``arrow``, or a frame of ``pandas`` or ``polars``."""
+        return as_frame(self.table, library)
+
+    def save(self, path: str | PathLike[str]) -> None:
         """Write ``ranks.parquet``, readable by its owner only."""
-        with whole_file(path, private=True) as temporary:
+        with whole_file(Path(path), private=True) as temporary:
             pq.write_table(self.table, temporary, compression="zstd")
+
+    def _measure(self, named: str | None) -> str:
+        ranked = list(dict.fromkeys(str(row["measure"]) for row in self.summary))
+        if named is None and len(ranked) > 1:
+            raise ParameterError(
+                f"measure must be one of {', '.join(ranked)}, by all of which users were ranked."
+            )
+        if named is not None and named not in ranked:
+            raise ParameterError(f"measure must be one of {', '.join(ranked)}, got {named!r}.")
+        return ranked[0] if named is None else named
+
+    def __repr__(self) -> str:
+        measures, topics = ({row[name] for row in self.summary} for name in ("measure", "topic"))
+        return f"Ranking(users={self.users}, measures={len(measures)}, topics={len(topics)})"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{text_table(self.summary)}"
 
     def _repr_html_(self) -> str:
         """Counts only: a notebook is easily shared."""
@@ -114,10 +212,26 @@ def rank(
     topics: Sequence[str] | None = None,
     setting: Setting = Setting(),  # noqa: B008 - frozen
 ) -> Ranking:
-    """Rank all users by each measure for each topic, by default the sensitive ones."""
-    batches = list(rank_batches(state, measures, topics=topics, setting=setting))
+    """Rank all users by each measure for each topic, by default the sensitive ones.
+
+    >>> from sottovoce.assess import Scoring, known_measures
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> scoring = Scoring(Catalogue((Topic("debt", ("loan",), "money", True),)), [BagOfWords()])
+    >>> import pyarrow as pa
+    >>> from sottovoce.corpus import open_posts
+    >>> rows = [("ada", "2024-01-01", "a loan"), ("ben", "2024-01-01", "the sea")]
+    >>> state = scoring.state_of(open_posts(rows))
+    >>> rank(state, {"bow": known_measures()["bow"]}).users
+    2
+    """
+    return ranking_of(rank_batches(state, measures, topics=topics, setting=setting))
+
+
+def ranking_of(ranks: Iterable[pa.RecordBatch], source: RankedFrom | None = None) -> Ranking:
+    """The ranking that consists of these batches, one for each measure and topic."""
+    batches = list(ranks)
     table = pa.Table.from_batches(batches, RANKS).unify_dictionaries()
-    return Ranking(table, tuple(summary_of(batch) for batch in batches))
+    return Ranking(table, tuple(summary_of(batch) for batch in batches), source)
 
 
 def write_ranks(path: Path, batches: Iterable[pa.RecordBatch]) -> list[dict[str, object]]:

@@ -25,7 +25,14 @@ _STRENGTHS_AT_ONCE = 1 << 22
 
 
 class Scoring:
-    """How the posts of a community are turned into state: spaces, catalogue, buckets."""
+    """How the posts of a community are turned into state: spaces, catalogue, buckets.
+
+    >>> from sottovoce.corpus import open_posts
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> scoring = Scoring(Catalogue((Topic("debt", ("loan",), "money"),)), [BagOfWords()])
+    >>> scoring.state_of(open_posts([("ada", "2024-01-01", "a loan")]))
+    State(users=1, posts=1, topics=1)
+    """
 
     def __init__(
         self,

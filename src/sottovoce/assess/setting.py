@@ -16,6 +16,9 @@ class Setting:
         k: the share of a domain's topics a broad interest covers (Definition 7).
         m: how many time buckets a lasting interest covers (Definition 8).
         mode: ``paper`` computes what the paper prints; ``corrected`` what it must have meant.
+
+    >>> Setting(k=0.5).m
+    3
     """
 
     k: float = 0.3

@@ -22,6 +22,13 @@ class State:
 
     Per user the number of her posts, which salient words she has used, and for each space and
     topic her best time buckets. It never holds a text or a word's count.
+
+    >>> from sottovoce.assess import Scoring
+    >>> from sottovoce.corpus import open_posts
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> scoring = Scoring(Catalogue((Topic("debt", ("loan",), "money"),)), [BagOfWords()])
+    >>> scoring.state_of(open_posts([("ada", "2024-01-01", "a loan")]))
+    State(users=1, posts=1, topics=1)
     """
 
     def __init__(self, header: Header) -> None:
@@ -41,6 +48,10 @@ class State:
 
     def __len__(self) -> int:
         return len(self.users)
+
+    def __repr__(self) -> str:
+        posts, topics = int(self.posts.sum()), len(self.header.catalogue)
+        return f"State(users={len(self)}, posts={posts}, topics={topics})"
 
     @property
     def posts(self) -> NDArray[np.int64]:
@@ -216,5 +227,14 @@ def merge(first: State, second: State) -> State:
 
 
 def merge_all(states: Sequence[State]) -> State:
-    """The state of all posts from the states of any number of parts."""
+    """The state of all posts from the states of any number of parts.
+
+    >>> from sottovoce.assess import Scoring
+    >>> from sottovoce.corpus import open_posts
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> scoring = Scoring(Catalogue((Topic("debt", ("loan",), "money"),)), [BagOfWords()])
+    >>> parts = [[("ada", "2024-01-01", "a loan")], [("ben", "2024-01-02", "the sea")]]
+    >>> merge_all([scoring.state_of(open_posts(part)) for part in parts])
+    State(users=2, posts=2, topics=1)
+    """
     return reduce(merge, states)

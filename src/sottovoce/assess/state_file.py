@@ -4,11 +4,13 @@ It is one Parquet file (``state_part``), or, where it grew by little, the newest
 (``kept_state``).
 """
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from sottovoce.assess.header import VERSION
@@ -25,6 +27,7 @@ from sottovoce.assess.state_record import (
     taken_from,
     unusable,
 )
+from sottovoce.corpus.words.scan import text_buffers
 from sottovoce.errors import InputError
 from sottovoce.files import file_digest, whole_file
 
@@ -32,7 +35,19 @@ _TRIES = 5
 
 
 def save_state(path: Path, state: State, ranked: Mapping[str, Any] | None = None) -> None:
-    """Write ``state``, whole or not at all; ``ranked`` says how it was last ranked."""
+    """Write ``state``, whole or not at all; ``ranked`` says how it was last ranked.
+
+    >>> import tempfile
+    >>> from sottovoce.assess import Scoring
+    >>> from sottovoce.corpus import open_posts
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> scoring = Scoring(Catalogue((Topic("debt", ("loan",), "money"),)), [BagOfWords()])
+    >>> state = scoring.state_of(open_posts([("ada", "2024-01-01", "a loan")]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_state(Path(folder, "my.state"), state)
+    ...     load_state(Path(folder, "my.state"))
+    State(users=1, posts=1, topics=1)
+    """
     with whole_file(path, private=True) as temporary:
         write_state(temporary, state, ranked)
     remove_unnamed(path)
@@ -44,7 +59,19 @@ def write_state(path: Path, state: State, ranked: Mapping[str, Any] | None = Non
 
 
 def load_state(path: Path) -> State:
-    """Read a state; a file that is none, or of another version, is refused."""
+    """Read a state; a file that is none, or of another version, is refused.
+
+    >>> import tempfile
+    >>> from sottovoce.assess import Scoring
+    >>> from sottovoce.corpus import open_posts
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> scoring = Scoring(Catalogue((Topic("debt", ("loan",), "money"),)), [BagOfWords()])
+    >>> state = scoring.state_of(open_posts([("ada", "2024-01-01", "a loan")]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_state(Path(folder, "my.state"), state)
+    ...     load_state(Path(folder, "my.state"))
+    State(users=1, posts=1, topics=1)
+    """
     kept = KeptState.open(path)
     for _ in range(_TRIES):
         try:
@@ -68,6 +95,20 @@ def input_fingerprint(path: Path) -> str:
         return file_digest(path)
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}.") from None
+
+
+def posts_fingerprint(batches: Iterable[pa.RecordBatch]) -> str:
+    """SHA-256 of posts that are in no file, however they are cut into batches."""
+    times = hashlib.sha256()
+    columns = {name: (hashlib.sha256(), hashlib.sha256()) for name in ("user", "text")}
+    for batch in batches:
+        times.update(batch["time"].cast(pa.int64()).to_numpy().astype("<i8").tobytes())
+        for name, (lengths, values) in columns.items():
+            found = text_buffers(batch[name])
+            lengths.update(np.diff(found.offsets).astype("<i8").tobytes())
+            values.update(found.data[found.offsets[0] : found.offsets[-1]].tobytes())
+    hashes = (times, *columns["user"], *columns["text"])
+    return hashlib.sha256(b"".join(each.digest() for each in hashes)).hexdigest()
 
 
 def to_table(state: State, ranked: Mapping[str, Any] | None = None) -> pa.Table:

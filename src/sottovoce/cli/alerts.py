@@ -7,10 +7,9 @@ import typer
 
 from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
 from sottovoce.errors import ParameterError
-from sottovoce.files import only_one, refuse_overlap
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    from sottovoce.assess.alerts import Alerts
 
 
 def alerts(
@@ -52,37 +51,20 @@ def alerts(
 
     Example: sottovoce alerts community.state --top 1,5 --out alerts.parquet
     """
-    from sottovoce.assess.alerts import (  # noqa: PLC0415 - keeps --help fast
-        alerts_file,
-        check_bands,
-        load_members,
-        save_alerts,
-    )
-    from sottovoce.assess.kept_state import earlier_folder  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.measures import chosen_measures  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.setting import Setting  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.state_file import load_ranked, load_state  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.alerts import check_alerts  # noqa: PLC0415 - keeps --help fast
 
-    refuse_overlap((out,), (state, alerts_file(state), earlier_folder(state)))
-    with only_one(state):
-        held, ranked = load_state(state), load_ranked(state)
-        names = ranked.get("measures", ["all"]) if measure is None else measure.split(",")
-        with progress("Ranking users"):
-            changes, members = check_bands(
-                held,
-                chosen_measures([name.strip() for name in names], tuple(held.spaces)),
-                load_members(alerts_file(state)),
-                topics=topic,
-                setting=Setting(
-                    k=ranked.get("k", 0.3) if k is None else k,
-                    m=ranked.get("m", 3) if m is None else m,
-                    mode=held.header.mode,
-                ),
-                bands=_percents(top),
-                hysteresis=hysteresis,
-            )
-        save_alerts(alerts_file(state), members, out, changes)
-    _show(changes, show_users, as_json)
+    with progress("Ranking users"):
+        found = check_alerts(
+            state,
+            measures=None if measure is None else [name.strip() for name in measure.split(",")],
+            topics=topic,
+            k=k,
+            m=m,
+            bands=_percents(top),
+            hysteresis=hysteresis,
+            out=out,
+        )
+    _show(found, show_users, as_json)
 
 
 def _percents(written: str) -> list[int]:
@@ -92,16 +74,11 @@ def _percents(written: str) -> list[int]:
         raise ParameterError(f"--top must look like 1,5,10, got {written!r}.") from None
 
 
-def _show(changes: "pa.Table", users: int, as_json: bool) -> None:
+def _show(found: "Alerts", users: int, as_json: bool) -> None:
     import pyarrow.compute as pc  # noqa: PLC0415 - keeps --help fast
 
-    keys = ["measure", "topic", "percent", "entered"]
-    counted = changes.group_by(keys, use_threads=False).aggregate([("user", "count")])
-    rows = [
-        {**{name: row[name] for name in keys[:3]}, "change": _word(row), "users": row["user_count"]}
-        for row in counted.to_pylist()
-    ]
-    entered = changes.filter(pc.field("entered")).slice(0, users).drop_columns(["entered"])
+    rows = list(found.summary)
+    entered = found.table.filter(pc.field("entered")).slice(0, users).drop_columns(["entered"])
     if as_json:
         show_json({"changes": rows, "entered": entered.to_pylist()})
         return
@@ -111,7 +88,3 @@ def _show(changes: "pa.Table", users: int, as_json: bool) -> None:
     show_rows("Since the last check", rows)
     if users:
         show_rows("Entered", entered.to_pylist())
-
-
-def _word(row: dict[str, object]) -> str:
-    return "entered" if row["entered"] else "left"

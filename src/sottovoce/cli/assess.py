@@ -34,7 +34,6 @@ from sottovoce.cli.keeping import (
     CheckpointEveryOption,
     CheckpointOption,
     ResumeOption,
-    alone_with,
     mentioning_resume,
     the_keeping,
     the_state,
@@ -130,6 +129,7 @@ def assess(
     Example: sottovoce assess posts.csv --topics topics.toml --measure bow-dt --out ranks.parquet
     """
     from sottovoce.assess.alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.checkpoints import alone_with  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.kept_state import earlier_folder  # noqa: PLC0415 - keeps --help fast
 

@@ -112,16 +112,19 @@ def ledger_beside(corpus: Path) -> Path:
             "a corpus at an address has no place beside it; give the --ledger, on a file system "
             "that the driver and all workers share."
         )
-    true = Path(corpus).resolve()
-    return true.with_name(f"{true.name}.ledger")
+    from sottovoce.release.from_documents import ledger_of  # noqa: PLC0415 - keeps --help fast
+
+    return ledger_of(Path(corpus))
 
 
 @contextmanager
-def documents_on_spark(engine: Engine, inputs: "ReleaseInputs") -> "Iterator[SparkDocuments]":
+def documents_on_spark(
+    engine: Engine, inputs: "ReleaseInputs", corpus: Path
+) -> "Iterator[SparkDocuments]":
     """Documents counted on Spark, which stays up for the block to draw their noise."""
     from sottovoce.cluster.release import counted_documents  # noqa: PLC0415 - keeps --help fast
 
-    address = address_of(inputs.corpus)
+    address = address_of(corpus)
     with (
         engine.session() as session,
         counted_documents(session, inputs, address) as documents,

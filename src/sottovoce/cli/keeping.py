@@ -1,14 +1,13 @@
 """Options and steps of commands that keep where they are: a state, a checkpoint, or both."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.files import only_one, output_folder
 
 if TYPE_CHECKING:
     from sottovoce.assess.checkpoints import Keeping
@@ -50,18 +49,6 @@ def the_state(
     if not update.exists():
         raise InputError(f"there is no state {update} to update; begin one with --state.")
     return update
-
-
-@contextmanager
-def alone_with(state: Path | None, checkpoint: Path | None) -> Iterator[None]:
-    """Let no other command update the state, nor keep where it is in the same folder."""
-    with ExitStack() as held:
-        if checkpoint is not None:
-            output_folder(checkpoint.absolute().parent)
-            held.enter_context(only_one(checkpoint))
-        if state is not None:
-            held.enter_context(only_one(state))
-        yield
 
 
 @contextmanager

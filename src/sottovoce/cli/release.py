@@ -119,21 +119,18 @@ def release(
     Example: sottovoce release posts.csv --vocabulary words.txt --epsilon 2 --precision 2 --out out
     """
     with needs_extra("release"):
-        from sottovoce.release.compression import read_embedding  # noqa: PLC0415 - fast --help
-        from sottovoce.release.exact import exact  # noqa: PLC0415 - fast --help
+        from sottovoce.corpus.vocabulary import Vocabulary  # noqa: PLC0415 - fast --help
+        from sottovoce.release.from_documents import Wanted, carry_out  # noqa: PLC0415 - fast --help
         from sottovoce.release.guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
-        from sottovoce.release.inputs import ReleaseInputs, load_frequencies  # noqa: PLC0415 - fast --help
-        from sottovoce.release.job import Job, open_account, quote, release_to_folder  # noqa: PLC0415 - fast --help
-        from sottovoce.release.ledger import Ledger  # noqa: PLC0415 - fast --help
-        from sottovoce.release.plan import Plan  # noqa: PLC0415 - fast --help
-        from sottovoce.release.settings import ReleaseSettings  # noqa: PLC0415 - fast --help
+        from sottovoce.release.inputs import ReleaseInputs  # noqa: PLC0415 - fast --help
+        from sottovoce.release.job import quote  # noqa: PLC0415 - fast --help
 
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     inputs = ReleaseInputs(
         corpus=corpus,
         reading=read_options(file_format, fields, header, timezone, encoding, max_line_bytes),
-        vocabulary=vocabulary,
+        vocabulary=None if vocabulary is None else Vocabulary.load(vocabulary),
         min_texts=min_texts,
         max_terms=max_terms,
         stop_words=stop_words,
@@ -144,7 +141,9 @@ def release(
     ledger_file = ledger or ledger_beside(corpus)
     with ExitStack() as running:
         remote = (
-            running.enter_context(documents_on_spark(chosen, inputs)) if chosen.is_spark else None
+            running.enter_context(documents_on_spark(chosen, inputs, corpus))
+            if chosen.is_spark
+            else None
         )
         if remote is not None:
             documents, declared = remote.documents, remote.declared
@@ -154,38 +153,31 @@ def release(
             with progress("Counting words"):
                 documents, declared = inputs.load(opened)
             warn_about_rows(opened)
-        settings = ReleaseSettings(
+        wanted = Wanted(
             guarantee=stated,
-            compression=compress,
+            compress=compress,
             columns=columns,
             accounting=cast("Accounting", accounting),
             prior=cast("PriorKind", prior),
-            prior_share=exact(prior_share, "prior share"),
-            frequencies=None
-            if frequencies is None
-            else load_frequencies(frequencies, documents.vocabulary),
-            embedding=None if embedding is None else read_embedding(embedding),
+            prior_share=prior_share,
+            frequencies=frequencies,
+            embedding=embedding,
             maps=maps,
             threshold=threshold,
             constant_work=constant_work,
         )
-        job = Job(documents, Plan(settings, documents.vocabulary.terms), declared, label)
+        job = wanted.job(documents, declared, label)
         if remote is not None:
             remote.check(job.plan)
         if job.plan.guarantee.rate > stated.rate:
             typer.echo(f"warning: {job.plan.true_epsilon()}", err=True)
-        quoted = quote(job, ledger_file, allowed, out)
         if dry_run:
-            _show(job, job.card(None), quoted, as_json)
+            _show(job, job.card(None), quote(job, ledger_file, allowed, out), as_json)
             return
-        opened_ledger = Ledger(ledger_file, create=True)
-        open_account(opened_ledger, job, allowed)
-        paid = {spend.request.id for spend in opened_ledger.spends(documents.corpus)}
         with progress("Drawing noise"):
-            elsewhere = None if remote is None else partial(remote.draw, job, opened_ledger)
-            card = release_to_folder(job, opened_ledger, out, elsewhere)
-        account = opened_ledger.account(documents.corpus)
-        _show(job, card, account, as_json, out, again=job.request.id in paid)
+            elsewhere = None if remote is None else partial(remote.draw, job)
+            done = carry_out(job, ledger_file, allowed, out, elsewhere)
+        _show(job, done.card, done.account, as_json, out, again=done.paid_before)
 
 
 def _show(

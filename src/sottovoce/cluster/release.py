@@ -146,7 +146,7 @@ def _counting(inputs: ReleaseInputs) -> tuple[Vocabulary, Counting]:
         raise ParameterError("a release on Spark needs a --vocabulary; choose words beforehand.")
     if inputs.user_documents is not None:
         raise ParameterError("--user-documents is not offered on Spark; use --engine embedded.")
-    vocabulary = Vocabulary.load(inputs.vocabulary)
+    vocabulary = inputs.vocabulary
     inputs.declarations(vocabulary)
     refuse_pairs(vocabulary.terms)
     rules = TokenRules(stop_words=load_stop_words(inputs.stop_words))

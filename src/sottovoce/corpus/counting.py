@@ -28,7 +28,7 @@ _BYTES_PER_THREAD = 1 << 16
 _BYTES_PER_PIECE = 1 << 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TermStatistics:
     """Every term of a corpus, in alphabetical order: private values, like the texts."""
 
@@ -37,6 +37,9 @@ class TermStatistics:
     """In how many texts each term occurs."""
     occurrences: NDArray[np.int64]
     """How often each term occurs."""
+
+    def __repr__(self) -> str:
+        return f"TermStatistics(terms={len(self.terms)})"
 
     def vocabulary(self, *, min_texts: int = 1, max_terms: int | None = None) -> Vocabulary:
         """The terms in at least ``min_texts`` texts, of these the ``max_terms`` most frequent."""
@@ -103,7 +106,13 @@ def term_statistics(
 def count(
     texts: Iterable[pa.Array], rules: TokenRules | None = None, *, threads: int | None = None
 ) -> Counts:
-    """Build the vocabulary of all terms and count by it, in one pass. Memory holds the result."""
+    """Build the vocabulary of all terms and count by it, in one pass. Memory holds the result.
+
+    >>> import pyarrow as pa
+    >>> counts = count([pa.array(["a loan, a loan", "the sea"])])
+    >>> counts.vocabulary.terms, counts.matrix.toarray().tolist()
+    (('loan', 'sea', 'the'), [[2, 0, 0], [0, 1, 1]])
+    """
     workers = _open_workers(rules or TokenRules(), threads)
     batches = [_count_parts(workers, array) for array in texts]
     local_terms = [worker.terms() for worker in workers]

@@ -46,7 +46,12 @@ class PostsSummary:
 
 
 def summarise_posts(batches: Iterable[pa.RecordBatch]) -> PostsSummary:
-    """Read posts once; memory grows with the number of users and weeks only."""
+    """Read posts once; memory grows with the number of users and weeks only.
+
+    >>> from sottovoce.corpus import open_posts
+    >>> summarise_posts(open_posts([("ada", "2024-01-01", "a loan at the bank")])).words
+    4
+    """
     users: Counter[str] = Counter()
     weeks: Counter[date] = Counter()
     lengths: Counter[int] = Counter()

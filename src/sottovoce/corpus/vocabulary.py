@@ -25,9 +25,13 @@ _MOST_WORDS = 2
 _LONGEST_ORIGIN = 1000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Vocabulary:
-    """Terms (words, or bigrams "first second") in column order."""
+    """Terms (words, or bigrams "first second") in column order.
+
+    >>> Vocabulary.public(["debt", "loan"])
+    Vocabulary(terms=2, data_dependent=False, origin='a public list')
+    """
 
     terms: tuple[str, ...]
     data_dependent: bool = field(kw_only=True)
@@ -100,6 +104,11 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.terms)
+
+    def __repr__(self) -> str:
+        # Terms that private texts chose are private too.
+        shown = f"data_dependent={self.data_dependent}, origin={self.origin!r}"
+        return f"Vocabulary(terms={len(self)}, {shown})"
 
     @cached_property
     def column(self) -> dict[str, int]:

@@ -61,7 +61,16 @@ _TRUST = {
 
 @dataclass(frozen=True)
 class Card:
-    """The fields of `card.json`."""
+    """The fields of `card.json`.
+
+    >>> import tempfile, sottovoce as sv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     released = sv.release_counts(
+    ...         ["my debt"], words=["debt"], epsilon=2, precision=2, ledger=f"{folder}/ledger",
+    ...     )
+    >>> released.card.documents, released.card.threshold
+    (1, None)
+    """
 
     documents: int
     words: int

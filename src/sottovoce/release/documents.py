@@ -31,7 +31,7 @@ class CountsElsewhere:
     digests: tuple[str, str, str]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Documents:
     """Counts by a vocabulary, the corpus they come from, and how many documents were left out."""
 
@@ -41,6 +41,10 @@ class Documents:
     left_out: int = 0
     per_user: int | None = None
     """The most documents of any user, where that was bounded."""
+
+    def __repr__(self) -> str:
+        rows, words = self.counts.shape
+        return f"Documents(documents={rows}, words={words}, left_out={self.left_out})"
 
 
 class CountsDigest:

@@ -44,6 +44,10 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
         constant_work: noise whose work does not depend on the counts, at a higher cost.
         decompress: share the columns out to the words again (free post-processing).
         random_state: seed of the public map and of the decompression; never of the noise.
+
+    >>> private = PrivateBagOfWords(n=2, epsilon=2).fit([[1, 0, 3], [0, 2, 0]])
+    >>> private.transform([[1, 0, 3]]).shape, str(private.guarantee_.epsilon)
+    ((1, 3), '2')
     """
 
     def __init__(

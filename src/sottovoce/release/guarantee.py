@@ -74,6 +74,11 @@ class LimitedPrecision(_Ordered):
     Limited-Precision Release, Definition 2.
     For all data y, y' of one unit with ||y - y'||_1 = d, whatever d, every event's probability
     changes by a factor of at most exp(r d).
+
+    >>> print(LimitedPrecision(2, 1))
+    (N=2, epsilon=1) limited-precision local privacy per document, 0.5 nats per word
+    >>> LimitedPrecision(2, 1) < LimitedPrecision(2, 2)
+    True
     """
 
     n: int
@@ -150,6 +155,9 @@ class LocalPrivacy(_Ordered):
     It holds for every pair of data, however far apart. Cutting may itself move two texts further
     apart (one word more at the front pushes one out at the end), so nothing better than epsilon is
     claimed for close pairs.
+
+    >>> print(LocalPrivacy(2, 100))
+    epsilon=2 local privacy per document of at most 100 words
     """
 
     epsilon: Fraction
@@ -226,7 +234,11 @@ Guarantee: TypeAlias = LimitedPrecision | LocalPrivacy | NoGuarantee
 
 
 def compose_overlapping(*parts: LimitedPrecision) -> LimitedPrecision:
-    """Releases of the same documents: rates add. Stated at the smallest N among the parts."""
+    """Releases of the same documents: rates add. Stated at the smallest N among the parts.
+
+    >>> print(compose_overlapping(LimitedPrecision(2, 1), LimitedPrecision(4, 1)))
+    (N=2, epsilon=1.5) limited-precision local privacy per document, 0.75 nats per word
+    """
     _check_units(parts)
     rate = sum((part.rate for part in parts), Fraction(0))
     return LimitedPrecision.at_rate(rate, n=_smallest_n(parts), unit=parts[0].unit)

@@ -1,4 +1,4 @@
-"""What a release reads from files: the documents, and the public knowledge beside them."""
+"""What a release reads: the documents, and the public knowledge beside them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +7,7 @@ import numpy as np
 
 from sottovoce.corpus.counting import term_statistics
 from sottovoce.corpus.reading import Corpus, ReadOptions, open_documents, open_posts
+from sottovoce.corpus.reading.formats.choose import Source
 from sottovoce.corpus.reading.tally import Tallied
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
@@ -32,9 +33,9 @@ class ReleaseInputs:
     refused unless ``declared``.
     """
 
-    corpus: Path
+    corpus: Source
     reading: ReadOptions
-    vocabulary: Path | None = None
+    vocabulary: Vocabulary | None = None
     min_texts: int = 1
     max_terms: int | None = None
     stop_words: str | None = None
@@ -58,9 +59,8 @@ class ReleaseInputs:
     def load(self, corpus: Corpus) -> tuple[Documents, tuple[str, ...]]:
         """The counted documents, and what about their words was declared."""
         rules = TokenRules(stop_words=load_stop_words(self.stop_words))
-        given = None if self.vocabulary is None else Vocabulary.load(self.vocabulary)
-        declared = self.declarations(given)
-        vocabulary = given or self._chosen_words(corpus, rules)
+        declared = self.declarations(self.vocabulary)
+        vocabulary = self.vocabulary or self._chosen_words(corpus, rules)
         refuse_pairs(vocabulary.terms)
         documents = count_documents(corpus, vocabulary, rules, per_user=self.user_documents)
         return documents, declared + self.left_out(corpus)

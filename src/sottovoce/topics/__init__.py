@@ -1,27 +1,14 @@
 """Background knowledge: vector spaces, the catalogue of topics, judgements."""
 
-from sottovoce.topics.background import WordChoice
-from sottovoce.topics.bow import BagOfWords
-from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.checkpoint import Checkpoint
-from sottovoce.topics.lda import LdaModel, LdaParameters, train_lda
-from sottovoce.topics.load import load_model
-from sottovoce.topics.match import Matching
-from sottovoce.topics.model_matching import catalogue_of, match_model
-from sottovoce.topics.salient import salient_words
-from sottovoce.topics.space import Mode, PostScorer, Space
-from sottovoce.topics.voice import VoiceModel, VoiceParameters, train_voice
-from sottovoce.topics.w2v import SkipGramModel, SkipGramParameters, train_skip_gram
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
 
 __all__ = [
     "BagOfWords",
     "Catalogue",
-    "Checkpoint",
     "LdaModel",
     "LdaParameters",
-    "Matching",
-    "Mode",
-    "PostScorer",
     "SkipGramModel",
     "SkipGramParameters",
     "Space",
@@ -29,7 +16,6 @@ __all__ = [
     "VoiceModel",
     "VoiceParameters",
     "WordChoice",
-    "catalogue_of",
     "load_model",
     "match_model",
     "salient_words",
@@ -37,3 +23,42 @@ __all__ = [
     "train_skip_gram",
     "train_voice",
 ]
+
+if TYPE_CHECKING:
+    from sottovoce.topics.background import WordChoice
+    from sottovoce.topics.bow import BagOfWords
+    from sottovoce.topics.catalogue import Catalogue, Topic
+    from sottovoce.topics.lda.model import LdaModel
+    from sottovoce.topics.lda.train import LdaParameters, train_lda
+    from sottovoce.topics.load import load_model
+    from sottovoce.topics.model_matching import match_model
+    from sottovoce.topics.salient import salient_words
+    from sottovoce.topics.space import Space
+    from sottovoce.topics.voice.model import VoiceModel
+    from sottovoce.topics.voice.train import VoiceParameters, train_voice
+    from sottovoce.topics.w2v.model import SkipGramModel
+    from sottovoce.topics.w2v.train import SkipGramParameters, train_skip_gram
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "BagOfWords": "sottovoce.topics.bow",
+            "Catalogue": "sottovoce.topics.catalogue",
+            "LdaModel": "sottovoce.topics.lda.model",
+            "LdaParameters": "sottovoce.topics.lda.train",
+            "SkipGramModel": "sottovoce.topics.w2v.model",
+            "SkipGramParameters": "sottovoce.topics.w2v.train",
+            "Space": "sottovoce.topics.space",
+            "Topic": "sottovoce.topics.catalogue",
+            "VoiceModel": "sottovoce.topics.voice.model",
+            "VoiceParameters": "sottovoce.topics.voice.train",
+            "WordChoice": "sottovoce.topics.background",
+            "load_model": "sottovoce.topics.load",
+            "match_model": "sottovoce.topics.model_matching",
+            "salient_words": "sottovoce.topics.salient",
+            "train_lda": "sottovoce.topics.lda.train",
+            "train_skip_gram": "sottovoce.topics.w2v.train",
+            "train_voice": "sottovoce.topics.voice.train",
+        },
+        extra="topics",
+    )

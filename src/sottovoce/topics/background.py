@@ -23,7 +23,11 @@ def background_rules() -> TokenRules:
 
 @dataclass(frozen=True)
 class WordChoice:
-    """Which words of the background a model knows, and in which form."""
+    """Which words of the background a model knows, and in which form.
+
+    >>> WordChoice(min_texts=1).chosen(["a loan", "the loan"], public=True).terms
+    ('loan',)
+    """
 
     rules: TokenRules = field(default_factory=background_rules)
     vocabulary: Vocabulary | None = None

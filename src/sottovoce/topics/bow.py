@@ -24,6 +24,10 @@ class BagOfWords:
     """No background knowledge but the catalogue's own words.
 
     Bigrams are counted as soon as any topic has one, whatever ``rules`` say.
+
+    >>> from sottovoce.topics import Catalogue, Topic
+    >>> BagOfWords().scorer(Catalogue((Topic("debt", ("loan",), "money"),))).topics
+    ('debt',)
     """
 
     rules: TokenRules = field(default_factory=TokenRules)

@@ -14,7 +14,11 @@ from sottovoce.topics.catalogue_file import entry_label, is_name, read_entries, 
 
 @dataclass(frozen=True)
 class Topic:
-    """One topic: R-Susceptibility, Definition 3, before it is a vector."""
+    """One topic: R-Susceptibility, Definition 3, before it is a vector.
+
+    >>> Topic("financial debts", ("debt", "credit card"), "finance", sensitive=True).words
+    ('debt', 'credit card')
+    """
 
     name: str
     words: tuple[str, ...]
@@ -68,7 +72,12 @@ class Topic:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Topics by name, in a fixed order."""
+    """Topics by name, in a fixed order.
+
+    >>> catalogue = Catalogue((Topic("debts", ("debt",), "finance", sensitive=True),))
+    >>> catalogue.names, len(catalogue.sensitive)
+    (('debts',), 1)
+    """
 
     topics: tuple[Topic, ...]
     model: str | None = None

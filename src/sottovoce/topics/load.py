@@ -20,7 +20,17 @@ _KINDS: dict[str, Callable[[Path, Card], Model]] = {
 
 
 def load_model(path: Path | str) -> Model:
-    """The model in the folder ``path``; what is no sound model is refused."""
+    """The model in the folder ``path``; what is no sound model is refused.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from sottovoce.corpus import TokenRules, Vocabulary
+    >>> model = SkipGramModel(np.eye(2), Vocabulary.public(["debt", "loan"]), TokenRules())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(Path(folder, "model"))
+    ...     load_model(Path(folder, "model")).fingerprint == model.fingerprint
+    True
+    """
     folder = Path(path)
     card = open_folder(folder)
     if card.kind not in _KINDS:

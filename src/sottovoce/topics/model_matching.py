@@ -26,7 +26,18 @@ def match_model(
     chosen: Mapping[str, Sequence[int]] | None = None,
     least_share: float = LEAST_SHARE,
 ) -> Matching:
-    """Match a catalogue's topics to the latent dimensions of ``model``."""
+    """Match a catalogue's topics to the latent dimensions of ``model``.
+
+    >>> from sottovoce.topics import Topic
+    >>> import numpy as np
+    >>> from sottovoce.corpus import TokenRules, Vocabulary
+    >>> words = Vocabulary.public(["debt", "loan", "baby", "birth"])
+    >>> phi = np.array([[0.5, 0], [0.5, 0], [0, 0.5], [0, 0.5]])
+    >>> model = LdaModel(phi, np.ones(2), words, TokenRules())
+    >>> catalogue = Catalogue((Topic("debts", ("debt", "loan"), "money"),))
+    >>> match_model(catalogue, model, chosen={"debts": [0]}).catalogue.topics[0].dimensions
+    (0,)
+    """
     form, shortest = model.rules.former(), model.rules.shortest
     return match_catalogue(
         catalogue,

@@ -25,6 +25,10 @@ def salient_words(
 
     R-Susceptibility, section 4.1: "the 20 most salient words computed by LDA". See
     ``salient_columns`` for ``relevance`` and ``sizes``.
+
+    >>> import numpy as np
+    >>> salient_words(np.array([[0.7, 0.3], [0.2, 0.8]]), ["debt", "baby"], 1)
+    [('debt',), ('baby',)]
     """
     if len(terms) != phi.shape[1]:
         raise ParameterError(f"terms must be {phi.shape[1]}, the columns of phi, got {len(terms)}.")

@@ -51,7 +51,13 @@ class PostScorer(Protocol):
 
 
 class Space(Protocol):
-    """A vector space: ``bow``, ``lda``, ``w2v`` or ``voice``."""
+    """A vector space: ``bow``, ``lda``, ``w2v`` or ``voice``.
+
+    >>> from sottovoce.topics import BagOfWords
+    >>> known: Space = BagOfWords()
+    >>> known.name
+    'bow'
+    """
 
     @property
     def name(self) -> str:

@@ -7,13 +7,15 @@ import pyarrow as pa
 import pytest
 from support.communities import CATALOGUE, WORDS, random_posts
 
-from sottovoce.assess import PAPER_METHODS, Scoring, Setting, merge_all, rank
+from sottovoce.assess import Scoring, Setting, merge_all, rank
 from sottovoce.assess.api import plan_scoring
 from sottovoce.assess.measures import chosen_measures
+from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.assess.state_file import to_table
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.topics import Catalogue, LdaModel, Mode
+from sottovoce.topics import Catalogue, LdaModel
+from sottovoce.topics.space import Mode
 from sottovoce.topics.w2v.model import SkipGramModel
 
 

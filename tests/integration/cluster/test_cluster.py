@@ -19,8 +19,8 @@ from scipy import sparse
 from support.communities import CATALOGUE, WORDS, random_posts
 from support.spark_cluster import Cluster
 
-from sottovoce.assess import PAPER_METHODS
 from sottovoce.assess.evaluation.reading import read_ranks
+from sottovoce.assess.measures.catalogue import PAPER_METHODS
 from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.release.folder import verified_card

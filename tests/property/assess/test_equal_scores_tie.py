@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from support.communities import CATALOGUE, MONDAY
 
-from sottovoce.assess import MEASURES, Setting, State, score
+from sottovoce.assess import Setting, State, score
 from sottovoce.assess.api import plan_scoring
 from sottovoce.assess.measures import catalogue as measures
+from sottovoce.assess.measures.catalogue import MEASURES
 from sottovoce.assess.measures.grid import on_grid
 from sottovoce.corpus.schema import POSTS
 from sottovoce.topics.bow import BagOfWords

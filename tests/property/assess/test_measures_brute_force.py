@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
-from sottovoce.assess import MEASURES, Scoring, Setting
+from sottovoce.assess import Scoring, Setting
 from sottovoce.assess.measures import differential_privacy, entropy
+from sottovoce.assess.measures.catalogue import MEASURES
 from sottovoce.assess.word_use import WordUse
 
 Incidence = NDArray[np.bool_]

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
-from sottovoce.assess import Scoring, Setting, State, merge, merge_all, rank
+from sottovoce.assess import Scoring, Setting, State, merge_all, rank
 from sottovoce.assess import best_buckets_kernels as kernels
 from sottovoce.assess.api import plan_scoring
 from sottovoce.assess.best_buckets import BestBuckets
 from sottovoce.assess.measures import MEASURES
+from sottovoce.assess.state import merge
 from sottovoce.assess.state_file import from_table, to_table
 from sottovoce.topics import BagOfWords
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from support import spaces
 
-from sottovoce.topics import BagOfWords, PostScorer
+from sottovoce.topics import BagOfWords
+from sottovoce.topics.space import PostScorer
 from sottovoce.topics.w2v import cosines
 
 pytestmark = pytest.mark.kernel

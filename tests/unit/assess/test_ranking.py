@@ -8,9 +8,9 @@ import pytest
 from scipy import sparse
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
-from sottovoce.assess import MEASURES, Setting, rank, score
+from sottovoce.assess import Setting, rank, score
 from sottovoce.assess.api import plan_scoring
-from sottovoce.assess.measures.catalogue import ENTRY_POINTS, Measure, chosen_measures
+from sottovoce.assess.measures.catalogue import ENTRY_POINTS, MEASURES, Measure, chosen_measures
 from sottovoce.assess.measures.differential_privacy import differential_privacy_risk
 from sottovoce.assess.measures.domain import rank_in_domain
 from sottovoce.assess.measures.entropy import entropy_risk

@@ -11,7 +11,8 @@ from support import spaces
 from sottovoce.corpus.counting import count_batches
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import ParameterError
-from sottovoce.topics import BagOfWords, Catalogue, LdaModel, PostScorer, Topic
+from sottovoce.topics import BagOfWords, Catalogue, LdaModel, Topic
+from sottovoce.topics.space import PostScorer
 
 pytestmark = pytest.mark.kernel
 

@@ -11,7 +11,6 @@ from sottovoce.corpus.vocabulary import Vocabulary
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.topics import (
-    Checkpoint,
     LdaModel,
     LdaParameters,
     SkipGramModel,
@@ -21,6 +20,7 @@ from sottovoce.topics import (
     train_skip_gram,
 )
 from sottovoce.topics.card import ModelFileError
+from sottovoce.topics.checkpoint import Checkpoint
 from sottovoce.topics.texts import corpus_facts
 
 GROUPS = [

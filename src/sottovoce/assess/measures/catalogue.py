@@ -38,6 +38,9 @@ class Measure:
 
     ``space`` names the vector space whose strengths it needs; None: it needs which user has used
     which word. ``buckets``: it needs the strengths of the ``m`` best time buckets.
+
+    >>> Measure(lambda state, topic, setting: state.posts.astype(float)).buckets
+    False
     """
 
     score: Scoring
@@ -104,7 +107,11 @@ PAPER_METHODS = tuple(MEASURES)[:14]
 
 
 def known_measures() -> dict[str, Measure]:
-    """Ours and those of other packages; a name of ours stays ours."""
+    """Ours and those of other packages; a name of ours stays ours.
+
+    >>> known_measures()["lda-dt"].space
+    'lda'
+    """
     return {**{name: _loaded(point) for name, point in _others().items()}, **MEASURES}
 
 

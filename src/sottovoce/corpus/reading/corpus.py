@@ -23,6 +23,10 @@ class Corpus:
     """A stream of record batches of one schema that can be read again: each pass opens it anew.
 
     ``tally`` counts what the latest pass has seen so far.
+
+    >>> posts = open_posts([("ada", "2024-01-01", "a loan"), ("ben", "yesterday", "the sea")])
+    >>> posts.read_all().num_rows, str(posts.tally)
+    (1, '2 rows read, 1 kept; skipped: 1 unreadable time')
     """
 
     def __init__(
@@ -33,6 +37,9 @@ class Corpus:
         self._reader = reader
         self._conform = conform
         self._options = options
+
+    def __repr__(self) -> str:
+        return f"Corpus({', '.join(self.schema.names)}; rows_kept={self.tally.rows_kept})"
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         self.tally = tally = Tally()
@@ -51,12 +58,20 @@ class Corpus:
 
 
 def open_posts(source: Source, *, options: ReadOptions = ReadOptions()) -> Corpus:  # noqa: B008 - frozen
-    """Posts (user, time, text) from a path or a data frame."""
+    """Posts (user, time, text) from a path, a data frame or rows.
+
+    >>> open_posts([{"user": "ada", "time": "2024-01-01", "text": "a loan"}]).read_all().num_rows
+    1
+    """
     return Corpus(reader_for(source, POSTS, options), POSTS, to_posts, options)
 
 
 def open_documents(source: Source, *, options: ReadOptions = ReadOptions()) -> Corpus:  # noqa: B008 - frozen
-    """Documents (text, and a label if there is one) from a path or a data frame."""
+    """Documents (text, and a label if there is one) from a path, a data frame or rows.
+
+    >>> open_documents(["a loan", "the sea"]).read_all().num_rows
+    2
+    """
     return Corpus(reader_for(source, DOCUMENTS, options), DOCUMENTS, to_documents, options)
 
 

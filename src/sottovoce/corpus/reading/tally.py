@@ -33,13 +33,18 @@ class Tally:
     def rows_read(self) -> int:
         return self.rows_kept + self.skipped.total()
 
+    @property
+    def left_out(self) -> str:
+        """What was skipped, as "3 missing text, 1 too long"; empty where nothing was."""
+        return ", ".join(f"{rows} {reason}" for reason, rows in self.skipped.most_common())
+
     def skip(self, reason: Skip, rows: int = 1) -> None:
         if rows:
             self.skipped[reason] += rows
 
     def __str__(self) -> str:
-        skips = ", ".join(f"{rows} {reason}" for reason, rows in self.skipped.most_common())
-        return f"{self.rows_read} rows read, {self.rows_kept} kept; skipped: {skips or 'none'}"
+        kept = f"{self.rows_read} rows read, {self.rows_kept} kept"
+        return f"{kept}; skipped: {self.left_out or 'none'}"
 
 
 class Tallied(Protocol):

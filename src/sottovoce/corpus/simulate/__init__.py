@@ -1,6 +1,6 @@
 """Simulated communities with ground truth, and count data drawn from a known topic model."""
 
-from sottovoce.corpus.simulate.community import CatalogueTopic, Community, simulate
+from sottovoce.corpus.simulate.community import CatalogueTopic, Community
 from sottovoce.corpus.simulate.lda import LdaCounts, lda_counts
 from sottovoce.corpus.simulate.parameters import (
     DIFFICULTIES,
@@ -8,7 +8,12 @@ from sottovoce.corpus.simulate.parameters import (
     SimulationParameters,
     difficulty_named,
 )
-from sottovoce.corpus.simulate.writing import CommunitySummary, write_community, write_files
+from sottovoce.corpus.simulate.writing import (
+    CommunitySummary,
+    simulate,
+    write_community,
+    write_files,
+)
 
 __all__ = [
     "DIFFICULTIES",

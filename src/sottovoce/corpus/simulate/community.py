@@ -36,9 +36,17 @@ class CatalogueTopic:
     words: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Community:
-    """``posts`` and ``truth`` share user ids; ``background`` is text by nobody in particular."""
+    """``posts`` and ``truth`` share user ids; ``background`` is text by nobody in particular.
+
+    The three are Arrow tables; ``polars.from_arrow(community.posts)`` and
+    ``community.posts.to_pandas()`` give frames.
+
+    >>> import sottovoce as sv
+    >>> sv.simulate(users=60, weeks=2, background_documents=1).truth.column_names
+    ['user', 'topic', 'persona', 'sensitive', 'grade']
+    """
 
     parameters: SimulationParameters
     posts: pa.Table
@@ -46,8 +54,15 @@ class Community:
     background: pa.Table
     topics: tuple[CatalogueTopic, ...]
 
+    def __repr__(self) -> str:
+        posts, documents = self.posts.num_rows, self.background.num_rows
+        return (
+            f"Community(users={self.parameters.users}, posts={posts}, "
+            f"background_documents={documents}, topics={len(self.topics)})"
+        )
 
-def simulate(parameters: SimulationParameters) -> Community:
+
+def draw_community(parameters: SimulationParameters) -> Community:
     """Draw a community. Equal parameters give equal communities."""
     world = the_world()
     _check_topics(parameters, world)

@@ -68,6 +68,9 @@ class SimulationParameters:
     spreads (standard deviations of the logarithm) follow them. ``week_regularity`` is the shape
     of the gamma distribution of a user's weekly activity: the smaller, the burstier.
     With ``control`` all personas behave like bystanders and differ in name only.
+
+    >>> SimulationParameters(users=60, weeks=2).difficulty == difficulty_named("default")
+    True
     """
 
     users: int = 1000

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 
-from sottovoce.corpus.simulate.community import CatalogueTopic, Community, simulate
-from sottovoce.corpus.simulate.parameters import SimulationParameters
+from sottovoce.corpus.simulate.community import CatalogueTopic, Community, draw_community
+from sottovoce.corpus.simulate.parameters import SimulationParameters, difficulty_named
 from sottovoce.files import output_folder, whole_file
 from sottovoce.toml_text import toml_table
 
@@ -32,9 +34,33 @@ class CommunitySummary:
     personas: dict[str, int]
 
 
+def simulate(
+    parameters: SimulationParameters = SimulationParameters(),  # noqa: B008 - frozen
+    *,
+    folder: str | PathLike[str] | None = None,
+    **changes: Any,  # noqa: ANN401 - each field of SimulationParameters has its type there
+) -> Community:
+    """A simulated community with known personas; equal parameters give equal communities.
+
+    What ``sottovoce simulate`` does. ``changes`` are fields of `SimulationParameters`: users,
+    weeks, seed, difficulty (its name will do), control and more. With a ``folder`` it is written
+    there too: posts.parquet, truth.parquet, background.parquet and topics.toml.
+
+    >>> import sottovoce as sv
+    >>> sv.simulate(users=60, weeks=2, seed=7, difficulty="easy", background_documents=10)
+    Community(users=60, posts=156, background_documents=10, topics=46)
+    """
+    if isinstance(named := changes.get("difficulty"), str):
+        changes["difficulty"] = difficulty_named(named)
+    community = draw_community(replace(parameters, **changes))
+    if folder is not None:
+        write_files(Path(folder), community)
+    return community
+
+
 def write_community(folder: Path, parameters: SimulationParameters) -> CommunitySummary:
     """Simulate a community and write it into ``folder``."""
-    community = simulate(parameters)
+    community = draw_community(parameters)
     write_files(folder, community)
     return _summary(folder, community)
 

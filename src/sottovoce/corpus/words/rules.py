@@ -17,6 +17,10 @@ class TokenRules:
     ``shortest`` characters (and at most 256: longer runs are data, not words). Then, in this order:
     stop words are dropped, the rest is stemmed, and with ``bigrams`` each two words that are then
     neighbours also make a term "first second".
+
+    >>> from sottovoce.corpus import tokenize
+    >>> tokenize(["The loans"], TokenRules(stop_words=frozenset({"the"}), stem="english"))
+    [['loan']]
     """
 
     shortest: int = 2

@@ -11,7 +11,11 @@ from sottovoce.corpus.words.scan import text_buffers
 
 
 def tokenize(texts: Sequence[str], rules: TokenRules | None = None) -> list[list[str]]:
-    """The words of each text in the form in which they count, without bigrams."""
+    """The words of each text in the form in which they count, without bigrams.
+
+    >>> tokenize(["A loan!", "The sea"])
+    [['loan'], ['the', 'sea']]
+    """
     coder = WordCoder(rules or TokenRules())
     stream, codes = coder.encode(text_buffers(pa.array(texts, pa.large_string())), 0, len(texts))
     forms = coder.forms

@@ -98,6 +98,7 @@ class Compression(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # skl
 
 def validated_counts(estimator: BaseEstimator, matrix: Matrix, *, reset: bool) -> Counts:
     """``matrix`` as counts, after scikit-learn's own checks; ``reset`` while fitting."""
+    _refuse_texts(matrix)
     try:
         valid = validate_data(estimator, matrix, reset=reset, accept_sparse="csr", dtype="numeric")
     except ValueError as error:
@@ -114,3 +115,13 @@ def counting_tags(tags: Any) -> Any:  # noqa: ANN401 - scikit-learn has no types
     tags.input_tags.positive_only = True
     tags.transformer_tags.preserves_dtype = ["int64"]
     return tags
+
+
+def _refuse_texts(given: object) -> None:
+    """Counts are wanted; whoever gives texts has left out the step that counts."""
+    one_axis = isinstance(given, list | tuple) or getattr(given, "ndim", None) == 1
+    if one_axis and isinstance(next(iter(given), None), str):  # type: ignore[call-overload] # what has one axis iterates
+        raise CorpusError(
+            "this takes word counts, got texts; put a CountVectorizer first, with a public "
+            "vocabulary: make_pipeline(CountVectorizer(vocabulary=words), PrivateBagOfWords())."
+        )

@@ -11,6 +11,14 @@ class EmbeddingDisperseCompression(EmbeddingCompression):
     """About M/K clusters of at most K words, the words of a cluster sent to different columns.
 
     Limited-Precision Release, Method GLOVE-DISPERSE.
+
+    >>> import numpy as np
+    >>> from sottovoce.release import Embedding
+    >>> words = ("debt", "loan", "baby", "birth")
+    >>> space = Embedding(words, np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]], np.float32))
+    >>> how = EmbeddingDisperseCompression(2, embedding=space, vocabulary=words, random_state=1)
+    >>> sorted(how.fit_transform([[1, 1, 5, 5]]).toarray()[0].tolist())
+    [6, 6]
     """
 
     def _place(self, points: Floats, columns: int, generator: np.random.Generator) -> Integers:

@@ -23,6 +23,10 @@ class FrequencyCompression(Compression):
         prior: frequencies for decompression; None: ``frequencies``, or equal ones if "ordered".
         decompression: "multinomial" or "expected".
         random_state: seed of the decompression; the map itself is not random.
+
+    >>> how = FrequencyCompression(2, frequencies=[9, 5, 4, 1])
+    >>> how.fit_transform([[1, 2, 3, 4]]).toarray().tolist()
+    [[4, 6]]
     """
 
     def __init__(

@@ -17,6 +17,9 @@ class RandomCompression(Compression):
         prior: how frequent each word is, for decompression; None: equally frequent.
         decompression: "multinomial" or "expected".
         random_state: seed of the map and of the decompression; public, no part of the privacy.
+
+    >>> RandomCompression(2, random_state=1).fit_transform([[1, 1, 1, 1]]).toarray().tolist()
+    [[2, 2]]
     """
 
     def __init__(

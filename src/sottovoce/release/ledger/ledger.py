@@ -49,7 +49,16 @@ class Spend:
 
 
 class Ledger:
-    """The privacy ledger in one SQLite file, with its outputs in a folder beside it."""
+    """The privacy ledger in one SQLite file, with its outputs in a folder beside it.
+
+    >>> import tempfile, sottovoce as sv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     released = sv.release_counts(
+    ...         ["my debt"], words=["debt"], epsilon=2, precision=2, ledger=f"{folder}/ledger",
+    ...     )
+    ...     [str(account.budget.epsilon) for account in Ledger(Path(folder, "ledger")).accounts()]
+    ['2']
+    """
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         # By any other name, outputs and locks would be found nowhere.

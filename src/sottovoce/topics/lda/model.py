@@ -28,7 +28,15 @@ _SUM_TOLERANCE = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class LdaModel:
-    """Latent Dirichlet allocation: phi and alpha over a vocabulary."""
+    """Latent Dirichlet allocation: phi and alpha over a vocabulary.
+
+    >>> import numpy as np
+    >>> from sottovoce.corpus import TokenRules, Vocabulary
+    >>> words = Vocabulary.public(["debt", "loan", "baby", "birth"])
+    >>> phi = np.array([[0.5, 0], [0.5, 0], [0, 0.5], [0, 0.5]])
+    >>> LdaModel(phi, np.ones(2), words, TokenRules()).name
+    'lda'
+    """
 
     phi: NDArray[np.float32]
     """The probability of each word (row) in each latent dimension (column); columns sum to 1."""

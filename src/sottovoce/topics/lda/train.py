@@ -32,7 +32,11 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class LdaParameters:
-    """What training is told."""
+    """What training is told.
+
+    >>> LdaParameters(topics=50).iterations
+    500
+    """
 
     topics: int = 200
     iterations: int = 500
@@ -72,6 +76,12 @@ def train_lda(
     """A topic model of background texts; prior weights are asymmetric and fitted.
 
     Texts are public knowledge unless ``public`` is False; then the model's files are their owner's.
+
+    >>> from sottovoce.topics import WordChoice
+    >>> texts = ["debt loan bank credit", "baby birth womb midwife"] * 20
+    >>> asked = LdaParameters(topics=2, iterations=10, workers=1)
+    >>> train_lda(texts, asked, words=WordChoice(min_texts=1)).phi.shape
+    (8, 2)
     """
     parameters, words = parameters or LdaParameters(), words or WordChoice()
     facts = corpus_facts(texts)

@@ -33,6 +33,10 @@ class VoiceModel:
     of a post is the sum of the evidence of its distinct words; the paper's strength, breadth and
     persistence of interest, with it in place of a cosine, are the measures ``voice``, ``voice-d``,
     ``voice-t`` and ``voice-dt``. The paper has no such space.
+
+    >>> from sottovoce.topics import train_voice
+    >>> train_voice(["i paid my debt", "the bank lends money"] * 10).vocabulary.terms[:3]
+    ('bank', 'debt', 'i')
     """
 
     mentions: Mentions

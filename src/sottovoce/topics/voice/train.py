@@ -16,7 +16,11 @@ MIN_TEXTS = 10
 
 @dataclass(frozen=True)
 class VoiceParameters:
-    """Who speaks, and how near a mention is."""
+    """Who speaks, and how near a mention is.
+
+    >>> VoiceParameters(first_person=("ich", "mein")).span
+    5
+    """
 
     first_person: tuple[str, ...] = FIRST_PERSON
     span: int = 5
@@ -45,6 +49,10 @@ def train_voice(
 
     The model holds which words each text has; that is no more private than the texts, which are
     public unless ``public`` is False.
+
+    >>> texts = ["i paid my debt", "the bank lends money"] * 10
+    >>> train_voice(texts).name
+    'voice'
     """
     parameters, words = parameters or VoiceParameters(), words or voice_words()
     if words.rules.bigrams:

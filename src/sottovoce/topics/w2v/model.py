@@ -24,7 +24,14 @@ KIND = "w2v"
 
 @dataclass(frozen=True, eq=False)
 class SkipGramModel:
-    """Word vectors, one row a word."""
+    """Word vectors, one row a word.
+
+    >>> import numpy as np
+    >>> from sottovoce.corpus import TokenRules, Vocabulary
+    >>> words = Vocabulary.public(["debt", "loan"])
+    >>> SkipGramModel(np.eye(2), words, TokenRules()).dimensions
+    2
+    """
 
     vectors: NDArray[np.float32]
     vocabulary: Vocabulary

@@ -31,7 +31,11 @@ MOST_DIMENSIONS = 4096
 
 @dataclass(frozen=True)
 class SkipGramParameters:
-    """What training is told."""
+    """What training is told.
+
+    >>> SkipGramParameters(dimensions=50).epochs
+    5
+    """
 
     dimensions: int = 500
     epochs: int = 5
@@ -74,6 +78,12 @@ def train_skip_gram(
 
     Single words only: a topic's bigram becomes the mean of its words. With one worker, training
     that was interrupted and resumed ends in the same bits as one that was not.
+
+    >>> from sottovoce.topics import WordChoice
+    >>> texts = ["debt loan bank credit", "baby birth womb midwife"] * 20
+    >>> asked = SkipGramParameters(dimensions=4, epochs=1, workers=1)
+    >>> train_skip_gram(texts, asked, words=WordChoice(min_texts=1)).dimensions
+    4
     """
     parameters, words = parameters or SkipGramParameters(), words or WordChoice()
     if words.rules.bigrams:

@@ -19,7 +19,11 @@ class WordVectors(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Words and their vectors, one row each; of a repeated word the first row counts."""
+    """Words and their vectors, one row each; of a repeated word the first row counts.
+
+    >>> Embedding(("debt", "loan"), np.eye(2, dtype=np.float32)).lookup(["loan", "sea"])[1].tolist()
+    [True, False]
+    """
 
     words: tuple[str, ...]
     vectors: NDArray[np.float32]
