@@ -11,7 +11,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from sottovoce.corpus.simulate import SimulationParameters, simulate
+from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
 
 ROOT = Path(__file__).parents[2]
 # The test run itself, and what would install into this environment.
@@ -41,6 +41,7 @@ def write_what_the_guides_read(folder: Path) -> None:
     with gzip.open(folder / "posts.csv.gz", "wb") as out:
         pacsv.write_csv(community.posts, out)
     pq.write_table(community.truth, folder / "truth.parquet")
+    write_files(folder / "community", community)
 
 
 MADE = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -51,7 +52,7 @@ def public_objects() -> list[tuple[str, str]]:
 
 
 def marked_posts() -> list[dict[str, object]]:
-    rows = [
+    rows: list[dict[str, object]] = [
         {"author": f"user{i}", "at": f"2024-01-{i + 1:02}", "body": "the boat is at sea"}
         for i in range(9)
     ]
@@ -59,8 +60,8 @@ def marked_posts() -> list[dict[str, object]]:
 
 
 def assessed(posts: Source, **options: Any) -> sv.assess.Ranking:  # noqa: ANN401 - any option
-    columns = {"user": "author", "time": "at", "text": "body"}
-    return sv.assess_posts(posts, **columns, topics=TOPICS, measures="bow-dt", **options)
+    named: dict[str, Any] = {"user": "author", "time": "at", "text": "body", **options}
+    return sv.assess_posts(posts, topics=TOPICS, measures="bow-dt", **named)
 
 
 def released(
@@ -68,8 +69,17 @@ def released(
     folder: Path,
     **options: Any,  # noqa: ANN401 - any option
 ) -> sv.release.Release:
-    asked = {"words": ["loan", "bank", "boat"], "epsilon": 2, "precision": 2, **options}
+    asked: dict[str, Any] = {
+        "words": ["loan", "bank", "boat"],
+        "epsilon": 2,
+        "precision": 2,
+        **options,
+    }
     return sv.release_counts(documents, ledger=folder / "my.ledger", **asked)
+
+
+def same_counts(first: sv.release.Release, second: sv.release.Release) -> bool:
+    return np.array_equal(first.counts.toarray(), second.counts.toarray())
 
 
 @pytest.mark.parametrize("name", DOORS)
@@ -209,8 +219,9 @@ def test_rows_without_topics_or_with_no_post_say_what_to_give() -> None:
 
 
 def test_skipped_posts_are_told() -> None:
-    rows = [*marked_posts(), {"author": "late", "at": "some day", "body": "a loan"}]
-    with pytest.warns(UserWarning, match="of 11 rows: 1 unreadable time"):
+    rows = marked_posts()
+    rows[0] = {**rows[0], "at": "some day"}
+    with pytest.warns(UserWarning, match="of 10 rows: 1 unreadable time"):
         assessed(rows)
 
 
@@ -226,7 +237,7 @@ def test_the_same_frame_again_gives_the_same_bytes_and_spends_nothing(tmp_path: 
     first = released(notes, tmp_path, text="body", out=tmp_path / "first")
     again = released(notes.to_pandas(), tmp_path, text="body")
     rows = released(notes["body"].to_list(), tmp_path, out=tmp_path / "rows")
-    assert (first.counts != again.counts).nnz == 0
+    assert same_counts(first, again)
     for name in first.card.files:
         assert (tmp_path / "rows" / name).read_bytes() == (tmp_path / "first" / name).read_bytes()
     assert first.card == again.card == rows.card
@@ -245,7 +256,7 @@ def test_another_frame_is_another_corpus_to_the_ledger(tmp_path: Path) -> None:
 def test_a_release_from_its_folder_is_the_one_that_was_made(tmp_path: Path) -> None:
     made = released(["my loan", "a boat"], tmp_path, out=tmp_path / "out")
     found = sv.load_release(tmp_path / "out")
-    assert (found.counts != made.counts).nnz == 0
+    assert same_counts(found, made)
     assert (found.card, found.vocabulary) == (made.card, made.vocabulary)
     assert found.guarantee == sv.release.LimitedPrecision(2, 2)
     assert found.folder == tmp_path / "out"
