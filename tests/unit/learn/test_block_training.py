@@ -9,10 +9,10 @@ from support.hidden_systems import BITS, small_keys_allowed, two_keys
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn import TrainedClassifier, train
 from sottovoce.learn.arithmetic import Outline, run_together
 from sottovoce.learn.learners import block_minimiser, block_trials
 from sottovoce.learn.paillier import decrypt, encrypt
-from sottovoce.learn.protocols import TrainedClassifier, train
 from sottovoce.learn.protocols.block_training import (
     BlockData,
     BlockLayout,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sottovoce.learn.runs.terms import RunTerms
 
 VERSION = 1
+SHARED_VERSION = 2  # of terms with shared features; all others are as they were in version 1
 _Terms = TypeVar("_Terms")
 
 
@@ -30,7 +31,8 @@ class Kind(NamedTuple):
 
 def terms_to_bytes(terms: "RunTerms") -> bytes:
     """A version and every field."""
-    return encoded({"version": VERSION, "terms": _written(terms, _TERMS)})
+    version = SHARED_VERSION if terms.shared else VERSION
+    return encoded({"version": version, "terms": _written(terms, _KINDS[version])})
 
 
 def terms_from_bytes(data: bytes, made: Callable[..., _Terms]) -> _Terms:
@@ -38,14 +40,19 @@ def terms_from_bytes(data: bytes, made: Callable[..., _Terms]) -> _Terms:
     try:
         value = decoded(data)
         record = _record(value, {"version", "terms"})
-        if record["version"] != VERSION:
-            raise DamagedTermsError(
-                f"a run's terms must be of version {VERSION}, got {record['version']!r}; use the "
-                "same release of Sottovoce at all parties."
-            )
-        return made(**_read(record["terms"], _TERMS))
+        kinds = _known_kinds(record["version"])
+        return made(**_read(record["terms"], kinds))
     except (DamagedMessageError, InputError, TypeError, ValueError, OverflowError) as error:
         raise DamagedTermsError(f"these bytes are no terms of a run: {error}") from error
+
+
+def _known_kinds(version: Value) -> Mapping[str, Kind]:
+    if not isinstance(version, int) or version not in _KINDS:
+        raise DamagedTermsError(
+            f"a run's terms must be of version {VERSION} or {SHARED_VERSION}, got {version!r}; use "
+            "the same release of Sottovoce at all parties."
+        )
+    return _KINDS[version]
 
 
 def _written(thing: object, kinds: Mapping[str, Kind]) -> dict[str, Value]:
@@ -96,6 +103,12 @@ def _texts(value: Value) -> tuple[str, ...]:
     if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
         raise DamagedTermsError("a field must be a list of texts.")
     return tuple(str(item) for item in value)
+
+
+def _some_texts(value: Value) -> tuple[str, ...]:
+    if not value:
+        raise DamagedTermsError("a field must be a list of at least one text.")
+    return _texts(value)
 
 
 def _flag(value: Value) -> bool:
@@ -204,3 +217,4 @@ _TERMS = {
     "contributors": TEXTS,
     "offset": maybe(WORD),
 }
+_KINDS = {VERSION: _TERMS, SHARED_VERSION: {**_TERMS, "shared": Kind(tuple, _some_texts)}}
