@@ -161,7 +161,7 @@ class HiddenParties:
     keys: tuple[PrivateKey, PrivateKey]
 
     def asked(self, rows: Floats) -> tuple[Signs, Traffic]:
-        """Private Text Classification, Protocol 3, corrected, as the first peer."""
+        """Classify as the first peer, by the hidden mode's protocol."""
         asker, known = self.terms.peers[0], self.classifier
         query = QueryTerms(
             new_session(),
