@@ -136,7 +136,8 @@ def test_an_undecided_label_is_none_where_labels_are_no_texts() -> None:
 
 
 def test_holders_whose_labels_are_of_different_kinds_have_names() -> None:
-    assert LabelValues.of([[1, 2], ["1", "2"]]).of_names(["1", "2"]).tolist() == ["1", "2"]
+    mixed = LabelValues.of([[1, 0], [True, False]])
+    assert mixed.of_names(["1", "True"]).tolist() == ["1", "True"]
 
 
 def test_a_result_prints_counts_and_nothing_that_anybody_holds() -> None:
