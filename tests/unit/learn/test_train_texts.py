@@ -167,7 +167,12 @@ def test_texts_are_evaluated_on_what_was_held_out_or_is_given() -> None:
 
 def test_a_hidden_evaluation_of_rows_counts_every_row() -> None:
     peers = dict(zip(NAMES, small_peers(width=3), strict=True))
-    recipe = {"key_bits": BITS, "solver": "dealer", "fraction_bits": 16, "penalty": 0.1}
+    recipe: dict[str, Any] = {
+        "key_bits": BITS,
+        "solver": "dealer",
+        "fraction_bits": 16,
+        "penalty": 0.1,
+    }
     held = {name: (x[: 3 + at], y[: 3 + at]) for at, (name, (x, y)) in enumerate(peers.items())}
     with small_keys_allowed():
         hidden = train(
@@ -218,6 +223,32 @@ def test_what_is_no_holder_is_refused_without_its_text(
     with pytest.raises(error, match=text) as refused:
         train(holders, text="body", label="kind", **options)
     assert PRIVATE not in str(refused.value)
+
+
+def test_sentences_stay_with_their_documents() -> None:
+    """A word of five sentences of one document is that document's alone."""
+    given = {
+        name: Documents.of([*texts, *["rarity"] * 6], [*labels, *["ham"] * 6],
+                           [*range(40), *[40] * 6])
+        for name, (texts, labels) in PAIRS.items()
+    }  # fmt: skip
+    options: dict[str, Any] = {"words": [*WORDS, "rarity"], "penalty": 0.1}
+    assert "rarity" not in train(given, **options).kept_
+    apart = {name: Documents.of(each.texts, each.labels) for name, each in given.items()}
+    assert "rarity" in train(apart, **options).kept_
+
+
+def test_a_label_that_no_holder_has_is_there_if_it_is_named() -> None:
+    numbers = {name: (texts, [len(label) for label in labels]) for name, (texts, labels) in
+               PAIRS.items()}  # fmt: skip
+    trained = train(numbers, labels=[3, 4, 7], **HASHED)
+    assert trained.classes_.tolist() == [3, 4, 7]
+
+
+def test_one_holder_alone_is_no_list_of_holders() -> None:
+    frame = pd.DataFrame(columns(*PAIRS["ada"]))
+    with pytest.raises(InputError, match="several holders, by name or in a list, got one DataFra"):
+        train(frame, text="body", label="kind")
 
 
 def test_a_single_text_is_no_list_of_texts_to_classify() -> None:

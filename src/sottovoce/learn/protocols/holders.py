@@ -83,6 +83,11 @@ def named_holders(peers: Sequence[_Given] | Mapping[str, _Given]) -> dict[str, _
     """Holders by name; those of a list are numbered."""
     if isinstance(peers, Mapping):
         return dict(peers)
+    if not isinstance(peers, list | tuple):
+        raise InputError(
+            "peers must be several holders, by name or in a list, got one "
+            f"{type(peers).__name__}; pass {{name: holder, ...}}."
+        )
     width = len(str(max(len(peers) - 1, 0)))
     return {f"peer{at:0{width}}": given for at, given in enumerate(peers)}
 

@@ -81,9 +81,13 @@ def train(
     """
     if mode not in MODES:
         raise ParameterError(f"mode must be one of {', '.join(MODES)}, got {mode!r}.")
-    holders, recipe = _holders(peers, Columns(text, label), features, options)
-    if isinstance(holders, TextHolders) and shared is not None:
-        raise ParameterError("shared is for holders of rows of numbers, not of texts.")
+    given = named_holders(peers)
+    columns = Columns(text, label)
+    recipe, holders = None, _holders(given, columns, features, labels)
+    if isinstance(holders, TextHolders):
+        if shared is not None:
+            raise ParameterError("shared is for holders of rows of numbers, not of texts.")
+        recipe = _text_recipe(options)
     connection = InProcess(holders.examples, keys)
     terms = RunTerms(
         new_session(),
@@ -107,23 +111,26 @@ def train(
 
 
 def _holders(
-    peers: Sequence[Any] | Mapping[str, Any],
+    given: Mapping[str, Any],
     columns: Columns,
     features: Sequence[str] | Sequence[Sequence[str]] | None,
-    options: dict[str, Any],
-) -> tuple[RowHolders | TextHolders, TextRecipe | None]:
-    """The holders, and how texts become rows; takes its part out of the options."""
-    given = named_holders(peers)
+    labels: Sequence[Any] | None,
+) -> RowHolders | TextHolders:
     texts = columns != Columns() or any(holds_text(each) for each in given.values())
     if not texts:
-        return RowHolders.of(given, features), None
+        return RowHolders.of(given, features)
     if features is not None:
         raise ParameterError("features are for rows of numbers; for texts give words=[...].")
+    return TextHolders.of(given, columns, labels or ())
+
+
+def _text_recipe(options: dict[str, Any]) -> TextRecipe:
+    """How texts become rows; takes its part out of the options."""
     chosen = {name: options.pop(name) for name in _TEXT_OPTIONS & set(options)}
     chosen |= {name: tuple(chosen[name]) for name in _MANY if name in chosen}
     if "words" in chosen:
         chosen.setdefault("dictionary", "given")
-    return TextHolders.of(given, columns), TextRecipe(**chosen)
+    return TextRecipe(**chosen)
 
 
 def _label_names(

@@ -55,11 +55,15 @@ class TextHolders:
     features: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, given: Mapping[str, TextsGiven], columns: Columns) -> "TextHolders":
-        """Read what every holder has."""
-        pairs = {name: labelled_texts(each, columns) for name, each in given.items()}
-        examples = {name: Documents.of(*pair) for name, pair in pairs.items()}
-        return cls(examples, columns, LabelValues.of(labels for _, labels in pairs.values()))
+    def of(
+        cls, given: Mapping[str, TextsGiven], columns: Columns, labels: Sequence[Any] = ()
+    ) -> "TextHolders":
+        """Read what every holder has; ``labels`` are further ones that there may be."""
+        read = {name: labelled_documents(each, columns) for name, each in given.items()}
+        known: list[ArrayLike] = [found for _, found in read.values()]
+        further: list[ArrayLike] = [list(labels)] if labels else []
+        examples = {name: documents for name, (documents, _) in read.items()}
+        return cls(examples, columns, LabelValues.of([*known, *further]))
 
     def to_classify(self, _name: str, given: object) -> Documents:
         """Texts without labels: a list of them, or a frame with the holders' column of texts."""
@@ -71,7 +75,7 @@ class TextHolders:
 
     def to_evaluate(self, _name: str, given: TextsGiven) -> Documents:
         """Texts with labels, in any of the forms that a holder comes in."""
-        return Documents.of(*labelled_texts(given, self.columns))
+        return labelled_documents(given, self.columns)[0]
 
     def values(self, names: Iterable[str]) -> NDArray[Any]:
         """Labels in the type in which they were given."""
@@ -94,12 +98,18 @@ def holds_text(given: object) -> bool:
     return isinstance(next(iter(first), None), str)
 
 
-def labelled_texts(given: TextsGiven, columns: Columns) -> tuple[Sequence[str], ArrayLike]:
-    """One holder's texts, and labels in the type in which they came; those of files are text."""
-    if isinstance(given, Documents):
-        if given.labels is None:
-            raise NoDocumentsError("a holder must have labels to train with, got none.")
-        return given.texts, given.labels
+def labelled_documents(given: TextsGiven, columns: Columns) -> tuple[Documents, ArrayLike]:
+    """One holder's texts, and its labels in the type in which they came."""
+    if not isinstance(given, Documents):
+        texts, labels = _labelled_texts(given, columns)
+        return Documents.of(texts, labels), labels
+    if given.labels is None:
+        raise NoDocumentsError("a holder must have labels to train with, got none.")
+    return given, given.labels
+
+
+def _labelled_texts(given: object, columns: Columns) -> tuple[Sequence[str], ArrayLike]:
+    """Labels of files are text, those of frames and lists what they are there."""
     if isinstance(given, tuple | list) and len(given) == _PAIR and not _is_row(given[0]):
         return list(given[0]), given[1]
     if isinstance(given, str | PathLike):
