@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.learn.protocols import TrainedClassifier, train
+from sottovoce.learn import TrainedClassifier, train
+from sottovoce.learn.paillier import decrypt_integers
+from sottovoce.learn.runs.classifiers import read_hidden
 from support.hidden_systems import BITS, small_keys_allowed, two_keys
 
 Floats = NDArray[np.float64]
@@ -29,6 +31,18 @@ def small_peers(*, peers: int = 4, rows: int = 30, width: int = 4, seed: int = 0
 def pooled(peers: Peers) -> tuple[Floats, Floats]:
     """All peers' rows together."""
     return np.vstack([x for x, _ in peers]), np.concatenate([y for _, y in peers])
+
+
+def hidden_integers(trained: TrainedClassifier, peer: str) -> list[int]:
+    """Theta as integers: the two shares that a peer keeps, opened with both of `two_keys`."""
+    kept: Any = trained._kept(peer)["classifiers"]
+    with small_keys_allowed():
+        classifier = read_hidden(kept[0])
+        shares = zip((classifier.coordinator, classifier.key_holder), two_keys(), strict=True)
+        first, second = (decrypt_integers(array, key).ravel() for array, key in shares)
+    half = classifier.modulus // 2
+    totals = (int(one + two) for one, two in zip(first, second, strict=True))
+    return [(total + half) % classifier.modulus - half for total in totals]
 
 
 @contextmanager

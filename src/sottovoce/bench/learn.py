@@ -21,11 +21,11 @@ from sottovoce.corpus.reading import ReadOptions, open_documents
 from sottovoce.corpus.words.rules import TokenRules
 from sottovoce.data import data_file
 from sottovoce.errors import CheckFailedError
+from sottovoce.learn import TrainedClassifier, train
 from sottovoce.learn.learners.ridge import ridge_from_sums
 from sottovoce.learn.learners.statistics import example_vector_size, local_sums
 from sottovoce.learn.learners.support import all_kept
 from sottovoce.learn.paillier import cores
-from sottovoce.learn.protocols import TrainedClassifier, train
 
 KEY_BITS = 2048
 PENALTY = 0.1

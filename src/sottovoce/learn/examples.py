@@ -15,7 +15,17 @@ Rows: TypeAlias = "ArrayLike | sparse.spmatrix | sparse.sparray"
 
 
 class LeakError(InputError):
-    """What was asked for would give away what it must not."""
+    """What was asked for would give away what it must not.
+
+    Example:
+        >>> from sottovoce.learn import LeakError, train
+        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 6, [0, 1] * 6)
+        >>> try:
+        ...     train([holder] * 3, fewest_documents=1)
+        ... except LeakError:
+        ...     print("one document's word would be opened")
+        one document's word would be opened
+    """
 
 
 def checked_rows(rows: Rows) -> Floats:

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce.errors import InputError, MissingExtraError
 from sottovoce.learn.examples import Floats, LeakError
 from sottovoce.learn.party import Leakage, new_session
-from sottovoce.learn.protocols.modes import PAPER_WARNING, PaperModeWarning
+from sottovoce.learn.protocols.modes import PAPER_WARNING, PaperModeWarning, mode_recipe
 from sottovoce.learn.protocols.terms import Mode, Recipe
-from sottovoce.learn.protocols.training import mode_recipe
 from sottovoce.learn.runs.calling import called, scores
 from sottovoce.learn.runs.connection import Connection, InProcess
 from sottovoce.learn.runs.evaluating import JointEvaluation
@@ -22,6 +21,7 @@ from sottovoce.learn.runs.records import read_trained
 from sottovoce.learn.runs.terms import RunKind, RunTerms
 from sottovoce.learn.runs.values import texts as texts_of
 from sottovoce.learn.texts.documents import Documents, label_names
+from sottovoce.learn.texts.label_values import LabelValues
 from sottovoce.learn.texts.recipe import Dictionary, FeatureMap, FeatureValues, TextRecipe, Unit
 
 try:
@@ -45,7 +45,7 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         unit: what has a label: a ``document`` or a ``sentence``.
         mapping: from words to columns, for ``mapped``.
         text_options: further fields of `TextRecipe`.
-        labels: the label names; None: the peers agree on them.
+        labels: all labels; None: the peers agree on them.
         held_out: the fraction of its documents that each peer keeps for `evaluate`; with 0 it
             counts on those that were trained on.
         penalty: ridge's lambda; None chooses it, where the mode allows.
@@ -53,10 +53,19 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         keys: the coordinator's and the key holder's Paillier keys; None makes fresh ones.
 
     Attributes:
-        classes_: the label names.
+        classes_: the labels, in the type in which they were given; a federation elsewhere knows
+            them as texts.
         result_: what this machine's peer keeps of the training.
         leakage_: who learnt what.
         connection_: through which runs are done.
+
+    Example:
+        >>> from sottovoce.learn import FederatedTextClassifier
+        >>> mine = (["cheap pills now", "lunch at noon"] * 6, [1, 0] * 6)
+        >>> classifier = FederatedTextClassifier(dictionary="hashed", width=30, penalty=0.1)
+        >>> classifier = classifier.fit({"ada": mine, "ben": mine, "cy": mine})
+        >>> classifier.predict(["pills, cheap!"]).tolist()
+        [1]
     """
 
     def __init__(
@@ -70,7 +79,7 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         unit: Unit = "document",
         mapping: FeatureMap | None = None,
         text_options: Mapping[str, Any] | None = None,
-        labels: Sequence[str] | None = None,
+        labels: Sequence[Any] | None = None,
         held_out: float = 0.0,
         penalty: float | None = None,
         options: Mapping[str, Any] | None = None,
@@ -100,28 +109,33 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         if self.mode == "paper":
             warnings.warn(PAPER_WARNING, PaperModeWarning, stacklevel=2)
         self.connection_: Connection = self._connected(X)
+        self.label_values_ = LabelValues.of(self._given_labels(X))
         self.terms_ = self._terms("train", self.connection_.identities)
         kept = self.connection_.run(self.terms_, {})
         self.result_ = kept[self.connection_.here]
-        self.classes_ = np.array(texts_of(self.result_, "labels"))
+        self.classes_ = self.label_values_.of_names(texts_of(self.result_, "labels"))
         self.leakage_: Leakage = run_leakage(self.terms_)
         return self
 
     def predict(self, X: Sequence[str], *, peer: str | None = None) -> NDArray[Any]:  # noqa: N803 - sklearn's name
         """A label per text: by this peer alone in the open mode, else by a query of ``peer``.
 
-        Private Text Classification, Protocol 3. An empty name says that signs do not decide it.
+        Private Text Classification, Protocol 3. An empty label, or None where labels are no texts,
+        says that signs do not decide it.
         """
         check_is_fitted(self)
-        documents = Documents.of(list(X))
+        return self.label_values_.of_names(self._called(X, peer))
+
+    def _called(self, texts: Sequence[str], peer: str | None) -> tuple[str, ...]:
+        documents = Documents.of(list(texts))
         if self.mode == "open":
-            return np.array(called(read_trained(self.result_), documents))
+            return called(read_trained(self.result_), documents)
         asker = self.connection_.here if peer is None else peer
         terms = self._terms(
             "classify", self.connection_.identities, asker=asker, rows=len(documents)
         )
         kept = self.connection_.run(terms, {asker: documents})
-        return np.array(texts_of(kept[asker], "labels"))
+        return texts_of(kept[asker], "labels")
 
     def decision_function(self, X: Sequence[str]) -> Floats:  # noqa: N803 - sklearn's name
         """A score per text, and per label where there are more than two."""
@@ -136,7 +150,8 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         truth = label_names(y, len(X))
         if truth is None:
             raise InputError("labels must be given to score against.")
-        return float(np.mean(self.predict(X, peer=peer) == np.array(truth)))
+        check_is_fitted(self)
+        return float(np.mean(np.array(self._called(X, peer)) == np.array(truth)))
 
     def evaluate(self, *, rows: int = 0) -> JointEvaluation:
         """Counts over what all peers hold out, by a secure sum.
@@ -160,6 +175,16 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         }
         return InProcess(peers, self.keys)
 
+    def _given_labels(self, given: "Mapping[str, Given] | Connection") -> list[ArrayLike]:
+        """Every holder's labels as they came, and those of ``labels``."""
+        known: list[ArrayLike] = [] if self.labels is None else [list(self.labels)]
+        if isinstance(given, Mapping):
+            pairs = (
+                each.labels if isinstance(each, Documents) else each[1] for each in given.values()
+            )
+            known += [labels for labels in pairs if labels is not None]
+        return known
+
     def _terms(
         self, kind: RunKind, identities: Mapping[str, bytes], *, asker: str = "", rows: int = 0
     ) -> RunTerms:
@@ -170,12 +195,17 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             identities,
             self._recipe(),
             self._text(),
-            labels=() if self.labels is None else tuple(sorted(self.labels)),
+            labels=self._label_names(),
             held_out=self.held_out,
             training=b"" if kind == "train" else self.terms_.session,
             asker=asker,
             rows=rows,
         )
+
+    def _label_names(self) -> tuple[str, ...]:
+        if self.labels is None:
+            return ()
+        return tuple(sorted(label_names(self.labels, len(self.labels)) or ()))
 
     def _recipe(self) -> Recipe:
         return mode_recipe(self.mode, {**(self.options or {}), "penalty": self.penalty})

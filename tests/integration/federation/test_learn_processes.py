@@ -32,6 +32,7 @@ from sottovoce.federation.parties.launch import Launched, launched, prepare
 from sottovoce.federation.parties.words import UNKNOWN
 from sottovoce.learn.paillier import decrypt_integers
 from sottovoce.learn.protocols.hidden_training import HiddenClassifier
+from sottovoce.learn.runs import values
 from sottovoce.learn.runs.classifiers import read_hidden
 from sottovoce.learn.text_classifier import FederatedTextClassifier
 from sottovoce.learn.texts.documents import Documents
@@ -192,7 +193,7 @@ def test_the_hidden_mode_gives_the_same_integers_and_labels_as_one_process(
     assert found["labels"] == trained.predict(given["ada"][0][:8], peer="ada").tolist()
     assert "more rows classified" in refused
     here = read_hidden(kept(folder, "ben")["classifiers"][0])
-    there = trained._engine._classifier("ben")  # type: ignore[attr-defined] # of the hidden engine
+    there = read_hidden(values.parts(trained._kept("ben"), "classifiers")[0])
     assert opened(here, keys) == opened(there, keys)
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.text_runs import PUBLIC
 
+from sottovoce.errors import ParameterError
 from sottovoce.learn.party import Value, decoded, encoded
 from sottovoce.learn.protocols import Recipe
 from sottovoce.learn.runs import DamagedTermsError, RunTerms
@@ -125,7 +126,29 @@ def test_a_field_of_another_type_is_refused_or_valid(name: str, other: Value) ->
 def test_another_version_is_refused_with_what_to_do() -> None:
     whole = decoded(TERMS.to_bytes())
     assert isinstance(whole, dict)
-    with pytest.raises(DamagedTermsError, match="version 1, got 2; use the same release"):
-        RunTerms.from_bytes(encoded({**whole, "version": 2}))
+    with pytest.raises(DamagedTermsError, match="version 1 or 2, got 3; use the same"):
+        RunTerms.from_bytes(encoded({**whole, "version": 3}))
     with pytest.raises(DamagedTermsError, match="known fields"):
         RunTerms.from_bytes(encoded({**whole, "more": 1}))
+
+
+def test_shared_features_alone_make_the_second_version() -> None:
+    plain = RunTerms(TERMS.session, "train", "open", TERMS.identities, features=("one", "two"))
+    shared = replace(plain, shared=("two",))
+    versions = [decoded(terms.to_bytes()) for terms in (plain, shared)]
+    assert [each["version"] for each in versions if isinstance(each, dict)] == [1, 2]
+    assert RunTerms.from_bytes(shared.to_bytes()) == shared
+    assert RunTerms.from_bytes(plain.to_bytes()) == plain
+
+
+def test_the_second_version_has_shared_features_or_is_refused() -> None:
+    plain = RunTerms(TERMS.session, "train", "open", TERMS.identities, features=("one", "two"))
+    whole = decoded(plain.to_bytes())
+    assert isinstance(whole, dict)
+    fields = whole["terms"]
+    assert isinstance(fields, dict)
+    for shared in ((), ("three",), ("one", "one")):
+        with pytest.raises(DamagedTermsError):
+            RunTerms.from_bytes(encoded({"version": 2, "terms": {**fields, "shared": shared}}))
+    with pytest.raises(ParameterError, match="open mode"):
+        replace(plain, mode="hidden", recipe=Recipe(penalty=0.1), shared=("one",))

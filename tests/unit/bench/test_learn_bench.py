@@ -8,7 +8,7 @@ from support.trainings import pooled, small_peers
 
 from sottovoce.bench import learn
 from sottovoce.errors import CheckFailedError
-from sottovoce.learn.protocols import train
+from sottovoce.learn import train
 
 
 def test_the_check_refuses_another_theta() -> None:

@@ -9,22 +9,26 @@ from support.hidden_systems import BITS, small_keys_allowed, two_keys
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn import TrainedClassifier, train
 from sottovoce.learn.arithmetic import Outline, run_together
 from sottovoce.learn.learners import block_minimiser, block_trials
 from sottovoce.learn.paillier import decrypt, encrypt
-from sottovoce.learn.protocols import TrainedClassifier, train
+from sottovoce.learn.party import DamagedMessageError, Message, Value
+from sottovoce.learn.protocols import TrainingTerms
 from sottovoce.learn.protocols.block_training import (
     BlockData,
     BlockLayout,
     OpenedBlocks,
     common_blocks,
     lifted_blocks,
+    told_layout,
 )
 from sottovoce.learn.protocols.rado_solver import (
     RadoSolverPlan,
     answer_rado_solution,
     ask_rado_solution,
 )
+from sottovoce.learn.protocols.terms import COORDINATOR
 from sottovoce.learn.rados import block_rados, peer_blocks
 from sottovoce.learn.rados.moments import RadoMoments
 from sottovoce.learn.solve import (
@@ -68,6 +72,29 @@ def test_theta_is_that_of_plain_block_rados() -> None:
     assert trained.features_ == ("s", "a0", "a1", "b0", "c0", "c1", "c2")
     other = trained_on(peers, penalty=5000.0)
     assert np.abs(other.coef_[0] - theta).max() > 1e-5
+
+
+def test_theta_stands_in_the_order_of_the_dictionary_whatever_that_is() -> None:
+    peers = split_peers()
+    plain = trained_on(peers, penalty=50.0)
+    given = {name: (x[:, ::-1], y) for name, (x, y) in zip("cab", peers, strict=True)}
+    turned = train(given, features=[own[::-1] for own in NAMES], shared=["s"], penalty=50.0)
+    assert turned.features_ == ("a1", "a0", "s", "b0", "c2", "c1", "c0")
+    found = dict(zip(turned.features_, turned.coef_[0], strict=True))
+    wanted = [found[name] for name in plain.features_]
+    np.testing.assert_allclose(wanted, plain.coef_[0], rtol=1e-9)
+
+
+def test_a_layout_that_is_not_of_the_peers_is_refused() -> None:
+    terms = TrainingTerms(bytes(16), {name: bytes(32) for name in "abc"}, ("s", "x", "y", "z"))
+
+    def told(own: Value) -> Message:
+        return Message(bytes(16), COORDINATOR, "a", 1, "layout", {"own": own})
+
+    assert told_layout(told({"a": 1, "b": 1, "c": 1}), 1, terms).width == 4
+    for own in (1, {"a": 1, "b": 2}, {"a": 1, "b": 1, "c": 2}, {"a": 3, "b": 0, "c": 0}):
+        with pytest.raises(DamagedMessageError):
+            told_layout(told(own), 1, terms)
 
 
 def test_the_penalty_is_chosen_by_the_peers_own_rows() -> None:

@@ -8,9 +8,10 @@ from support.hidden_systems import BITS, small_keys_allowed, two_keys
 from support.trainings import pooled, quick_training, small_peers
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn import train
 from sottovoce.learn.examples import LeakError
 from sottovoce.learn.party import Exchange, new_session
-from sottovoce.learn.protocols import QueryBudget, QueryBudgetError, Recipe, TrainingTerms, train
+from sottovoce.learn.protocols import QueryBudget, QueryBudgetError, Recipe, TrainingTerms
 from sottovoce.learn.protocols.hidden_classify import (
     HiddenContributor,
     HiddenScorer,

@@ -5,22 +5,21 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.captured import captured
+from support.hidden_systems import two_keys
 from support.trainings import Peers, pooled, quick_training, small_peers
 
+from sottovoce.learn import train
 from sottovoce.learn.learners import ExampleSums, all_kept, local_sums, ridge_from_sums
 from sottovoce.learn.paillier import array_from_bytes, decrypt, decrypt_integers
 from sottovoce.learn.party import Exchange
-from sottovoce.learn.protocols import (
-    ALLOW_RARE,
-    PaperModeWarning,
-    QueryBudgetError,
-    open_training,
-    train,
-)
+from sottovoce.learn.protocols import ALLOW_RARE, PaperModeWarning, QueryBudgetError, open_training
 from sottovoce.learn.protocols.hidden_classify import HiddenScorer
-from sottovoce.learn.protocols.hidden_engine import HiddenEngine
-from sottovoce.learn.protocols.paper_engine import PaperEngine
+from sottovoce.learn.protocols.paper_classify import PaperScorer
+from sottovoce.learn.protocols.paper_training import PaperCoordinator
 from sottovoce.learn.protocols.terms import COORDINATOR
+from sottovoce.learn.runs.classifiers import read_paper
+from sottovoce.learn.runs.records import read_budget
 from sottovoce.study.learn_parts.ionosphere import ionosphere
 
 PEERS = small_peers()
@@ -62,11 +61,17 @@ def read_off(scores: Floats) -> Floats:
 
 def test_unit_vectors_give_theta_to_the_papers_coordinator() -> None:
     with quick_training(PEERS, mode="paper", statistics="exact", penalty=0.1) as trained:
-        trained.predict(unit_rows(X.mean(axis=0), X.std(axis=0)))
-        engine = trained._engine
-        assert isinstance(engine, PaperEngine)
-        theta = read_off(engine.seen_scores[-1])
+        with captured(PaperScorer) as scorers:
+            trained.predict(unit_rows(X.mean(axis=0), X.std(axis=0)))
+        theta = read_off(seen_scores(scorers))
         np.testing.assert_allclose(theta, trained.coef_[0] * X.std(axis=0), atol=1e-5)
+
+
+def seen_scores(scorers: list[PaperScorer]) -> Floats:
+    """What the paper's coordinator opens of the latest query."""
+    seen = scorers[-1].scores
+    assert seen is not None
+    return seen
 
 
 def test_unit_vectors_give_nothing_in_the_hidden_mode(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,8 +95,8 @@ def test_unit_vectors_give_nothing_in_the_hidden_mode(monkeypatch: pytest.Monkey
         assert np.abs(read_off(opened[0]) - read_off(opened[2])).max() > 0.01
         with pytest.raises(QueryBudgetError):
             trained.predict(rows)
-        assert isinstance(trained._engine, HiddenEngine)
-        assert trained._engine.budgets[COORDINATOR].left("peer0") == 1
+        kept: Any = trained._kept(COORDINATOR)["helpers"]
+        assert read_budget(kept[0]).left("peer0") == 1
 
 
 def text_peers() -> Peers:
@@ -108,11 +113,13 @@ def text_peers() -> Peers:
 
 def test_a_rare_words_row_is_its_document_for_the_papers_coordinator() -> None:
     peers = text_peers()
-    with quick_training(peers, mode="paper", statistics="exact", penalty=0.1) as trained:
-        engine = trained._engine
-        assert isinstance(engine, PaperEngine)
-        assert engine.coordinator.opened is not None
-        sums = ExampleSums.from_vector(engine.coordinator.opened, 8)
+    with (
+        captured(PaperCoordinator) as coordinators,
+        quick_training(peers, mode="paper", statistics="exact", penalty=0.1),
+    ):
+        (coordinator,) = coordinators
+        assert coordinator.opened is not None
+        sums = ExampleSums.from_vector(coordinator.opened, 8)
     np.testing.assert_array_equal(sums.products[7], peers[1][0][17])
 
 
@@ -136,11 +143,12 @@ def test_the_open_mode_opens_no_rare_words_row(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_one_peer_with_the_coordinator_reads_the_peers_before_it() -> None:
-    with quick_training(PEERS, mode="paper", statistics="exact", penalty=0.1) as trained:
-        engine = trained._engine
-        assert isinstance(engine, PaperEngine)
-        handed = [m for m in engine.exchange.views["peer1"] if m.kind == "running total"]
-        key = engine._key
+    with (
+        captured(Exchange) as exchanges,
+        quick_training(PEERS, mode="paper", statistics="exact", penalty=0.1),
+    ):
+        handed = [m for m in exchanges[0].views["peer1"] if m.kind == "running total"]
+        key = two_keys()[0]
         array = array_from_bytes(handed[-1].item("array", bytes), key.public)
         opened = decrypt_integers(array, key)
     first = local_sums(*PEERS[0], all_kept(4)).to_vector()
@@ -162,10 +170,11 @@ def feature_split(shared_data: object) -> Any:  # noqa: ANN401 - whatever it is 
 
 def test_protocol_3_as_printed_calls_everything_positive(feature_split: Any) -> None:  # noqa: ANN401 - whatever it is given
     trained, rows, _ = feature_split
-    for at, own in enumerate(SPLIT):
-        called = trained.predict(rows[:, own], peer=f"peer{at}", offset="print")
-        assert np.all(called == 1)
-    scores = trained._engine.seen_scores[-1]
+    with captured(PaperScorer) as scorers:
+        for at, own in enumerate(SPLIT):
+            called = trained.predict(rows[:, own], peer=f"peer{at}", offset="print")
+            assert np.all(called == 1)
+    scores = seen_scores(scorers)
     assert scores.mean() > 20 * scores.std()  # the offset drowns the local score
 
 
@@ -190,17 +199,15 @@ def test_the_exact_sum_of_local_scores_beats_every_offset(feature_split: Any) ->
 
 def test_a_peer_holds_theta_of_its_own_features_only(feature_split: Any) -> None:  # noqa: ANN401 - whatever it is given
     trained, _, _ = feature_split
-    engine = trained._engine
     for at, own in enumerate(SPLIT):
-        classifier = engine._peers[f"peer{at}"].classifier
+        classifier = read_paper(trained._kept(f"peer{at}")["classifiers"][0])
         assert classifier.theta.shape == (len(own) + 1,)
-        theta = decrypt(classifier.theta, engine._key)
+        theta = decrypt(classifier.theta, two_keys()[0])
         scales = classifier.standard.scales[own]
         np.testing.assert_allclose(theta[:-1], trained.coef_[0, own] * scales, atol=1e-6)
 
 
 def test_paper_rounds_are_the_printed_ones() -> None:
     with quick_training(PEERS, mode="paper") as trained:
-        assert isinstance(trained._engine.exchange, Exchange)
         kinds = {said.kind for said in trained.transcript}
         assert {"features", "key", "running total", "classifier"} <= kinds

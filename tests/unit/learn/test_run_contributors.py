@@ -17,8 +17,8 @@ from support.text_runs import (
 from support.trainings import small_peers
 
 from sottovoce.errors import ParameterError
+from sottovoce.learn import train
 from sottovoce.learn.learners.ridge import LinearModel
-from sottovoce.learn.protocols import train
 from sottovoce.learn.runs import (
     Finished,
     RunTerms,

@@ -17,6 +17,7 @@ from support.text_runs import (
 )
 
 from sottovoce.errors import ParameterError
+from sottovoce.learn import train
 from sottovoce.learn.party import (
     CorruptShareError,
     DisagreementError,
@@ -24,7 +25,7 @@ from sottovoce.learn.party import (
     Message,
     encoded,
 )
-from sottovoce.learn.protocols import AbortedError, train
+from sottovoce.learn.protocols import AbortedError
 from sottovoce.learn.runs import Holdings, make_party, read_trained, run_leakage
 from sottovoce.learn.runs.calling import models
 from sottovoce.learn.runs.dictionary import (

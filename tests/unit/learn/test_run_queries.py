@@ -21,7 +21,8 @@ from support.text_runs import (
 )
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.protocols import QueryBudgetError, train
+from sottovoce.learn import train
+from sottovoce.learn.protocols import QueryBudgetError
 from sottovoce.learn.runs import (
     DamagedResultError,
     Finished,

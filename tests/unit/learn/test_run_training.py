@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.captured import captured
 from support.hidden_systems import BITS, small_keys_allowed, two_keys
 from support.text_runs import (
     AGREED,
@@ -24,6 +25,7 @@ from support.text_runs import (
 from support.trainings import small_peers
 
 from sottovoce.errors import ParameterError, ProtocolError
+from sottovoce.learn import train
 from sottovoce.learn.paillier import decrypt_integers
 from sottovoce.learn.party import (
     DisagreementError,
@@ -33,8 +35,8 @@ from sottovoce.learn.party import (
     TooFewPartiesError,
     Value,
 )
-from sottovoce.learn.protocols import Recipe, train
-from sottovoce.learn.protocols.hidden_engine import HiddenEngine
+from sottovoce.learn.protocols import Recipe
+from sottovoce.learn.protocols.hidden_training import HiddenCoordinator, HiddenKeyHolder
 from sottovoce.learn.runs import (
     DamagedResultError,
     Holdings,
@@ -124,10 +126,9 @@ def test_a_hidden_run_has_the_very_integers_of_the_hidden_training() -> None:
         for helper, key in zip(("coordinator", "key holder"), keys, strict=True):
             brought[helper] = Holdings(key=key)
         ended = run_in_process(terms, brought)
-        alone = train(rows_of(ended.results["ada"], peers), mode="hidden", keys=keys, **options)
-        engine = alone._engine
-        assert isinstance(engine, HiddenEngine)
-        first, second = engine._coordinator.share, engine._holder.share
+        with captured(HiddenCoordinator) as coordinators, captured(HiddenKeyHolder) as holders:
+            train(rows_of(ended.results["ada"], peers), mode="hidden", keys=keys, **options)
+        first, second = coordinators[0].share, holders[0].share
         assert first is not None
         assert second is not None
         modulus = first.modulus

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 from support.trainings import quick_training
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn import train
 from sottovoce.learn.arithmetic.sign import SharedNumbers
 from sottovoce.learn.learners import all_kept
 from sottovoce.learn.party import new_session
-from sottovoce.learn.protocols import Recipe, TrainingTerms, train
+from sottovoce.learn.protocols import Recipe, TrainingTerms
 from sottovoce.learn.protocols.hidden_classify import QueryTerms, query_integers
 from sottovoce.learn.protocols.local import LocalData
 from sottovoce.learn.protocols.open_training import moments_stage, told_standard

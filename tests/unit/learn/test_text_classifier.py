@@ -61,7 +61,7 @@ def test_whole_numbers_are_labels_too() -> None:
         for name, (texts, labels) in PEERS.items()
     }
     classifier = FederatedTextClassifier(dictionary="hashed", width=30).fit(peers)
-    assert classifier.classes_.tolist() == ["0", "1"]
+    assert classifier.classes_.tolist() == [0, 1]
     texts, labels = made_texts(100, 82)
     assert classifier.score(texts, [int(label == "spam") for label in labels]) > 0.6
 

@@ -4,15 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.trainings import quick_training, small_peers
+from support.trainings import hidden_integers, quick_training, small_peers
 
 from sottovoce.errors import SottovoceError
+from sottovoce.learn import train
 from sottovoce.learn.party import Faults, StalledError, TooFewPartiesError
-from sottovoce.learn.protocols import train
-from sottovoce.learn.protocols.hidden_engine import HiddenEngine
-from sottovoce.learn.protocols.open_training import TrainingPeer
 from sottovoce.learn.protocols.stages import stage_session
-from sottovoce.learn.solve import opened_integers
+from sottovoce.learn.runs import RunParty
 
 PEERS = small_peers(peers=4, width=3)
 PLAIN = train(PEERS, penalty=0.1)
@@ -50,7 +48,8 @@ def test_an_open_training_that_ends_is_the_plain_one(kind: str) -> None:
 def test_a_hidden_training_that_ends_is_the_plain_one(kind: str) -> None:
     options: dict[str, Any] = {"mode": "hidden", "solver": "dealer", "fraction_bits": 16}
     plain = shares_opened(ended(Faults(), **options))
-    runs = [ended(Faults(seed=seed, **KINDS[kind]), **options) for seed in range(6)]
+    # At 2 in 100 lost about one run of 122 messages in ten ends; some of these six do.
+    runs = [ended(Faults(seed=seed, **KINDS[kind]), **options) for seed in range(20, 26)]
     finished = [trained for trained in runs if trained is not None]
     for trained in finished:
         assert shares_opened(trained) == plain
@@ -59,12 +58,7 @@ def test_a_hidden_training_that_ends_is_the_plain_one(kind: str) -> None:
 
 def shares_opened(trained: Any) -> list[float]:  # noqa: ANN401 - whatever it is given
     """The direction of theta: y over its largest number, whatever the prime was."""
-    engine = trained._engine
-    assert isinstance(engine, HiddenEngine)
-    own, held = engine._coordinator.share, engine._holder.share
-    assert own is not None
-    assert held is not None
-    return [float(each) for each in opened_integers(own, held)]
+    return [float(each) for each in hidden_integers(trained, "peer0")]
 
 
 def test_without_a_peer_that_falls_silent_the_training_is_that_of_the_others() -> None:
@@ -74,7 +68,7 @@ def test_without_a_peer_that_falls_silent_the_training_is_that_of_the_others() -
     # It never says which features it has, so that nobody goes on without it.
     with pytest.raises(StalledError):
         train(data, penalty=0.1, faults=faults)
-    late = Faults(silent_from={"peer2": 3})  # from its shares of the first sum's masks on
+    late = Faults(silent_from={"peer2": 4})  # from its shares of the first sum's masks on
     trained = train(data, penalty=0.1, faults=late)
     np.testing.assert_array_equal(trained.coef_, train(others, penalty=0.1).coef_)
 
@@ -82,14 +76,14 @@ def test_without_a_peer_that_falls_silent_the_training_is_that_of_the_others() -
 def test_nobody_may_drop_out_once_the_features_are_chosen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    receive = TrainingPeer.receive
+    receive = RunParty.receive
 
-    def deaf(peer: TrainingPeer, message: Any) -> Any:  # noqa: ANN401 - whatever it is given
-        statistics = stage_session(peer.terms.session, "statistics")
+    def deaf(peer: RunParty, message: Any) -> Any:  # noqa: ANN401 - whatever it is given
+        statistics = stage_session(peer.terms.session, "class 0: statistics")
         if peer.name == "peer2" and message.session == statistics:
             return []
         return receive(peer, message)
 
-    monkeypatch.setattr(TrainingPeer, "receive", deaf)
+    monkeypatch.setattr(RunParty, "receive", deaf)
     with pytest.raises(TooFewPartiesError):
         train(PEERS, penalty=0.1)

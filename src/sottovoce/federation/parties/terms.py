@@ -70,6 +70,11 @@ def _check_terms(terms: RunTerms, accepts: Accepts, name: str) -> None:
         least, got = getattr(accepts, what), getattr(terms.recipe, what)
         if got < least:
             raise NotAcceptedError(f"{name} accepts {what} from {least} on, got {got}.")
+    if terms.shared:
+        raise NotAcceptedError(
+            f"{name} accepts no run on block rados, got one with {len(terms.shared)} shared "
+            "features: the coordinator would see the peer's own sums; train without them."
+        )
     if len(terms.identities) < FEWEST_PARTIES and not accepts.two_peers:
         raise NotAcceptedError(
             f"{name} trains among at least {FEWEST_PARTIES} peers, got {len(terms.identities)}; "

@@ -24,6 +24,12 @@ class RadoBoostClassifier(TwoClassLinear):
         n_rados: how many rados.
         rounds: of boosting, one feature each.
         random_state: a seed for studies; None draws signatures from the operating system.
+
+    Example:
+        >>> from sottovoce.learn import RadoBoostClassifier
+        >>> rows, labels = [[0.0, 1.0], [1.0, 0.0]] * 10, ["no", "yes"] * 10
+        >>> RadoBoostClassifier(random_state=0).fit(rows, labels).predict([[1.0, 0.0]]).tolist()
+        ['yes']
     """
 
     def __init__(
@@ -50,6 +56,12 @@ class RadoDescentClassifier(TwoClassLinear):
         most_steps: of the descent.
         tolerance: the largest slope at which it stops.
         random_state: a seed for studies; None draws signatures from the operating system.
+
+    Example:
+        >>> from sottovoce.learn import RadoDescentClassifier
+        >>> rows, labels = [[0.0, 1.0], [1.0, 0.0]] * 10, ["no", "yes"] * 10
+        >>> RadoDescentClassifier(random_state=0).fit(rows, labels).predict([[1.0, 0.0]]).tolist()
+        ['yes']
     """
 
     def __init__(
@@ -89,6 +101,12 @@ class MLossClassifier(TwoClassLinear):
         low_confidence: columns whose weight in Gamma is ``epsilon``, as the intercept's is.
         epsilon: the small weight of eq. 13.
         random_state: a seed for studies; None draws signatures from the operating system.
+
+    Example:
+        >>> from sottovoce.learn import MLossClassifier
+        >>> rows, labels = [[0.0, 1.0], [1.0, 0.0]] * 10, ["no", "yes"] * 10
+        >>> MLossClassifier(random_state=0).fit(rows, labels).predict([[1.0, 0.0]]).tolist()
+        ['yes']
     """
 
     def __init__(
@@ -125,6 +143,12 @@ class SummedRidgeClassifier(TwoClassLinear):
         penalty: lambda; None chooses it by cross-validation from the folds' sums.
         penalties: the candidates.
         folds: how many folds; row i is in fold i modulo folds.
+
+    Example:
+        >>> from sottovoce.learn import SummedRidgeClassifier
+        >>> rows, labels = [[0.0, 1.0], [1.0, 0.0]] * 10, ["no", "yes"] * 10
+        >>> SummedRidgeClassifier(penalty=0.1).fit(rows, labels).predict([[1.0, 0.0]]).tolist()
+        ['yes']
     """
 
     def __init__(

@@ -48,7 +48,17 @@ class LateMessageError(OutOfOrderError):
 
 
 class TooFewPartiesError(ProtocolError):
-    """Fewer parties took part than the protocol needs."""
+    """Fewer parties took part than the protocol needs.
+
+    Example:
+        >>> from sottovoce.learn import TooFewPartiesError, train
+        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 6, [0, 1] * 6)
+        >>> try:
+        ...     train([holder, holder])
+        ... except TooFewPartiesError:
+        ...     print("two alone would learn each other's sums")
+        two alone would learn each other's sums
+    """
 
 
 class DisagreementError(ProtocolError):

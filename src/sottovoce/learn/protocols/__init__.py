@@ -4,7 +4,6 @@ from sottovoce.learn.protocols.budget import QueryBudget, QueryBudgetError
 from sottovoce.learn.protocols.modes import DroppedFeaturesWarning, PaperModeWarning, mode_leakage
 from sottovoce.learn.protocols.stages import AbortedError
 from sottovoce.learn.protocols.terms import ALLOW_RARE, Mode, Recipe, TrainingTerms
-from sottovoce.learn.protocols.training import TrainedClassifier, train
 
 __all__ = [
     "ALLOW_RARE",
@@ -15,8 +14,6 @@ __all__ = [
     "QueryBudget",
     "QueryBudgetError",
     "Recipe",
-    "TrainedClassifier",
     "TrainingTerms",
     "mode_leakage",
-    "train",
 ]

@@ -23,7 +23,13 @@ from sottovoce.learn.learners.choosing import penalty_from_errors
 from sottovoce.learn.learners.mloss import block_minimiser
 from sottovoce.learn.learners.ridge import LinearModel
 from sottovoce.learn.party import DamagedMessageError, Message, Value
-from sottovoce.learn.protocols.open_training import model_piece, told_model
+from sottovoce.learn.protocols.local import LocalData, feature_places
+from sottovoce.learn.protocols.open_training import (
+    agreeing_coordinator,
+    agreeing_peer,
+    model_piece,
+    told_model,
+)
 from sottovoce.learn.protocols.solving import Made
 from sottovoce.learn.protocols.stages import Script, Stage, Staged
 from sottovoce.learn.protocols.summing import SumStage
@@ -33,7 +39,17 @@ from sottovoce.learn.rados.blocks import BlockName, PeerBlocks, peer_blocks
 from sottovoce.learn.rados.moments import RadoMoments
 from sottovoce.learn.sums import Identity
 
-STAGES = ("blocks", "common", "rados", "trials", "errors", "model")
+STAGES = (
+    "features",
+    "agreed",
+    "layout",
+    "blocks",
+    "common",
+    "rados",
+    "trials",
+    "errors",
+    "model",
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +77,24 @@ class BlockLayout:
         return np.arange(start, start + self.own[peer])
 
 
+def block_layout(
+    holdings: Mapping[str, NDArray[np.bool_]], shared: NDArray[np.intp]
+) -> tuple[BlockLayout, NDArray[np.intp]]:
+    """Where the features of peers that have these stand in theta, and in the dictionary."""
+    width = len(next(iter(holdings.values())))
+    common = np.isin(np.arange(width), shared)
+    for name, has in holdings.items():
+        if not has[shared].all():
+            raise InputError(f"{name} must have every shared feature; share only what all have.")
+        if not (has & ~common).any():
+            raise InputError(f"{name} must have at least one feature of its own.")
+    own = {name: np.flatnonzero(has & ~common) for name, has in sorted(holdings.items())}
+    order = np.concatenate([shared, *own.values()])
+    if len(order) != width or len(set(order.tolist())) != width:
+        raise InputError("a feature must be shared by all peers or belong to one of them.")
+    return BlockLayout(len(shared), {name: len(places) for name, places in own.items()}), order
+
+
 @dataclass(frozen=True, repr=False)
 class BlockData:
     """One peer's rows: shared features, own features and signs."""
@@ -69,6 +103,12 @@ class BlockData:
     own: Floats
     signs: Floats
     identity: Identity = field(default_factory=Identity)
+
+    @classmethod
+    def of(cls, data: LocalData, shared: NDArray[np.intp]) -> "BlockData":
+        """Told apart by where the shared features stand in the dictionary."""
+        own = np.flatnonzero(data.has & ~np.isin(np.arange(data.has.size), shared))
+        return cls(data.rows[:, shared], data.rows[:, own], data.signs, data.identity)
 
     def blocks(self, folds: int) -> list[PeerBlocks]:
         """Its blocks, for each fold that will be opened."""
@@ -85,16 +125,22 @@ class BlockPeer(Staged):
     """A peer: gives sums over blocks of its own features, and judges candidates on its own rows."""
 
     def __init__(
-        self, name: str, terms: TrainingTerms, layout: BlockLayout, data: BlockData
+        self, name: str, terms: TrainingTerms, shared: tuple[str, ...], data: LocalData
     ) -> None:
         super().__init__(name, terms.session, STAGES, self._script())
-        self.terms, self.layout, self.data = terms, layout, data
+        self.terms, self.data = terms, data
+        self._shared = feature_places(shared, terms.features)
         self.model: LinearModel | None = None
         self.penalty = 0.0
 
     def _script(self) -> Script:
-        terms, layout, data = self.terms, self.layout, self.data
+        terms, data = self.terms, BlockData.of(self.data, self._shared)
         folds = terms.recipe.opened_folds
+        yield from agreeing_peer(self.name, terms, self.data)
+        told = yield Stage("layout", self._listening("layout"))
+        layout = told_layout(told.heard[COORDINATOR], len(self._shared), terms)
+        if layout.own[self.name] != data.own.shape[1]:
+            raise DamagedMessageError(f"the layout must have as many features of {self.name}'s.")
         blocks = data.blocks(folds)
         names: dict[str, Value] = {"names": tuple(_table(part) for part in blocks)}
         yield Stage("blocks", lambda s: Teller(self.name, s, "blocks", {COORDINATOR: names}))
@@ -121,15 +167,21 @@ class BlockPeer(Staged):
 class BlockCoordinator(Staged):
     """Sees rados of at least five rows each, solves eq. 14, and tells theta."""
 
-    def __init__(self, terms: TrainingTerms, layout: BlockLayout) -> None:
+    def __init__(self, terms: TrainingTerms, shared: tuple[str, ...]) -> None:
         super().__init__(COORDINATOR, terms.session, STAGES, self._script())
-        self.terms, self.layout = terms, layout
+        self.terms = terms
+        self._shared = feature_places(shared, terms.features)
         self.model: LinearModel | None = None
         self.penalty = 0.0
+        self.holdings: dict[str, Floats] = {}
 
     def _script(self) -> Script:
-        terms, layout = self.terms, self.layout
+        terms = self.terms
         folds, peers = terms.recipe.opened_folds, terms.peers
+        self.holdings = yield from agreeing_coordinator(terms)
+        held = {name: np.asarray(has, bool) for name, has in self.holdings.items()}
+        layout, order = block_layout(held, self._shared)
+        yield Stage("layout", self._telling("layout", {"own": dict(layout.own)}))
         heard = yield Stage("blocks", lambda s: Listener(COORDINATOR, s, "blocks", peers))
         given = {peer: told_blocks(heard.heard[peer], folds, layout) for peer in peers}
         common = common_blocks(given)
@@ -149,7 +201,8 @@ class BlockCoordinator(Staged):
             self.penalty = penalty_from_errors(trials, errors).penalty
         else:
             self.penalty = terms.recipe.penalty
-        theta = sets.solved(range(folds), self.penalty)
+        theta = np.zeros(layout.width)
+        theta[order] = sets.solved(range(folds), self.penalty)
         self.model = LinearModel(theta, 0.0)
         yield Stage("model", self._telling("model", model_piece(self.model, self.penalty)))
 
@@ -243,6 +296,18 @@ def told_trials(
     if thetas.shape != (len(keys), layout.width):
         raise DamagedMessageError("a classifier must come for every candidate and fold.")
     return dict(zip(keys, thetas, strict=True))
+
+
+def told_layout(message: Message, shared: int, terms: TrainingTerms) -> BlockLayout:
+    """How many features everybody has."""
+    own = message.payload.get("own")
+    if not isinstance(own, Mapping) or set(own) != set(terms.peers):
+        raise DamagedMessageError("a layout must say of every peer how many features it has.")
+    counts = {name: count for name, count in own.items() if isinstance(count, int) and count > 0}
+    layout = BlockLayout(shared, counts)
+    if len(counts) != len(own) or layout.width != len(terms.features):
+        raise DamagedMessageError(f"a layout must be of {len(terms.features)} features in all.")
+    return layout
 
 
 def told_blocks(message: Message, folds: int, layout: BlockLayout) -> list[frozenset[BlockName]]:

@@ -15,7 +15,18 @@ from sottovoce.learn.protocols.terms import Recipe
 
 
 class QueryBudgetError(ProtocolError):
-    """A peer has used up its budget of rows to classify."""
+    """A peer has used up its budget of rows to classify.
+
+    Example:
+        >>> from sottovoce.learn import QueryBudgetError
+        >>> from sottovoce.learn.protocols import QueryBudget
+        >>> budget = QueryBudget(["ada", "ben"], rows=3)
+        >>> try:
+        ...     budget.spend("ada", 4)
+        ... except QueryBudgetError:
+        ...     print("ada may ask for", budget.left("ada"), "rows")
+        ada may ask for 3 rows
+    """
 
 
 class QueryBudget:

@@ -1,7 +1,9 @@
 """The trust modes by name, and who learns what in each."""
 
 from dataclasses import replace
+from typing import Any
 
+from sottovoce.errors import ParameterError
 from sottovoce.learn.party import Leakage, Learns
 from sottovoce.learn.protocols.terms import Mode, Recipe
 
@@ -11,12 +13,36 @@ _ASSUMES = (
 )
 
 
+DEFAULT_PENALTY = 0.1
+
+
 class PaperModeWarning(UserWarning):
-    """The paper's arrangement: whoever coordinates can read everything."""
+    """The paper's arrangement: whoever coordinates can read everything.
+
+    Example:
+        An error where nobody may use that mode:
+
+        >>> import warnings
+        >>> from sottovoce.learn import PaperModeWarning
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("error", PaperModeWarning)
+    """
 
 
 class DroppedFeaturesWarning(UserWarning):
-    """Features that one peer alone has are not trained on."""
+    """Features that one peer alone has are not trained on.
+
+    Example:
+        >>> import warnings
+        >>> from sottovoce.learn import DroppedFeaturesWarning, train
+        >>> holder = ([[0.0, 1.0, 0.5], [1.0, 0.0, 0.7]] * 6, [0, 1] * 6)
+        >>> names = [["a", "b", f"of {peer} alone"] for peer in range(3)]
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", DroppedFeaturesWarning)
+        ...     trained = train([holder] * 3, features=names, penalty=0.1)
+        >>> trained.kept_
+        ('a', 'b')
+    """
 
 
 DROPPED_WARNING = (
@@ -32,6 +58,20 @@ PAPER_WARNING = (
     "mode='paper' is for reproducing the paper: its coordinator holds the key, so that it can read "
     "every peer's sums, theta and every score; use mode='open' or mode='hidden' on private text."
 )
+
+
+def mode_recipe(mode: Mode, options: dict[str, Any]) -> Recipe:
+    """A recipe from a user's options, with what the mode needs where nothing is said."""
+    unknown = set(options) - set(Recipe.__dataclass_fields__)
+    if unknown:
+        known = ", ".join(Recipe.__dataclass_fields__)
+        raise ParameterError(f"options must be among {known}; got {', '.join(sorted(unknown))}.")
+    if mode == "paper":
+        options = {"statistics": "rados", **options}
+    chosen_by_folds = mode == "open" and options.get("statistics", "exact") == "exact"
+    if not chosen_by_folds and options.get("penalty") is None:
+        options = {**options, "penalty": DEFAULT_PENALTY}
+    return Recipe(**options)
 
 
 def mode_leakage(mode: Mode, recipe: Recipe, *, blocks: bool = False) -> Leakage:
@@ -147,14 +187,16 @@ def _blocks(recipe: Recipe) -> Leakage:
     learns = (
         Learns(
             "coordinator",
-            "which values of the shared features each peer has in at least five rows; for each of "
+            "which peers have which features; which values of the shared features each peer has in "
+            "at least five rows; for each of "
             f"these and each label{folds}, each peer's sum of its rows, since their features are "
             "different ones, and no support is asked for: a word that one row of a block uses "
             "stands in its sum; theta; of rows whose parts several peers hold, each row's score",
         ),
         Learns(
             "every peer",
-            "the values of the shared features that all peers have; the candidates' thetas and "
+            "how many features each peer has; the values of the shared features that all peers "
+            "have; the candidates' thetas and "
             "theta, with which it classifies by itself; of rows whose parts it and other peers "
             "hold, each row's score",
         ),

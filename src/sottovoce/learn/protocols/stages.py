@@ -29,7 +29,16 @@ REFUSALS = (
 
 
 class AbortedError(ProtocolError):
-    """This party has ended its run with an error, and takes nothing more."""
+    """This party has ended its run with an error, and takes nothing more.
+
+    Example:
+        >>> from sottovoce.learn import AbortedError
+        >>> try:
+        ...     raise AbortedError("ada has ended this run with an error; start another.")
+        ... except AbortedError as ended:
+        ...     print(ended)
+        ada has ended this run with an error; start another.
+    """
 
 
 class Stage(NamedTuple):

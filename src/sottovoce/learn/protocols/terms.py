@@ -18,6 +18,7 @@ Mode: TypeAlias = Literal["open", "hidden", "paper"]
 Statistics: TypeAlias = Literal["exact", "rados"]
 SumWay: TypeAlias = Literal["masks", "packed"]
 Solver: TypeAlias = Literal["masked", "dealer", "chebyshev"]
+Offset: TypeAlias = Literal["print", "mean"]
 AllowRare: TypeAlias = Literal["a word of one document is that document"]
 ALLOW_RARE: AllowRare = "a word of one document is that document"
 COORDINATOR, KEY_HOLDER = "coordinator", "key holder"

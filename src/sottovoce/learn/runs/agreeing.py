@@ -148,8 +148,11 @@ def lifted_rows(examples: Examples, features: Features | None, agreed: Agreed) -
         if features is None:
             raise WrongExamplesError("documents need the features of the run.")
         return features.rows(examples.texts)
+    places = own_columns(examples, agreed.features)
+    if np.array_equal(places, np.arange(len(agreed.features))):
+        return examples.rows
     whole = np.zeros((len(examples), len(agreed.features)))
-    whole[:, own_columns(examples, agreed.features)] = examples.rows
+    whole[:, places] = examples.rows
     return whole
 
 

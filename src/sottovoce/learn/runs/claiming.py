@@ -1,13 +1,12 @@
 """Which features each peer adds to a score: the coordinator knows who has which, and says so."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.learn.party import DisagreementError, Value
-from sottovoce.learn.protocols.engines import Query, claims
 from sottovoce.learn.protocols.stages import Stage
 from sottovoce.learn.protocols.telling import Listener, Teller
 from sottovoce.learn.protocols.terms import COORDINATOR
@@ -30,11 +29,18 @@ def claiming_coordinator(
         return
     kept = values.part(record, "holdings")
     holdings = {name: values.array(kept, name, "|b1") for name in terms.order}
-    nothing = np.zeros((0, 0))
-    parts = {terms.asker: nothing} if terms.offset else dict.fromkeys(terms.order, nothing)
-    claimed = claims(Query(terms.asker, parts, terms.offset), holdings)
+    claimed = claims(terms.order, holdings)
     pieces: dict[str, dict[str, Value]] = {name: {"own": claimed[name]} for name in terms.order}
     yield Stage(CLAIMS, lambda s: Teller(COORDINATOR, s, CLAIMS, pieces))
+
+
+def claims(order: Sequence[str], holdings: Mapping[str, Mask]) -> dict[str, Mask]:
+    """Which features each contributor adds: its own that nobody before it has, the asker first."""
+    taken, claimed = np.zeros_like(holdings[order[0]]), {}
+    for name in order:
+        claimed[name] = holdings[name] & ~taken
+        taken |= holdings[name]
+    return claimed
 
 
 def claiming_peer(name: str, terms: RunTerms, width: int) -> Generator[Stage, Any, Mask]:

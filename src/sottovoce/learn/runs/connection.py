@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from sottovoce.learn.party import Leakage, Value
+from sottovoce.learn.party import Faults, Leakage, Value
 from sottovoce.learn.party.exchange import Traffic
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn.runs.holdings import Holdings
@@ -49,7 +49,9 @@ class InProcess:
     def __init__(self, peers: Mapping[str, Examples], keys: tuple[Any, Any] | None = None) -> None:
         self._examples = dict(peers)
         self._identities = {name: Identity() for name in peers}
-        self._keys = keys
+        self._keys: dict[str, Any] = {}
+        if keys is not None:
+            self._keys = dict(zip((COORDINATOR, KEY_HOLDER), keys, strict=True))
         self._kept: dict[bytes, dict[str, Mapping[str, Value]]] = {}
         self.last: Finished | None = None
 
@@ -73,13 +75,24 @@ class InProcess:
         """Who learnt what from the latest run."""
         return None if self.last is None else self.last.leakage
 
+    def kept(self, training: bytes) -> Mapping[str, Mapping[str, Value]]:
+        """What each party keeps of a training by now; those that fell silent keep nothing."""
+        return self._kept.get(training, {})
+
     def run(
-        self, terms: RunTerms, examples: Mapping[str, Examples]
+        self,
+        terms: RunTerms,
+        examples: Mapping[str, Examples],
+        *,
+        faults: Faults | None = None,
     ) -> Mapping[str, Mapping[str, Value]]:
-        """Run all parties to the end, and keep what they keep."""
+        """Run all parties to the end, and keep what they keep.
+
+        ``faults`` is what goes wrong between them, for tests.
+        """
         brought = {**self._examples, **examples}
         holdings = {name: self._holdings(name, terms, brought) for name in terms.parties}
-        self.last = run_in_process(terms, holdings)
+        self.last = run_in_process(terms, holdings, faults=faults)
         if terms.kind == "train":
             self._kept[terms.session] = dict(self.last.results)
         for name, result in self.last.results.items():
@@ -94,11 +107,10 @@ class InProcess:
         return Holdings(self._identities.get(name), brought.get(name), key, earlier)
 
     def _key(self, name: str, terms: RunTerms) -> Any:  # noqa: ANN401 - masks need no gmpy2
-        if terms.mode == "open" and KEY_HOLDER not in terms.parties:
+        if terms.mode == "open" and name == COORDINATOR:
             return None
-        if self._keys is None:
+        if name not in self._keys:
             from sottovoce.learn.paillier import generate_key  # noqa: PLC0415 - likewise
 
-            bits = terms.recipe.key_bits
-            self._keys = (generate_key(bits), generate_key(bits))
-        return self._keys[0 if name == COORDINATOR else 1]
+            self._keys[name] = generate_key(terms.recipe.key_bits)
+        return self._keys[name]

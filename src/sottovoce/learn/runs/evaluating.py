@@ -150,6 +150,14 @@ class JointEvaluation:
     Attributes:
         labels: the label names.
         counts: rows by true label (down) and called label (across), undecided ones last.
+
+    Example:
+        >>> from sottovoce.learn import train
+        >>> mine = (["cheap pills now", "lunch at noon"] * 8, ["spam", "ham"] * 8)
+        >>> trained = train({"ada": mine, "ben": mine, "cy": mine}, held_out=0.25, penalty=0.1)
+        >>> found = trained.evaluate()
+        >>> found.count, found.misclassification
+        (12, 0.0)
     """
 
     labels: tuple[str, ...]

@@ -27,7 +27,7 @@ def run_leakage(terms: RunTerms) -> Leakage:
         return _query(terms)
     if terms.kind == "evaluate":
         return _evaluation(terms)
-    inner = _rados() if terms.kind == "rados" else mode_leakage(terms.mode, terms.recipe)
+    inner = _rados() if terms.kind == "rados" else _training(terms)
     before = {
         "coordinator": [*_dictionary(terms), *_labels(terms, told=False)],
         "every peer": [*_columns(terms), *_labels(terms, told=True)],
@@ -40,6 +40,10 @@ def run_leakage(terms: RunTerms) -> Leakage:
     )
     told = Leakage(inner.protocol, rows, _collusion(terms, inner.collusion), _assumes(terms, inner))
     return among(len(terms.peers), told)
+
+
+def _training(terms: RunTerms) -> Leakage:
+    return mode_leakage(terms.mode, terms.recipe, blocks=bool(terms.shared))
 
 
 def _query(terms: RunTerms) -> Leakage:

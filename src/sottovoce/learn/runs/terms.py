@@ -6,8 +6,7 @@ from typing import Literal, Self, TypeAlias, get_args
 
 from sottovoce.errors import ParameterError, check_choice
 from sottovoce.learn.party.message import SESSION_BYTES
-from sottovoce.learn.protocols.engines import Offset
-from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, Mode, Recipe
+from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
 from sottovoce.learn.sums.rules import checked_parties
 from sottovoce.learn.texts.recipe import MOST_FEATURES, TextRecipe
 
@@ -43,6 +42,8 @@ class RunTerms:
         offset: what they add: nothing said, their own rows of the same entities; ``mean`` or
             ``print``, a rado in place of entities that they do not know.
         rows: how many rows it asks for; of a hidden evaluation, how many of each peer are used.
+        shared: the features that all peers have, where each has others of its own besides and
+            nobody can match entities: trains on basic block rados (open mode, masks).
     """
 
     session: bytes
@@ -60,12 +61,14 @@ class RunTerms:
     rows: int = 0
     contributors: tuple[str, ...] = ()
     offset: Offset | None = None
+    shared: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, KINDS)
         check_choice("mode", self.mode, MODES)
         self._check_peers()
         self._check_features()
+        self._check_shared()
         self._check_labels()
         if not 0 <= self.held_out <= 0.5:  # noqa: PLR2004 - at least half is trained on
             raise ParameterError(f"held_out must be from 0 to 0.5, got {self.held_out}.")
@@ -135,6 +138,18 @@ class RunTerms:
         if len(set(self.features)) != len(self.features) or len(self.features) > MOST_FEATURES:
             raise ParameterError(
                 f"features must differ and be at most {MOST_FEATURES}, got {len(self.features)}."
+            )
+
+    def _check_shared(self) -> None:
+        if not self.shared:
+            return
+        if self.mode != "open" or self.recipe.way != "masks" or self.kind != "train":
+            raise ParameterError("shared features are for the open mode, with way='masks'.")
+        unknown = set(self.shared) - set(self.features)
+        if unknown or len(set(self.shared)) != len(self.shared):
+            raise ParameterError(
+                f"shared features must be among the run's {len(self.features)}, each once, got "
+                f"{len(unknown)} others of {len(self.shared)}."
             )
 
     def _check_labels(self) -> None:

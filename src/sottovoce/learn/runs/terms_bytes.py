@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sottovoce.learn.runs.terms import RunTerms
 
 VERSION = 1
+SHARED_VERSION = 2  # of terms with shared features; all others are as they were in version 1
 _Terms = TypeVar("_Terms")
 
 
@@ -45,7 +46,9 @@ class Kind(NamedTuple):
 
 def terms_to_bytes(terms: "RunTerms") -> bytes:
     """A version and every field."""
-    return encoded({"version": VERSION, "terms": _written(terms, kinds_of(type(terms)))})
+    version = SHARED_VERSION if terms.shared else VERSION
+    kinds = _versions(type(terms))[version]
+    return encoded({"version": version, "terms": _written(terms, kinds)})
 
 
 def terms_from_bytes(data: bytes, made: type[_Terms]) -> _Terms:
@@ -53,14 +56,20 @@ def terms_from_bytes(data: bytes, made: type[_Terms]) -> _Terms:
     try:
         value = decoded(data)
         record = _record(value, {"version", "terms"})
-        if record["version"] != VERSION:
-            raise DamagedTermsError(
-                f"a run's terms must be of version {VERSION}, got {record['version']!r}; use the "
-                "same release of Sottovoce at all parties."
-            )
-        return made(**_read(record["terms"], kinds_of(made)))
+        kinds = _known_kinds(record["version"], made)
+        return made(**_read(record["terms"], kinds))
     except (DamagedMessageError, InputError, TypeError, ValueError, OverflowError) as error:
         raise DamagedTermsError(f"these bytes are no terms of a run: {error}") from error
+
+
+def _known_kinds(version: Value, made: type) -> Mapping[str, Kind]:
+    known = _versions(made)
+    if not isinstance(version, int) or version not in known:
+        raise DamagedTermsError(
+            f"a run's terms must be of version {VERSION} or {SHARED_VERSION}, got {version!r}; use "
+            "the same release of Sottovoce at all parties."
+        )
+    return known[version]
 
 
 def _written(thing: object, kinds: Mapping[str, Kind]) -> dict[str, Value]:
@@ -111,6 +120,12 @@ def _texts(value: Value) -> tuple[str, ...]:
     if not isinstance(value, tuple) or not all(isinstance(item, str) for item in value):
         raise DamagedTermsError("a field must be a list of texts.")
     return tuple(str(item) for item in value)
+
+
+def _some_texts(value: Value) -> tuple[str, ...]:
+    if not value:
+        raise DamagedTermsError("a field must be a list of at least one text.")
+    return _texts(value)
 
 
 def _flag(value: Value) -> bool:
@@ -198,3 +213,10 @@ def kinds_of(described: type) -> dict[str, Kind]:
 
 
 TEXT = kind_of(TextRecipe)
+
+
+def _versions(described: type) -> dict[int, dict[str, Kind]]:
+    """What terms of each version hold: only those with shared features have that field."""
+    every = kinds_of(described)
+    plain = {name: kind for name, kind in every.items() if name != "shared"}
+    return {VERSION: plain, SHARED_VERSION: {**plain, "shared": Kind(tuple, _some_texts)}}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sottovoce.learn.party import Value
-from sottovoce.learn.protocols import open_training
+from sottovoce.learn.protocols import block_training, open_training
 from sottovoce.learn.protocols.local import LocalData
 from sottovoce.learn.protocols.stages import Stage, Staged
 from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, TrainingTerms
@@ -122,6 +122,8 @@ def _trainings(
 
 
 def _stages(terms: RunTerms) -> tuple[str, ...]:
+    if terms.shared:
+        return block_training.STAGES
     if terms.mode == "hidden":
         from sottovoce.learn.protocols import hidden_training  # noqa: PLC0415 - masks need no gmpy2
 
@@ -134,6 +136,8 @@ def _stages(terms: RunTerms) -> tuple[str, ...]:
 
 
 def _peer(name: str, terms: RunTerms, inner: TrainingTerms, data: LocalData) -> Staged:
+    if terms.shared:
+        return block_training.BlockPeer(name, inner, terms.shared, data)
     if terms.mode == "hidden":
         from sottovoce.learn.protocols.hidden_training import HiddenPeer  # noqa: PLC0415 - likewise
 
@@ -146,6 +150,8 @@ def _peer(name: str, terms: RunTerms, inner: TrainingTerms, data: LocalData) -> 
 
 
 def _coordinator(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey | None") -> Staged:
+    if terms.shared:
+        return block_training.BlockCoordinator(inner, terms.shared)
     if key is None:
         return open_training.TrainingCoordinator(inner)
     if terms.mode == "hidden":

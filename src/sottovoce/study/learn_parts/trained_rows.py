@@ -15,12 +15,21 @@ from sottovoce.learn.learners import all_kept, local_sums, ridge_from_sums
 from sottovoce.learn.learners.classifier import own_rados
 from sottovoce.learn.learners.ridge import LinearModel
 from sottovoce.learn.learners.support import KeptFeatures
-from sottovoce.learn.party import Traffic, new_session
-from sottovoce.learn.protocols.engines import OpenEngine, Query
-from sottovoce.learn.protocols.given import Training
-from sottovoce.learn.protocols.hidden_engine import HiddenEngine
+from sottovoce.learn.paillier import PrivateKey, generate_key
+from sottovoce.learn.party import Exchange, Party, Traffic, new_session
+from sottovoce.learn.protocols.budget import planned_budget
+from sottovoce.learn.protocols.hidden_classify import HiddenContributor, HiddenScorer, QueryTerms
+from sottovoce.learn.protocols.hidden_training import (
+    HiddenClassifier,
+    HiddenCoordinator,
+    HiddenKeyHolder,
+    HiddenPeer,
+)
 from sottovoce.learn.protocols.local import LocalData
 from sottovoce.learn.protocols.open_training import (
+    TrainingCoordinator,
+    TrainingKeyHolder,
+    TrainingPeer,
     kept_features,
     local_statistics,
     moments_stage,
@@ -30,7 +39,7 @@ from sottovoce.learn.protocols.open_training import (
 )
 from sottovoce.learn.protocols.solving import HiddenSolve
 from sottovoce.learn.protocols.standard import Standard, lifted
-from sottovoce.learn.protocols.terms import Recipe, TrainingTerms
+from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
 from sottovoce.learn.rados.moments import RadoMoments
 from sottovoce.learn.solve import IntegerSystem, opened_integers, opened_theta, solved_exactly
 from sottovoce.study.learn_parts.ionosphere import Examples
@@ -62,27 +71,26 @@ class PeerTraining:
     session: bytes = field(default_factory=new_session)
 
     @cached_property
-    def training(self) -> Training:
+    def holders(self) -> dict[str, LocalData]:
         """Row i is peer i modulo ``peers``'s."""
         rows, signs = self.examples
-        names = tuple(f"x{at}" for at in range(rows.shape[1]))
-        has = np.ones(len(names), bool)
-        data: dict[str, LocalData] = {
+        has = np.ones(rows.shape[1], bool)
+        return {
             f"peer{at}": SeededData(rows[at :: self.peers], signs[at :: self.peers], has, seed=at)
             for at in range(self.peers)
         }
-        return Training(data, dict.fromkeys(data, names), names, np.array([-1.0, 1.0]))
 
     @cached_property
     def terms(self) -> TrainingTerms:
         """Enrolled peers, one dictionary, the recipe."""
-        identities = {n: each.identity.public for n, each in self.training.data.items()}
-        return TrainingTerms(self.session, identities, self.training.dictionary, self.recipe)
+        identities = {name: each.identity.public for name, each in self.holders.items()}
+        names = tuple(f"x{at}" for at in range(self.examples.rows.shape[1]))
+        return TrainingTerms(self.session, identities, names, self.recipe)
 
     @property
     def data(self) -> list[LocalData]:
         """Of all peers."""
-        return list(self.training.data.values())
+        return list(self.holders.values())
 
     def kept(self) -> KeptFeatures:
         """Decided from plain supports."""
@@ -132,31 +140,81 @@ class Trained:
 
 def open_trained(given: PeerTraining) -> Trained:
     """By the open mode's protocol; exact if theta is the plain twin's to the last bit."""
-    engine = OpenEngine(given.terms, given.training)
-    model, twin = engine.model, plain_twin(given)
+    peers = [TrainingPeer(name, given.terms, each) for name, each in given.holders.items()]
+    parties: list[Party] = [TrainingCoordinator(given.terms), *peers]
+    if given.recipe.way == "packed":
+        parties.append(TrainingKeyHolder(given.terms, generate_key(given.recipe.key_bits)))
+    traffic = Exchange(parties).run()
+    model, twin = peers[0].model, plain_twin(given)
     if model is None:
         raise ValueError("a training that ended has a classifier")
     same = np.array_equal(model.coefficients, twin.coefficients)
-    return Trained(model, engine.exchange.traffic, same and model.intercept == twin.intercept)
+    return Trained(model, traffic, same and model.intercept == twin.intercept)
+
+
+@dataclass(frozen=True, repr=False)
+class HiddenParties:
+    """The parties of a hidden training that has ended: what a peer needs to ask."""
+
+    terms: TrainingTerms
+    classifier: HiddenClassifier
+    keys: tuple[PrivateKey, PrivateKey]
+
+    def asked(self, rows: Floats) -> tuple[Signs, Traffic]:
+        """Classify as the first peer, by the hidden mode's protocol."""
+        asker, known = self.terms.peers[0], self.classifier
+        query = QueryTerms(
+            new_session(),
+            asker,
+            (asker,),
+            len(rows),
+            known.modulus,
+            known.score_bound,
+            len(self.terms.peers),
+        )
+        peer = HiddenContributor(asker, query, known, known.standard.applied(rows))
+        traffic = Exchange([peer, *self._scorers(query)]).run()
+        if peer.signs is None:
+            raise ValueError("a query that ended has an answer")
+        return peer.signs.astype(np.float64), traffic
+
+    def _scorers(self, query: QueryTerms) -> list[HiddenScorer]:
+        own, held = self.keys
+        width = self.classifier.standard.kept.width
+        helpers = ((COORDINATOR, own, held.public), (KEY_HOLDER, held, own.public))
+        return [
+            HiddenScorer(
+                name,
+                query,
+                key,
+                other,
+                planned_budget(self.terms.recipe, width, self.terms.peers),
+            )
+            for name, key, other in helpers
+        ]
 
 
 @dataclass(frozen=True)
 class HiddenTrained(Trained):
     """A hidden classifier, opened by the study; and its parties, to ask."""
 
-    engine: HiddenEngine = field(repr=False, kw_only=True)
+    parties: HiddenParties = field(repr=False, kw_only=True)
 
     def asked(self, rows: Floats) -> tuple[Signs, Traffic]:
         """Classify by Protocol 3, as the first peer."""
-        signs, traffic = self.engine.signs(Query("peer0", {"peer0": rows}))
-        return signs.astype(np.float64), traffic
+        return self.parties.asked(rows)
 
 
 def hidden_trained(given: PeerTraining) -> HiddenTrained:
     """By the hidden mode's protocol; exact if the shares open to the plain solve's integers."""
-    engine = HiddenEngine(given.terms, given.training)
-    own, held = engine._coordinator.share, engine._holder.share  # noqa: SLF001 - a study opens it
-    if own is None or held is None:
+    bits = given.recipe.key_bits
+    keys = generate_key(bits), generate_key(bits)
+    coordinator = HiddenCoordinator(given.terms, keys[0])
+    holder = HiddenKeyHolder(given.terms, keys[1])
+    peers = [HiddenPeer(name, given.terms, each) for name, each in given.holders.items()]
+    traffic = Exchange([coordinator, holder, *peers]).run()
+    own, held, known = coordinator.share, holder.share, peers[0].classifier
+    if own is None or held is None or known is None:
         raise ValueError("a training that ended has shares")
     kept = given.kept()
     standard = given.standard(kept)
@@ -168,7 +226,8 @@ def hidden_trained(given: PeerTraining) -> HiddenTrained:
         exact = opened == plain.adjugate
         theta = np.array([float(each) for each in plain.theta]) if exact else np.array(opened)
     model = lifted(standard.undone(theta), kept)
-    return HiddenTrained(model, engine.exchange.traffic, exact, engine=engine)
+    parties = HiddenParties(given.terms, known, keys)
+    return HiddenTrained(model, traffic, exact, parties=parties)
 
 
 def hidden_twin(given: PeerTraining, standard: Standard) -> IntegerSystem:

@@ -1,0 +1,31 @@
+"""The door of `learn`: the names that it shows, and an example for each that runs."""
+
+import doctest
+import subprocess
+import sys
+
+import pytest
+
+from sottovoce import learn
+
+MOST = 15
+
+
+def test_what_is_shown_is_what_is_public() -> None:
+    assert dir(learn) == sorted(learn.__all__)
+    assert len(learn.__all__) <= MOST
+    assert all(getattr(learn, name).__name__ == name for name in learn.__all__)
+
+
+def test_the_door_loads_nothing_before_it_is_asked() -> None:
+    code = "import sys, sottovoce.learn as learn; dir(learn); print('numpy' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("name", learn.__all__)
+def test_every_public_name_has_an_example_that_runs(name: str) -> None:
+    (whole, *_) = doctest.DocTestFinder(recurse=False).find(getattr(learn, name), name)
+    assert whole.examples
+    ran = doctest.DocTestRunner(verbose=False).run(whole)
+    assert ran.failed == 0
