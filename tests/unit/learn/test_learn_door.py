@@ -23,6 +23,18 @@ def test_the_door_loads_nothing_before_it_is_asked() -> None:
     assert shown.stdout.strip() == "False"
 
 
+def test_training_under_masks_needs_no_extra_of_numbers() -> None:
+    code = """
+import sys
+sys.modules["gmpy2"] = sys.modules["sklearn"] = None
+from sottovoce.learn import train
+holder = ([[0.0, 1.0], [1.0, 0.0]] * 6, [0, 1] * 6)
+print(train([holder] * 3, penalty=0.1).predict([[1.0, 0.0]]))
+"""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[1]"
+
+
 @pytest.mark.parametrize("name", learn.__all__)
 def test_every_public_name_has_an_example_that_runs(name: str) -> None:
     (whole, *_) = doctest.DocTestFinder(recurse=False).find(getattr(learn, name), name)

@@ -8,6 +8,7 @@ features. Side by side these are the rados, and eq. 14 follows.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,6 @@ from sottovoce.learn.protocols.open_training import (
     model_piece,
     told_model,
 )
-from sottovoce.learn.protocols.solving import Made
 from sottovoce.learn.protocols.stages import Script, Stage, Staged
 from sottovoce.learn.protocols.summing import SumStage
 from sottovoce.learn.protocols.telling import Listener, Teller
@@ -38,6 +38,9 @@ from sottovoce.learn.protocols.terms import COORDINATOR, TrainingTerms
 from sottovoce.learn.rados.blocks import BlockName, PeerBlocks, peer_blocks
 from sottovoce.learn.rados.moments import RadoMoments
 from sottovoce.learn.sums import Identity
+
+if TYPE_CHECKING:
+    from sottovoce.learn.protocols.solving import Made
 
 STAGES = (
     "features",
@@ -160,7 +163,7 @@ class BlockPeer(Staged):
         told = yield Stage("model", self._listening("model"))
         self.model, self.penalty = told_model(told.heard[COORDINATOR], layout.width)
 
-    def _listening(self, kind: str) -> Made:
+    def _listening(self, kind: str) -> "Made":
         return lambda s: Listener(self.name, s, kind, [COORDINATOR])
 
 
@@ -206,7 +209,7 @@ class BlockCoordinator(Staged):
         self.model = LinearModel(theta, 0.0)
         yield Stage("model", self._telling("model", model_piece(self.model, self.penalty)))
 
-    def _telling(self, kind: str, piece: dict[str, Value]) -> Made:
+    def _telling(self, kind: str, piece: dict[str, Value]) -> "Made":
         pieces = dict.fromkeys(self.terms.peers, piece)
         return lambda s: Teller(COORDINATOR, s, kind, pieces)
 

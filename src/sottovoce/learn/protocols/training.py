@@ -81,13 +81,11 @@ def train(
     """
     if mode not in MODES:
         raise ParameterError(f"mode must be one of {', '.join(MODES)}, got {mode!r}.")
-    given = named_holders(peers)
-    columns = Columns(text, label)
-    recipe, holders = None, _holders(given, columns, features, labels)
-    if isinstance(holders, TextHolders):
-        if shared is not None:
-            raise ParameterError("shared is for holders of rows of numbers, not of texts.")
-        recipe = _text_recipe(options)
+    holders = _holders(named_holders(peers), Columns(text, label), features, labels)
+    of_texts = isinstance(holders, TextHolders)
+    if of_texts and shared is not None:
+        raise ParameterError("shared is for holders of rows of numbers, not of texts.")
+    recipe = _text_recipe(options) if of_texts else None
     connection = InProcess(holders.examples, keys)
     terms = RunTerms(
         new_session(),
