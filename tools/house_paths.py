@@ -145,8 +145,8 @@ def document(checkout: Checkout) -> list[str]:
 
 def text_in_notebook(checkout: Checkout) -> list[str]:
     """All peers in one process."""
-    (checkout.scratch / "notebook.py").write_text(_NOTEBOOK, encoding="utf-8")
-    checkout.traced("notebook", "notebook.py", "texts.csv")
+    (checkout.scratch / "_notebook.py").write_text(_NOTEBOOK, encoding="utf-8")
+    checkout.traced("notebook", "_notebook.py", "texts.csv")
     return checkout.passed("notebook")
 
 

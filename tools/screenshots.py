@@ -13,8 +13,8 @@ from urllib.parse import parse_qs, urlsplit
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from sottovoce.advisor.community import Community
-from sottovoce.bench.advise_page import advisor_process
+from sottovoce.advisor._community import Community
+from sottovoce.lab.bench._advise_page import advisor_process
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 FLAGS = ["--disable-gpu", "--disable-background-networking", "--no-first-run", "--hide-scrollbars"]

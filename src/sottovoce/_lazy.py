@@ -18,7 +18,7 @@ def attach(
     package's own, and is meant itself. ``extra`` is what to install where another's package is
     missing that a name needs.
 
-    >>> get, listed = attach("sottovoce.corpus", {"Vocabulary": "sottovoce.corpus.vocabulary"})
+    >>> get, listed = attach("sottovoce.corpus", {"Vocabulary": "sottovoce.corpus._vocabulary"})
     >>> listed(), get("Vocabulary").__name__
     (['Vocabulary'], 'Vocabulary')
     """

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from sottovoce.assess.measures.catalogue import PAPER_METHODS
+from sottovoce.assess.measures._catalogue import PAPER_METHODS
 from sottovoce.corpus.simulate import SimulationParameters
-from sottovoce.study.assess_parts.knowledge import Training
-from sottovoce.study.demo import run_demo
+from sottovoce.demo._demo import run_demo
+from sottovoce.loop._knowledge import Training
 
 pytest_plugins = ["support.browser"]
 QUICK = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
@@ -19,8 +19,8 @@ QUICK = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sottovoce.study.demo_assess.TRAINING", QUICK)
-        patch.setattr("sottovoce.study.demo_release.ITERATIONS", 5)
+        patch.setattr("sottovoce.demo._assess.TRAINING", QUICK)
+        patch.setattr("sottovoce.demo._release_learn.ITERATIONS", 5)
         return run_demo(folder, SimulationParameters(users=80, weeks=4)).report
 
 

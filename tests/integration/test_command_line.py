@@ -18,7 +18,7 @@ import pytest
 from scipy import sparse
 
 from sottovoce.cli import main
-from sottovoce.study.assess_parts.knowledge import Training
+from sottovoce.loop._knowledge import Training
 
 Run = Callable[..., tuple[int, str, str]]
 PRIVATE = "veryprivatesentence"
@@ -125,8 +125,8 @@ def test_bench_prints_rows_for_people_and_machines(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
-    monkeypatch.setattr("sottovoce.bench.tokenize.REPEATS", 1)
-    monkeypatch.setattr("sottovoce.bench.tokenize.TURNS_S", 0.0)
+    monkeypatch.setattr("sottovoce.lab.bench.tokenize.REPEATS", 1)
+    monkeypatch.setattr("sottovoce.lab.bench.tokenize.TURNS_S", 0.0)
     code, out, _ = run("bench", "tokenize", "--size", "0.01", "--json")
     assert code == 0
     assert json.loads(out)[0]["bench"] == "tokenize"
@@ -140,8 +140,8 @@ def test_demo_writes_a_report_and_says_where(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quick = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
-    monkeypatch.setattr("sottovoce.study.demo_assess.TRAINING", quick)
-    monkeypatch.setattr("sottovoce.study.demo_release.ITERATIONS", 5)
+    monkeypatch.setattr("sottovoce.demo._assess.TRAINING", quick)
+    monkeypatch.setattr("sottovoce.demo._release_learn.ITERATIONS", 5)
     arguments = ("demo", "--out", tmp_path / "d", "--users", 60, "--weeks", 3)
     code, out, _ = run(*arguments)
     assert code == 0
@@ -309,7 +309,7 @@ def test_a_defect_is_one_sentence_without_private_text(
     def broken(_batches: object) -> None:
         raise ValueError(PRIVATE)
 
-    monkeypatch.setattr("sottovoce.corpus.summary.summarise_posts", broken)
+    monkeypatch.setattr("sottovoce.corpus._summary.summarise_posts", broken)
     code, _, err = run("describe", posts)
     assert code == 70
     assert err.startswith("A defect in Sottovoce, sorry: ValueError at ")
@@ -327,7 +327,7 @@ def test_a_signal_leaves_no_half_written_file(
     def signalled(*_arguments: object) -> None:
         os.kill(os.getpid(), number)
 
-    monkeypatch.setattr("sottovoce.corpus.count_files.write_matrix", signalled)
+    monkeypatch.setattr("sottovoce.corpus._count.write_matrix", signalled)
     code, _, err = run("count", posts, "--out", tmp_path / "out")
     assert code == 128 + number
     assert err == "Stopped. Nothing was left half-written.\n"
@@ -392,7 +392,7 @@ def test_a_first_row_that_may_be_text_is_not_shown(run: Run, tmp_path: Path, row
 
 
 def test_help_is_fast_because_arrays_kernels_and_plots_are_not_loaded() -> None:
-    source = "import sys, sottovoce.cli.app; print(' '.join(sys.modules))"
+    source = "import sys, sottovoce.cli._app; print(' '.join(sys.modules))"
     shown = subprocess.run(
         [sys.executable, "-c", source], capture_output=True, check=True, text=True
     )

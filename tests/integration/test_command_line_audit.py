@@ -9,10 +9,10 @@ from types import ModuleType
 
 import pytest
 
-from sottovoce.release.audit.controls import CONTROLS
-from sottovoce.release.audit.result import AuditReport, Finding
-from sottovoce.release.guarantee import LimitedPrecision
-from sottovoce.release.ledger import Ledger, Request
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy.audit._findings import AuditReport, Finding
+from sottovoce.privacy.ledger import Ledger, SpendRequest
+from sottovoce.release._audit import CONTROLS
 
 Run = Callable[..., tuple[int, str, str]]
 CORPUS = "c0ffee" * 8
@@ -25,7 +25,7 @@ def ledger(tmp_path: Path) -> Path:
     opened = Ledger(path, create=True)
     opened.set_budget(CORPUS, LimitedPrecision(2, "1/3"))
     spent = LimitedPrecision(4, "1/9")
-    opened.release(Request("first", CORPUS, spent), lambda file: _write(file, b"noised"))
+    opened.release(SpendRequest("first", CORPUS, spent), lambda file: _write(file, b"noised"))
     opened.close()
     return path
 
@@ -67,7 +67,7 @@ def test_every_control_is_refuted_with_exit_code_1(run: Run, name: str) -> None:
 def audit_with(monkeypatch: pytest.MonkeyPatch, finding: Finding) -> list[Path]:
     """Let the audit of any folder find ``finding``; the folders asked for."""
     asked: list[Path] = []
-    module = ModuleType("sottovoce.release.audit.folder")
+    module = ModuleType("sottovoce.release._audit")
 
     def audit_release(folder: Path) -> AuditReport:
         asked.append(folder)
@@ -93,7 +93,7 @@ def test_a_release_is_audited_by_its_folder(
 def test_a_missing_module_of_ours_is_a_defect_and_no_extra(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "sottovoce.release.audit.sampler", None)
+    monkeypatch.setitem(sys.modules, "sottovoce.privacy.audit._sampler", None)
     code, _, err = run("audit")
     assert code == 70
     assert "pip install" not in err
@@ -103,7 +103,7 @@ def test_a_missing_package_names_its_extra(run: Run, monkeypatch: pytest.MonkeyP
     def broken(_size: float) -> None:
         raise ModuleNotFoundError(name="sklearn")
 
-    monkeypatch.setattr("sottovoce.bench.release.bench_release", broken)
+    monkeypatch.setattr("sottovoce.lab.bench.release.bench_release", broken)
     code, _, err = run("bench", "release")
     assert code == 2
     assert "pip install 'sottovoce[release]'" in err
@@ -172,7 +172,7 @@ def test_benches_of_the_release_print_rows(
         asked.append(size)
         return [{**row, "theirs": None, "ratio": None}] * 2
 
-    monkeypatch.setattr(f"sottovoce.bench.{name}.bench_{name}", measured)
+    monkeypatch.setattr(f"sottovoce.lab.bench.{name}.bench_{name}", measured)
     code, out, _ = run("bench", name, "--size", 2000, "--json")
     assert (code, asked) == (0, [2000])
     assert json.loads(out) == [{**row, "theirs": None, "ratio": None}] * 2

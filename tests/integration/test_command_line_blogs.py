@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sottovoce.study.assess_parts.blogs.halves import half_of
+from sottovoce.lab.assess.blogs._people import half_of
 
 Run = Callable[..., tuple[int, str, str]]
 

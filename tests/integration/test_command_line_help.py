@@ -9,7 +9,7 @@ from inspect import getdoc
 import pytest
 import typer
 
-from sottovoce.cli.app import app
+from sottovoce.cli._app import app
 
 Run = Callable[..., tuple[int, str, str]]
 COLUMNS = 80

@@ -16,8 +16,8 @@ import pytest
 from scipy import sparse
 
 from sottovoce.cli import main
-from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.release.ledger import Ledger
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.privacy.ledger import Ledger
 
 PRIVATE = "veryprivatesentence"
 STATED = ("--epsilon", "2", "--precision", "2")

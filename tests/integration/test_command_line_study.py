@@ -107,7 +107,7 @@ def test_without_the_extras_a_study_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for name in [
-        name for name in sys.modules if name.startswith(("sottovoce.study", "sottovoce.report"))
+        name for name in sys.modules if name.startswith(("sottovoce.lab", "sottovoce.report"))
     ]:
         monkeypatch.delitem(sys.modules, name)
     code, _, err = run_study("list")

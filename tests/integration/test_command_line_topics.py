@@ -17,7 +17,7 @@ import pytest
 
 from sottovoce.release.compression import EmbeddingClusterCompression, read_embedding
 from sottovoce.topics import SkipGramModel, load_model
-from sottovoce.topics.w2v.files.limits import EmbeddingError
+from sottovoce.topics.w2v._files import EmbeddingError
 
 Run = Callable[..., tuple[int, str, str]]
 

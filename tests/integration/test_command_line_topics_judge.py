@@ -14,16 +14,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sottovoce.cli import topics_judge
-from sottovoce.corpus.counting import count_batches
-from sottovoce.corpus.reading import read_truth
+from sottovoce.cli.topics import judge
+from sottovoce.corpus._count import count_batches
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.read import read_truth
 from sottovoce.corpus.simulate import SimulationParameters, write_community
-from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.topics import Catalogue, LdaModel, load_model
-from sottovoce.topics.card import Origin
-from sottovoce.topics.judgements import questions
-from sottovoce.topics.judgements.questions import CHECK_TEXT
+from sottovoce.topics._model_file import Origin
+from sottovoce.topics.judgements import _sheets as sheets
+from sottovoce.topics.judgements._sheets import CHECK_TEXT
 
 Run = Callable[..., tuple[int, str, str]]
 PARAMETERS = SimulationParameters(users=60, weeks=3, background_documents=1)
@@ -322,11 +322,11 @@ def test_what_comes_of_private_texts_is_readable_by_its_owner_only(
 
 
 def test_help_is_fast_because_no_command_imports_topics_before_it_runs() -> None:
-    assert (topics_judge.TOPIC_JUDGES, topics_judge.PROFILE_JUDGES) == (
-        questions.TOPIC_JUDGES,
-        questions.PROFILE_JUDGES,
+    assert (judge.TOPIC_JUDGES, judge.PROFILE_JUDGES) == (
+        sheets.TOPIC_JUDGES,
+        sheets.PROFILE_JUDGES,
     )
-    code = "import sys, sottovoce.cli.app; sys.exit('sottovoce.topics' in sys.modules)"
+    code = "import sys, sottovoce.cli._app; sys.exit('sottovoce.topics' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -23,7 +23,7 @@ def test_imports_point_one_way_and_an_import_against_it_is_caught(tmp_path: Path
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     assert lint_imports(tmp_path).returncode == 0
-    with (tmp_path / "src/sottovoce/corpus/schema.py").open("a") as schema:
+    with (tmp_path / "src/sottovoce/corpus/_schema.py").open("a") as schema:
         schema.write("import sottovoce.release\n")
     broken = lint_imports(tmp_path)
     assert broken.returncode == 1

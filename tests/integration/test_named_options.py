@@ -15,7 +15,7 @@ from support.named_options import (
 from support.reachable_code import Place, Sources
 
 import sottovoce
-from sottovoce.cli.app import app
+from sottovoce.cli._app import app
 
 DRIVERS = {"bench", "demo", "study"}
 """Commands that run what others offer, on inputs of their own."""

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
-from sottovoce.study.catalogue import STUDIES
+from sottovoce.lab.studies import STUDIES
 
 ROOT = Path(__file__).parents[2]
 

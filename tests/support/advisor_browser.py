@@ -17,17 +17,16 @@ from playwright.sync_api import (
     expect,
 )
 
-from sottovoce.advisor.community import Community
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import Description, RankedTopic
-from sottovoce.web.advise.app import Options, create_app
-from sottovoce.web.advise.desk import DEMO, Comparison
-from sottovoce.web.advise.from_rank_server import ask
-from sottovoce.web.advise.reporting import Reporting
-from sottovoce.web.listening import listening_socket
-from sottovoce.web.rank.service import RankService
-from sottovoce.web.rank.sqlite import SqliteStore
-from sottovoce.web.security.door import Door
+from sottovoce.advisor._community import Community
+from sottovoce.advisor.rank._buckets import Buckets
+from sottovoce.advisor.rank._description import Description, RankedTopic
+from sottovoce.web.advise._app import PageOptions, create_app, listening_socket
+from sottovoce.web.advise._rank_server import ask
+from sottovoce.web.advise._reports import Reporting
+from sottovoce.web.advise._session import DEMO, ComparedCommunity
+from sottovoce.web.rank._service import RankService
+from sottovoce.web.rank._store import SqliteStore
+from sottovoce.web.security._login import LoginTokens
 from support.rank_servers import running
 from support.serving import served_at
 
@@ -44,7 +43,7 @@ class Advisor:
     """A page that is being served, and how to get in."""
 
     address: str
-    door: Door
+    door: LoginTokens
     store: Path
 
 
@@ -107,14 +106,14 @@ def advisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Advisor]:
 
 @contextmanager
 def serving(
-    folder: Path, comparison: Comparison, reporting: Reporting | None = None
+    folder: Path, comparison: ComparedCommunity, reporting: Reporting | None = None
 ) -> Iterator[Advisor]:
     """A page on a port that the system chose, until the block ends."""
     listener = listening_socket("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    store, door = folder / "advise.sqlite", Door()
+    store, door = folder / "advise.sqlite", LoginTokens()
     app = create_app(
-        Options(port=port, store=store, comparison=comparison, reporting=reporting, door=door)
+        PageOptions(port=port, store=store, comparison=comparison, reporting=reporting, door=door)
     )
     with listener, served_at(listener, app):
         yield Advisor(f"http://127.0.0.1:{port}", door, store)
@@ -133,7 +132,7 @@ def advisor_who_reports(tmp_path: Path) -> Iterator[Advisor]:
 
 
 @pytest.fixture
-def advisor_of(tmp_path: Path) -> Iterator[Callable[[Comparison], Advisor]]:
+def advisor_of(tmp_path: Path) -> Iterator[Callable[[ComparedCommunity], Advisor]]:
     """Pages that compare with another community."""
     with ExitStack() as stack:
         yield lambda comparison: stack.enter_context(serving(tmp_path, comparison))

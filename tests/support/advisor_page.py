@@ -10,15 +10,15 @@ import httpx
 from fastapi import FastAPI
 from starlette.types import ASGIApp
 
-from sottovoce.web.advise.app import Options, create_app
-from sottovoce.web.security.door import Door
+from sottovoce.web.advise._app import PageOptions, create_app
+from sottovoce.web.security._login import LoginTokens
 from support.serving import served_at
 
 
 class PageClient(httpx.Client):
     """A browser; it says where its requests come from, as browsers do."""
 
-    def __init__(self, page: ASGIApp, door: Door, port: int) -> None:
+    def __init__(self, page: ASGIApp, door: LoginTokens, port: int) -> None:
         self.page, self.door, self.port = page, door, port
         self.home = f"http://127.0.0.1:{port}"
         ours = {"origin": self.home, "sec-fetch-site": "same-origin"}
@@ -41,8 +41,8 @@ class PageClient(httpx.Client):
 def served(folder: Path, *, let_in: bool = True, **options: Any) -> Iterator[PageClient]:  # noqa: ANN401 - those of the page
     """Serve the page from ``folder`` until the block ends."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        port, door = listening.getsockname()[1], Door()
-        page = create_app(Options(port, folder / "advise.sqlite", door=door, **options))
+        port, door = listening.getsockname()[1], LoginTokens()
+        page = create_app(PageOptions(port, folder / "advise.sqlite", door=door, **options))
         with served_at(listening, page), PageClient(page, door, port) as client:
             if let_in:
                 client.come_in()

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.federation.config.party import Features, Training, load_config
-from sottovoce.federation.config.setup import Plan
-from sottovoce.federation.parties.configured import ConfiguredParty
-from sottovoce.federation.parties.earlier import latest_training
-from sottovoce.federation.parties.launch import prepare
-from sottovoce.federation.parties.past import past_runs
-from sottovoce.learn.texts.documents import Table
+from sottovoce.federation._config import FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation._setup import SetupPlan
+from sottovoce.federation.party._history import latest_training, past_runs
+from sottovoce.federation.party._party import ConfiguredParty
+from sottovoce.federation.party._processes import prepare
+from sottovoce.learn.documents import Table
 
 NAMES = ("ada", "ben", "cy", "dee")
 Floats = NDArray[np.float64]
@@ -27,15 +26,15 @@ def split(rows: Floats, labels: NDArray[Any]) -> dict[str, tuple[Floats, NDArray
 def prepare_rows(
     folder: Path,
     given: Mapping[str, tuple[Floats, NDArray[Any]]],
-    training: Training,
+    training: TrainingSettings,
     **options: Any,  # noqa: ANN401 - as Plan has them
 ) -> None:
     """A federation of peers with rows of numbers."""
     width = next(iter(given.values()))[0].shape[1]
     columns = [f"x{at}" for at in range(width)]
     peers = {name: Table.of(rows, labels, columns) for name, (rows, labels) in given.items()}
-    features = Features(columns=columns)
-    prepare(folder, peers, Plan(tuple(given), training, features=features, **options))
+    features = FeatureSettings(columns=columns)
+    prepare(folder, peers, SetupPlan(tuple(given), training, features=features, **options))
 
 
 def kept(folder: Path, name: str) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from sottovoce.federation import Credentials, Machines, Member, Node, Roster, Settings
-from sottovoce.federation.transport.refusals import RunAbortedError
+from sottovoce.federation._transport.frames import RunAbortedError
 from support.federations import JOURNAL_KEY, ToyTraining
 from support.hidden_systems import small_keys_allowed
 

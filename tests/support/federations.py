@@ -14,26 +14,25 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from sottovoce.federation.certificates.credentials import Credentials, fingerprint
-from sottovoce.federation.transport.roster import Member, Roster
-from sottovoce.learn.paillier import PrivateKey
-from sottovoce.learn.paillier.primes import random_primes
-from sottovoce.learn.party import Exchange, Party, decoded, encoded, new_session
-from sottovoce.learn.protocols.hidden_training import (
-    HiddenCoordinator,
-    HiddenKeyHolder,
-    HiddenPeer,
-)
-from sottovoce.learn.protocols.local import LocalData
-from sottovoce.learn.protocols.open_training import (
-    TrainingCoordinator,
-    TrainingKeyHolder,
-    TrainingPeer,
-)
-from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
-from sottovoce.learn.solve.shares import Share, opened_integers
-from sottovoce.learn.sums import Identity, MaskedSum, MaskPeer, MaskServer, Ring
-from sottovoce.privacy.randomness import drawing_from
+from sottovoce.federation._certificates import Credentials, fingerprint
+from sottovoce.federation._roster import Member, Roster
+from sottovoce.learn._local_data import LocalData
+from sottovoce.learn._paillier._primes import random_primes
+from sottovoce.learn._paillier.keys import PrivateKey
+from sottovoce.learn._solve.plan import Share, opened_integers
+from sottovoce.learn._sums._fixed import Ring
+from sottovoce.learn._sums._masks import MaskedSum
+from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._sums.mask_peer import MaskPeer
+from sottovoce.learn._sums.mask_server import MaskServer
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
+from sottovoce.learn._wire.codec import decoded, encoded
+from sottovoce.learn._wire.exchange import Exchange
+from sottovoce.learn._wire.machine import Party
+from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.hidden._train import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
+from sottovoce.learn.open._train import TrainingCoordinator, TrainingKeyHolder, TrainingPeer
+from sottovoce.privacy._randomness import drawing_from
 from support.hidden_systems import BITS
 from support.paillier_keys import insecure_key_of_primes
 from support.trainings import small_peers

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from sottovoce.data import DataAbsentError, data_file
-from sottovoce.learn.examples import Floats
-from sottovoce.learn.paillier import PrivateKey, validation
-from sottovoce.learn.solve import IntegerSystem, PublicBounds
+from sottovoce.lab._data import DataAbsentError, data_file
+from sottovoce.learn._examples import Floats
+from sottovoce.learn._paillier import keys
+from sottovoce.learn._paillier.keys import PrivateKey
+from sottovoce.learn._solve.system import IntegerSystem, PublicBounds
 from support.paillier_keys import insecure_key_for_tests
 
 BITS = 512
@@ -19,7 +20,7 @@ BITS = 512
 def small_keys_allowed() -> Iterator[None]:
     """Within the block, parties accept each other's keys of a test's length."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(validation, "MINIMUM_BITS", BITS)
+        patch.setattr(keys, "MINIMUM_BITS", BITS)
         yield
 
 

@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from sottovoce.learn.paillier import PrivateKey
-from sottovoce.learn.paillier.primes import random_primes
+from sottovoce.learn._paillier._primes import random_primes
+from sottovoce.learn._paillier.keys import PrivateKey
 
 
 @cache

@@ -8,15 +8,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
-from sottovoce.advisor.rank.opening import Message
-from sottovoce.advisor.rank.transport import RefusedError
-from sottovoce.web.rank.app import Limits, create_app
-from sottovoce.web.rank.pair import CHECK, FirstServer, SecondServer
-from sottovoce.web.rank.peer_auth import PeerKey
-from sottovoce.web.rank.service import RankService
-from sottovoce.web.rank.sqlite import SqliteStore
+from sottovoce.advisor.rank._buckets import Buckets
+from sottovoce.advisor.rank._description import Description, Mode, RankedTopic
+from sottovoce.advisor.rank._shares import Message
+from sottovoce.advisor.rank._transport import RefusedError
+from sottovoce.web.rank._app import Limits, create_app
+from sottovoce.web.rank._pair import CHECK, FirstServer, PeerKey, SecondServer
+from sottovoce.web.rank._service import RankService
+from sottovoce.web.rank._store import SqliteStore
 from support.serving import served_at
 
 with warnings.catch_warnings():

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.federation.engine.desk import Desk, Machines
-from sottovoce.federation.journal.journal import Journal
-from sottovoce.federation.transport.frames import Answer, Frame, Header, packed, unpacked
-from sottovoce.federation.transport.settings import Settings
+from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._node.dispatcher import Dispatcher, Machines
+from sottovoce.federation._transport.frames import Answer, Frame, Header, Settings, packed, unpacked
 from support.federations import JOURNAL_KEY, bare_roster
 
 SETTINGS = Settings(deadline_s=10.0, beat_s=1.0, call_s=0.5, give_up_s=20.0)
@@ -58,7 +57,7 @@ class Outcome:
     ends: dict[str, bytes | str]
     lasted_s: float
     reached: Counter[tuple[str, str]]
-    desks: dict[str, Desk | None] = field(repr=False)
+    desks: dict[str, Dispatcher | None] = field(repr=False)
 
 
 class Rehearsal:
@@ -88,7 +87,7 @@ class Rehearsal:
         self.journals = {
             name: Journal(None, JOURNAL_KEY, wall=lambda: self.now) for name in self.names
         }
-        self.desks: dict[str, Desk | None] = dict.fromkeys(self.names)
+        self.desks: dict[str, Dispatcher | None] = dict.fromkeys(self.names)
         for name in self.names:
             self._boot(name)
 
@@ -109,14 +108,14 @@ class Rehearsal:
     def _proposed(self, proposer: str, terms: bytes, participants: Iterable[str]) -> bytes:
         sessions: list[bytes] = []
 
-        def propose(desk: Desk) -> None:
+        def propose(desk: Dispatcher) -> None:
             sessions.append(desk.propose(terms, participants, self.now))
 
         self._act(proposer, propose)
         return sessions[0]
 
     def _boot(self, name: str) -> None:
-        self.desks[name] = Desk(
+        self.desks[name] = Dispatcher(
             name,
             self.roster,
             self.journals[name],
@@ -146,7 +145,7 @@ class Rehearsal:
             self._later(crash.again_s, lambda: self._boot(crash.name))
         raise Crashed
 
-    def _act(self, name: str, action: Callable[[Desk], Any]) -> Any:  # noqa: ANN401 - whatever it gives
+    def _act(self, name: str, action: Callable[[Dispatcher], Any]) -> Any:  # noqa: ANN401 - whatever it gives
         """Let a living party do something, and then whatever follows from it."""
         desk = self.desks[name]
         if desk is None:
@@ -158,7 +157,7 @@ class Rehearsal:
         self._later(0.001, lambda: self._pump(name, desk))
         return given
 
-    def _pump(self, name: str, desk: Desk) -> None:
+    def _pump(self, name: str, desk: Dispatcher) -> None:
         if self.desks[name] is not desk:
             return
         try:
@@ -170,14 +169,14 @@ class Rehearsal:
         except Crashed:
             pass
 
-    def _send_due(self, desk: Desk, other: str) -> None:
+    def _send_due(self, desk: Dispatcher, other: str) -> None:
         while (frame := desk.courier.due(other, self.now)) is not None:
             self._send(desk, frame)
         due = desk.courier.next_due(other)
         if due is not None:
             self._later(max(due - self.now, 0.001), lambda: self._pump(desk.name, desk))
 
-    def _send(self, desk: Desk, frame: Frame) -> None:
+    def _send(self, desk: Dispatcher, frame: Frame) -> None:
         answered = [False]
 
         def settle(answer: Answer | None) -> None:
@@ -192,7 +191,7 @@ class Rehearsal:
     def _arrive(self, frame: Frame, settle: Callable[[Answer | None], None]) -> None:
         receiver = frame.header.receiver
 
-        def take(desk: Desk) -> Answer:
+        def take(desk: Dispatcher) -> Answer:
             early = desk.reception.admit(frame.header)
             return desk.reception.take(frame, self.now) if early is None else early
 
@@ -217,7 +216,7 @@ class Rehearsal:
             sent = Frame(header, bytes(damaged))
         return [sent, sent] if self._happens(self._faults.duplicate) else [sent]
 
-    def _beating(self, name: str, desk: Desk | None) -> None:
+    def _beating(self, name: str, desk: Dispatcher | None) -> None:
         if desk is None or self.desks[name] is not desk:
             return
         self._act(name, lambda d: d.watch.tick(self.now))
@@ -226,7 +225,7 @@ class Rehearsal:
                 self._beat(desk, other)
         self._later(self.settings.beat_s, lambda: self._beating(name, desk))
 
-    def _beat(self, desk: Desk, other: str) -> None:
+    def _beat(self, desk: Dispatcher, other: str) -> None:
         beat, receiver = desk.watch.beat(other, self.now), self.desks[other]
         if beat is not None and receiver is not None:
             desk.watch.note(receiver.watch.heard(beat, self.now), self.now)
@@ -250,7 +249,7 @@ class Rehearsal:
                 return False
         return True
 
-    def _over(self, desk: Desk, session: bytes) -> bool:
+    def _over(self, desk: Dispatcher, session: bytes) -> bool:
         # Who never heard of a run that was ended has nothing to end.
         coordinator = self.desks[self.names[0]]
         if session not in desk.books.runs:

@@ -5,13 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.learn.party import Value, new_session
-from sottovoce.learn.protocols import Recipe
-from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER
-from sottovoce.learn.runs import Finished, Holdings, RunTerms, run_in_process
-from sottovoce.learn.runs.values import parts, texts
-from sottovoce.learn.sums import Identity
-from sottovoce.learn.texts import Documents, Table, TextRecipe
+from sottovoce.learn._recipe import TextRecipe
+from sottovoce.learn._run._holdings import Holdings
+from sottovoce.learn._run.party import Finished, run_in_process
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe
+from sottovoce.learn._wire.codec import Value, parts, texts
+from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.documents import Documents, Table
 from support.hidden_systems import two_keys
 
 NAMES = ("ada", "ben", "cy", "dee")

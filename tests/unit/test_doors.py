@@ -17,12 +17,12 @@ import pytest
 
 import sottovoce as sv
 from sottovoce._lazy import attach
-from sottovoce.assess.her_posts import HerPosts
-from sottovoce.corpus.counting import term_statistics
-from sottovoce.corpus.reading.formats.choose import Source
-from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.assess._explain.explanation import UserPosts
+from sottovoce.corpus._count import term_statistics
+from sottovoce.corpus.read._corpus import Source
+from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import CorpusError, InputError, MissingExtraError, ParameterError
-from sottovoce.release.documents import count_documents
+from sottovoce.release._inputs import count_documents
 
 DOORS = (
     "sottovoce",
@@ -318,7 +318,7 @@ def results(tmp_path: Path) -> list[object]:
     reading = sv.corpus.ReadOptions(columns={"user": "author", "time": "at", "text": "body"})
     posts = sv.corpus.open_posts(rows, options=reading)
     statistics = term_statistics([pa.array(texts)])
-    her = HerPosts(MARKED_USER)
+    her = UserPosts(MARKED_USER)
     list(her.passing(posts))
     documents = count_documents(posts, statistics.vocabulary(), TokenRules())
     release = released(texts, tmp_path, words=None, declare_data_dependent=True)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce.corpus.matrix_file import write_matrix
+from sottovoce._files import output_folder, small_text, whole_file
+from sottovoce.corpus._matrix_file import write_matrix
 from sottovoce.errors import CorpusError, InputError, ParameterError
-from sottovoce.files import output_folder, small_text, whole_file
 
 
 def test_a_finished_file_has_its_content_and_leaves_nothing_beside(tmp_path: Path) -> None:

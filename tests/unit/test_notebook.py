@@ -2,15 +2,21 @@
 
 from datetime import UTC, datetime
 
-from sottovoce.assess.evaluation.bootstrap import Interval
-from sottovoce.assess.explanation import Explanation, Interest, Position, PostShare, WordShare
-from sottovoce.learn.learners.evaluation import Evaluation
-from sottovoce.learn.party.leakage import Leakage, Learns
-from sottovoce.notebook import html_facts, html_table
-from sottovoce.release.audit.result import AuditReport, Finding
-from sottovoce.report.figures import new_figure
-from sottovoce.report.page import Plot
-from sottovoce.study.result import StudyResult
+from sottovoce._notebook import html_facts, html_table
+from sottovoce.assess._explain.explanation import (
+    Explanation,
+    Interest,
+    Position,
+    PostShare,
+    WordShare,
+)
+from sottovoce.assess.evaluation._bootstrap import Interval
+from sottovoce.learn._wire.machine import Leakage, Learns
+from sottovoce.learn.estimators import ConfusionCounts
+from sottovoce.privacy.audit._findings import AuditReport, Finding
+from sottovoce.report._figures import new_figure
+from sottovoce.report._page import Plot
+from sottovoce.report._result import StudyResult
 
 
 def test_cells_are_escaped_and_numbers_readable() -> None:
@@ -43,7 +49,7 @@ def test_an_audit_says_whether_the_claim_holds() -> None:
 
 
 def test_an_evaluation_shows_rates() -> None:
-    shown = Evaluation(3, 1, 0, 6)._repr_html_()
+    shown = ConfusionCounts(3, 1, 0, 6)._repr_html_()
     assert "0.1" in shown
     assert "0.75" in shown
 

@@ -23,35 +23,34 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.assess.alerts import Alerts
-    from sottovoce.assess.api import score
-    from sottovoce.assess.buckets import Bucket
-    from sottovoce.assess.explanation import Explanation
-    from sottovoce.assess.from_posts import assess_posts
-    from sottovoce.assess.measures.catalogue import Measure, known_measures
-    from sottovoce.assess.ranking import Ranking, rank
-    from sottovoce.assess.scoring import Scoring
-    from sottovoce.assess.setting import Setting
-    from sottovoce.assess.state import State, merge_all
-    from sottovoce.assess.state_file import load_state, save_state
+    from sottovoce.assess._alerts import Alerts
+    from sottovoce.assess._assess_posts import assess_posts
+    from sottovoce.assess._explain.explanation import Explanation
+    from sottovoce.assess._ranking import Ranking, rank
+    from sottovoce.assess._score import Scoring, score
+    from sottovoce.assess._setting import Setting
+    from sottovoce.assess._time_bucket import Bucket
+    from sottovoce.assess.measures._catalogue import Measure, known_measures
+    from sottovoce.assess.state._parts import load_state, save_state
+    from sottovoce.assess.state._state import State, merge_all
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Alerts": "sottovoce.assess.alerts",
-            "Bucket": "sottovoce.assess.buckets",
-            "Explanation": "sottovoce.assess.explanation",
-            "Measure": "sottovoce.assess.measures.catalogue",
-            "Ranking": "sottovoce.assess.ranking",
-            "Scoring": "sottovoce.assess.scoring",
-            "Setting": "sottovoce.assess.setting",
-            "State": "sottovoce.assess.state",
-            "assess_posts": "sottovoce.assess.from_posts",
-            "known_measures": "sottovoce.assess.measures.catalogue",
-            "load_state": "sottovoce.assess.state_file",
-            "merge_all": "sottovoce.assess.state",
-            "rank": "sottovoce.assess.ranking",
-            "save_state": "sottovoce.assess.state_file",
-            "score": "sottovoce.assess.api",
+            "Alerts": "sottovoce.assess._alerts",
+            "Bucket": "sottovoce.assess._time_bucket",
+            "Explanation": "sottovoce.assess._explain.explanation",
+            "Measure": "sottovoce.assess.measures._catalogue",
+            "Ranking": "sottovoce.assess._ranking",
+            "Scoring": "sottovoce.assess._score",
+            "Setting": "sottovoce.assess._setting",
+            "State": "sottovoce.assess.state._state",
+            "assess_posts": "sottovoce.assess._assess_posts",
+            "known_measures": "sottovoce.assess.measures._catalogue",
+            "load_state": "sottovoce.assess.state._parts",
+            "merge_all": "sottovoce.assess.state._state",
+            "rank": "sottovoce.assess._ranking",
+            "save_state": "sottovoce.assess.state._parts",
+            "score": "sottovoce.assess._score",
         },
     )

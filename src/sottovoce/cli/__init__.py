@@ -50,7 +50,7 @@ def _run() -> None:
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", lambda **_options: None)
         reconfigure(errors="backslashreplace")
-    from sottovoce.cli.app import app  # noqa: PLC0415 - a stop while importing is handled too
+    from sottovoce.cli._app import app  # noqa: PLC0415 - a stop while importing is handled too
 
     try:
         app()

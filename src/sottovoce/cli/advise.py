@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli.assessing import ModelOption, TopicsOption, the_catalogue, the_models
-from sottovoce.cli.extras import needs_extra
-from sottovoce.cli.shown import AsJson, progress
+from sottovoce.cli._options import ModelOption, TopicsOption, needs_extra, the_catalogue, the_models
+from sottovoce.cli._output import AsJson, progress
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.advisor.community import Setting
-    from sottovoce.topics.catalogue import Catalogue
-    from sottovoce.web.advise.desk import Comparison
-    from sottovoce.web.advise.operator import Operator
-    from sottovoce.web.advise.reporting import Reporting
+    from sottovoce.advisor._settings import AdvisorSetting
+    from sottovoce.topics._catalogue import Catalogue
+    from sottovoce.web.advise._reports import Reporting
+    from sottovoce.web.advise._routes.operator import Operator
+    from sottovoce.web.advise._session import ComparedCommunity
 
 
 def advise(
@@ -75,8 +74,8 @@ def advise(
         _set_password(set_operator_password)
         return
     with needs_extra("web"):
-        from sottovoce.web.advise.serve import Place, serve  # noqa: PLC0415 - fast --help
-    place = Place(host, port, beyond)
+        from sottovoce.web.advise._app import PageAddress, serve  # noqa: PLC0415 - fast --help
+    place = PageAddress(host, port, beyond)
     kept = store or _data_folder() / "advise.sqlite"
     reporting = _reporting(rank_server, second_rank_server, rank_budget, kept)
     serve(
@@ -113,8 +112,8 @@ def _reporting(
         return None
     if rank_server is None:
         raise ParameterError("--rank-budget is for reports to a --rank-server, which is not given.")
-    from sottovoce.release.exact import positive  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.web.advise.reporting import FOLDER, Reporting  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy._exact import positive  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise._reports import FOLDER, Reporting  # noqa: PLC0415 - fast --help
 
     servers = [rank_server] if second is None else [rank_server, second]
     return Reporting(servers, store.with_name(FOLDER), positive(budget, "--rank-budget"))
@@ -127,8 +126,8 @@ def _comparison(
     topics: Path | None,
     *,
     first: bool,
-) -> "Comparison":
-    from sottovoce.web.advise.desk import DEMO  # noqa: PLC0415 - keeps --help fast
+) -> "ComparedCommunity":
+    from sottovoce.web.advise._session import DEMO  # noqa: PLC0415 - keeps --help fast
 
     if posts is None and rank_server is None:
         if model or topics is not None:
@@ -140,8 +139,8 @@ def _comparison(
     if catalogue is None:
         raise ParameterError("a community needs --topics, the catalogue of topics to look for.")
     if posts is None:
-        from sottovoce.advisor.rank.transport import HttpTransport  # noqa: PLC0415 - fast --help
-        from sottovoce.web.advise.from_rank_server import ask  # noqa: PLC0415 - fast --help
+        from sottovoce.advisor.rank._transport import HttpTransport  # noqa: PLC0415 - fast --help
+        from sottovoce.web.advise._rank_server import ask  # noqa: PLC0415 - fast --help
 
         server = HttpTransport(str(rank_server))
         return ask(server, the_models(model), catalogue, unpublished=first)
@@ -150,18 +149,18 @@ def _comparison(
     return _of_posts(posts, model, catalogue)
 
 
-def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> "Comparison":
-    from sottovoce.advisor.community import Community  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.web.advise.desk import Comparison  # noqa: PLC0415 - keeps --help fast
+def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> "ComparedCommunity":
+    from sottovoce.advisor._community import Community  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise._session import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
 
     spaces = the_models(model)
     with progress("Reading the community"):
         known = Community.from_posts(posts, spaces, catalogue)
 
-    def by_setting(setting: "Setting") -> Community:
+    def by_setting(setting: "AdvisorSetting") -> Community:
         return known if setting == known.setting else known.with_setting(setting)
 
-    return Comparison(by_setting, "the community you gave", spaces)
+    return ComparedCommunity(by_setting, "the community you gave", spaces)
 
 
 def _operator(wanted: bool, password_file: Path | None, look_log: Path) -> "Operator | None":
@@ -171,16 +170,15 @@ def _operator(wanted: bool, password_file: Path | None, look_log: Path) -> "Oper
         return None
     if password_file is None:
         raise ParameterError("--operator needs --password-file; see --set-operator-password.")
-    from sottovoce.web.advise.operator import Operator  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.web.security.look_log import LookLog  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.web.security.passwords import PasswordFile  # noqa: PLC0415 - fast --help
+    from sottovoce.web.advise._routes.operator import Operator  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.security._login import LookLog, PasswordFile  # noqa: PLC0415 - keeps --help fast
 
     return Operator(PasswordFile(password_file), LookLog(look_log))
 
 
 def _set_password(path: Path) -> None:
     with needs_extra("web"):
-        from sottovoce.web.security.passwords import write_password  # noqa: PLC0415 - fast --help
+        from sottovoce.web.security._login import write_password  # noqa: PLC0415 - fast --help
     if sys.stdin.isatty():
         password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     else:

@@ -5,21 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli.assessing import (
-    BucketOption,
-    KOption,
-    ModelOption,
-    MOption,
-    TopicsOption,
-    finite,
-    fold_posts,
-    the_bucket,
-    the_catalogue,
-    the_mode,
-    the_models,
-    the_setting,
-)
-from sottovoce.cli.engines import (
+from sottovoce._files import refuse_overlap
+from sottovoce.cli._engines import (
     Address,
     Engine,
     EngineOption,
@@ -30,30 +17,39 @@ from sottovoce.cli.engines import (
     assess_on_spark,
     rank_precision,
 )
-from sottovoce.cli.keeping import (
+from sottovoce.cli._options import (
+    BucketOption,
     CheckpointEveryOption,
     CheckpointOption,
-    ResumeOption,
-    mentioning_resume,
-    the_keeping,
-    the_state,
-)
-from sottovoce.cli.reading import (
     EncodingOption,
     FieldsOption,
     FormatOption,
     HeaderOption,
+    KOption,
     LineLimitOption,
+    ModelOption,
+    MOption,
+    ResumeOption,
     TimezoneOption,
+    TopicsOption,
+    finite,
+    fold_posts,
+    mentioning_resume,
     read_options,
+    the_bucket,
+    the_catalogue,
+    the_keeping,
+    the_mode,
+    the_models,
+    the_setting,
+    the_state,
 )
-from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
-from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
+from sottovoce.cli._output import AsJson, progress, show_json, show_rows
+from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
-from sottovoce.files import refuse_overlap
 
 if TYPE_CHECKING:
-    from sottovoce.assess.job import Assessment
+    from sottovoce.assess._job import Assessment
 
 
 def assess(
@@ -128,10 +124,10 @@ def assess(
 
     Example: sottovoce assess posts.csv --topics topics.toml --measure bow-dt --out ranks.parquet
     """
-    from sottovoce.assess.alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.checkpoints import alone_with  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.kept_state import earlier_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._erase import alone_with  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.state._parts import earlier_folder  # noqa: PLC0415 - keeps --help fast
 
     chosen = Engine(engine, master, spark_conf or (), partitions)
     precision = rank_precision(ranks, chosen)

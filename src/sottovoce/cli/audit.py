@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli.extras import needs_extra
-from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
+from sottovoce.cli._options import needs_extra
+from sottovoce.cli._output import AsJson, progress, show_json, show_rows
 from sottovoce.errors import CheckFailedError, ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.release.audit.result import AuditReport, Finding
+    from sottovoce.privacy.audit._findings import AuditReport, Finding
+
 
 DEFAULT_EPSILON, DEFAULT_PRECISION = "1", 2
 # The experiment's work grows with the square of N, and any N tests the same rate.
@@ -62,8 +63,8 @@ def audit(
 
 
 def _audit_sampler(epsilon: str | None, precision: int | None) -> "AuditReport":
-    from sottovoce.release.audit.sampler import audit_mechanism  # noqa: PLC0415 - fast --help
-    from sottovoce.release.guarantee import LimitedPrecision  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy._guarantee import LimitedPrecision  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.audit._sampler import audit_mechanism  # noqa: PLC0415 - fast --help
 
     n = DEFAULT_PRECISION if precision is None else precision
     if not 1 <= n <= LARGEST_PRECISION:
@@ -72,13 +73,13 @@ def _audit_sampler(epsilon: str | None, precision: int | None) -> "AuditReport":
 
 
 def _audit_control(name: str) -> "AuditReport":
-    from sottovoce.release.audit.controls import audit_control  # noqa: PLC0415 - fast --help
+    from sottovoce.release._audit import audit_control  # noqa: PLC0415 - fast --help
 
     return audit_control(name)
 
 
 def _audit_release(folder: Path) -> "AuditReport":
-    from sottovoce.release.audit.folder import audit_release  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.release._audit import audit_release  # noqa: PLC0415 - keeps --help fast
 
     return audit_release(folder)
 

@@ -5,15 +5,16 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from sottovoce.cli.shown import AsJson, progress, show_json, show_rows
+from sottovoce._files import refuse_overlap
+from sottovoce.cli._output import AsJson, progress, show_json, show_rows
 from sottovoce.errors import ParameterError
-from sottovoce.files import refuse_overlap
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from sottovoce.assess.evaluation import Comparison, Evaluated, Evaluation, Interval
-    from sottovoce.assess.evaluation.trec.qrels import Levels
+    from sottovoce.assess.evaluation.trec import Levels
+
 
 LEVELS = ("grades", "sensitive")
 
@@ -54,12 +55,9 @@ def evaluate(
     --posts community/posts.parquet --topics community/topics.toml
     """
     from sottovoce.assess import evaluation  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.evaluation.reading import (  # noqa: PLC0415 - fast --help
-        read_judgements,
-        read_ranks,
-    )
-    from sottovoce.corpus.reading import open_posts  # noqa: PLC0415 - fast --help
-    from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.evaluation._judged import read_judgements, read_ranks  # noqa: PLC0415 - fast --help
+    from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - fast --help
+    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - fast --help
 
     if qrels_levels not in LEVELS:
         raise ParameterError(f"--qrels-levels must be grades or sensitive, got {qrels_levels!r}.")

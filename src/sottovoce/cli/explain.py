@@ -6,38 +6,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli.assessing import (
+from sottovoce.cli._options import (
     BucketOption,
-    KOption,
-    ModelOption,
-    ModeOption,
-    MOption,
-    TopicsOption,
-    finite,
-    the_bucket,
-    the_catalogue,
-    the_models,
-    the_setting,
-)
-from sottovoce.cli.reading import (
     EncodingOption,
     FieldsOption,
     FormatOption,
     HeaderOption,
+    KOption,
     LineLimitOption,
+    ModelOption,
+    ModeOption,
+    MOption,
     TimezoneOption,
+    TopicsOption,
+    finite,
     read_options,
+    the_bucket,
+    the_catalogue,
+    the_models,
+    the_setting,
     warn_about_rows,
 )
-from sottovoce.cli.shown import AsJson, progress, show_facts, show_json, show_rows
-from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
+from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
+from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.assess.explanation import Explanation
-    from sottovoce.assess.her_posts import HerPosts
-    from sottovoce.assess.job import Assessment
-    from sottovoce.corpus.reading import ReadOptions
+    from sottovoce.assess._explain.explanation import Explanation, UserPosts
+    from sottovoce.assess._job import Assessment
+    from sottovoce.corpus.read import ReadOptions
 
 
 def explain(
@@ -74,10 +71,10 @@ def explain(
 
     Example: sottovoce explain posts.csv --user ada --topic hiv --measure bow-t --topics topics.toml
     """
-    from sottovoce.assess.explain import Question  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.explain import explain as explained  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.her_posts import HerPosts  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._explain.explain import Question  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._explain.explain import explain as explained  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._explain.explanation import UserPosts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
 
     setting = the_setting(k, m, mode)
     request = Request(
@@ -88,7 +85,7 @@ def explain(
         topics=(topic,),
         bucket=the_bucket(bucket),
     )
-    assessment, her = Assessment(request, state, to_save=False), HerPosts(user)
+    assessment, her = Assessment(request, state, to_save=False), UserPosts(user)
     if measure not in assessment.measures:
         raise ParameterError("explain takes one measure at a time, got all.")
     question = Question(user, topic, assessment.measures[measure], setting)
@@ -108,9 +105,9 @@ def explain(
     _show(found, her if show_text else None, as_json)
 
 
-def _pass(assessment: "Assessment", her: "HerPosts", path: Path, reading: "ReadOptions") -> None:
+def _pass(assessment: "Assessment", her: "UserPosts", path: Path, reading: "ReadOptions") -> None:
     """Note her posts, and fold everybody's into a state that does not hold them yet."""
-    from sottovoce.corpus.reading import open_posts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
 
     opened = open_posts(path, options=reading)
     batches = her.passing(opened)
@@ -120,7 +117,7 @@ def _pass(assessment: "Assessment", her: "HerPosts", path: Path, reading: "ReadO
     warn_about_rows(opened)
 
 
-def _show(found: "Explanation", her: "HerPosts | None", as_json: bool) -> None:
+def _show(found: "Explanation", her: "UserPosts | None", as_json: bool) -> None:
     texts = {} if her is None else her.texts()
     posts = [
         {

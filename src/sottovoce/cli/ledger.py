@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli.shown import AsJson, show_json, show_rows
+from sottovoce.cli._output import AsJson, show_json, show_rows
 
 if TYPE_CHECKING:
-    from sottovoce.release.ledger import Account, Spend
+    from sottovoce.privacy.ledger import Account, Spend
+
 
 _SHOWN_OF_A_HASH = 12
 
@@ -28,7 +29,7 @@ def show(
 
     Example: sottovoce ledger show private.ledger
     """
-    from sottovoce.release.ledger import Ledger  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.ledger import Ledger  # noqa: PLC0415 - keeps --help fast
 
     opened = Ledger(file)
     try:
@@ -52,7 +53,7 @@ def _show_tables(accounts: "list[tuple[Account, list[Spend]]]") -> None:
 
 
 def _account_row(account: "Account") -> dict[str, object]:
-    from sottovoce.release.exact import text_up  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy._exact import text_up  # noqa: PLC0415 - keeps --help fast
 
     n = account.budget.n
     return {
@@ -66,7 +67,7 @@ def _account_row(account: "Account") -> dict[str, object]:
 
 
 def _spend_row(spend: "Spend") -> dict[str, object]:
-    from sottovoce.release.exact import text_up  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy._exact import text_up  # noqa: PLC0415 - keeps --help fast
 
     asked = spend.request
     return {
@@ -82,8 +83,8 @@ def _spend_row(spend: "Spend") -> dict[str, object]:
 
 
 def _record(account: "Account", spends: "list[Spend]") -> dict[str, object]:
-    from sottovoce.release.exact import float_up  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.release.records import to_record  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy._exact import float_up  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy._guarantee import to_record  # noqa: PLC0415 - keeps --help fast
 
     spent, left = account.spent * account.budget.n, account.left * account.budget.n
     return {
@@ -100,7 +101,7 @@ def _ratios(epsilon: Fraction, rate: Fraction) -> dict[str, object]:
 
 
 def _spend_record(spend: "Spend") -> dict[str, object]:
-    from sottovoce.release.records import to_record  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy._guarantee import to_record  # noqa: PLC0415 - keeps --help fast
 
     stored = spend.output
     return {

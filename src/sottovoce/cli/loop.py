@@ -5,26 +5,26 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from sottovoce.cli.assessing import ModelOption, TopicsOption
-from sottovoce.cli.extras import needs_extra
-from sottovoce.cli.reading import (
+from sottovoce.cli._options import (
     EncodingOption,
     FieldsOption,
     FormatOption,
     HeaderOption,
     LineLimitOption,
+    ModelOption,
     TimezoneOption,
+    TopicsOption,
+    needs_extra,
     read_options,
 )
-from sottovoce.cli.shown import AsJson, progress
-from sottovoce.cli.study_shown import show_study
-from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
+from sottovoce.cli._output import AsJson, progress, show_study
+from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import check_choice
 
 if TYPE_CHECKING:
-    from sottovoce.study.loop import LoopPlan
-    from sottovoce.study.loop_parts.documents import Shape
-    from sottovoce.study.loop_parts.subjects import Subject
+    from sottovoce.loop._loop import LoopPlan
+    from sottovoce.loop._subject import Shape, Subject
+
 
 _TITLE = "Exposure against usefulness over privacy settings"
 
@@ -77,8 +77,8 @@ def loop(
     Example: sottovoce loop community --epsilon 8 --epsilon 2 --precision 2 --out loop
     """
     with needs_extra("all"):
-        from sottovoce.study.loop import run_loop  # noqa: PLC0415 - fast --help
-        from sottovoce.study.loop_parts.corpus import CorpusFiles, corpus_subject  # noqa: PLC0415 - fast --help
+        from sottovoce.loop._loop import run_loop  # noqa: PLC0415 - fast --help
+        from sottovoce.loop._subject import CorpusFiles, corpus_subject  # noqa: PLC0415 - fast --help
 
     read = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
     files = CorpusFiles.found(
@@ -107,7 +107,7 @@ def _plan(
     epsilon: list[str] | None,
     limit: float,
 ) -> "LoopPlan":
-    from sottovoce.study.loop import LoopPlan  # noqa: PLC0415 - fast --help
+    from sottovoce.loop._loop import LoopPlan  # noqa: PLC0415 - fast --help
 
     spaces = ("bow", *(space.name for space in subject.knowledge.spaces if space.name != "bow"))
     measures = tuple(measure for space in spaces for measure in (space, f"{space}-dt"))

@@ -1,4 +1,7 @@
-"""``sottovoce rank-server``."""
+"""``sottovoce rank-server``.
+
+``sottovoce rank-edges``.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,14 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli.extras import needs_extra
-from sottovoce.cli.shown import AsJson
+from sottovoce.cli._options import needs_extra
+from sottovoce.cli._output import AsJson
 from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.advisor.rank.description import Description, RankedTopic
-    from sottovoce.web.rank.service import RankService
-    from sottovoce.web.rank.storage import Store
+    from sottovoce.advisor.rank._description import Description, RankedTopic
+    from sottovoce.web.rank._service import RankService
+    from sottovoce.web.rank._store import Store
+
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
@@ -30,13 +34,9 @@ class _Between:
     edges: Path | None
 
     def of(self, topics: Sequence[str], measure: str) -> "tuple[RankedTopic, ...]":
-        from sottovoce.advisor.rank.buckets import (  # noqa: PLC0415 - fast --help
-            BUCKETS,
-            Buckets,
-            score_range,
-        )
-        from sottovoce.advisor.rank.description import RankedTopic  # noqa: PLC0415 - fast --help
-        from sottovoce.advisor.rank.edges import load_edges  # noqa: PLC0415 - fast --help
+        from sottovoce.advisor.rank._buckets import BUCKETS, Buckets, score_range  # noqa: PLC0415 - fast --help
+        from sottovoce.advisor.rank._description import RankedTopic  # noqa: PLC0415 - fast --help
+        from sottovoce.advisor.rank._edges import load_edges  # noqa: PLC0415 - fast --help
 
         bounds = (self.lowest, self.highest)
         if self.edges is not None:
@@ -111,15 +111,15 @@ def rank_server(
     Example: sottovoce rank-server --topics topics.toml --epsilon 1 --period 1w
     """
     with needs_extra("web"):
-        from sottovoce.web.rank.app import Limits, create_app  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank.serve import Door, open_store, serve  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank._app import Limits, create_app  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank._serve import ListenSettings, open_store, serve  # noqa: PLC0415 - fast --help
 
     between = _Between(buckets, lowest, highest, edges)
     rules = _description(topics, measure, setting, mode, epsilon, between, period, minimum)
     if dry_run:
         _show(rules, None, as_json)
         return
-    door = Door(host, port, certificate, key)
+    door = ListenSettings(host, port, certificate, key)
     door.check()
     if certificate is None:
         _warn_of_plain(host)
@@ -134,13 +134,8 @@ def rank_server(
 def _service(
     rules: "Description", store: "Store", peer: str | None, peer_key: Path | None
 ) -> "RankService":
-    from sottovoce.web.rank.pair import (  # noqa: PLC0415 - fast --help
-        FirstServer,
-        HttpPeer,
-        SecondServer,
-    )
-    from sottovoce.web.rank.peer_auth import PeerKey  # noqa: PLC0415 - fast --help
-    from sottovoce.web.rank.service import RankService  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank._pair import FirstServer, HttpPeer, PeerKey, SecondServer  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank._service import RankService  # noqa: PLC0415 - fast --help
 
     if rules.mode == "noise":
         if peer or peer_key:
@@ -164,9 +159,9 @@ def _description(
     period: str,
     minimum: int,
 ) -> "Description":
-    from sottovoce.advisor.rank.description import MODES, Description  # noqa: PLC0415 - fast --help
-    from sottovoce.release.exact import positive  # noqa: PLC0415 - fast --help
-    from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank._description import MODES, Description  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy._exact import positive  # noqa: PLC0415 - fast --help
+    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - fast --help
 
     catalogue = Catalogue.load(topics)
     chosen = catalogue.sensitive or catalogue.topics
@@ -202,7 +197,7 @@ def _seconds(period: str) -> int:
 
 
 def _warn_of_plain(host: str) -> None:
-    from sottovoce.advisor.rank.transport import is_this_machine  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank._transport import is_this_machine  # noqa: PLC0415 - fast --help
 
     if not is_this_machine(host):
         typer.echo(
@@ -216,7 +211,7 @@ def _show(rules: "Description", url: str | None, as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(rules.record() | {"version": rules.version, "url": url}))
         return
-    from sottovoce.release.exact import text_up  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy._exact import text_up  # noqa: PLC0415 - fast --help
 
     noise = rules.noise(rules.topics[0].name)
     if url is not None:
@@ -227,3 +222,51 @@ def _show(rules: "Description", url: str | None, as_json: bool) -> None:
         f"Mode {rules.mode}, {noise.buckets} buckets, "
         f"epsilon {text_up(rules.epsilon)} for each {each}"
     )
+
+
+def rank_edges(
+    server: Annotated[str, typer.Argument(help="The URL of a rank server that has published.")],
+    out: Annotated[Path, typer.Option(help="Where the edges go, for rank-server --edges.")] = Path(
+        "edges.json"
+    ),
+    buckets: Annotated[int, typer.Option(help="How many score buckets to make, at most.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Find bucket edges near the limits of the top 1, 5, 10, 25 and 50%.
+
+    They are read off histograms that everybody may ask the server for. Start a
+    new server with them; after two or three such rounds they hardly move.
+
+    Example: sottovoce rank-edges http://127.0.0.1:8765 --out edges.json
+    """
+    from sottovoce.advisor.rank._client import latest_histogram  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank._description import Description, RankedTopic  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank._edges import fitted_buckets, save_edges  # noqa: PLC0415 - fast --help
+    from sottovoce.advisor.rank._transport import HttpTransport  # noqa: PLC0415 - fast --help
+
+    asked = HttpTransport(server)
+    rules = Description.from_record(asked.call("GET", "/description"))
+    found = {topic.name: latest_histogram(asked, rules, topic.name) for topic in rules.topics}
+    if not any(found.values()):
+        raise InputError(
+            "the server has published no histogram yet, or too few people reported; ask again "
+            "after the period."
+        )
+    topics = {
+        topic.name: topic
+        if (histogram := found[topic.name]) is None
+        else RankedTopic(topic.name, topic.measure, fitted_buckets(histogram, rules, buckets))
+        for topic in rules.topics
+    }
+    save_edges(out, topics)
+    fitted = [name for name, histogram in found.items() if histogram is not None]
+    kept = [name for name, histogram in found.items() if histogram is None]
+    if as_json:
+        typer.echo(json.dumps({"edges": str(out), "fitted": fitted, "kept": kept}))
+        return
+    typer.echo(f"Edges fitted for {', '.join(fitted)}: {out}")
+    if kept:
+        typer.echo(f"Nothing was published about {', '.join(kept)}: their edges stay.")
+    typer.echo("A server with other edges needs a store of its own: rank-server --edges --store.")
+    if rules.mode == "noise":
+        typer.echo("In the noise mode whoever reports under new edges pays for her bucket anew.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from sottovoce.cli.engines import (
+from sottovoce.cli._engines import (
     Address,
     Engine,
     EngineOption,
@@ -17,26 +17,26 @@ from sottovoce.cli.engines import (
     documents_on_spark,
     ledger_beside,
 )
-from sottovoce.cli.extras import needs_extra
-from sottovoce.cli.reading import (
+from sottovoce.cli._options import (
     EncodingOption,
     FieldsOption,
     FormatOption,
     HeaderOption,
     LineLimitOption,
     TimezoneOption,
+    needs_extra,
     read_options,
     warn_about_rows,
 )
-from sottovoce.cli.shown import AsJson, progress, show_facts, show_json
-from sottovoce.corpus.reading.options import DEFAULT_LINE_BYTES
+from sottovoce.cli._output import AsJson, progress, show_facts, show_json
+from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 
 if TYPE_CHECKING:
-    from sottovoce.release.accounting import Accounting
-    from sottovoce.release.card import Card
-    from sottovoce.release.job import Job
-    from sottovoce.release.ledger import Account
-    from sottovoce.release.settings import PriorKind
+    from sottovoce.privacy.ledger import Account
+    from sottovoce.release._accounting import Accounting
+    from sottovoce.release._card import ReleaseCard
+    from sottovoce.release._job import Job
+    from sottovoce.release._settings import PriorKind
 
 
 def release(
@@ -119,11 +119,11 @@ def release(
     Example: sottovoce release posts.csv --vocabulary words.txt --epsilon 2 --precision 2 --out out
     """
     with needs_extra("release"):
-        from sottovoce.corpus.vocabulary import Vocabulary  # noqa: PLC0415 - fast --help
-        from sottovoce.release.from_documents import Wanted, carry_out  # noqa: PLC0415 - fast --help
-        from sottovoce.release.guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
-        from sottovoce.release.inputs import ReleaseInputs  # noqa: PLC0415 - fast --help
-        from sottovoce.release.job import quote  # noqa: PLC0415 - fast --help
+        from sottovoce.corpus._vocabulary import Vocabulary  # noqa: PLC0415 - fast --help
+        from sottovoce.privacy._guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
+        from sottovoce.release._inputs import ReleaseInputs  # noqa: PLC0415 - fast --help
+        from sottovoce.release._job import quote  # noqa: PLC0415 - fast --help
+        from sottovoce.release._release_counts import Wanted, carry_out  # noqa: PLC0415 - fast --help
 
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
@@ -182,7 +182,7 @@ def release(
 
 def _show(
     job: "Job",
-    card: "Card",
+    card: "ReleaseCard",
     account: "Account",
     as_json: bool,
     out: Path | None = None,
@@ -190,8 +190,8 @@ def _show(
     again: bool = False,
 ) -> None:
     """What was released into ``out``, or what a dry run would."""
-    from sottovoce.release.exact import text_up  # noqa: PLC0415 - fast --help
-    from sottovoce.release.records import to_record  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy._exact import text_up  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy._guarantee import to_record  # noqa: PLC0415 - fast --help
 
     n = account.budget.n
     facts: dict[str, object] = {

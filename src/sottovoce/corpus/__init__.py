@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from sottovoce._lazy import attach
 
 __all__ = [
-    "Community",
     "Corpus",
     "ReadOptions",
+    "SimulatedCommunity",
     "SimulationParameters",
     "TokenRules",
     "Vocabulary",
@@ -19,29 +19,29 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.corpus.counting import count
-    from sottovoce.corpus.reading.corpus import Corpus, open_documents, open_posts
-    from sottovoce.corpus.reading.options import ReadOptions
-    from sottovoce.corpus.simulate.community import Community
-    from sottovoce.corpus.simulate.parameters import SimulationParameters
-    from sottovoce.corpus.summary import summarise_posts
-    from sottovoce.corpus.vocabulary import Vocabulary
-    from sottovoce.corpus.words.rules import TokenRules
-    from sottovoce.corpus.words.tokens import tokenize
+    from sottovoce.corpus._count import count
+    from sottovoce.corpus._summary import summarise_posts
+    from sottovoce.corpus._vocabulary import Vocabulary
+    from sottovoce.corpus.read._corpus import Corpus, open_documents, open_posts
+    from sottovoce.corpus.read._tally import ReadOptions
+    from sottovoce.corpus.simulate._community import SimulatedCommunity
+    from sottovoce.corpus.simulate._parameters import SimulationParameters
+    from sottovoce.corpus.words._rules import TokenRules
+    from sottovoce.corpus.words._tokens import tokenize
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Community": "sottovoce.corpus.simulate.community",
-            "Corpus": "sottovoce.corpus.reading.corpus",
-            "ReadOptions": "sottovoce.corpus.reading.options",
-            "SimulationParameters": "sottovoce.corpus.simulate.parameters",
-            "TokenRules": "sottovoce.corpus.words.rules",
-            "Vocabulary": "sottovoce.corpus.vocabulary",
-            "count": "sottovoce.corpus.counting",
-            "open_documents": "sottovoce.corpus.reading.corpus",
-            "open_posts": "sottovoce.corpus.reading.corpus",
-            "summarise_posts": "sottovoce.corpus.summary",
-            "tokenize": "sottovoce.corpus.words.tokens",
+            "SimulatedCommunity": "sottovoce.corpus.simulate._community",
+            "Corpus": "sottovoce.corpus.read._corpus",
+            "ReadOptions": "sottovoce.corpus.read._tally",
+            "SimulationParameters": "sottovoce.corpus.simulate._parameters",
+            "TokenRules": "sottovoce.corpus.words._rules",
+            "Vocabulary": "sottovoce.corpus._vocabulary",
+            "count": "sottovoce.corpus._count",
+            "open_documents": "sottovoce.corpus.read._corpus",
+            "open_posts": "sottovoce.corpus.read._corpus",
+            "summarise_posts": "sottovoce.corpus._summary",
+            "tokenize": "sottovoce.corpus.words._tokens",
         },
     )

@@ -20,22 +20,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sottovoce.federation.certificates.credentials import Credentials as Credentials
-    from sottovoce.federation.engine.desk import Machines as Machines
-    from sottovoce.federation.engine.node import Node as Node
-    from sottovoce.federation.transport.refusals import RunAbortedError as RunAbortedError
-    from sottovoce.federation.transport.roster import Member as Member
-    from sottovoce.federation.transport.roster import Roster as Roster
-    from sottovoce.federation.transport.settings import Settings as Settings
+    from sottovoce.federation._certificates import Credentials
+    from sottovoce.federation._node.dispatcher import Machines
+    from sottovoce.federation._node.node import Node
+    from sottovoce.federation._roster import Member, Roster
+    from sottovoce.federation._transport.frames import RunAbortedError, Settings
+
 
 _WHERE = {
-    "Credentials": "certificates.credentials",
-    "Machines": "engine.desk",
-    "Member": "transport.roster",
-    "Node": "engine.node",
-    "Roster": "transport.roster",
-    "RunAbortedError": "transport.refusals",
-    "Settings": "transport.settings",
+    "Credentials": "sottovoce.federation._certificates",
+    "Machines": "sottovoce.federation._node.dispatcher",
+    "Member": "sottovoce.federation._roster",
+    "Node": "sottovoce.federation._node.node",
+    "Roster": "sottovoce.federation._roster",
+    "RunAbortedError": "sottovoce.federation._transport.frames",
+    "Settings": "sottovoce.federation._transport.frames",
 }
 __all__ = [
     "Credentials",
@@ -51,4 +50,4 @@ __all__ = [
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever stands there
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    return getattr(import_module(_WHERE[name]), name)

@@ -7,22 +7,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sottovoce.learn.examples import LeakError
-    from sottovoce.learn.learners.estimators import (
+    from sottovoce.learn._examples import LeakError
+    from sottovoce.learn._leakage import DroppedFeaturesWarning, PaperModeWarning
+    from sottovoce.learn._run.evaluate import JointEvaluation
+    from sottovoce.learn._text_classifier import FederatedTextClassifier
+    from sottovoce.learn._train import train
+    from sottovoce.learn._trained import TrainedClassifier
+    from sottovoce.learn._wire._refusals import TooFewPartiesError
+    from sottovoce.learn._wire.machine import Leakage
+    from sottovoce.learn._wire.stages import AbortedError
+    from sottovoce.learn.estimators import (
         MLossClassifier,
         RadoBoostClassifier,
         RadoDescentClassifier,
         SummedRidgeClassifier,
     )
-    from sottovoce.learn.party.leakage import Leakage
-    from sottovoce.learn.party.refusals import TooFewPartiesError
-    from sottovoce.learn.protocols.budget import QueryBudgetError
-    from sottovoce.learn.protocols.modes import DroppedFeaturesWarning, PaperModeWarning
-    from sottovoce.learn.protocols.stages import AbortedError
-    from sottovoce.learn.protocols.trained import TrainedClassifier
-    from sottovoce.learn.protocols.training import train
-    from sottovoce.learn.runs.evaluating import JointEvaluation
-    from sottovoce.learn.text_classifier import FederatedTextClassifier
+    from sottovoce.learn.hidden._classify import QueryBudgetError
+
 
 __all__ = [
     "AbortedError",
@@ -42,21 +43,21 @@ __all__ = [
     "train",
 ]
 _WHERE = {
-    "AbortedError": "sottovoce.learn.protocols.stages",
-    "DroppedFeaturesWarning": "sottovoce.learn.protocols.modes",
-    "FederatedTextClassifier": "sottovoce.learn.text_classifier",
-    "JointEvaluation": "sottovoce.learn.runs.evaluating",
-    "LeakError": "sottovoce.learn.examples",
-    "Leakage": "sottovoce.learn.party.leakage",
-    "MLossClassifier": "sottovoce.learn.learners.estimators",
-    "PaperModeWarning": "sottovoce.learn.protocols.modes",
-    "QueryBudgetError": "sottovoce.learn.protocols.budget",
-    "RadoBoostClassifier": "sottovoce.learn.learners.estimators",
-    "RadoDescentClassifier": "sottovoce.learn.learners.estimators",
-    "SummedRidgeClassifier": "sottovoce.learn.learners.estimators",
-    "TooFewPartiesError": "sottovoce.learn.party.refusals",
-    "TrainedClassifier": "sottovoce.learn.protocols.trained",
-    "train": "sottovoce.learn.protocols.training",
+    "AbortedError": "sottovoce.learn._wire.stages",
+    "DroppedFeaturesWarning": "sottovoce.learn._leakage",
+    "FederatedTextClassifier": "sottovoce.learn._text_classifier",
+    "JointEvaluation": "sottovoce.learn._run.evaluate",
+    "LeakError": "sottovoce.learn._examples",
+    "Leakage": "sottovoce.learn._wire.machine",
+    "MLossClassifier": "sottovoce.learn.estimators",
+    "PaperModeWarning": "sottovoce.learn._leakage",
+    "QueryBudgetError": "sottovoce.learn.hidden._classify",
+    "RadoBoostClassifier": "sottovoce.learn.estimators",
+    "RadoDescentClassifier": "sottovoce.learn.estimators",
+    "SummedRidgeClassifier": "sottovoce.learn.estimators",
+    "TooFewPartiesError": "sottovoce.learn._wire._refusals",
+    "TrainedClassifier": "sottovoce.learn._trained",
+    "train": "sottovoce.learn._train",
 }
 
 

@@ -1,1 +1,1 @@
-"""What privacy rests on, below the verbs that need it: where all its randomness comes from."""
+"""Guarantees, exact noise and its randomness, the ledger, and audits of samplers."""

@@ -6,7 +6,6 @@ from sottovoce._lazy import attach
 
 __all__ = [
     "AuditReport",
-    "Card",
     "Embedding",
     "EmbeddingClusterCompression",
     "EmbeddingDisperseCompression",
@@ -17,43 +16,46 @@ __all__ = [
     "PrivateBagOfWords",
     "RandomCompression",
     "Release",
+    "ReleaseCard",
     "compose_overlapping",
     "load_release",
     "release_counts",
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.release.audit.result import AuditReport
-    from sottovoce.release.card import Card
-    from sottovoce.release.compression.cluster import EmbeddingClusterCompression
-    from sottovoce.release.compression.disperse import EmbeddingDisperseCompression
-    from sottovoce.release.compression.embedding import Embedding
-    from sottovoce.release.compression.frequency import FrequencyCompression
-    from sottovoce.release.compression.shuffled import RandomCompression
-    from sottovoce.release.estimator import PrivateBagOfWords
-    from sottovoce.release.from_documents import release_counts
-    from sottovoce.release.guarantee import LimitedPrecision, LocalPrivacy, compose_overlapping
-    from sottovoce.release.ledger.ledger import Ledger
-    from sottovoce.release.released import Release, load_release
+    from sottovoce.privacy._guarantee import LimitedPrecision, LocalPrivacy, compose_overlapping
+    from sottovoce.privacy.audit._findings import AuditReport
+    from sottovoce.privacy.ledger._ledger import Ledger
+    from sottovoce.release._card import ReleaseCard
+    from sottovoce.release._estimator import PrivateBagOfWords
+    from sottovoce.release._release import Release, load_release
+    from sottovoce.release._release_counts import release_counts
+    from sottovoce.release.compression._embedding import (
+        Embedding,
+        EmbeddingClusterCompression,
+        EmbeddingDisperseCompression,
+    )
+    from sottovoce.release.compression._frequency import FrequencyCompression
+    from sottovoce.release.compression._maps import RandomCompression
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "AuditReport": "sottovoce.release.audit.result",
-            "Card": "sottovoce.release.card",
-            "Embedding": "sottovoce.release.compression.embedding",
-            "EmbeddingClusterCompression": "sottovoce.release.compression.cluster",
-            "EmbeddingDisperseCompression": "sottovoce.release.compression.disperse",
-            "FrequencyCompression": "sottovoce.release.compression.frequency",
-            "Ledger": "sottovoce.release.ledger.ledger",
-            "LimitedPrecision": "sottovoce.release.guarantee",
-            "LocalPrivacy": "sottovoce.release.guarantee",
-            "PrivateBagOfWords": "sottovoce.release.estimator",
-            "RandomCompression": "sottovoce.release.compression.shuffled",
-            "Release": "sottovoce.release.released",
-            "compose_overlapping": "sottovoce.release.guarantee",
-            "load_release": "sottovoce.release.released",
-            "release_counts": "sottovoce.release.from_documents",
+            "AuditReport": "sottovoce.privacy.audit._findings",
+            "ReleaseCard": "sottovoce.release._card",
+            "Embedding": "sottovoce.release.compression",
+            "EmbeddingClusterCompression": "sottovoce.release.compression._embedding",
+            "EmbeddingDisperseCompression": "sottovoce.release.compression._embedding",
+            "FrequencyCompression": "sottovoce.release.compression._frequency",
+            "Ledger": "sottovoce.privacy.ledger._ledger",
+            "LimitedPrecision": "sottovoce.privacy._guarantee",
+            "LocalPrivacy": "sottovoce.privacy._guarantee",
+            "PrivateBagOfWords": "sottovoce.release._estimator",
+            "RandomCompression": "sottovoce.release.compression._maps",
+            "Release": "sottovoce.release._release",
+            "compose_overlapping": "sottovoce.privacy._guarantee",
+            "load_release": "sottovoce.release._release",
+            "release_counts": "sottovoce.release._release_counts",
         },
         extra="release",
     )

@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import expect
 from support.communities import random_posts
 
-from sottovoce.advisor.community import Community
-from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.web.advise.desk import Comparison
-from sottovoce.web.security.headers import CONTENT_POLICY
+from sottovoce.advisor._community import Community
+from sottovoce.topics._catalogue import Catalogue, Topic
+from sottovoce.web.advise._session import ComparedCommunity
+from sottovoce.web.security._responses import CONTENT_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ def test_markup_in_posts_names_and_files_is_inert(visitor: "Visitor") -> None:
 
 
 def test_markup_in_the_names_of_topics_is_inert(
-    visit: "Callable[..., Visitor]", advisor_of: "Callable[[Comparison], Advisor]"
+    visit: "Callable[..., Visitor]", advisor_of: "Callable[[ComparedCommunity], Advisor]"
 ) -> None:
     name = '"><img src=x onerror=alert(6)><script>alert(7)</script>{{7*7}}'
     topics = (
@@ -67,7 +67,7 @@ def test_markup_in_the_names_of_topics_is_inert(
         Topic("baby", ("baby", "clinic"), "<i>money</i>", sensitive=True),
     )
     community = Community.from_posts(random_posts(5, users=30, posts=200), [], Catalogue(topics))
-    comparison = Comparison(community.with_setting, "<script>alert(8)</script>")
+    comparison = ComparedCommunity(community.with_setting, "<script>alert(8)</script>")
     visitor = visit(advisor_of(comparison))
     page = visitor.page
     page.get_by_label("Your posts", exact=True).fill("debt loan debt\n\nloan")

@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 from support.advisor_page import PageClient, served
 
-from sottovoce.advisor.community import Community
-from sottovoce.assess.ranking import rank
+from sottovoce.advisor._community import Community
+from sottovoce.assess._ranking import rank
 from sottovoce.errors import InputError
-from sottovoce.web.advise.operator import LASTS_S, TRIES, Operator
-from sottovoce.web.security.look_log import LookLog
-from sottovoce.web.security.passwords import PasswordFile, write_password
+from sottovoce.web.advise._routes.operator import LASTS_S, TRIES, Operator
+from sottovoce.web.security._login import LookLog, PasswordFile, write_password
 
 WORD = "correct horse battery"
 TOPIC = "drug addiction"

@@ -11,10 +11,8 @@ from schemathesis import GenerationMode
 from schemathesis.checks import positive_data_acceptance
 from support.advisor_page import PageClient, routes_of, served
 
-from sottovoce.web.advise.operator import Operator
-from sottovoce.web.security.look_log import LookLog
-from sottovoce.web.security.passwords import PasswordFile, write_password
-from sottovoce.web.security.rate import RateLimit
+from sottovoce.web.advise._routes.operator import Operator
+from sottovoce.web.security._login import LookLog, PasswordFile, RateLimit, write_password
 
 EMPTIES = {"/delete", "/api/everything"}
 PASSWORD = "correct horse battery"  # noqa: S105 - of nobody

@@ -16,8 +16,8 @@ import pytest
 from support.advisor_page import PageClient, served
 from support.slow_senders import given_up, impatient
 
-from sottovoce.web.advise import arrivals
-from sottovoce.web.advise.app import BODY_LIMIT_BYTES
+from sottovoce.web.advise import _session as session
+from sottovoce.web.advise._app import BODY_LIMIT_BYTES
 
 MIB = 1024 * 1024
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'--><svg onload=alert(1)>"
@@ -138,7 +138,7 @@ def test_a_missing_column_is_named_and_can_be_mapped(client: PageClient) -> None
 def test_a_file_that_unpacks_into_too_much_is_refused(
     client: PageClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrivals, "MOST_BYTES", 4 * MIB)
+    monkeypatch.setattr(session, "MOST_BYTES", 4 * MIB)
     times = pa.array(["2024-01-01"] * 20_000).dictionary_encode()
     texts = pa.array(["bread " * 100] * 20_000).dictionary_encode()
     pq.write_table(pa.table({"time": times, "text": texts}), tmp_path / "bomb.parquet")
@@ -202,7 +202,7 @@ def test_a_defect_is_told_without_anybodys_text(
     def broken(*_given: object) -> None:
         raise RuntimeError("private words")
 
-    monkeypatch.setattr("sottovoce.web.advise.trying.with_draft", broken)
+    monkeypatch.setattr("sottovoce.web.advise._answers.with_draft", broken)
     answer = demo.post("/api/draft", json={"text": "x"})
     assert answer.status_code == 500
     told = "".join(capfd.readouterr())

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from support.advisor_page import PageClient
 
-from sottovoce.advisor.community import Community
-from sottovoce.advisor.person import Person
+from sottovoce.advisor._community import Community
+from sottovoce.advisor._person import Person
 
 POSTS = "2024-03-01 The rehab clinic again.\n\n2024-03-09 Relapse, heroin, detox.\n\nI bake bread."
 

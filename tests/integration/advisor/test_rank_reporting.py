@@ -17,16 +17,16 @@ import pytest
 from support.advisor_page import PageClient, served
 from support.rank_servers import KEY, Clock, listening
 
-from sottovoce.advisor.community import Community
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
-from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.advisor._community import Community
+from sottovoce.advisor.rank._buckets import Buckets
+from sottovoce.advisor.rank._description import Description, Mode, RankedTopic
+from sottovoce.advisor.rank._transport import HttpTransport
 from sottovoce.errors import ParameterError
-from sottovoce.web.advise.from_rank_server import ask
-from sottovoce.web.advise.reporting import Reporting
-from sottovoce.web.rank.pair import FirstServer, HttpPeer, SecondServer
-from sottovoce.web.rank.service import RankService
-from sottovoce.web.rank.sqlite import SqliteStore
+from sottovoce.web.advise._rank_server import ask
+from sottovoce.web.advise._reports import Reporting
+from sottovoce.web.rank._pair import FirstServer, HttpPeer, SecondServer
+from sottovoce.web.rank._service import RankService
+from sottovoce.web.rank._store import SqliteStore
 
 Run = Callable[..., tuple[int, str, str]]
 TOPIC, OTHER = "drug addiction", "pregnancy"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sottovoce.assess.state import State
+from sottovoce.assess.state._state import State
 from sottovoce.cli import main
 
 EVENTS = {"open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "batch"}

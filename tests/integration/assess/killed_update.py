@@ -11,7 +11,7 @@ import sys
 
 import pyarrow.parquet as pq
 
-from sottovoce.assess import kept_state
+from sottovoce.assess.state import _parts as parts
 from sottovoce.cli import main
 
 EVENTS = {"open", "os.link", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "write"}
@@ -39,7 +39,7 @@ def count_steps(stop_at: int) -> list[str]:
             if len(steps) == stop_at:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    kept_state.LEAST = 0
+    parts.LEAST = 0
     pq.ParquetWriter.write_table = written
     sys.addaudithook(hook)
     return steps

@@ -9,9 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import random_posts, write_days
 
-from sottovoce.assess import erase, kept_state, load_state
-from sottovoce.assess.her_posts import HerPosts
-from sottovoce.assess.kept_state import KeptState
+from sottovoce.assess import _erase as erase
+from sottovoce.assess import load_state
+from sottovoce.assess._explain.explanation import UserPosts
+from sottovoce.assess.state import _parts as parts
+from sottovoce.assess.state._parts import KeptState
 
 Run = Callable[..., tuple[int, str, str]]
 SCORE = ("--topics", "topics.toml", "--measure", "bow-dt,ent")
@@ -29,7 +31,7 @@ def with_her(day: pa.Table) -> pa.Table:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A community, days with few posts, and all in one file; one user is in most of them."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(kept_state, "LEAST", 0)
+    monkeypatch.setattr(parts, "LEAST", 0)
     first = random_posts(50, users=80, posts=1500)
     days = [with_her(each) for each in [first, *(random_posts(n, posts=5) for n in range(DAYS))]]
     write_days(days)
@@ -127,15 +129,15 @@ def test_an_update_meanwhile_does_not_disturb_an_explanation(
     begun(run, days=1)
     asked = ("--user", WHO, "--topic", "debts", "--measure", "bow-dt", "--state", "s", "--json")
     before = good(run("explain", "day0.parquet", "day1.parquet", *asked))
-    note, updated = HerPosts.passing, list[str]()
+    note, updated = UserPosts.passing, list[str]()
 
-    def passing(her: HerPosts, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def passing(her: UserPosts, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if not updated:
             updated.append(good(run("assess", "--update", "s", "many.parquet")))
         return note(her, batches)
 
     pq.write_table(random_posts(9, users=80, posts=1400), "many.parquet")
-    monkeypatch.setattr(HerPosts, "passing", passing)
+    monkeypatch.setattr(UserPosts, "passing", passing)
     assert good(run("explain", "day0.parquet", "day1.parquet", *asked)) == before
     assert updated
     assert not Path("s.earlier").exists()

@@ -11,8 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import TWO_TOPICS, random_posts
 
-from sottovoce.assess import kept_state, load_state
-from sottovoce.assess.state_file import to_table
+from sottovoce.assess import load_state
+from sottovoce.assess.state import _parts as parts
+from sottovoce.assess.state._parts import to_table
 
 Run = Callable[..., tuple[int, str, str]]
 SCRIPT = Path(__file__).with_name("killed_update.py")
@@ -24,7 +25,7 @@ FORGET = ("forget", "s", "--user", "u7")
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> Path:
     """A state of two parts; one more day is little, and one is enough to join them all."""
-    monkeypatch.setattr(kept_state, "LEAST", 0)
+    monkeypatch.setattr(parts, "LEAST", 0)
     monkeypatch.chdir(tmp_path)
     sizes = [(80, 1500), (40, 60), (10, 3), (80, 1200)]
     for number, (users, posts) in enumerate(sizes):

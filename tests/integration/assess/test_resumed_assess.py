@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import TWO_TOPICS, random_posts
 
-import sottovoce.assess.checkpoints
+from sottovoce._files import only_one
 from sottovoce.assess import State, load_state
-from sottovoce.assess.best_buckets import BestBuckets
-from sottovoce.corpus.reading import corpus
-from sottovoce.files import only_one
+from sottovoce.assess import _erase as erase
+from sottovoce.assess.state._buckets import BestBuckets
+from sottovoce.corpus.read import _corpus as corpus
 
 Run = Callable[..., tuple[int, str, str]]
 SCRIPT = Path(__file__).with_name("interrupted_assess.py")
@@ -71,7 +71,7 @@ def nothing_left(folder: Path) -> bool:
 def interrupt(monkeypatch: pytest.MonkeyPatch, order: Random) -> None:
     """Send ourselves Ctrl-C at one of the calls that fold, keep or write something."""
     places = [(State, "rows"), (State, "count_posts"), (BestBuckets, "add_posts")]
-    where, name = order.choice([*places, (sottovoce.assess.checkpoints, "write_state")])
+    where, name = order.choice([*places, (erase, "write_state")])
     turn, calls, original = order.randrange(1, BATCHES + 1), [0], getattr(where, name)
     before = order.random() < 0.5
 
@@ -277,7 +277,7 @@ def test_resume_without_a_checkpoint_begins_from_the_start(run: Run, folder: Pat
 def test_two_runs_do_not_share_a_checkpoint(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.files.PATIENCE_S", 0.0)
+    monkeypatch.setattr("sottovoce._files.PATIENCE_S", 0.0)
     command = ("assess", "posts.parquet", *SCORE[:-2], "--checkpoint", "new/c", "--resume")
     Path("new").mkdir()
     with only_one(Path("new/c")):
@@ -299,10 +299,10 @@ def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a clock that stands still but for what writing and scoring a batch are said to take."""
-    from sottovoce.assess.api import plan_scoring  # noqa: PLC0415 - for this test only
-    from sottovoce.assess.checkpoints import Journey, Keeping  # noqa: PLC0415 - as above
-    from sottovoce.corpus.reading import open_posts  # noqa: PLC0415 - as above
-    from sottovoce.topics.catalogue import Catalogue  # noqa: PLC0415 - as above
+    from sottovoce.assess._erase import Journey, Keeping  # noqa: PLC0415 - as above
+    from sottovoce.assess._score import plan_scoring  # noqa: PLC0415 - for this test only
+    from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - as above
+    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - as above
 
     clock, writes = [0.0], [0]
 
@@ -314,7 +314,7 @@ def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
         clock[0] += 0.5
         return clock[0]
 
-    monkeypatch.setattr("sottovoce.topics.checkpoint.Checkpoint.write", write)
+    monkeypatch.setattr("sottovoce.topics._checkpoint.Checkpoint.write", write)
     _, scoring = plan_scoring(Catalogue.load(Path("topics.toml")), [], ("bow-dt",))
     journey = Journey(Keeping(Path("c"), every_s=1.0), "request", now=tick)
     batches = [batch for _ in range(60) for batch in open_posts("posts.parquet")]

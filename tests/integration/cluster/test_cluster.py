@@ -19,12 +19,12 @@ from scipy import sparse
 from support.communities import CATALOGUE, WORDS, random_posts
 from support.spark_cluster import Cluster
 
-from sottovoce.assess.evaluation.reading import read_ranks
-from sottovoce.assess.measures.catalogue import PAPER_METHODS
-from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.corpus.words.rules import TokenRules
-from sottovoce.release.folder import verified_card
-from sottovoce.release.ledger import Ledger
+from sottovoce.assess.evaluation._judged import read_ranks
+from sottovoce.assess.measures._catalogue import PAPER_METHODS
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.privacy.ledger import Ledger
+from sottovoce.release._folder import verified_card
 from sottovoce.topics import Catalogue, LdaModel, SkipGramModel
 
 # Each command takes about a minute of processor time, most of it Java's beginnings.

@@ -11,23 +11,22 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import CATALOGUE, WORDS, random_posts
 
-from sottovoce.assess.api import score
-from sottovoce.cluster.assess import Plan as AssessPlan
-from sottovoce.cluster.assess import score_on_spark
-from sottovoce.cluster.assess_files import assess_files
-from sottovoce.cluster.release import counted_documents
-from sottovoce.cluster.session import open_session
-from sottovoce.corpus.reading import ReadOptions
-from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.assess._score import score
+from sottovoce.cluster._assess import SparkAssessPlan as AssessPlan
+from sottovoce.cluster._assess import assess_files, score_on_spark
+from sottovoce.cluster._release import counted_documents
+from sottovoce.cluster._session import open_session
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import CorpusError, InputError
-from sottovoce.release.audit.folder import audit_release
-from sottovoce.release.counts import Counts
-from sottovoce.release.guarantee import LimitedPrecision
-from sottovoce.release.inputs import ReleaseInputs
-from sottovoce.release.job import Job, open_account, release_to_folder
-from sottovoce.release.ledger import Ledger
-from sottovoce.release.plan import Plan, Released
-from sottovoce.release.settings import ReleaseSettings
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy.ledger import Ledger
+from sottovoce.release._audit import audit_release
+from sottovoce.release._counts import Counts
+from sottovoce.release._inputs import ReleaseInputs
+from sottovoce.release._job import Job, open_account, release_to_folder
+from sottovoce.release._plan import Released, ReleasePlan
+from sottovoce.release._settings import ReleaseSettings
 
 pytestmark = [
     # Spark leaves its sockets to the garbage collector.
@@ -126,7 +125,7 @@ def test_files_are_found_whatever_they_are_called(spark: Spark, tmp_path: Path) 
         folder.mkdir()
         # A part need not be called what the folder is.
         pyarrow.csv.write_csv(plain, folder / name)
-        inputs = ReleaseInputs(folder, ReadOptions(), vocabulary=words)
+        inputs = ReleaseInputs(folder, ReadOptions(), vocabulary=Vocabulary.load(words))
         with counted_documents(spark, inputs, str(folder)) as counted:
             assert counted.documents.counts.shape[0] == 120
             corpora.add(counted.documents.corpus)
@@ -141,11 +140,11 @@ def test_a_release_whose_driver_died_after_the_spend_is_made_up_for_by_one_noise
     pq.write_table(POSTS.select(["text"]), corpus)
     ledger = Ledger(tmp_path / "ledger", create=True)
     outputs = tmp_path / "ledger.outputs"
-    inputs = ReleaseInputs(corpus, ReadOptions(), vocabulary=words)
+    inputs = ReleaseInputs(corpus, ReadOptions(), vocabulary=Vocabulary.load(words))
     with counted_documents(spark, inputs, str(corpus), block_rows=50) as remote:
         settings = ReleaseSettings(guarantee=LimitedPrecision(2, "1"))
         documents = remote.documents
-        job = Job(documents, Plan(settings, documents.vocabulary.terms), remote.declared)
+        job = Job(documents, ReleasePlan(settings, documents.vocabulary.terms), remote.declared)
         open_account(ledger, job, None)
 
         def die(_folder: Path, manifest: dict[int, str]) -> Counts:
@@ -155,7 +154,7 @@ def test_a_release_whose_driver_died_after_the_spend_is_made_up_for_by_one_noise
             raise KeyboardInterrupt
 
         with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr("sottovoce.cluster.release.collected", die)
+            patched.setattr("sottovoce.cluster._release.collected", die)
             release_to_folder(job, ledger, out, lambda: remote.draw(job, ledger))
         assert not out.exists()
         assert len(list(outputs.glob(".parts-*/*.npz"))) == 3

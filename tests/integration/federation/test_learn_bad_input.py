@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.federation.certificates import authority as certificates
-from sottovoce.federation.certificates.authority import Authority
-from sottovoce.federation.certificates.files import save_key
-from sottovoce.federation.config.party import Training
-from sottovoce.federation.config.roster import load_roster, save_roster
-from sottovoce.federation.config.setup import Plan, set_up
-from sottovoce.federation.transport.roster import Roster
-from sottovoce.learn import sealing
+from sottovoce.federation import _certificates as certificates
+from sottovoce.federation._certificates import Authority, save_key
+from sottovoce.federation._config import TrainingSettings
+from sottovoce.federation._roster import Roster, load_roster, save_roster
+from sottovoce.federation._setup import SetupPlan, set_up
+from sottovoce.learn import _encrypted_files as encrypted_files
 
 Run = Callable[..., tuple[int, str, str]]
 NAMES = ("ada", "ben", "cy")
@@ -24,12 +22,12 @@ NAMES = ("ada", "ben", "cy")
 @pytest.fixture(autouse=True)
 def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrypt's memory is for attackers; tests need none of it."""
-    monkeypatch.setattr(sealing, "_SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr(encrypted_files, "_SCRYPT_COST", 1 << 4)
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    set_up(tmp_path / "all", Plan(NAMES, Training()))
+    set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings()))
     return tmp_path / "all"
 
 
@@ -106,7 +104,7 @@ def test_a_wrong_key_role_or_passphrase_is_refused(
     assert "the key 'tsl' is unknown; known are name, role" in started(run, folder)
     monkeypatch.setenv("PHRASE", "right")
     source = "env:PHRASE"
-    set_up(tmp_path / "sealed", Plan(NAMES, Training(), passphrase=source))
+    set_up(tmp_path / "sealed", SetupPlan(NAMES, TrainingSettings(), passphrase=source))
     monkeypatch.setenv("PHRASE", "wrong")
     assert "is wrong, or the file was changed" in started(run, tmp_path / "sealed")
     monkeypatch.delenv("PHRASE")

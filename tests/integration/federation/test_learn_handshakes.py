@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from sottovoce.federation.certificates import authority as certificates
-from sottovoce.federation.certificates.authority import Authority
-from sottovoce.federation.config.party import Training
-from sottovoce.federation.config.rotation import load_authority
-from sottovoce.federation.config.setup import Plan, set_up
-from sottovoce.federation.parties.launch import launched
-from sottovoce.federation.transport.handshakes import failure
+from sottovoce.federation import _certificates as certificates
+from sottovoce.federation._certificates import Authority
+from sottovoce.federation._config import TrainingSettings
+from sottovoce.federation._setup import SetupPlan, load_authority, set_up
+from sottovoce.federation._transport.tls import failure
+from sottovoce.federation.party._processes import launched
 
 NAMES = ("ada", "ben", "cy")
 
@@ -52,7 +51,7 @@ def long_ago(builder: x509.CertificateBuilder, days: int) -> x509.CertificateBui
 
 def test_every_refused_handshake_is_in_the_party_s_own_log(tmp_path: Path) -> None:
     root = tmp_path / "all"
-    roster = set_up(root, Plan(NAMES, Training()))
+    roster = set_up(root, SetupPlan(NAMES, TrainingSettings()))
     other, _ = Authority.new("another authority")
     stranger = pem(tmp_path, "coordinator", other, 30)
     own = load_authority(root / "authority", passphrase="none")  # noqa: S106 - the name of a source

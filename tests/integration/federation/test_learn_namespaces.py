@@ -12,8 +12,8 @@ import pytest
 from support.federated_folders import NAMES, kept, prepare_rows, split
 
 from sottovoce import learn
-from sottovoce.federation.config.party import Training
-from sottovoce.federation.parties.launch import launched
+from sottovoce.federation._config import TrainingSettings
+from sottovoce.federation.party._processes import launched
 
 PARTIES = ("coordinator", *NAMES)
 SHORT = f"sv{os.getpid() % 100_000}"
@@ -65,7 +65,7 @@ def test_parties_in_namespaces_of_their_own_train_to_the_last_bit(
     rows = chance.poisson(0.7, (120, 6)).astype(float)
     given = split(rows, np.where(rows[:, 0] > rows[:, 1], "more", "less"))
     hosts = tuple(namespaces[name] for name in PARTIES)
-    prepare_rows(folder, given, Training(penalty=0.1), hosts=hosts, base_port=7443)
+    prepare_rows(folder, given, TrainingSettings(penalty=0.1), hosts=hosts, base_port=7443)
     within = {name: ("ip", "netns", "exec", f"{SHORT}-{at}") for at, name in enumerate(PARTIES)}
     with launched(folder, within=within) as parties:
         done = parties.asked("coordinator", do="train")

@@ -17,25 +17,25 @@ from support.captures import Capture
 from support.federated_folders import NAMES, Floats, kept, prepare_rows, split
 
 from sottovoce import learn
-from sottovoce.bench.learn import ionosphere_rows, message_rows
-from sottovoce.cli.learn_options import loaded
-from sottovoce.corpus.counting import term_statistics
-from sottovoce.corpus.reading import ReadOptions, open_documents
-from sottovoce.data import data_file
+from sottovoce.cli.learn._output import loaded
+from sottovoce.corpus._count import term_statistics
+from sottovoce.corpus.read import ReadOptions, open_documents
 from sottovoce.errors import SottovoceError
-from sottovoce.federation.config.party import Features, Training
-from sottovoce.federation.config.setup import Plan
-from sottovoce.federation.parties.configured import ConfiguredParty
-from sottovoce.federation.parties.connection import Connected
-from sottovoce.federation.parties.holdings import own_examples
-from sottovoce.federation.parties.launch import Launched, launched, prepare
-from sottovoce.federation.parties.words import UNKNOWN
-from sottovoce.learn.paillier import decrypt_integers
-from sottovoce.learn.protocols.hidden_training import HiddenClassifier
-from sottovoce.learn.runs import values
-from sottovoce.learn.runs.classifiers import read_hidden
-from sottovoce.learn.text_classifier import FederatedTextClassifier
-from sottovoce.learn.texts.documents import Documents
+from sottovoce.federation._config import FeatureSettings, TrainingSettings
+from sottovoce.federation._setup import SetupPlan
+from sottovoce.federation.party._connection import Connected
+from sottovoce.federation.party._holdings import own_examples
+from sottovoce.federation.party._party import ConfiguredParty
+from sottovoce.federation.party._processes import Launched, launched, prepare
+from sottovoce.federation.party._transcript import UNKNOWN
+from sottovoce.lab._data import data_file
+from sottovoce.lab.bench.learn import ionosphere_rows, message_rows
+from sottovoce.learn._paillier.wire import decrypt_integers
+from sottovoce.learn._run.records import read_hidden
+from sottovoce.learn._text_classifier import FederatedTextClassifier
+from sottovoce.learn._wire import codec
+from sottovoce.learn.documents import Documents
+from sottovoce.learn.hidden._train import HiddenClassifier
 
 Run = Callable[..., tuple[int, str, str]]
 KEY_BITS, PENALTY = 2048, 0.1
@@ -59,7 +59,7 @@ def test_commands_train_classify_and_tell_as_one_process_would(
     """Ionosphere under packed Paillier: theta to the last bit, labels, transcript, a clean stop."""
     folder = tmp_path / "all"
     given = split(*ionosphere())
-    prepare_rows(folder, given, Training(way="packed", key_bits=KEY_BITS, penalty=PENALTY))
+    prepare_rows(folder, given, TrainingSettings(way="packed", key_bits=KEY_BITS, penalty=PENALTY))
     config = {name: folder / name / "party.toml" for name in ("coordinator", *NAMES)}
     new = folder / "ada" / "rows.csv"
     with launched(folder) as parties:
@@ -120,11 +120,13 @@ def test_a_thousand_words_of_messages_train_to_the_last_bit_and_no_word_is_on_th
     rows, signs = message_rows(1000)
     words = message_words(1000)
     (tmp_path / "words.txt").write_text("\n".join(words), encoding="utf-8")
-    features = Features(dictionary="given", words_file=str(tmp_path / "words.txt"))
+    features = FeatureSettings(dictionary="given", words_file=str(tmp_path / "words.txt"))
     peers = {
         name: documents.part(np.arange(len(documents)) % 4 == at) for at, name in enumerate(NAMES)
     }
-    plan = Plan(NAMES, Training(penalty=PENALTY, labels=["ham", "spam"]), features=features)
+    plan = SetupPlan(
+        NAMES, TrainingSettings(penalty=PENALTY, labels=["ham", "spam"]), features=features
+    )
     prepare(folder, peers, plan)
     capture = Capture(folder)
     with launched(folder) as parties:
@@ -179,7 +181,7 @@ def test_the_hidden_mode_gives_the_same_integers_and_labels_as_one_process(
     rows, labels = ionosphere()
     given = split(rows[:, 2:12], labels)
     options: dict[str, Any] = {"key_bits": KEY_BITS, "penalty": PENALTY, "queries_together": 40}
-    prepare_rows(folder, given, Training(mode="hidden", **options))
+    prepare_rows(folder, given, TrainingSettings(mode="hidden", **options))
     asked = folder / "ada" / "few.csv"
     with (folder / "ada" / "rows.csv").open() as source:
         asked.write_text("".join(line for _, line in zip(range(9), source, strict=False)))
@@ -193,7 +195,7 @@ def test_the_hidden_mode_gives_the_same_integers_and_labels_as_one_process(
     assert found["labels"] == trained.predict(given["ada"][0][:8], peer="ada").tolist()
     assert "more rows classified" in refused
     here = read_hidden(kept(folder, "ben")["classifiers"][0])
-    there = read_hidden(values.parts(trained._kept("ben"), "classifiers")[0])
+    there = read_hidden(codec.parts(trained._kept("ben"), "classifiers")[0])
     assert opened(here, keys) == opened(there, keys)
 
 
@@ -221,7 +223,7 @@ def test_a_killed_peer_comes_back_and_the_training_ends_as_if_nothing_had_been(
 ) -> None:
     folder = tmp_path / "all"
     given = split(*ionosphere())
-    prepare_rows(folder, given, Training(penalty=PENALTY))
+    prepare_rows(folder, given, TrainingSettings(penalty=PENALTY))
     for name in ("coordinator", *NAMES):
         path = folder / name / "party.toml"
         path.write_text(path.read_text().replace("[secrets]", "deadline_s = 90\n[secrets]", 1))
@@ -249,7 +251,7 @@ def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
     folder = tmp_path / "all"
     rows, labels = ionosphere()
     given = split(rows[:, 2:6], labels)
-    prepare_rows(folder, given, Training(way="packed", key_bits=KEY_BITS, penalty=PENALTY))
+    prepare_rows(folder, given, TrainingSettings(way="packed", key_bits=KEY_BITS, penalty=PENALTY))
     for path in folder.glob("*/party.toml"):
         path.write_text(path.read_text().replace("[secrets]", "deadline_s = 3\n[secrets]", 1))
     config = folder / "coordinator" / "party.toml"
@@ -308,8 +310,8 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
     texts = [f"word{at % 7} common thing{at % 3}" for at in range(30)]
     labels = [("yes", "no")[at % 2] for at in range(30)]
     documents = Documents.of(texts, labels)
-    features = Features(dictionary="hashed", width=16)
-    plan = Plan(NAMES[:3], Training(penalty=PENALTY), features=features)
+    features = FeatureSettings(dictionary="hashed", width=16)
+    plan = SetupPlan(NAMES[:3], TrainingSettings(penalty=PENALTY), features=features)
     prepare(folder, dict.fromkeys(NAMES[:3], documents), plan)
     config = folder / "coordinator" / "party.toml"
     good = (folder / "cy" / "texts.csv").read_text()
@@ -357,7 +359,7 @@ def test_a_notebook_at_one_peer_trains_across_all_if_the_coordinator_lets_it(
     texts = [f"{('rose', 'flour')[at % 2]} common{at % 5} word{at % 7}" for at in range(40)]
     labels = [("garden", "kitchen")[at % 2] for at in range(40)]
     peers = dict.fromkeys(NAMES[:3], Documents.of(texts, labels))
-    prepare(folder, peers, Plan(NAMES[:3], Training(peers_may_start=True)))
+    prepare(folder, peers, SetupPlan(NAMES[:3], TrainingSettings(peers_may_start=True)))
     with launched(folder):
         here = Connected(folder / "ada" / "party.toml")
         model = FederatedTextClassifier(
@@ -384,7 +386,7 @@ def test_csv_quoting_keeps_texts_whole(tmp_path: Path) -> None:
     """What `prepare` writes is what a peer reads."""
     texts = ('say "hi", all', "two\nlines", "plain")
     documents = Documents.of(texts, ["a", "b", "a"])
-    plan = Plan(NAMES[:3], Training())
+    plan = SetupPlan(NAMES[:3], TrainingSettings())
     prepare(tmp_path / "all", dict.fromkeys(NAMES[:3], documents), plan)
     read = own_examples(loaded(tmp_path / "all" / "ada" / "party.toml"))
     assert isinstance(read, Documents)

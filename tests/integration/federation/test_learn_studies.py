@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.bench.federation import bench_federation
+from sottovoce.lab.bench.federation import bench_federation
 
 Run = Callable[..., tuple[int, str, str]]
 

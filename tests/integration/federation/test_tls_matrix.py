@@ -13,22 +13,22 @@ from support.federations import Authority, ToyTraining
 
 from sottovoce.errors import InputError
 from sottovoce.federation import Credentials, Member, Node
-from sottovoce.federation.certificates.credentials import network_name
-from sottovoce.federation.transport.dialler import Dialler
-from sottovoce.federation.transport.doorway import HEADER, SERVICE
-from sottovoce.federation.transport.frames import (
+from sottovoce.federation._certificates import network_name
+from sottovoce.federation._transport.client import MessageClient
+from sottovoce.federation._transport.frames import (
     VERSION,
     Answer,
     Frame,
     Header,
     Proposal,
+    Settings,
+    WeakTransportError,
     packed,
     unpacked,
 )
-from sottovoce.federation.transport.refusals import WeakTransportError
-from sottovoce.federation.transport.settings import Settings
-from sottovoce.federation.transport.tls import checked_caller, grpc
-from sottovoce.learn.protocols.terms import COORDINATOR
+from sottovoce.federation._transport.server import HEADER, SERVICE
+from sottovoce.federation._transport.tls import checked_caller, grpc
+from sottovoce.learn._training_terms import COORDINATOR
 
 TRAINING = ToyTraining(("ann", "bob", "cy"))
 TEN_GB = 10_000_000_000
@@ -194,7 +194,7 @@ def test_a_method_that_a_node_offers_knows_its_caller_first(tmp_path: Path) -> N
         with pytest.raises(InputError, match="UNIMPLEMENTED"):
             bob.ask("ann", "Shout", b"a word", 10)
         enrolled.held["bob"] = enrolled.authority.credentials("bob")
-        line = Dialler(enrolled.roster["ann"], enrolled.held["bob"], Settings(), no_log)
+        line = MessageClient(enrolled.roster["ann"], enrolled.held["bob"], Settings(), no_log)
         with pytest.raises(InputError, match="PERMISSION_DENIED"):
             line.call("Echo", b"a word", 10)
         line.close()
@@ -249,12 +249,14 @@ def test_a_caller_that_stalls_is_hung_up_on(tmp_path: Path) -> None:
         assert door.knock(own, frame).outcome == "taken"
 
 
-def dialler(door: Door, log: list[str], *, trusting: Authority | None = None) -> Dialler:
+def dialler(door: Door, log: list[str], *, trusting: Authority | None = None) -> MessageClient:
     own = door.enrolled.held[COORDINATOR]
     if trusting is not None:
         own = Credentials(own.certificate, own.key, trusting.pem)
     member = door.enrolled.roster["ann"]
-    return Dialler(member, own, Settings(), lambda _, /, **fields: log.append(str(fields["error"])))
+    return MessageClient(
+        member, own, Settings(), lambda _, /, **fields: log.append(str(fields["error"]))
+    )
 
 
 def test_a_caller_trusts_the_certificate_of_the_roster_only(tmp_path: Path) -> None:
@@ -289,7 +291,7 @@ def test_a_caller_refuses_a_server_of_tls_1_2(tmp_path: Path) -> None:
         thread = threading.Thread(target=serve)
         thread.start()
         member = enrolled.roster["ann"]
-        line = Dialler(
+        line = MessageClient(
             member,
             enrolled.held[COORDINATOR],
             Settings(),

@@ -12,16 +12,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from sottovoce.errors import BudgetError, SottovoceError
-from sottovoce.release.guarantee import LimitedPrecision
-from sottovoce.release.ledger.accounts import Request
-from sottovoce.release.ledger.ledger import Ledger
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy.ledger._ledger import Ledger, SpendRequest
 
 CORPUS = "corpus"
 PIECES = 4
 
 
-def request(name: str, epsilon: str) -> Request:
-    return Request(name, CORPUS, LimitedPrecision(1, epsilon))
+def request(name: str, epsilon: str) -> SpendRequest:
+    return SpendRequest(name, CORPUS, LimitedPrecision(1, epsilon))
 
 
 def draw(path: Path) -> None:

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from sottovoce._files import file_digest
 from sottovoce.errors import InputError
-from sottovoce.files import file_digest
-from sottovoce.release.guarantee import LimitedPrecision
-from sottovoce.release.ledger.accounts import Request
-from sottovoce.release.ledger.ledger import Ledger
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy.ledger._ledger import Ledger, SpendRequest
 
 CHILD = Path(__file__).with_name("ledger_child.py")
 CORPUS = "corpus"
@@ -170,11 +169,11 @@ def test_a_disk_that_is_really_full_refuses(small_disk: Path) -> None:
     fill_up(small_disk / "filler")
     drawn: list[Path] = []
     with pytest.raises(InputError):
-        ledger.release(Request("x", CORPUS, LimitedPrecision(1, 1)), drawn.append)
+        ledger.release(SpendRequest("x", CORPUS, LimitedPrecision(1, 1)), drawn.append)
     assert not drawn
     (small_disk / "filler").unlink()
     assert ledger.spends(CORPUS) == []
-    ledger.release(Request("x", CORPUS, LimitedPrecision(1, 1)), draw)
+    ledger.release(SpendRequest("x", CORPUS, LimitedPrecision(1, 1)), draw)
     assert ledger.account(CORPUS).spent == 1
 
 
@@ -188,6 +187,6 @@ def test_a_hundred_spends_a_second(tmp_path: Path) -> None:
     for attempt in range(3):
         begin = time.perf_counter()
         for i in range(200):
-            ledger.commit(Request(f"{attempt}-{i}", CORPUS, LimitedPrecision(1, "1/1000")))
+            ledger.commit(SpendRequest(f"{attempt}-{i}", CORPUS, LimitedPrecision(1, "1/1000")))
         best = max(best, 200 / (time.perf_counter() - begin))
     assert best >= 100

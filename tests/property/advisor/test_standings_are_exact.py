@@ -9,16 +9,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support.communities import CATALOGUE, MONDAY, WORDS, FixedSpace, random_posts
 
-from sottovoce.advisor.community import Community, Setting
-from sottovoce.advisor.person import Person
-from sottovoce.advisor.person_values import Post
-from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.timeline import inside
-from sottovoce.assess.api import plan_scoring
-from sottovoce.assess.explain_space import SpaceParts
-from sottovoce.assess.her_posts import HerPosts
-from sottovoce.assess.ranking import susceptibility, users_at_least_as_exposed
-from sottovoce.corpus.schema import POSTS
+from sottovoce.advisor._community import Community
+from sottovoce.advisor._person import Person
+from sottovoce.advisor._person_values import Post
+from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.advisor._standing import Standing
+from sottovoce.advisor._timeline import inside
+from sottovoce.assess._explain.contributions import SpaceParts
+from sottovoce.assess._explain.explanation import UserPosts
+from sottovoce.assess._ranking import susceptibility, users_at_least_as_exposed
+from sottovoce.assess._score import plan_scoring
+from sottovoce.corpus._schema import POSTS
 
 MEASURES = ("lda", "lda-d", "lda-t", "lda-dt", "bow-dt", "ent", "diff-priv", "ent-present")
 HER = "u0"
@@ -27,7 +28,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def community_of(posts: pa.Table, measure: str, *, m: int = 2) -> Community:
-    setting = Setting(measure, m=m)
+    setting = AdvisorSetting(measure, m=m)
     return Community.from_posts(posts, [FixedSpace()], CATALOGUE, setting)
 
 
@@ -40,7 +41,7 @@ def her_rows(posts: pa.Table) -> list[int]:
 
 def assessed(posts: pa.Table, measure: str, user: str, *, m: int = 2) -> list[Place]:
     """The long way: everybody is scored from nothing and ranked."""
-    setting = Setting(measure, m=m)
+    setting = AdvisorSetting(measure, m=m)
     chosen, scoring = plan_scoring(CATALOGUE, [FixedSpace()], (measure,))
     state = scoring.state_of(posts.to_batches(max_chunksize=7))
     row = state.users.row(user)
@@ -189,7 +190,7 @@ def test_parts_are_those_of_explain(measure: str, seed: int) -> None:
         return
     person = Person(community_of(posts, measure), user=HER)
     chosen, scoring = plan_scoring(CATALOGUE, [FixedSpace()], (measure,))
-    her = HerPosts(HER)
+    her = UserPosts(HER)
     state = scoring.state_of(her.passing(posts.to_batches()))
     for standing in person.standings():
         risk = person.setting.risk

@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Scoring, Setting
-from sottovoce.assess.api import plan_scoring
-from sottovoce.assess.explain import Question, explain, position
-from sottovoce.assess.explanation import Explanation
-from sottovoce.assess.her_posts import HerPosts
-from sottovoce.assess.measures.catalogue import Measure
+from sottovoce.assess._explain.explain import Question, explain, position
+from sottovoce.assess._explain.explanation import Explanation, UserPosts
+from sottovoce.assess._score import plan_scoring
+from sottovoce.assess.measures._catalogue import Measure
 from sottovoce.errors import InputError, ParameterError
 
 MEASURES = ("lda", "lda-d", "lda-t", "lda-dt", "bow-dt", "ent", "diff-priv", "ent-present")
@@ -23,7 +22,7 @@ def explained(
     posts: pa.Table, name: str, without: tuple[int, ...] = (), most: int = 100
 ) -> tuple[Explanation, Scoring, Question]:
     chosen, scoring = plan_scoring(CATALOGUE, [FixedSpace()], (name,))
-    her = HerPosts(USER)
+    her = UserPosts(USER)
     state = scoring.state_of(her.passing(posts.to_batches(max_chunksize=7)))
     question = Question(USER, TOPIC, chosen[name], Setting(m=2))
     return explain(state, scoring, her, question, without=without, most=most), scoring, question
@@ -110,19 +109,19 @@ def test_all_of_her_posts_are_needed() -> None:
     posts = random_posts(3)
     chosen, scoring = plan_scoring(CATALOGUE, [], ("bow",))
     state = scoring.state_of(posts.to_batches())
-    her = HerPosts(USER)
+    her = UserPosts(USER)
     list(her.passing(posts.slice(0, 30).to_batches()))
     question = Question(USER, TOPIC, chosen["bow"], Setting())
     with pytest.raises(InputError, match="give all files that were folded in"):
         explain(state, scoring, her, question)
     with pytest.raises(InputError, match="the user has no post in these files"):
-        explain(state, scoring, HerPosts(USER), question)
+        explain(state, scoring, UserPosts(USER), question)
 
 
 def test_who_was_erased_from_the_state_is_not_said_to_have_no_posts() -> None:
     posts = random_posts(3)
     chosen, scoring = plan_scoring(CATALOGUE, [], ("bow",))
-    her = HerPosts(USER)
+    her = UserPosts(USER)
     state = scoring.state_of(her.passing(posts.to_batches())).without(USER)
     with pytest.raises(InputError, match="not in the state: .* she was erased from it"):
         explain(state, scoring, her, Question(USER, TOPIC, chosen["bow"], Setting()))
@@ -134,7 +133,7 @@ def test_a_post_adds_to_another_packages_measure_that_counts_posts(space: str | 
     counting = Measure(lambda state, _topic, setting: setting.m * state.posts.astype(float), space)
     posts = random_posts(3)
     _, scoring = plan_scoring(CATALOGUE, [], ("bow", "ent"))
-    her = HerPosts(USER)
+    her = UserPosts(USER)
     state = scoring.state_of(her.passing(posts.to_batches()))
     found = explain(state, scoring, her, Question(USER, TOPIC, counting, Setting(m=2)))
     assert found.position.score == 2 * len(numbers_of(posts))

@@ -14,9 +14,10 @@ from scipy import sparse
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Scoring, Setting
-from sottovoce.assess.measures import differential_privacy, entropy
-from sottovoce.assess.measures.catalogue import MEASURES
-from sottovoce.assess.word_use import WordUse
+from sottovoce.assess.measures import _differential_privacy as differential_privacy
+from sottovoce.assess.measures import _entropy as entropy
+from sottovoce.assess.measures._catalogue import MEASURES
+from sottovoce.assess.state._words import WordUse
 
 Incidence = NDArray[np.bool_]
 SEEDS = st.integers(0, 2**32 - 1)

@@ -18,8 +18,8 @@ from sottovoce.assess.evaluation import (
     tie_order,
     tied_ranking,
 )
-from sottovoce.assess.evaluation.ties import Floats
-from sottovoce.corpus.simulate.counting import r_precision as counted_r_precision
+from sottovoce.assess.evaluation._ties import Floats
+from sottovoce.corpus.simulate._count import r_precision as counted_r_precision
 
 Sample = tuple[Floats, "np.ndarray[tuple[int], np.dtype[np.bool_]]", Floats]
 Plain = Callable[[Sequence[bool], Sequence[float]], float]

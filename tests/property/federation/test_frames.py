@@ -7,18 +7,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.federation.transport.frames import (
+from sottovoce.federation._transport.frames import (
     VERSION,
     Answer,
+    BadFrameError,
     Beat,
     Complaint,
     Frame,
     Header,
     Proposal,
+    WrongVersionError,
     packed,
     unpacked,
 )
-from sottovoce.federation.transport.refusals import BadFrameError, WrongVersionError
 
 KINDS = (Header, Answer, Beat, Proposal, Complaint)
 HEADER = Frame.of("message", bytes(16), "ann", "bob", 3, b"body").header

@@ -9,8 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from sottovoce.learn.party import DamagedMessageError, Message, Value, decoded, encoded
-from sottovoce.learn.party.encoding import DTYPES
+from sottovoce.learn._wire._refusals import DamagedMessageError
+from sottovoce.learn._wire.codec import DTYPES, Value, decoded, encoded
+from sottovoce.learn._wire.message import Message
 
 scalars = st.integers() | st.binary() | st.text()
 tables = st.sampled_from(DTYPES).flatmap(

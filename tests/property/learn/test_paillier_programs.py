@@ -11,14 +11,13 @@ from phe import paillier as phe
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import ParameterError, SottovoceError
-from sottovoce.learn.paillier import (
-    EncryptedArray,
-    Program,
+from sottovoce.learn._paillier.array import EncryptedArray
+from sottovoce.learn._paillier.slots import Program, plan_slots
+from sottovoce.learn._paillier.wire import (
     array_from_bytes,
     array_to_bytes,
     decrypt_integers,
     encrypt_integers,
-    plan_slots,
 )
 
 KEY = insecure_key_for_tests(256)

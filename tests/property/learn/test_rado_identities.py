@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sottovoce.learn.learners import (
+from sottovoce.learn._rados.learners import (
     block_minimiser,
     boosting_rounds,
     confidence_weights,
@@ -14,8 +14,7 @@ from sottovoce.learn.learners import (
     m_loss_gradient,
     m_loss_minimiser,
 )
-from sottovoce.learn.rados import RadoMaker, RadoMoments
-from sottovoce.learn.rados.loss import log_exponential_loss
+from sottovoce.learn._rados.rados import RadoMaker, RadoMoments, log_exponential_loss
 
 Floats = NDArray[np.float64]
 

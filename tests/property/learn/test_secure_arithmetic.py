@@ -11,46 +11,41 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from support.secure_arithmetic import KEY, WIDE_KEY, hidden, hidden_numbers
 
-from sottovoce.learn.arithmetic import (
-    ComparisonPlan,
-    ExponentialPlan,
-    Outline,
-    PackedProductPlan,
+from sottovoce.learn._arithmetic.comparison import ComparisonPlan, answer_less, ask_less
+from sottovoce.learn._arithmetic.shown import Outline
+from sottovoce.learn._arithmetic.sign import (
     SharedNumbers,
-    answer_exponential,
+    answer_positive,
+    answer_positive_encrypted,
+    answer_shared_positive,
+    ask_positive,
+    ask_positive_encrypted,
+    ask_shared_positive,
+)
+from sottovoce.learn._paillier.slots import Program, SlotStage, plan_slots
+from sottovoce.learn._paillier.wire import decrypt_integers, encrypt_integers
+from sottovoce.learn._wire.script import run_together
+from sottovoce.learn.paper._functions import ExponentialPlan, answer_exponential, ask_exponential
+from sottovoce.learn.paper._packed import (
+    PackedProductPlan,
+    answer_packed_product,
+    ask_packed_product,
+)
+from sottovoce.learn.paper._products import (
     answer_inner_product,
-    answer_less,
     answer_matrix_product,
     answer_multiplication,
     answer_outer_product,
-    answer_packed_product,
-    answer_positive,
-    answer_positive_encrypted,
     answer_rescaling,
-    answer_shared_positive,
     answer_unpacking,
-    ask_exponential,
     ask_inner_product,
-    ask_less,
     ask_matrix_product,
     ask_multiplication,
     ask_outer_product,
-    ask_packed_product,
-    ask_positive,
-    ask_positive_encrypted,
     ask_rescaling,
-    ask_shared_positive,
     ask_unpacking,
-    run_together,
 )
-from sottovoce.learn.paillier import (
-    Program,
-    Stage,
-    decrypt_integers,
-    encrypt_integers,
-    plan_slots,
-)
-from sottovoce.privacy.randomness import random_below
+from sottovoce.privacy._randomness import random_below
 
 Objects = NDArray[Any]
 BOUND = (1 << 40) - 1
@@ -147,7 +142,7 @@ def test_a_rescaled_number_is_within_a_unit_of_its_last_place(
 @given(st.data(), st.integers(1, 20))
 def test_an_unpacked_array_holds_the_same_numbers(data: st.DataObject, count: int) -> None:
     numbers = data.draw(arrays(2, count, bound=1000))
-    plan = plan_slots(Program((Stage(1000, 0),)).masked(), key_bits=512)
+    plan = plan_slots(Program((SlotStage(1000, 0),)).masked(), key_bits=512)
     assert plan.slots > 1
     packed = encrypt_integers(numbers, plan, KEY)
     outline = Outline((2, count), 1000)

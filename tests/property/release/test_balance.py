@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from sottovoce.release.compression.balance import balanced_assignment
-from sottovoce.release.compression.kmeans import (
+from sottovoce.release._counts import Floats, Integers
+from sottovoce.release.compression._kmeans import (
+    balanced_assignment,
     balanced_clusters,
     cluster_means,
     squared_distances,
 )
-from sottovoce.release.compression.mapping import even_sizes
-from sottovoce.release.counts import Floats, Integers
+from sottovoce.release.compression._mapping import even_sizes
 
 pytestmark = pytest.mark.kernel
 

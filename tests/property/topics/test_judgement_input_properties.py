@@ -9,12 +9,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from sottovoce.corpus.vocabulary import is_term
+from sottovoce.corpus._vocabulary import is_term
 from sottovoce.errors import InputError
-from sottovoce.topics.catalogue import Catalogue, Topic
-from sottovoce.topics.catalogue_file import is_name
+from sottovoce.topics._catalogue import Catalogue, Topic, is_name
 from sottovoce.topics.judgements import load_key, read_votes
-from sottovoce.topics.judgements.cells import plain_cell, read_rows, safe_cell, write_rows
+from sottovoce.topics.judgements._votes import plain_cell, read_rows, safe_cell, write_rows
 
 many = settings(
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

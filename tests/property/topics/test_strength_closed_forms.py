@@ -8,8 +8,8 @@ from scipy import sparse
 from support import spaces
 
 from sottovoce.topics import BagOfWords
-from sottovoce.topics.space import PostScorer
-from sottovoce.topics.w2v import cosines
+from sottovoce.topics._space import PostScorer
+from sottovoce.topics.w2v import _model as cosines
 
 pytestmark = pytest.mark.kernel
 seeds = st.integers(0, 2**32 - 1)

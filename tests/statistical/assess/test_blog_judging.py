@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from sottovoce.assess.evaluation import metrics_by_topic
-from sottovoce.assess.evaluation.judged import JudgedTopic
-from sottovoce.assess.evaluation.ties import Floats
-from sottovoce.study.assess_parts.blogs.judging import (
-    RankedTopic,
+from sottovoce.assess.evaluation._judged import JudgedTopic
+from sottovoce.assess.evaluation._ties import Floats
+from sottovoce.lab.assess.blogs._judges import (
+    BlogTopicRanks,
     draw_people,
     drawn_metrics,
     matched_precision,
@@ -24,9 +24,9 @@ USERS = 400
 
 def topic(
     scores: Sequence[Mapping[str, Floats]], afflicted: np.ndarray, weeks: np.ndarray
-) -> RankedTopic:
+) -> BlogTopicRanks:
     strata = week_strata(weeks.astype(float))
-    return RankedTopic("debt", np.arange(USERS), afflicted, orders_of(scores), strata, strata)
+    return BlogTopicRanks("debt", np.arange(USERS), afflicted, orders_of(scores), strata, strata)
 
 
 def long_timelines_are_labelled(seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,7 @@ from sottovoce.assess.evaluation import (
     user_hits,
     volume_strata,
 )
-from sottovoce.assess.evaluation.ties import Flags, Floats, Integers
+from sottovoce.assess.evaluation._ties import Flags, Floats, Integers
 from sottovoce.errors import ParameterError
 
 

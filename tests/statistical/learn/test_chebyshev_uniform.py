@@ -6,19 +6,19 @@ import pytest
 from support.evenness import evenness
 from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_bounds, two_keys
 
-from sottovoce.learn.paillier import array_from_bytes, decrypt_integers, mask_bound
-from sottovoce.learn.party import new_session
-from sottovoce.learn.solve import (
+from sottovoce.learn._paillier.slots import mask_bound
+from sottovoce.learn._paillier.wire import array_from_bytes, decrypt_integers
+from sottovoce.learn._solve import chebyshev, field
+from sottovoce.learn._solve.chebyshev import (
     ChebyshevCoordinator,
     ChebyshevKeyHolder,
     ChebyshevPlan,
     ChebyshevTerms,
-    chebyshev,
-    encrypted_system,
-    masking,
 )
-from sottovoce.learn.solve.masking import mask_half_range
-from sottovoce.privacy.randomness import random_below
+from sottovoce.learn._solve.field import mask_half_range
+from sottovoce.learn._solve.run import encrypted_system
+from sottovoce.learn._wire.message import new_session
+from sottovoce.privacy._randomness import random_below
 
 SIZE = 5
 ROWS = [[1, 2, 0, 0, 3], [0, 1, 0, 2, 0], [5, 0, 0, 0, 1]]
@@ -134,5 +134,5 @@ def test_a_product_without_its_residue_is_caught(
 def test_a_product_without_its_multiple_is_caught(
     sender: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(masking, "mask_half_range", lambda quotient: 128)
+    monkeypatch.setattr(field, "mask_half_range", lambda quotient: 128)
     assert product_evenness(sender, SHARES["large"], 500) < CAUGHT

@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from scipy import stats
 from support.text_runs import NAMES, made_holdings, made_terms
 
-from sottovoce.learn.party import Exchange, Message
-from sottovoce.learn.runs import make_party
-from sottovoce.learn.texts import Documents, TextRecipe
+from sottovoce.learn._recipe import TextRecipe
+from sottovoce.learn._run.party import make_party
+from sottovoce.learn._wire.exchange import Exchange
+from sottovoce.learn._wire.message import Message
+from sottovoce.learn.documents import Documents
 
 Words = NDArray[Any]
 BUCKETS = 1 << 14

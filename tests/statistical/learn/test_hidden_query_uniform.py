@@ -8,18 +8,17 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 from support.hidden_systems import BITS, small_keys_allowed, two_keys
 
-from sottovoce.learn.learners import all_kept
-from sottovoce.learn.paillier import array_from_bytes, decrypt_integers, encrypt_integers
-from sottovoce.learn.paillier.grid import as_grid
-from sottovoce.learn.protocols import hidden_classify
-from sottovoce.learn.protocols.hidden_classify import masked_scores, query_integers
-from sottovoce.learn.protocols.hidden_messages import share_slots
-from sottovoce.learn.protocols.hidden_training import HiddenClassifier
-from sottovoce.learn.protocols.solving import QUERY_BITS, SCORE
-from sottovoce.learn.protocols.standard import Standard
-from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER
-from sottovoce.learn.solve.masking import mask_half_range
-from sottovoce.privacy.randomness import random_below
+from sottovoce.learn._paillier._grid import as_grid
+from sottovoce.learn._paillier.wire import array_from_bytes, decrypt_integers, encrypt_integers
+from sottovoce.learn._ridge import Standard
+from sottovoce.learn._solve.field import mask_half_range
+from sottovoce.learn._support import all_kept
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER
+from sottovoce.learn.hidden import _classify as classify
+from sottovoce.learn.hidden._classify import masked_scores, query_integers
+from sottovoce.learn.hidden._solvers import QUERY_BITS, SCORE
+from sottovoce.learn.hidden._train import HiddenClassifier, share_slots
+from sottovoce.privacy._randomness import random_below
 
 MODULUS = (1 << 89) - 1
 THETA = (1 << 20, -3, 7)
@@ -90,7 +89,7 @@ def test_masks_without_multiples_of_the_modulus_are_caught(
     classifier: HiddenClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        hidden_classify, "multiple_masks", lambda shape, *_: as_grid([0] * shape[0], shape)
+        classify, "multiple_masks", lambda shape, *_: as_grid([0] * shape[0], shape)
     )
     seen = opened(classifier, 512)
     for helper in HELPERS:
@@ -102,7 +101,7 @@ def test_masks_without_multiples_of_the_modulus_are_caught(
 def test_a_residue_cut_short_is_caught(
     classifier: HiddenClassifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hidden_classify, "random_below", lambda _: random_below(1 << 64))
+    monkeypatch.setattr(classify, "random_below", lambda _: random_below(1 << 64))
     seen = opened(classifier, 512)
     for helper in HELPERS:
         assert p_values(seen[helper])[0] < 1e-12

@@ -8,22 +8,17 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency, chisquare
 from support.hidden_systems import BITS, gram_system, small_keys_allowed, tight_bounds, two_keys
 
-from sottovoce.learn.paillier import decrypt_integers
-from sottovoce.learn.party import new_session
-from sottovoce.learn.solve import (
-    IntegerSystem,
-    SolveCoordinator,
-    SolveKeyHolder,
-    SolvePlan,
-    SolveTerms,
-    encrypted_system,
-    field,
-    masking,
-)
-from sottovoce.learn.solve.field import random_invertible, random_vector
-from sottovoce.learn.solve.masked_algebra import PrimeMask
-from sottovoce.learn.solve.masking import mask_half_range
-from sottovoce.privacy.randomness import random_below
+from sottovoce.learn._paillier.wire import decrypt_integers
+from sottovoce.learn._solve import field
+from sottovoce.learn._solve import field as masking
+from sottovoce.learn._solve._masked_algebra import PrimeMask
+from sottovoce.learn._solve.field import mask_half_range, random_invertible, random_vector
+from sottovoce.learn._solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
+from sottovoce.learn._solve.plan import SolvePlan
+from sottovoce.learn._solve.run import encrypted_system
+from sottovoce.learn._solve.system import IntegerSystem
+from sottovoce.learn._wire.message import new_session
+from sottovoce.privacy._randomness import random_below
 
 SIZE = 6
 DRAWS = 100_000
@@ -152,6 +147,6 @@ def test_a_coordinators_share_that_is_not_uniform_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        "sottovoce.learn.solve.masked.random_vector", lambda size, prime: [1] * size
+        "sottovoce.learn._solve.masked.random_vector", lambda size, prime: [1] * size
     )
     assert smallest_p_value(coordinators_view(2_000)) < 1e-12

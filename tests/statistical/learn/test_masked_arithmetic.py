@@ -10,9 +10,13 @@ from scipy.stats import chisquare
 from support.paillier_keys import insecure_key_for_tests
 from support.secure_arithmetic import hidden
 
-from sottovoce.learn.arithmetic import ComparisonPlan, Outline, comparison, run_together, showing
-from sottovoce.learn.paillier import EncryptedArray, PrivateKey
-from sottovoce.learn.paillier.grid import Grid, as_grid
+from sottovoce.learn._arithmetic import comparison, shown
+from sottovoce.learn._arithmetic.comparison import ComparisonPlan
+from sottovoce.learn._arithmetic.shown import Outline
+from sottovoce.learn._paillier._grid import Grid, as_grid
+from sottovoce.learn._paillier.array import EncryptedArray
+from sottovoce.learn._paillier.keys import PrivateKey
+from sottovoce.learn._wire.script import run_together
 
 KEY = insecure_key_for_tests(256)
 DRAWS = 100_000
@@ -25,7 +29,7 @@ def masked(value: int, bound: int) -> tuple[Grid, Outline]:
     outline = Outline((DRAWS,), bound)
     one, _ = hidden([value], bound, KEY)
     many = one[np.zeros(DRAWS, dtype=int)]
-    run = run_together(showing.show(many, outline), showing.see(outline, KEY))
+    run = run_together(shown.show(many, outline), shown.see(outline, KEY))
     return run.answered.integers, outline
 
 
@@ -43,14 +47,14 @@ def test_masked_numbers_are_uniform_whatever_they_are(value: int) -> None:
 
 
 def test_masks_cut_to_eight_bits_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = showing.uniform
-    monkeypatch.setattr(showing, "uniform", lambda shape, _: honest(shape, 256))
+    honest = shown.uniform
+    monkeypatch.setattr(shown, "uniform", lambda shape, _: honest(shape, 256))
     assert evenness(*masked(7, 1000)) < CAUGHT
 
 
 def test_masks_short_of_their_highest_bits_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = showing.uniform
-    monkeypatch.setattr(showing, "uniform", lambda shape, bound: honest(shape, bound - bound // 50))
+    honest = shown.uniform
+    monkeypatch.setattr(shown, "uniform", lambda shape, bound: honest(shape, bound - bound // 50))
     assert evenness(*masked(7, 1000)) < CAUGHT
 
 
@@ -82,7 +86,7 @@ class Opened(NamedTuple):
 def compared(own: int, theirs: int, monkeypatch: pytest.MonkeyPatch) -> Opened:
     """The key holder's view of many comparisons of the same two numbers."""
     views: list[Grid] = []
-    honest = showing.opened
+    honest = shown.opened
 
     def spied(array: EncryptedArray, key: PrivateKey) -> Grid:
         views.append(honest(array, key))
@@ -120,8 +124,8 @@ def _cut(shape: tuple[int, ...], bound: int, *, keep_blur: bool) -> Grid:
     """Honest numbers, but no blinding factor, or a blur of 8 bits."""
     is_blur = bound == PLAN.blur_bound
     if is_blur == keep_blur:
-        return showing.uniform(shape, bound)
-    return showing.uniform(shape, 256 if is_blur else 1)
+        return shown.uniform(shape, bound)
+    return shown.uniform(shape, 256 if is_blur else 1)
 
 
 @pytest.mark.parametrize("claim", FAULTS)

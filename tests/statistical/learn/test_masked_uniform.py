@@ -6,19 +6,17 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from sottovoce.learn.party import Exchange, new_session
-from sottovoce.learn.sums import (
-    Identity,
-    MaskedSum,
-    MaskPeer,
-    MaskServer,
-    Ring,
-    RingPeer,
-    expansion,
-    mask_peer,
-    masking,
-    ring,
-)
+from sottovoce.learn._sums import _expansion as expansion
+from sottovoce.learn._sums import _masks as masks
+from sottovoce.learn._sums import mask_peer, ring
+from sottovoce.learn._sums._fixed import Ring
+from sottovoce.learn._sums._masks import MaskedSum
+from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._sums.mask_peer import MaskPeer
+from sottovoce.learn._sums.mask_server import MaskServer
+from sottovoce.learn._sums.ring import RingPeer
+from sottovoce.learn._wire.exchange import Exchange
+from sottovoce.learn._wire.message import new_session
 
 SIZE = 100_000
 NAMES = ["a", "b", "c"]
@@ -61,7 +59,7 @@ def test_a_ring_offset_cut_to_eight_bits_is_caught(monkeypatch: pytest.MonkeyPat
 
 
 def test_masks_cut_to_eight_bits_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(masking, "expanded", short(expansion.expanded))
+    monkeypatch.setattr(masks, "expanded", short(expansion.expanded))
     assert smallest_p_value(masked_vector()) < 1e-12
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.advisor.alert_store import AlertStore
-from sottovoce.advisor.community_setting import Setting
-from sottovoce.advisor.person_values import Post
-from sottovoce.advisor.standing import Standing
-from sottovoce.advisor.timeline import inside
-from sottovoce.assess.alerts import _within
+from sottovoce.advisor._alert_store import AlertStore
+from sottovoce.advisor._person_values import Post
+from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.advisor._standing import Standing
+from sottovoce.advisor._timeline import inside
+from sottovoce.assess._alerts import _within
 from sottovoce.errors import InputError
 
-SETTING = Setting(thresholds=(5, 10))
+SETTING = AdvisorSetting(thresholds=(5, 10))
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
@@ -59,13 +59,13 @@ def test_the_rule_is_that_of_assess() -> None:
 
 
 def test_alerts_and_settings_outlive_the_program(store: AlertStore) -> None:
-    store.save_setting(Setting("ent", k=0.5, thresholds=(2,)))
+    store.save_setting(AdvisorSetting("ent", k=0.5, thresholds=(2,)))
     store.update(at(1), SETTING, NOON)
     newest = store.alerts()[0]
     store.acknowledge([newest.id])
     store.close()
     again = AlertStore(store.path)
-    assert again.setting() == Setting("ent", k=0.5, thresholds=(2,))
+    assert again.setting() == AdvisorSetting("ent", k=0.5, thresholds=(2,))
     assert [alert.seen for alert in again.alerts()] == [True, False]
     assert len(again.alerts(unseen=True)) == 1
     assert (newest.time, newest.low, newest.users) == (NOON, 1, 100)
@@ -94,7 +94,7 @@ def test_no_text_is_stored_unless_she_asks(store: AlertStore) -> None:
 
 def test_erasing_leaves_nothing_behind(store: AlertStore) -> None:
     store.keep_posts([Post(1, NOON, "a very unusual sentence")])
-    store.save_setting(Setting("ent"))
+    store.save_setting(AdvisorSetting("ent"))
     store.update(at(1), SETTING)
     companions = [store.path.with_name(store.path.name + end) for end in ("-wal", "-shm")]
     for companion in companions:
@@ -103,7 +103,7 @@ def test_erasing_leaves_nothing_behind(store: AlertStore) -> None:
         store.erase()
         assert b"unusual" not in held.read()
     assert not any(companion.exists() for companion in companions)
-    assert (store.alerts(), store.posts(), store.setting()) == ([], [], Setting())
+    assert (store.alerts(), store.posts(), store.setting()) == ([], [], AdvisorSetting())
     assert told(store, 1) == {(5, True), (10, True)}
 
 
@@ -118,8 +118,8 @@ def test_a_file_of_another_kind_is_refused_and_kept(tmp_path: Path) -> None:
 
 
 def test_a_setting_that_is_damaged_is_the_default(store: AlertStore) -> None:
-    store.save_setting(Setting("ent"))
+    store.save_setting(AdvisorSetting("ent"))
     with sqlite3.connect(store.path) as base:
         base.execute('UPDATE setting SET value = \'{"measure": "nonsense"}\'')
     base.close()
-    assert store.setting() == Setting()
+    assert store.setting() == AdvisorSetting()

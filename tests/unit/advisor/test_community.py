@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
-from sottovoce.advisor.community import Community, Setting
-from sottovoce.advisor.person import Person
-from sottovoce.assess.api import plan_scoring
-from sottovoce.assess.state_file import save_state
+from sottovoce.advisor._community import Community
+from sottovoce.advisor._person import Person
+from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.assess._score import plan_scoring
+from sottovoce.assess.state._parts import save_state
 from sottovoce.errors import InputError, ParameterError
 
 POSTS = random_posts(4)
@@ -22,8 +23,8 @@ def state_file(folder: Path, measures: tuple[str, ...] = ("lda-dt", "bow", "ent"
 
 @pytest.mark.parametrize("measure", ["lda-dt", "bow-d", "ent"])
 def test_a_state_gives_the_standings_of_the_posts(tmp_path: Path, measure: str) -> None:
-    whole = Community.from_posts(POSTS, [FixedSpace()], CATALOGUE, Setting(measure))
-    stored = Community.from_state(state_file(tmp_path), [FixedSpace()], Setting(measure))
+    whole = Community.from_posts(POSTS, [FixedSpace()], CATALOGUE, AdvisorSetting(measure))
+    stored = Community.from_state(state_file(tmp_path), [FixedSpace()], AdvisorSetting(measure))
     hers = whole.posts_of("u1")
     assert Person(stored, hers, "u1").standings() == Person(whole, user="u1").standings()
     assert stored.users == tuple(sorted(whole.users))
@@ -41,7 +42,7 @@ def test_a_state_offers_what_its_models_allow(tmp_path: Path) -> None:
         name.startswith("lda") for name in Community.from_state(path, [FixedSpace(seed=9)]).measures
     )
     with pytest.raises(ParameterError, match="lda-dt is not to be had here"):
-        Community.from_state(path, setting=Setting("lda-dt"))
+        Community.from_state(path, setting=AdvisorSetting("lda-dt"))
     with pytest.raises(InputError, match="none of the models"):
         Community.from_state(state_file(tmp_path, ("lda",)))
 
@@ -49,16 +50,16 @@ def test_a_state_offers_what_its_models_allow(tmp_path: Path) -> None:
 def test_what_a_state_fixes_cannot_be_changed(tmp_path: Path) -> None:
     stored_file = state_file(tmp_path)
     stored = Community.from_state(stored_file)
-    assert stored.with_setting(Setting("bow", k=0.9)).setting.k == 0.9
+    assert stored.with_setting(AdvisorSetting("bow", k=0.9)).setting.k == 0.9
     with pytest.raises(ParameterError, match="no posts to score anew"):
-        stored.with_setting(Setting("bow", bucket="1d"))
+        stored.with_setting(AdvisorSetting("bow", bucket="1d"))
     with pytest.raises(ParameterError, match="no posts to score anew"):
-        Community.from_state(stored_file, setting=Setting("bow", m=13))
+        Community.from_state(stored_file, setting=AdvisorSetting("bow", m=13))
 
 
 def test_posts_allow_every_setting() -> None:
-    weekly = Community.from_posts(POSTS, [FixedSpace()], CATALOGUE, Setting("lda-t"))
-    daily = Setting("lda-t", m=14, bucket="1d")
+    weekly = Community.from_posts(POSTS, [FixedSpace()], CATALOGUE, AdvisorSetting("lda-t"))
+    daily = AdvisorSetting("lda-t", m=14, bucket="1d")
     changed = Person(weekly, user="u1").with_setting(daily)
     anew = Community.from_posts(POSTS, [FixedSpace()], CATALOGUE, daily)
     assert changed.standings() == Person(anew, user="u1").standings()
@@ -71,7 +72,7 @@ def test_the_demo_is_the_same_each_time_and_has_somebody_to_look_at() -> None:
     person = Person(community, user=community.example)
     assert person.now() == community.now
     assert any(standing.within(5) for standing in person.standings())
-    assert Community.demo(Setting("ent")).example == community.example
+    assert Community.demo(AdvisorSetting("ent")).example == community.example
     assert len(community.users) == 500
 
 
@@ -79,12 +80,12 @@ def test_the_demo_learns_a_latent_model_once_a_measure_asks_for_it() -> None:
     pytest.importorskip("tomotopy")
     plain = Community.demo()
     assert "lda-dt" in plain.measures
-    latent = plain.with_setting(Setting("lda-dt"))
-    assert latent is Community.demo(Setting("lda-dt"))
+    latent = plain.with_setting(AdvisorSetting("lda-dt"))
+    assert latent is Community.demo(AdvisorSetting("lda-dt"))
     assert (latent.users, latent.topics) == (plain.users, plain.topics)
-    person = Person(plain, user=plain.example).with_setting(Setting("lda-t"))
+    person = Person(plain, user=plain.example).with_setting(AdvisorSetting("lda-t"))
     assert any(standing.within(10) for standing in person.standings())
-    back = person.with_setting(Setting())
+    back = person.with_setting(AdvisorSetting())
     assert back.standings() == Person(plain, user=plain.example).standings()
 
 
@@ -112,4 +113,4 @@ def test_a_stranger_is_no_member() -> None:
 )
 def test_a_setting_out_of_bounds_is_refused(change: dict[str, object], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
-        Setting(**change)  # type: ignore[arg-type] # wrong on purpose
+        AdvisorSetting(**change)  # type: ignore[arg-type] # wrong on purpose

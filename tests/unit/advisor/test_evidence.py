@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from support.communities import CATALOGUE, MONDAY, FixedSpace, random_posts
 
-from sottovoce.advisor.community import Community, Setting
-from sottovoce.advisor.person import Person
-from sottovoce.advisor.person_values import Post, PostMatrix
-from sottovoce.advisor.what_if import without_each
+from sottovoce.advisor._community import Community
+from sottovoce.advisor._person import Person
+from sottovoce.advisor._person_values import Post, PostMatrix
+from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.advisor._what_if import without_each
 from sottovoce.errors import InputError, ParameterError
 
 WEEK = timedelta(days=7)
@@ -17,7 +18,7 @@ WEEK = timedelta(days=7)
 
 def person_of(*texts: str, measure: str = "bow-t", apart: timedelta = WEEK) -> Person:
     posts = [Post(n + 1, MONDAY + n * apart, text) for n, text in enumerate(texts)]
-    setting = Setting(measure, m=2)
+    setting = AdvisorSetting(measure, m=2)
     return Person(Community.from_posts(random_posts(1), [FixedSpace()], CATALOGUE, setting), posts)
 
 

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from sottovoce.advisor import guidance_sentences as say
-from sottovoce.advisor.community import Community
-from sottovoce.advisor.community_setting import Setting
-from sottovoce.advisor.guidance import decisive_posts, guidance, stands_out
-from sottovoce.advisor.person import Person
-from sottovoce.advisor.standing import Standing, Uncertainty
+from sottovoce.advisor import _guidance as say
+from sottovoce.advisor._community import Community
+from sottovoce.advisor._guidance import decisive_posts, guidance, stands_out
+from sottovoce.advisor._person import Person
+from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.advisor._standing import Standing, Uncertainty
 
 ORDERS = re.compile(r"\b(must|should|have to|need to|diagnos\w+|sick|ill|patient|addict)\b")
 
@@ -61,7 +61,7 @@ def test_the_posts_named_are_few_and_each_step_lowers_the_score(
 
 
 def test_no_more_posts_are_named_than_it_takes(person: Person) -> None:
-    wide = person.with_setting(Setting(thresholds=(1,)))
+    wide = person.with_setting(AdvisorSetting(thresholds=(1,)))
     topic = min(wide.standings(), key=lambda each: each.percent or 100).topic
     column, posts = wide.column(topic), decisive_posts(wide, topic)
     assert not stands_out(wide.without(posts)[column], wide)

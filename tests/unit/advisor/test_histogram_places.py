@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 from support.communities import CATALOGUE, MONDAY, FixedSpace, random_posts
 
-from sottovoce.advisor.community import Community, Histogram, Setting
-from sottovoce.advisor.community_published import published_histograms
-from sottovoce.advisor.person import Person
-from sottovoce.advisor.person_values import Post
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import Description, RankedTopic
-from sottovoce.advisor.rank.estimate import estimate_rank
-from sottovoce.advisor.rank.histogram import Histogram as Published
+from sottovoce.advisor._community import Community
+from sottovoce.advisor._crowd import ScoreHistogram, published_histograms
+from sottovoce.advisor._person import Person
+from sottovoce.advisor._person_values import Post
+from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.advisor.rank._buckets import Buckets
+from sottovoce.advisor.rank._description import Description, RankedTopic
+from sottovoce.advisor.rank._histogram import Histogram as Published
+from sottovoce.advisor.rank._histogram import estimate_rank
 from sottovoce.errors import InputError, ParameterError
 
 EDGES = (-1.0, 0.0, 0.25, 0.5, 0.75)
@@ -25,11 +26,11 @@ MINE = [
 ]
 
 
-def histograms(scores: dict[str, np.ndarray]) -> dict[str, Histogram]:
+def histograms(scores: dict[str, np.ndarray]) -> dict[str, ScoreHistogram]:
     found = {}
     for topic, values in scores.items():
         counts = np.histogram(values, [*EDGES, np.inf])[0]
-        found[topic] = Histogram.of_counts(EDGES, counts.tolist())
+        found[topic] = ScoreHistogram.of_counts(EDGES, counts.tolist())
     return found
 
 
@@ -42,7 +43,7 @@ def all_scores(community: Community) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("measure", ["lda", "lda-dt"])
 def test_the_bounds_hold_the_place_among_all_scores(measure: str, seed: int) -> None:
-    setting = Setting(measure)
+    setting = AdvisorSetting(measure)
     whole = Community.from_posts(random_posts(seed), [FixedSpace()], CATALOGUE, setting)
     coarse = Community.from_histograms(
         histograms(all_scores(whole)), [FixedSpace()], CATALOGUE, setting
@@ -62,7 +63,7 @@ def test_the_bounds_hold_the_place_among_all_scores(measure: str, seed: int) -> 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_who_is_counted_in_the_histogram_is_not_counted_twice(seed: int) -> None:
-    setting, posts = Setting("lda-dt"), random_posts(seed)
+    setting, posts = AdvisorSetting("lda-dt"), random_posts(seed)
     whole = Community.from_posts(posts, [FixedSpace()], CATALOGUE, setting)
     coarse = Community.from_histograms(
         histograms(all_scores(whole)), [FixedSpace()], CATALOGUE, setting, included=True
@@ -80,14 +81,14 @@ def test_who_is_counted_in_the_histogram_is_not_counted_twice(seed: int) -> None
 
 
 def test_a_band_that_the_bounds_leave_open_is_told_as_open() -> None:
-    histogram = Histogram((0.0, 0.5), (90.0, 3.0), (100.0, 20.0), 100)
+    histogram = ScoreHistogram((0.0, 0.5), (90.0, 3.0), (100.0, 20.0), 100)
     low, high = histogram.bounds(np.array([0.6, 0.2]), None)
     assert low.tolist() == [1, 4]
     assert high.tolist() == [21, 101]
 
 
 def test_a_score_below_every_edge_may_stand_last() -> None:
-    histogram = Histogram.of_counts((0.0, 0.5), (3, 2))
+    histogram = ScoreHistogram.of_counts((0.0, 0.5), (3, 2))
     low, high = histogram.bounds(np.array([-0.5]), None)
     assert (low.tolist(), high.tolist()) == ([6], [6])
 
@@ -107,21 +108,21 @@ def test_an_impossible_histogram_is_refused(
     edges: tuple[float, ...], low: tuple[float, ...], high: tuple[float, ...], users: int
 ) -> None:
     with pytest.raises(InputError, match="histogram"):
-        Histogram(edges, low, high, users)
+        ScoreHistogram(edges, low, high, users)
 
 
 def test_measures_of_word_use_need_the_others_words() -> None:
-    one = {"debts": Histogram.of_counts((0.0,), (3,))}
+    one = {"debts": ScoreHistogram.of_counts((0.0,), (3,))}
     with pytest.raises(ParameterError, match="is not to be had here"):
-        Community.from_histograms(one, [FixedSpace()], CATALOGUE, Setting("ent"))
+        Community.from_histograms(one, [FixedSpace()], CATALOGUE, AdvisorSetting("ent"))
 
 
 def test_only_topics_with_a_histogram_are_told() -> None:
-    one = {"debts": Histogram.of_counts((0.0,), (3,))}
-    community = Community.from_histograms(one, [FixedSpace()], CATALOGUE, Setting("lda-dt"))
+    one = {"debts": ScoreHistogram.of_counts((0.0,), (3,))}
+    community = Community.from_histograms(one, [FixedSpace()], CATALOGUE, AdvisorSetting("lda-dt"))
     assert [each.topic for each in Person(community, MINE).standings()] == ["debts"]
     with pytest.raises(InputError, match="at least 1 sensitive topic"):
-        Community.from_histograms({}, [FixedSpace()], CATALOGUE, Setting("lda-dt"))
+        Community.from_histograms({}, [FixedSpace()], CATALOGUE, AdvisorSetting("lda-dt"))
 
 
 def server(measure: str = "lda-dt") -> Description:
@@ -135,7 +136,7 @@ def test_what_a_rank_server_publishes_gives_the_place_its_client_estimates() -> 
     description = server()
     counts = (30.0, 5.0, 41.0, 100.0, 12.0, 9.0, -3.0, 6.0)
     published = [Published(t.name, 1, description.version, 200, counts) for t in description.topics]
-    setting = Setting("lda-dt")
+    setting = AdvisorSetting("lda-dt")
     found = published_histograms(description, published, setting)
     community = Community.from_histograms(found, [FixedSpace()], CATALOGUE, setting, included=True)
     for standing, histogram in zip(Person(community, MINE).standings(), published, strict=True):
@@ -149,6 +150,6 @@ def test_what_a_rank_server_publishes_gives_the_place_its_client_estimates() -> 
 def test_another_measure_or_a_withheld_histogram_tells_nothing() -> None:
     description = server("lda")
     withheld = [Published.withheld(description, "debts", 1)]
-    assert published_histograms(description, withheld, Setting("lda")) == {}
+    assert published_histograms(description, withheld, AdvisorSetting("lda")) == {}
     with pytest.raises(InputError, match="ranks by lda, the setting by bow-dt"):
-        published_histograms(description, withheld, Setting())
+        published_histograms(description, withheld, AdvisorSetting())

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from sottovoce.assess import best_buckets, best_buckets_kernels
-from sottovoce.assess.best_buckets import BestBuckets
+from sottovoce.assess.state import _buckets as best_buckets
+from sottovoce.assess.state import _buckets_kernels as buckets_kernels
+from sottovoce.assess.state._buckets import BestBuckets
 
 
 @pytest.mark.kernel
@@ -13,7 +14,7 @@ def test_everybody_growing_week_by_week_keeps_her_best(
     kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     closed = [0]
-    close = best_buckets_kernels.close_gaps
+    close = buckets_kernels.close_gaps
 
     def counted(*arguments: object) -> object:
         closed[0] += 1

@@ -22,7 +22,7 @@ from sottovoce.assess.evaluation import (
     topic_metrics,
     user_hits,
 )
-from sottovoce.assess.evaluation import bootstrap as bootstrapping
+from sottovoce.assess.evaluation import _bootstrap as bootstrapping
 from sottovoce.errors import InputError, ParameterError
 
 

@@ -13,10 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
-from sottovoce.assess import Scoring, State, kept_state, load_state, save_state
-from sottovoce.assess.api import plan_scoring
-from sottovoce.assess.kept_state import KeptState, earlier_folder, remove_unnamed
-from sottovoce.assess.state_file import from_table, to_table
+from sottovoce.assess import Scoring, State, load_state, save_state
+from sottovoce.assess._score import plan_scoring
+from sottovoce.assess.state import _parts as kept_state
+from sottovoce.assess.state._parts import (
+    KeptState,
+    earlier_folder,
+    from_table,
+    remove_unnamed,
+    to_table,
+)
 from sottovoce.errors import InputError
 
 KEY = b"sottovoce.state"

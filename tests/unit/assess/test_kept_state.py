@@ -11,11 +11,17 @@ import pyarrow.parquet as pq
 import pytest
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
-from sottovoce.assess import Scoring, State, kept_state, load_state, save_state
-from sottovoce.assess.api import plan_scoring
-from sottovoce.assess.kept_state import KeptState, earlier_folder, remove_unnamed
-from sottovoce.assess.state_columns import numbers_in
-from sottovoce.assess.state_file import load_ranked, to_table
+from sottovoce.assess import Scoring, State, load_state, save_state
+from sottovoce.assess._score import plan_scoring
+from sottovoce.assess.state import _parts as kept_state
+from sottovoce.assess.state._columns import numbers_in
+from sottovoce.assess.state._parts import (
+    KeptState,
+    earlier_folder,
+    load_ranked,
+    remove_unnamed,
+    to_table,
+)
 from sottovoce.errors import InputError
 
 MEASURES = ("lda-t", "bow", "ent")

@@ -9,13 +9,13 @@ from scipy import sparse
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Setting, rank, score
-from sottovoce.assess.api import plan_scoring
-from sottovoce.assess.measures.catalogue import ENTRY_POINTS, MEASURES, Measure, chosen_measures
-from sottovoce.assess.measures.differential_privacy import differential_privacy_risk
-from sottovoce.assess.measures.domain import rank_in_domain
-from sottovoce.assess.measures.entropy import entropy_risk
-from sottovoce.assess.ranking import band_numbers, susceptibility
-from sottovoce.assess.word_use import WordUse
+from sottovoce.assess._ranking import band_numbers, susceptibility
+from sottovoce.assess._score import plan_scoring
+from sottovoce.assess.measures._catalogue import ENTRY_POINTS, MEASURES, Measure, chosen_measures
+from sottovoce.assess.measures._differential_privacy import differential_privacy_risk
+from sottovoce.assess.measures._entropy import entropy_risk
+from sottovoce.assess.measures._risks import rank_in_domain
+from sottovoce.assess.state._words import WordUse
 from sottovoce.errors import InputError, ParameterError
 
 
@@ -159,7 +159,7 @@ def test_another_package_can_add_a_measure(monkeypatch: pytest.MonkeyPatch) -> N
     def points(*, group: str) -> list[Point]:
         return [Point()] if group == ENTRY_POINTS else []
 
-    monkeypatch.setattr("sottovoce.assess.measures.catalogue.entry_points", points)
+    monkeypatch.setattr("sottovoce.assess.measures._catalogue.entry_points", points)
     posts = random_posts(3)
     ranking = score(posts, (), CATALOGUE, measures=("posts",))
     assert ranking.table["score"][0].as_py() == max(
@@ -180,7 +180,7 @@ def test_a_broken_measure_of_another_package_is_named_and_harms_no_other(
     monkeypatch: pytest.MonkeyPatch, value: str, message: str
 ) -> None:
     monkeypatch.setattr(
-        "sottovoce.assess.measures.catalogue.entry_points",
+        "sottovoce.assess.measures._catalogue.entry_points",
         lambda group: [EntryPoint("theirs", value, group)],
     )
     assert list(chosen_measures(("bow", "ent"), ("bow",))) == ["bow", "ent"]

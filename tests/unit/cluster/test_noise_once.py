@@ -8,33 +8,33 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
-from sottovoce.cluster.blocks import BlockName, Counting, count_blocks, matrix_of
-from sottovoce.cluster.noise import (
+from sottovoce.cluster._blocks import BlockName, Counting, count_blocks, matrix_of
+from sottovoce.cluster._noise import (
     Block,
-    Drawing,
+    NoiseTask,
     claim,
     collected,
     noise_blocks,
     noise_once,
     part_file,
 )
-from sottovoce.corpus.vocabulary import Vocabulary
-from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import InputError, LedgerError
-from sottovoce.release.compression.mapping import WordMap
+from sottovoce.release.compression._mapping import WordMap
 
 WORDS = ("debt", "loan", "bank", "sad")
 COUNTS = sparse.csr_array(np.arange(40).reshape(10, 4))
 
 
-def drawing(folder: Path, *, maps: int = 1, columns: int = 4) -> Drawing:
+def drawing(folder: Path, *, maps: int = 1, columns: int = 4) -> NoiseTask:
     generator = np.random.default_rng(1)
     chosen = (
         [np.arange(4, dtype=np.int32)]
         if maps == 1
         else [generator.integers(0, columns, 4).astype(np.int32) for _ in range(maps)]
     )
-    return Drawing(
+    return NoiseTask(
         folder=str(folder),
         blocks={},
         maps=tuple(each.tobytes() for each in chosen),

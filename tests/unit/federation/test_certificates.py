@@ -11,17 +11,19 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from sottovoce.errors import ParameterError
-from sottovoce.federation.certificates.authority import (
+from sottovoce.federation._certificates import (
     Authority,
     CertificateError,
     Issued,
     check_certificate,
     days_left,
+    fingerprint,
+    load_certificate,
+    load_key,
     read_certificate,
     read_key,
+    save_key,
 )
-from sottovoce.federation.certificates.credentials import fingerprint
-from sottovoce.federation.certificates.files import load_certificate, load_key, save_key
 
 RIGHT = "correct horse"
 

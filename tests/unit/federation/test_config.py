@@ -9,23 +9,24 @@ import msgspec
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.federation.certificates.authority import check_certificate, days_left
-from sottovoce.federation.certificates.files import load_certificate
-from sottovoce.federation.config import roster as roster_file
-from sottovoce.federation.config.party import ConfigError, Features, Training, load_config
-from sottovoce.federation.config.roster import load_roster
-from sottovoce.federation.config.rotation import (
+from sottovoce.federation import _roster as roster_file
+from sottovoce.federation._certificates import check_certificate, days_left, load_certificate
+from sottovoce.federation._config import ConfigError, FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation._files import NONE
+from sottovoce.federation._roster import load_roster
+from sottovoce.federation._secrets import load_secrets
+from sottovoce.federation._setup import (
+    SetupPlan,
     load_authority,
+    peer_names,
     renew,
     rotate_identity,
     rotate_tls,
+    set_up,
 )
-from sottovoce.federation.config.secrets import load_secrets
-from sottovoce.federation.config.setup import Plan, peer_names, set_up
-from sottovoce.federation.sealed.passphrase import NONE
-from sottovoce.learn import sealing
-from sottovoce.learn.protocols.terms import KEY_HOLDER, Recipe
-from sottovoce.learn.texts import TextRecipe
+from sottovoce.learn import _encrypted_files as encrypted_files
+from sottovoce.learn._recipe import TextRecipe
+from sottovoce.learn._training_terms import KEY_HOLDER, Recipe
 
 FROM_VARIABLE = "env:PHRASE"
 NAMES = ("ada", "ben", "cy")
@@ -35,7 +36,7 @@ MINIMAL = 'name = "ada"\nrole = "peer"\nlisten = "127.0.0.1:1"\n'
 @pytest.fixture(autouse=True)
 def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrypt's memory is for attackers; tests need none of it."""
-    monkeypatch.setattr(sealing, "_SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr(encrypted_files, "_SCRYPT_COST", 1 << 4)
 
 
 def written(folder: Path, text: str) -> Path:
@@ -80,7 +81,9 @@ def test_a_missing_or_binary_configuration_is_refused(tmp_path: Path) -> None:
 
 
 def test_init_writes_what_every_party_needs_and_nobody_else_can_read(tmp_path: Path) -> None:
-    roster = set_up(tmp_path / "all", Plan(NAMES, Training(way="packed", key_bits=2048)))
+    roster = set_up(
+        tmp_path / "all", SetupPlan(NAMES, TrainingSettings(way="packed", key_bits=2048))
+    )
     assert [each.certificate_name for each in roster] == ["coordinator", "key-holder", *NAMES]
     for entry in roster:
         folder = tmp_path / "all" / entry.certificate_name
@@ -103,7 +106,7 @@ def test_with_a_passphrase_no_key_is_in_clear(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PHRASE", "open sesame")
-    set_up(tmp_path / "all", Plan(NAMES, Training(), passphrase=FROM_VARIABLE))
+    set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings(), passphrase=FROM_VARIABLE))
     keys = list((tmp_path / "all").rglob("*.key"))
     assert len(keys) == 1 + 2 * 4 + 3, "the authority's, two each, and the peers' identities"
     for key in keys:
@@ -119,9 +122,9 @@ def test_with_a_passphrase_no_key_is_in_clear(
 
 
 def test_init_never_writes_over_keys(tmp_path: Path) -> None:
-    set_up(tmp_path / "all", Plan(NAMES, Training()))
+    set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings()))
     with pytest.raises(InputError, match="never written over"):
-        set_up(tmp_path / "all", Plan(NAMES, Training()))
+        set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings()))
 
 
 @pytest.mark.parametrize(
@@ -138,15 +141,17 @@ def test_init_never_writes_over_keys(tmp_path: Path) -> None:
     ],
 )
 def test_plans_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, object]) -> None:
-    given = {"peers": NAMES, "training": Training()} | options
+    given = {"peers": NAMES, "training": TrainingSettings()} | options
     with pytest.raises(ParameterError):
-        set_up(tmp_path / "all", Plan(**given))  # type: ignore[arg-type] # as they come
+        set_up(tmp_path / "all", SetupPlan(**given))  # type: ignore[arg-type] # as they come
     assert not (tmp_path / "all").exists()
 
 
 def test_hosts_and_ports_are_those_that_were_given(tmp_path: Path) -> None:
     hosts = ("c.example", "10.0.0.1", "10.0.0.2", "fd00::3")
-    roster = set_up(tmp_path / "all", Plan(NAMES, Training(), hosts=hosts, base_port=7000))
+    roster = set_up(
+        tmp_path / "all", SetupPlan(NAMES, TrainingSettings(), hosts=hosts, base_port=7000)
+    )
     assert [each.address for each in roster] == [
         "c.example:7000",
         "10.0.0.1:7001",
@@ -166,7 +171,7 @@ def test_peers_are_numbered_or_named(tmp_path: Path) -> None:
 
 def test_renewing_and_rotating_tell_the_roster(tmp_path: Path) -> None:
     folder = tmp_path / "all"
-    before = set_up(folder, Plan(NAMES, Training(), days=3))
+    before = set_up(folder, SetupPlan(NAMES, TrainingSettings(), days=3))
     authority = load_authority(folder / "authority", passphrase=NONE)
     certificate, rosters = folder / "ada/certificate.pem", [folder / "authority/roster.toml"]
     pem = renew(certificate, authority, rosters, days=90)
@@ -208,7 +213,9 @@ def test_a_bad_roster_is_refused(tmp_path: Path, text: str) -> None:
 def test_a_roster_comes_back_from_its_file_and_spells_the_key_holder_without_a_space(
     tmp_path: Path,
 ) -> None:
-    roster = set_up(tmp_path / "all", Plan(NAMES, Training(mode="hidden", key_bits=2048)))
+    roster = set_up(
+        tmp_path / "all", SetupPlan(NAMES, TrainingSettings(mode="hidden", key_bits=2048))
+    )
     path = tmp_path / "all" / "ada" / "roster.toml"
     assert load_roster(path) == roster
     assert roster.named("key-holder") is roster["key holder"]
@@ -217,7 +224,7 @@ def test_a_roster_comes_back_from_its_file_and_spells_the_key_holder_without_a_s
 
 
 def test_a_roster_of_two_parties_with_one_certificate_is_refused(tmp_path: Path) -> None:
-    set_up(tmp_path / "all", Plan(NAMES, Training()))
+    set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings()))
     path = tmp_path / "all" / "ada" / "roster.toml"
     roster = load_roster(path)
     ada, ben = (roster.named(name).fingerprint for name in ("ada", "ben"))
@@ -232,8 +239,8 @@ def test_a_roster_of_two_parties_with_one_certificate_is_refused(tmp_path: Path)
 def test_a_configuration_has_every_field_of_the_recipes_under_its_name() -> None:
     """What is missing is read from files, or the recipe's alone."""
     for recipe, table, beside in (
-        (Recipe, Training, {"penalties"}),
-        (TextRecipe, Features, {"words", "stop_words", "mapping"}),
+        (Recipe, TrainingSettings, {"penalties"}),
+        (TextRecipe, FeatureSettings, {"words", "stop_words", "mapping"}),
     ):
         named = {each.name: (each.type, each.default) for each in msgspec.structs.fields(table)}
         types = get_type_hints(recipe)

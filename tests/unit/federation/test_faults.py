@@ -7,9 +7,9 @@ from support.federations import ToyTraining, in_process
 from support.hidden_systems import small_keys_allowed
 from support.rehearsal import Crash, Faults, Outcome, Rehearsal, changed
 
-from sottovoce.federation.engine.desk import Machines
-from sottovoce.federation.transport.settings import Settings
-from sottovoce.learn.protocols.terms import COORDINATOR
+from sottovoce.federation._node.dispatcher import Machines
+from sottovoce.federation._transport.frames import Settings
+from sottovoce.learn._training_terms import COORDINATOR
 
 PEERS = ("ann", "bob", "cy")
 WAYS = ("masks", "packed")

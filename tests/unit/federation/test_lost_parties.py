@@ -7,12 +7,16 @@ import pytest
 from support.federations import ToySum, ToyTraining, in_process
 from support.rehearsal import Crash, Outcome, Rehearsal, changed
 
-from sottovoce.federation.engine.desk import Machines
-from sottovoce.federation.transport.frames import Complaint, Frame, packed
-from sottovoce.federation.transport.refusals import LostPartyError
-from sottovoce.federation.transport.settings import Settings
-from sottovoce.learn.party import decoded
-from sottovoce.learn.protocols.terms import COORDINATOR
+from sottovoce.federation._node.dispatcher import Machines
+from sottovoce.federation._transport.frames import (
+    Complaint,
+    Frame,
+    LostPartyError,
+    Settings,
+    packed,
+)
+from sottovoce.learn._training_terms import COORDINATOR
+from sottovoce.learn._wire.codec import decoded
 
 SIX = tuple("abcdef")
 FOUR = ("ann", "bob", "cy", "dee")

@@ -17,34 +17,32 @@ import pytest
 
 import sottovoce.learn
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.federation.config.party import Features, Texts, Training, load_config
-from sottovoce.federation.config.roster import load_roster
-from sottovoce.federation.config.setup import Plan, set_up
-from sottovoce.federation.journal.file import transaction
-from sottovoce.federation.journal.journal import Journal
-from sottovoce.federation.parties import control as parties_control
-from sottovoce.federation.parties import rekey as parties_rekey
-from sottovoce.federation.parties.configured import JOURNAL_FILE, ConfiguredParty
-from sottovoce.federation.parties.control import ControlServer, NotRunningError, ask, asked
-from sottovoce.federation.parties.earlier import (
-    Past,
+from sottovoce.federation._config import FeatureSettings, TextsFile, TrainingSettings, load_config
+from sottovoce.federation._journal.file import transaction
+from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._roster import Member, load_roster
+from sottovoce.federation._setup import SetupPlan, set_up
+from sottovoce.federation._transport.frames import BadFrameError
+from sottovoce.federation.party import _control as parties_control
+from sottovoce.federation.party import _journal_key as parties_rekey
+from sottovoce.federation.party._control import ControlServer, NotRunningError, ask, asked
+from sottovoce.federation.party._history import (
+    TrainingHistory,
     earlier_record,
     latest_training,
+    past_runs,
     trained_peers,
 )
-from sottovoce.federation.parties.granting import Granting
-from sottovoce.federation.parties.holdings import read_texts
-from sottovoce.federation.parties.log import opened_log
-from sottovoce.federation.parties.node import Granted, Wish
-from sottovoce.federation.parties.node import _read as read_wish
-from sottovoce.federation.parties.past import past_runs
-from sottovoce.federation.parties.retrying import Retrying
-from sottovoce.federation.parties.terms import check_accepted, training_terms, use_terms
-from sottovoce.federation.parties.words import ANY, MEANINGS, UNKNOWN, in_words, meaning
-from sottovoce.federation.transport.refusals import BadFrameError
-from sottovoce.federation.transport.roster import Member
-from sottovoce.learn.party import encoded, new_session
-from sottovoce.learn.runs import RunTerms
+from sottovoce.federation.party._holdings import read_texts
+from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty, Granted, Wish
+from sottovoce.federation.party._party import _read as read_wish
+from sottovoce.federation.party._progress import opened_log
+from sottovoce.federation.party._service import Granting, Retrying
+from sottovoce.federation.party._terms import check_accepted, training_terms, use_terms
+from sottovoce.federation.party._transcript import ANY, MEANINGS, UNKNOWN, in_words, meaning
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._wire.codec import encoded
+from sottovoce.learn._wire.message import new_session
 
 NAMES = ("ada", "ben", "cy")
 
@@ -52,7 +50,12 @@ NAMES = ("ada", "ben", "cy")
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("parties") / "all"
-    set_up(root, Plan(NAMES, Training(), features=Features(dictionary="hashed", width=8)))
+    set_up(
+        root,
+        SetupPlan(
+            NAMES, TrainingSettings(), features=FeatureSettings(dictionary="hashed", width=8)
+        ),
+    )
     return root
 
 
@@ -136,7 +139,7 @@ def test_only_peers_who_have_the_classifier_are_asked_to_judge_it(folder: Path) 
     """Who was lost on the way of a masked training has none, and would refuse."""
     terms = terms_of(folder)
     four = replace(terms, identities={**terms.identities, "dee": bytes(32)})
-    recovered = Past(b"t", four, "finished", {"peers": NAMES}, 0.0)
+    recovered = TrainingHistory(b"t", four, "finished", {"peers": NAMES}, 0.0)
     assert trained_peers(recovered) == NAMES
     assert use_terms("evaluate", four, peers=trained_peers(recovered)).peers == NAMES
     assert trained_peers(recovered._replace(result={})) is None
@@ -151,15 +154,15 @@ def helper(left: int, together: int) -> dict[str, Any]:
     return {"helpers": ({"budget": budget},)}
 
 
-def query_of(training: RunTerms, rows: int, status: str, result: Any = None) -> Past:  # noqa: ANN401 - a record
+def query_of(training: RunTerms, rows: int, status: str, result: Any = None) -> TrainingHistory:  # noqa: ANN401 - a record
     terms = use_terms("classify", training, asker="ada", rows=rows)
-    return Past(new_session(), terms, status, result, 0.0)
+    return TrainingHistory(new_session(), terms, status, result, 0.0)
 
 
 def test_a_query_that_was_aborted_counts_as_asked(folder: Path) -> None:
     """Its asker may have got the labels before it ended the run."""
     terms = terms_of(folder, mode="hidden")
-    trained = Past(b"t", terms, "finished", helper(10, 20), 0.0)
+    trained = TrainingHistory(b"t", terms, "finished", helper(10, 20), 0.0)
     after = {"training": helper(6, 16)}
     past = [trained, query_of(terms, 4, "finished", after), query_of(terms, 3, "aborted")]
     budget = _budget(earlier_record(past, terms.session))
@@ -175,7 +178,7 @@ def _budget(record: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 - a record
     return record["helpers"][0]["budget"]
 
 
-def coordinator_after(past: list[Past], *, may_start: bool = False) -> Granting:
+def coordinator_after(past: list[TrainingHistory], *, may_start: bool = False) -> Granting:
     """A coordinator that has seen these runs, and proposes whatever it is asked to."""
     node = SimpleNamespace(past=lambda: past, propose=lambda terms, parties: b"run")
     return Granting(cast("Any", node), peers_may_start=may_start)
@@ -183,7 +186,7 @@ def coordinator_after(past: list[Past], *, may_start: bool = False) -> Granting:
 
 def test_a_coordinator_grants_a_peer_queries_in_its_own_name_one_at_a_time(folder: Path) -> None:
     terms = terms_of(folder, mode="hidden")
-    trained = Past(b"t", terms, "finished", helper(10, 20), 0.0)
+    trained = TrainingHistory(b"t", terms, "finished", helper(10, 20), 0.0)
     query = use_terms("classify", terms, asker="ada", rows=2)
     ada, ben = (Member(name, "peer", "x:1", f"{at}" * 64) for at, name in enumerate(("ada", "ben")))
     wish = Wish(1, query.to_bytes())
@@ -345,7 +348,10 @@ def filled(party: ConfiguredParty, terms: RunTerms) -> None:
 
 
 def test_a_journal_s_new_key_opens_everything_and_the_old_one_nothing(tmp_path: Path) -> None:
-    set_up(tmp_path / "all", Plan(NAMES, Training(), features=Features(dictionary="hashed")))
+    set_up(
+        tmp_path / "all",
+        SetupPlan(NAMES, TrainingSettings(), features=FeatureSettings(dictionary="hashed")),
+    )
     config = load_config(tmp_path / "all" / "ada" / "party.toml")
     party = ConfiguredParty(config)
     filled(party, terms_of(tmp_path / "all"))
@@ -366,7 +372,10 @@ def test_a_journal_s_new_key_opens_everything_and_the_old_one_nothing(tmp_path: 
 def test_a_crash_while_a_journal_s_key_changes_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, point: str
 ) -> None:
-    set_up(tmp_path / "all", Plan(NAMES, Training(), features=Features(dictionary="hashed")))
+    set_up(
+        tmp_path / "all",
+        SetupPlan(NAMES, TrainingSettings(), features=FeatureSettings(dictionary="hashed")),
+    )
     config = load_config(tmp_path / "all" / "ada" / "party.toml")
     party = ConfiguredParty(config)
     filled(party, terms_of(tmp_path / "all"))
@@ -393,7 +402,7 @@ def test_a_crash_while_a_journal_s_key_changes_loses_nothing(
 
 
 def test_a_journal_that_is_in_use_is_refused(tmp_path: Path) -> None:
-    set_up(tmp_path / "all", Plan(NAMES, Training()))
+    set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings()))
     party = ConfiguredParty(load_config(tmp_path / "all" / "ada" / "party.toml"))
     with party.journal():
         holder = sqlite3.connect(party.store / JOURNAL_FILE, timeout=0)
@@ -408,7 +417,7 @@ def test_a_missing_column_of_a_party_is_mended_in_its_configuration(
 ) -> None:
     (tmp_path / "texts.csv").write_text(content)
     with pytest.raises(InputError) as caught:
-        read_texts(tmp_path / "texts.csv", Texts("texts.csv"))
+        read_texts(tmp_path / "texts.csv", TextsFile("texts.csv"))
     assert "has no column 'text' for text" in str(caught.value)
     assert "Set text and label in [texts] of party.toml" in str(caught.value)
     assert "--" not in str(caught.value), "no command of a party has such options"

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sottovoce.federation.config.party import ConfigError, Features, Training, load_config
-from sottovoce.federation.config.roster import load_roster
-from sottovoce.federation.config.setup import Plan, set_up
-from sottovoce.federation.parties.terms import training_terms
-from sottovoce.learn.runs import RunTerms
-from sottovoce.learn.texts.features import Features as RowFeatures
+from sottovoce.federation._config import ConfigError, FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation._roster import load_roster
+from sottovoce.federation._setup import SetupPlan, set_up
+from sottovoce.federation.party._terms import training_terms
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn.features import Features as RowFeatures
 from sottovoce.release.compression import load_maps
 
 Run = Callable[..., tuple[int, str, str]]
@@ -38,10 +38,10 @@ def release(tmp_path: Path, run: Run) -> Callable[..., Path]:
     return released
 
 
-def proposed(tmp_path: Path, features: Features) -> RunTerms:
+def proposed(tmp_path: Path, features: FeatureSettings) -> RunTerms:
     """What a coordinator with these features proposes."""
     root = tmp_path / "all"
-    set_up(root, Plan(("ada", "ben", "cy"), Training(), features=features))
+    set_up(root, SetupPlan(("ada", "ben", "cy"), TrainingSettings(), features=features))
     config = load_config(root / "coordinator" / "party.toml")
     return training_terms(config, load_roster(root / "ada" / "roster.toml"))
 
@@ -50,7 +50,7 @@ def test_a_release_s_words_and_map_are_the_columns(
     tmp_path: Path, release: Callable[..., Path]
 ) -> None:
     out = release()
-    features = Features(dictionary="mapped", release=str(out), values="counts")
+    features = FeatureSettings(dictionary="mapped", release=str(out), values="counts")
     text = RunTerms.from_bytes(proposed(tmp_path, features).to_bytes()).text
     assert text is not None
     assert text.words == WORDS
@@ -62,7 +62,7 @@ def test_a_release_s_words_and_map_are_the_columns(
 
 
 def test_a_release_of_several_maps_is_refused(tmp_path: Path, release: Callable[..., Path]) -> None:
-    features = Features(dictionary="mapped", release=str(release("--maps", 2)))
+    features = FeatureSettings(dictionary="mapped", release=str(release("--maps", 2)))
     with pytest.raises(ConfigError, match="one map for all documents, got 2"):
         proposed(tmp_path, features)
 
@@ -73,17 +73,19 @@ def test_a_release_that_was_changed_is_refused(
     out = release()
     (out / "vocabulary.txt").write_text("\n".join(WORDS[::-1]))
     with pytest.raises(ConfigError, match="not what the card says"):
-        proposed(tmp_path, Features(dictionary="mapped", release=str(out)))
+        proposed(tmp_path, FeatureSettings(dictionary="mapped", release=str(out)))
 
 
 @pytest.mark.parametrize(
-    "features", [Features(dictionary="mapped"), Features(release="out")], ids=["no map", "no use"]
+    "features",
+    [FeatureSettings(dictionary="mapped"), FeatureSettings(release="out")],
+    ids=["no map", "no use"],
 )
-def test_a_map_and_its_use_belong_together(tmp_path: Path, features: Features) -> None:
+def test_a_map_and_its_use_belong_together(tmp_path: Path, features: FeatureSettings) -> None:
     with pytest.raises(ConfigError, match="belong together"):
         proposed(tmp_path, features)
 
 
 def test_no_release_is_said(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is it a release"):
-        proposed(tmp_path, Features(dictionary="mapped", release="nowhere"))
+        proposed(tmp_path, FeatureSettings(dictionary="mapped", release="nowhere"))

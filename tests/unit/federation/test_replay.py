@@ -8,13 +8,14 @@ from support.federations import ToyHidden, ToySum, ToyTraining, in_process
 from support.hidden_systems import small_keys_allowed
 from support.rehearsal import Crash, Rehearsal
 
-from sottovoce.federation.engine import run as run_module
-from sottovoce.federation.engine.desk import Machines
-from sottovoce.federation.engine.run import Run, begun, rebuilt, received, step_seed
-from sottovoce.federation.journal.journal import Event
-from sottovoce.federation.transport.refusals import ReplayMismatchError
-from sottovoce.learn.party import EarlyMessageError, Message
-from sottovoce.learn.protocols.terms import COORDINATOR
+from sottovoce.federation._journal._rows import Event
+from sottovoce.federation._node import state as run_module
+from sottovoce.federation._node.dispatcher import Machines
+from sottovoce.federation._node.state import Run, begun, rebuilt, received, step_seed
+from sottovoce.federation._transport.frames import ReplayMismatchError
+from sottovoce.learn._training_terms import COORDINATOR
+from sottovoce.learn._wire._refusals import EarlyMessageError
+from sottovoce.learn._wire.message import Message
 
 PEERS = ("ann", "bob", "cy")
 SUM = ToySum(PEERS)
@@ -44,9 +45,9 @@ def said_by(name: str, monkeypatch: pytest.MonkeyPatch, *crashes: Crash) -> list
     def receive(party: Any, *given: Any) -> Any:  # noqa: ANN401 - as the true one
         return noted(party, real_received(party, *given))
 
-    for module in ("run", "workbench"):
-        monkeypatch.setattr(f"sottovoce.federation.engine.{module}.begun", begin)
-        monkeypatch.setattr(f"sottovoce.federation.engine.{module}.received", receive)
+    for module in ("state", "worker"):
+        monkeypatch.setattr(f"sottovoce.federation._node.{module}.begun", begin)
+        monkeypatch.setattr(f"sottovoce.federation._node.{module}.received", receive)
     rehearsal = Rehearsal(SUM.names, Machines(SUM.made, SUM.result), crashes=crashes)
     rehearsal.run(COORDINATOR, SUM.terms())
     monkeypatch.undo()

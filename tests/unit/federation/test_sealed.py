@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import InputError
-from sottovoce.federation.sealed.files import FORMAT, load_secret, save_secret
-from sottovoce.federation.sealed.passphrase import read_passphrase
-from sottovoce.learn import sealing
+from sottovoce.federation._files import FORMAT, load_secret, read_passphrase, save_secret
+from sottovoce.learn import _encrypted_files as encrypted_files
 
 SECRET = bytes(range(32))
 RIGHT, WRONG = "correct horse", "battery staple"
@@ -18,7 +17,7 @@ RIGHT, WRONG = "correct horse", "battery staple"
 @pytest.fixture(autouse=True)
 def cheap_derivation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scrypt's memory is for attackers; tests need none of it."""
-    monkeypatch.setattr(sealing, "_SCRYPT_COST", 1 << 4)
+    monkeypatch.setattr(encrypted_files, "_SCRYPT_COST", 1 << 4)
 
 
 @pytest.mark.parametrize("passphrase", [None, RIGHT])

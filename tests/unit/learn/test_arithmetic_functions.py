@@ -9,44 +9,49 @@ from support.paillier_keys import insecure_key_for_tests
 from support.secure_arithmetic import WIDE_KEY, hidden_numbers
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.arithmetic import (
+from sottovoce.learn._arithmetic.shown import Outline
+from sottovoce.learn._examples import Floats, LeakError
+from sottovoce.learn._paillier.slots import Program, plan_slots
+from sottovoce.learn._paillier.wire import decrypt, encrypt
+from sottovoce.learn._rados.learners import descended
+from sottovoce.learn._rados.rados import SealedSignatures, log_exponential_loss
+from sottovoce.learn._wire.exchange import Exchange
+from sottovoce.learn._wire.script import Pairing, run_together
+from sottovoce.learn.paper._descent import (
     DescentPlan,
+    answer_descent,
+    answer_log_loss,
+    ask_descent,
+    ask_log_loss,
+    plain_descent,
+)
+from sottovoce.learn.paper._functions import (
     ExponentialPlan,
-    InversePlan,
     LogarithmPlan,
-    Outline,
+    answer_logarithm,
+    ask_logarithm,
+    rounded_exponential,
+)
+from sottovoce.learn.paper._inverse import (
+    InversePlan,
+    answer_inverse,
+    answer_solution,
+    ask_inverse,
+    ask_solution,
+)
+from sottovoce.learn.paper._packed import (
     PackedInversePlan,
     PackedProductPlan,
-    Pairing,
-    answer_descent,
-    answer_inverse,
-    answer_log_loss,
-    answer_logarithm,
     answer_packed_inverse,
-    answer_solution,
-    ask_descent,
-    ask_inverse,
-    ask_log_loss,
-    ask_logarithm,
     ask_packed_inverse,
     ask_packed_product,
-    ask_solution,
-    plain_descent,
-    run_together,
 )
-from sottovoce.learn.arithmetic.exponential import rounded_exponential
-from sottovoce.learn.examples import Floats, LeakError
-from sottovoce.learn.learners.descent import descended
-from sottovoce.learn.paillier import Program, decrypt, encrypt, plan_slots
-from sottovoce.learn.party import Exchange
-from sottovoce.learn.rados import SealedSignatures
-from sottovoce.learn.rados.interactive import (
+from sottovoce.learn.paper._rado_solver import (
     InteractiveTerms,
     answer_rados,
     ask_rados,
     ask_rados_of,
 )
-from sottovoce.learn.rados.loss import log_exponential_loss
 
 KEY = WIDE_KEY
 CHANCE = np.random.default_rng(3)
@@ -215,7 +220,7 @@ SIGNS = CHANCE.choice([-1.0, 1.0], 6)
 def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the small test key, which an intermediary would refuse."""
     monkeypatch.setattr(
-        "sottovoce.learn.rados.interactive.public_key_from_text", lambda _: KEY.public
+        "sottovoce.learn.paper._rado_solver.public_key_from_text", lambda _: KEY.public
     )
 
 

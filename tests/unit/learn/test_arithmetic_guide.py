@@ -1,62 +1,67 @@
 """The guide to secure arithmetic says what the code does."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from support.secure_arithmetic import KEY, WIDE_KEY, hidden, hidden_numbers
 
-from sottovoce.learn.arithmetic import (
-    ExponentialPlan,
-    Outline,
-    Run,
+from sottovoce.learn._arithmetic import comparison, sign
+from sottovoce.learn._arithmetic.shown import Outline
+from sottovoce.learn._arithmetic.sign import (
     SharedNumbers,
-    Told,
-    answer_exponential,
+    answer_positive,
+    answer_shared_positive,
+    ask_positive,
+    ask_shared_positive,
+)
+from sottovoce.learn._paillier.slots import Program, plan_slots
+from sottovoce.learn._paillier.wire import encrypt_integers
+from sottovoce.learn._wire.machine import Leakage
+from sottovoce.learn._wire.script import PairRun, run_together
+from sottovoce.learn.paper import _descent as descent
+from sottovoce.learn.paper import _functions as functions
+from sottovoce.learn.paper import _inverse as inverse
+from sottovoce.learn.paper import _products as products
+from sottovoce.learn.paper import _rado_solver as rado_solver
+from sottovoce.learn.paper._functions import ExponentialPlan, answer_exponential, ask_exponential
+from sottovoce.learn.paper._products import (
     answer_inner_product,
     answer_matrix_product,
     answer_multiplication,
     answer_outer_product,
-    answer_positive,
     answer_rescaling,
-    answer_shared_positive,
     answer_unpacking,
-    ask_exponential,
     ask_inner_product,
     ask_matrix_product,
     ask_multiplication,
     ask_outer_product,
-    ask_positive,
     ask_rescaling,
-    ask_shared_positive,
     ask_unpacking,
-    comparison,
-    descent,
-    exponential,
-    inverse,
-    logarithm,
-    products,
-    rescaling,
-    run_together,
-    sign,
 )
-from sottovoce.learn.paillier import Program, encrypt_integers, plan_slots
-from sottovoce.learn.party import Leakage
-from sottovoce.learn.rados import interactive
+
+if TYPE_CHECKING:
+    from sottovoce.learn._arithmetic.comparison import Told
 
 GUIDE = (Path(__file__).parents[3] / "docs" / "learn-arithmetic.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    "module",
+    "leakage",
     [
-        products, rescaling, comparison, sign, exponential, logarithm, inverse, descent,
-        interactive,
+        products.PRODUCT_LEAKAGE,
+        products.RESCALING_LEAKAGE,
+        comparison.LEAKAGE,
+        sign.LEAKAGE,
+        functions.EXPONENTIAL_LEAKAGE,
+        functions.LOGARITHM_LEAKAGE,
+        inverse.LEAKAGE,
+        descent.LEAKAGE,
+        rado_solver.INTERACTIVE_LEAKAGE,
     ],
-)  # fmt: skip
-def test_the_guide_shows_the_leakage_of_every_protocol(module: object) -> None:
-    leakage = module.LEAKAGE  # type: ignore[attr-defined] # that is what is tested
-    assert isinstance(leakage, Leakage)
+)
+def test_the_guide_shows_the_leakage_of_every_protocol(leakage: Leakage) -> None:
     assert leakage.table() in GUIDE
 
 
@@ -65,7 +70,7 @@ def stated_rounds(protocol: str) -> str:
     return row.split("|")[3].strip()
 
 
-def runs() -> dict[str, Run[object, object]]:
+def runs() -> dict[str, PairRun[object, object]]:
     (x, of_x), (y, of_y) = hidden([1, 2], 9), hidden([3, -4], 9)
     (m, of_m), packed_plan = hidden([[1, 2]], 9), plan_slots(Program.of(9).masked(), key_bits=512)
     places = Outline((2,), 9, 3)

@@ -10,41 +10,31 @@ from support.paillier_keys import insecure_key_for_tests
 from support.secure_arithmetic import KEY, hidden
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.arithmetic import (
-    ComparisonPlan,
-    Outline,
-    Pairing,
-    ScriptedParty,
-    SharedNumbers,
-    answer_matrix_product,
-    answer_multiplication,
-    answer_positive,
-    answer_rescaling,
-    answer_unpacking,
-    ask_less,
-    ask_matrix_product,
-    ask_multiplication,
-    ask_positive,
-    ask_rescaling,
-    ask_unpacking,
-    run_together,
-)
-from sottovoce.learn.paillier import (
-    EncryptedArray,
-    Program,
-    decrypt_integers,
-    encrypt_integers,
-    plan_slots,
-)
-from sottovoce.learn.party import (
+from sottovoce.learn._arithmetic.comparison import ComparisonPlan, ask_less
+from sottovoce.learn._arithmetic.shown import Outline
+from sottovoce.learn._arithmetic.sign import SharedNumbers, answer_positive, ask_positive
+from sottovoce.learn._paillier.array import EncryptedArray
+from sottovoce.learn._paillier.slots import Program, plan_slots
+from sottovoce.learn._paillier.wire import decrypt_integers, encrypt_integers
+from sottovoce.learn._wire._refusals import (
     DamagedMessageError,
     EarlyMessageError,
-    Exchange,
-    Faults,
     ForeignMessageError,
-    Message,
     ReplayedMessageError,
     UnexpectedMessageError,
+)
+from sottovoce.learn._wire.exchange import Exchange, Faults
+from sottovoce.learn._wire.message import Message
+from sottovoce.learn._wire.script import Pairing, ScriptedParty, run_together
+from sottovoce.learn.paper._products import (
+    answer_matrix_product,
+    answer_multiplication,
+    answer_rescaling,
+    answer_unpacking,
+    ask_matrix_product,
+    ask_multiplication,
+    ask_rescaling,
+    ask_unpacking,
 )
 
 OTHER_KEY = insecure_key_for_tests(512, number=1)

@@ -8,27 +8,22 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.examples import LeakError
-from sottovoce.learn.learners import (
-    ExampleSums,
+from sottovoce.learn._examples import LeakError
+from sottovoce.learn._rados.blocks import ONE_ROW_BLOCKS, peer_blocks
+from sottovoce.learn._rados.rados import PAPER_MODE, PaperRados, RadoMaker
+from sottovoce.learn._ridge import ExampleSums, local_fold_sums, local_sums
+from sottovoce.learn._sums._fixed import ALLOW_TWO, Ring
+from sottovoce.learn._sums.ring import RingPeer
+from sottovoce.learn._support import (
     KeptFeatures,
     all_kept,
     kept_from_fold_sums,
     kept_from_sums,
-    local_fold_sums,
     local_fold_support,
-    local_sums,
     local_support,
 )
-from sottovoce.learn.party import Exchange, new_session
-from sottovoce.learn.rados import (
-    ONE_ROW_BLOCKS,
-    PAPER_MODE,
-    PaperRados,
-    RadoMaker,
-    peer_blocks,
-)
-from sottovoce.learn.sums import ALLOW_TWO, Ring, RingPeer
+from sottovoce.learn._wire.exchange import Exchange
+from sottovoce.learn._wire.message import new_session
 
 Floats = NDArray[np.float64]
 

@@ -5,14 +5,18 @@ import pytest
 from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.learners import (
-    block_minimiser,
+from sottovoce.learn._rados.blocks import (
+    PeerBlocks,
+    block_rados,
     block_trials,
     local_fold_blocks,
     local_trial_errors,
-    penalty_from_errors,
+    peer_blocks,
+    summed_blocks,
 )
-from sottovoce.learn.rados import PeerBlocks, RadoMoments, block_rados, peer_blocks, summed_blocks
+from sottovoce.learn._rados.learners import block_minimiser
+from sottovoce.learn._rados.rados import RadoMoments
+from sottovoce.learn._ridge import penalty_from_errors
 
 Floats = NDArray[np.float64]
 CHANCE = np.random.default_rng(0)

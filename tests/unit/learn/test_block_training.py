@@ -10,12 +10,20 @@ from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import TrainedClassifier, train
-from sottovoce.learn.arithmetic import Outline, run_together
-from sottovoce.learn.learners import block_minimiser, block_trials
-from sottovoce.learn.paillier import decrypt, encrypt
-from sottovoce.learn.party import DamagedMessageError, Message, Value
-from sottovoce.learn.protocols import TrainingTerms
-from sottovoce.learn.protocols.block_training import (
+from sottovoce.learn._arithmetic.shown import Outline
+from sottovoce.learn._paillier.wire import decrypt, encrypt
+from sottovoce.learn._rados.blocks import block_rados, block_trials, peer_blocks
+from sottovoce.learn._rados.learners import block_minimiser
+from sottovoce.learn._rados.rados import RadoMoments
+from sottovoce.learn._solve.plan import opened_theta, plan_solve
+from sottovoce.learn._solve.run import ready_masked
+from sottovoce.learn._solve.system import IntegerSystem, PublicBounds
+from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
+from sottovoce.learn._wire._refusals import DamagedMessageError
+from sottovoce.learn._wire.codec import Value
+from sottovoce.learn._wire.message import Message
+from sottovoce.learn._wire.script import run_together
+from sottovoce.learn.open._blocks import (
     BlockData,
     BlockLayout,
     OpenedBlocks,
@@ -23,20 +31,10 @@ from sottovoce.learn.protocols.block_training import (
     lifted_blocks,
     told_layout,
 )
-from sottovoce.learn.protocols.rado_solver import (
+from sottovoce.learn.paper._rado_solver import (
     RadoSolverPlan,
     answer_rado_solution,
     ask_rado_solution,
-)
-from sottovoce.learn.protocols.terms import COORDINATOR
-from sottovoce.learn.rados import block_rados, peer_blocks
-from sottovoce.learn.rados.moments import RadoMoments
-from sottovoce.learn.solve import (
-    IntegerSystem,
-    PublicBounds,
-    opened_theta,
-    plan_solve,
-    ready_masked,
 )
 
 Floats = NDArray[np.float64]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.learn.party import Leakage
-from sottovoce.learn.solve import chebyshev, dealer, masked
+from sottovoce.learn._solve import chebyshev, dealer, masked
+from sottovoce.learn._wire.machine import Leakage
 
 GUIDE = Path(__file__).parents[3] / "docs" / "learn-hidden.md"
 

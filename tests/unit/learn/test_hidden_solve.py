@@ -16,59 +16,52 @@ from support.hidden_systems import (
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.paillier import encrypt_integers
-from sottovoce.learn.party import (
-    CorruptShareError,
-    DamagedMessageError,
-    Exchange,
-    Faults,
-    Message,
-    OutOfOrderError,
-    Party,
-    ReplayedMessageError,
-    StalledError,
-    new_session,
-)
-from sottovoce.learn.solve import (
+from sottovoce.learn._paillier.wire import encrypt_integers
+from sottovoce.learn._solve import _masked_algebra as masked_algebra
+from sottovoce.learn._solve import masked as masked_module
+from sottovoce.learn._solve._refusals import SingularSystemError, UnfitSystemError
+from sottovoce.learn._solve.chebyshev import (
     ChebyshevCoordinator,
     ChebyshevKeyHolder,
     ChebyshevPlan,
     ChebyshevTerms,
-    DealtCoordinator,
-    DealtKeyHolder,
-    DealtPlan,
-    DealtTerms,
-    IntegerSystem,
-    PublicBounds,
+    cut,
+    plan_chebyshev,
+)
+from sottovoce.learn._solve.dealer import DealtPlan, DealtTerms, SolveDealer, plan_dealt, triangle
+from sottovoce.learn._solve.dealt import DealtCoordinator, DealtKeyHolder
+from sottovoce.learn._solve.field import random_public_prime
+from sottovoce.learn._solve.masked import SolveCoordinator, SolveKeyHolder, SolveTerms
+from sottovoce.learn._solve.plan import (
     Share,
-    SingularSystemError,
-    SolveCoordinator,
-    SolveDealer,
-    SolveKeyHolder,
     SolvePlan,
-    SolveTerms,
-    UnfitSystemError,
-    check_system,
-    encrypted_system,
-    masked_algebra,
+    needed_bits,
     opened_fractions,
     opened_integers,
     opened_theta,
-    plan_chebyshev,
-    plan_dealt,
     plan_solve,
-    ready_chebyshev,
-    ready_masked,
+    residues_from_bytes,
+    residues_to_bytes,
+)
+from sottovoce.learn._solve.run import encrypted_system, ready_chebyshev, ready_masked
+from sottovoce.learn._solve.system import (
+    IntegerSystem,
+    PublicBounds,
+    check_system,
     scaled_system,
     solved_exactly,
     standardised_bounds,
-    triangle,
 )
-from sottovoce.learn.solve import masked as masked_module
-from sottovoce.learn.solve.chebyshev import cut
-from sottovoce.learn.solve.field import random_public_prime
-from sottovoce.learn.solve.plan import needed_bits
-from sottovoce.learn.solve.shares import residues_from_bytes, residues_to_bytes
+from sottovoce.learn._wire._refusals import (
+    CorruptShareError,
+    DamagedMessageError,
+    OutOfOrderError,
+    ReplayedMessageError,
+    StalledError,
+)
+from sottovoce.learn._wire.exchange import Exchange, Faults
+from sottovoce.learn._wire.machine import Party
+from sottovoce.learn._wire.message import Message, new_session
 
 SYSTEM = gram_system([[3, 1, -2], [0, 5, 1], [2, 2, 2]], [7, -4, 9], 3)
 BOUNDS = tight_bounds(SYSTEM)

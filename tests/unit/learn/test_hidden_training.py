@@ -9,22 +9,21 @@ from support.trainings import pooled, quick_training, small_peers
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import train
-from sottovoce.learn.examples import LeakError
-from sottovoce.learn.party import Exchange, new_session
-from sottovoce.learn.protocols import QueryBudget, QueryBudgetError, Recipe, TrainingTerms
-from sottovoce.learn.protocols.hidden_classify import (
+from sottovoce.learn._examples import LeakError
+from sottovoce.learn._local_data import LocalData
+from sottovoce.learn._solve.plan import opened_integers, opened_theta
+from sottovoce.learn._solve.system import IntegerSystem, solved_exactly
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
+from sottovoce.learn._wire.exchange import Exchange
+from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.hidden._classify import (
     HiddenContributor,
     HiddenScorer,
+    QueryBudget,
+    QueryBudgetError,
     QueryTerms,
 )
-from sottovoce.learn.protocols.hidden_training import (
-    HiddenCoordinator,
-    HiddenKeyHolder,
-    HiddenPeer,
-)
-from sottovoce.learn.protocols.local import LocalData
-from sottovoce.learn.protocols.terms import COORDINATOR, KEY_HOLDER
-from sottovoce.learn.solve import IntegerSystem, opened_integers, opened_theta, solved_exactly
+from sottovoce.learn.hidden._train import HiddenCoordinator, HiddenKeyHolder, HiddenPeer
 
 PEERS = small_peers(width=3)
 X, Y = pooled(PEERS)

@@ -5,17 +5,19 @@ from pathlib import Path
 import pytest
 
 from sottovoce.learn import train
-from sottovoce.learn.party import Leakage, new_session
-from sottovoce.learn.rados import encrypted
-from sottovoce.learn.runs import RunTerms
-from sottovoce.learn.runs.leakage import run_leakage
-from sottovoce.learn.sums import masking, packed, ring
-from sottovoce.learn.texts import TextRecipe
+from sottovoce.learn._rados import intermediary
+from sottovoce.learn._recipe import TextRecipe
+from sottovoce.learn._run.leakage import run_leakage
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._sums import _masks as masks
+from sottovoce.learn._sums import packed, ring
+from sottovoce.learn._wire.machine import Leakage
+from sottovoce.learn._wire.message import new_session
 
 GUIDE = Path(__file__).parents[3] / "docs" / "learn.md"
 
 
-@pytest.mark.parametrize("module", [ring, masking, packed, encrypted])
+@pytest.mark.parametrize("module", [ring, masks, packed, intermediary])
 def test_the_guide_shows_the_leakage_of_every_protocol(module: object) -> None:
     leakage = module.LEAKAGE  # type: ignore[attr-defined] # that is what is tested
     assert isinstance(leakage, Leakage)

@@ -10,41 +10,44 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.examples import LeakError
-from sottovoce.learn.learners import (
-    ExampleSums,
-    KeptFeatures,
-    all_kept,
+from sottovoce.learn._examples import LeakError
+from sottovoce.learn._rados.learners import (
     boosted,
     boosting_rounds,
     confidence_weights,
     descended,
-    evaluation_from_sums,
+    m_loss_minimiser,
+)
+from sottovoce.learn._rados.rados import RadoMaker, RadoMoments, loss_gradient
+from sottovoce.learn._ridge import (
+    ExampleSums,
     fold_models,
-    kept_from_fold_sums,
-    kept_from_sums,
-    local_counts,
     local_fold_errors,
     local_fold_sums,
-    local_fold_support,
-    local_rare_support,
     local_sums,
-    local_support,
-    m_loss_minimiser,
-    merged_from_sums,
     penalty_from_errors,
     penalty_from_sums,
     ridge_from_sums,
     squared_error_from_sums,
 )
-from sottovoce.learn.learners.estimators import (
+from sottovoce.learn._support import (
+    KeptFeatures,
+    all_kept,
+    kept_from_fold_sums,
+    kept_from_sums,
+    local_fold_support,
+    local_rare_support,
+    local_support,
+    merged_from_sums,
+)
+from sottovoce.learn.estimators import (
     MLossClassifier,
     RadoBoostClassifier,
     RadoDescentClassifier,
     SummedRidgeClassifier,
+    evaluation_from_sums,
+    local_counts,
 )
-from sottovoce.learn.rados import RadoMaker, RadoMoments
-from sottovoce.learn.rados.loss import loss_gradient
 
 CHANCE = np.random.default_rng(3)
 ROWS = CHANCE.normal(size=(120, 4)) * [1, 10, 0.1, 1] + [0, 5, 0, 0]

@@ -5,21 +5,19 @@ import pytest
 from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.learners import (
+from sottovoce.learn._ridge import (
     ExampleSums,
-    KeptFeatures,
     LinearModel,
-    evaluation_from_sums,
-    kept_from_fold_sums,
-    local_counts,
     local_fold_sums,
-    local_fold_support,
     local_sums,
     penalty_from_sums,
     ridge_from_sums,
 )
-from sottovoce.learn.party import Faults, StalledError, TooFewPartiesError
-from sottovoce.learn.sums import Way, secure_total
+from sottovoce.learn._sums.total import Way, secure_total
+from sottovoce.learn._support import KeptFeatures, kept_from_fold_sums, local_fold_support
+from sottovoce.learn._wire._refusals import StalledError, TooFewPartiesError
+from sottovoce.learn._wire.exchange import Faults
+from sottovoce.learn.estimators import evaluation_from_sums, local_counts
 
 Floats = NDArray[np.float64]
 CHANCE = np.random.default_rng(11)

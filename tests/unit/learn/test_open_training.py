@@ -9,40 +9,40 @@ from support.trainings import Peers, pooled, quick_training, small_peers
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import train
-from sottovoce.learn.examples import LeakError
-from sottovoce.learn.learners import (
+from sottovoce.learn._examples import LeakError
+from sottovoce.learn._leakage import DroppedFeaturesWarning, mode_leakage
+from sottovoce.learn._local_data import LocalData
+from sottovoce.learn._rados.blocks import peer_blocks
+from sottovoce.learn._ridge import (
     ExampleSums,
-    all_kept,
     local_fold_sums,
     local_sums,
     penalty_from_sums,
     ridge_from_sums,
 )
-from sottovoce.learn.party import (
+from sottovoce.learn._sums._fixed import ALLOW_TWO, FixedPoint
+from sottovoce.learn._support import all_kept
+from sottovoce.learn._training_terms import ALLOW_RARE, Recipe, TrainingTerms
+from sottovoce.learn._wire._refusals import (
     DisagreementError,
     EarlyMessageError,
-    Exchange,
+    ForeignMessageError,
     LateMessageError,
-    Message,
     TooFewPartiesError,
-    new_session,
 )
-from sottovoce.learn.party.refusals import ForeignMessageError
-from sottovoce.learn.protocols import (
-    ALLOW_RARE,
+from sottovoce.learn._wire.exchange import Exchange
+from sottovoce.learn._wire.message import Message, new_session
+from sottovoce.learn._wire.stages import (
     AbortedError,
-    DroppedFeaturesWarning,
-    Recipe,
-    TrainingTerms,
-    mode_leakage,
+    Listener,
+    Script,
+    Stage,
+    Staged,
+    Teller,
+    stage_session,
 )
-from sottovoce.learn.protocols.local import LocalData
-from sottovoce.learn.protocols.open_training import TrainingCoordinator, TrainingPeer
-from sottovoce.learn.protocols.stages import Script, Stage, Staged, stage_session
-from sottovoce.learn.protocols.telling import Listener, Teller
-from sottovoce.learn.rados import peer_blocks
-from sottovoce.learn.sums import ALLOW_TWO, FixedPoint
-from sottovoce.learn.texts import Table
+from sottovoce.learn.documents import Table
+from sottovoce.learn.open._train import TrainingCoordinator, TrainingPeer
 
 PEERS = small_peers()
 X, Y = pooled(PEERS)

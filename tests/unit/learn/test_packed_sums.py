@@ -8,36 +8,34 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.learn.examples import LeakError
-from sottovoce.learn.paillier import (
-    EncryptedArray,
-    PrivateKey,
-    array_from_bytes,
-    decrypt,
-    generate_key,
-)
-from sottovoce.learn.paillier.wire import _PREFIX, MAGIC, VERSION
-from sottovoce.learn.party import (
-    DamagedMessageError,
-    EarlyMessageError,
-    Exchange,
-    Faults,
-    Message,
-    StalledError,
-    TooFewPartiesError,
-    new_session,
-)
-from sottovoce.learn.rados import SealedSignatures
-from sottovoce.learn.rados.encrypted import (
+from sottovoce.learn._examples import LeakError
+from sottovoce.learn._paillier.array import EncryptedArray
+from sottovoce.learn._paillier.keys import PrivateKey, generate_key
+from sottovoce.learn._paillier.wire import _PREFIX, MAGIC, VERSION, array_from_bytes, decrypt
+from sottovoce.learn._rados.intermediary import (
     RadoIntermediary,
     RadoOwner,
     RadoReceiver,
     RadoTerms,
     encrypted_rados,
 )
-from sottovoce.learn.sums import ALLOW_TWO, FixedPoint
-from sottovoce.learn.sums.packed import LEAKAGE, PackedCoordinator, PackedKeyHolder, PackedPeer
-from sottovoce.learn.sums.packed_terms import PackedSum
+from sottovoce.learn._rados.rados import SealedSignatures
+from sottovoce.learn._sums._fixed import ALLOW_TWO, FixedPoint
+from sottovoce.learn._sums.packed import (
+    LEAKAGE,
+    PackedCoordinator,
+    PackedKeyHolder,
+    PackedPeer,
+    PackedSum,
+)
+from sottovoce.learn._wire._refusals import (
+    DamagedMessageError,
+    EarlyMessageError,
+    StalledError,
+    TooFewPartiesError,
+)
+from sottovoce.learn._wire.exchange import Exchange, Faults
+from sottovoce.learn._wire.message import Message, new_session
 
 NUMBERS = FixedPoint(bound=100.0, parties=6)
 VALUES = np.random.default_rng(0).uniform(-100, 100, (6, 70))
@@ -240,7 +238,7 @@ def test_a_summand_that_cannot_be_added_does_not_count_as_heard(
     keys = {m.receiver: m for m in holder.start()}
     coordinator.receive(keys["coordinator"])
     said = [peer.receive(keys[peer.name])[0] for peer in peers]
-    monkeypatch.setattr("sottovoce.learn.sums.packed.check_summand", lambda array: None)
+    monkeypatch.setattr("sottovoce.learn._sums.packed.check_summand", lambda array: None)
     coordinator.receive(with_header(said[0], bound=f"{terms.plan(2048).capacity:x}"))
     for message in said[1:]:
         with pytest.raises(ParameterError):

@@ -10,27 +10,26 @@ import pytest
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.learn.paillier import (
-    EncryptedArray,
-    PrivateKey,
-    Program,
-    array_from_bytes,
-    array_to_bytes,
-    decrypt,
-    encrypt,
-    generate_key,
+from sottovoce.learn._paillier._grid import as_grid, gmpy2
+from sottovoce.learn._paillier.array import EncryptedArray
+from sottovoce.learn._paillier.key_files import (
     load_private_key,
     load_public_key,
-    plan_slots,
     prove_key,
     public_key_from_text,
     public_key_to_text,
     save_private_key,
     save_public_key,
 )
-from sottovoce.learn.paillier.grid import as_grid
-from sottovoce.learn.paillier.numbers import gmpy2
-from sottovoce.learn.paillier.wire import _PREFIX
+from sottovoce.learn._paillier.keys import PrivateKey, generate_key
+from sottovoce.learn._paillier.slots import Program, plan_slots
+from sottovoce.learn._paillier.wire import (
+    _PREFIX,
+    array_from_bytes,
+    array_to_bytes,
+    decrypt,
+    encrypt,
+)
 
 KEY = insecure_key_for_tests(256)
 PLAN = plan_slots(Program.of(8, 8).summed(3), key_bits=256, slot_bits=36)

@@ -8,10 +8,15 @@ import pytest
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError, ParameterError, SottovoceError
-from sottovoce.learn import paillier
-from sottovoce.learn.paillier import PrivateKey, PublicKey, generate_key, keys, primes, validation
-from sottovoce.learn.paillier.numbers import gmpy2
-from sottovoce.privacy.randomness import random_bits
+from sottovoce.learn._paillier import _primes as primes
+from sottovoce.learn._paillier import keys
+from sottovoce.learn._paillier import keys as validation
+from sottovoce.learn._paillier._grid import gmpy2
+from sottovoce.learn._paillier.key_files import check_key_proof, prove_key
+from sottovoce.learn._paillier.keys import DEFAULT_BITS, PrivateKey, PublicKey, generate_key
+from sottovoce.learn._paillier.slots import Program, plan_slots
+from sottovoce.learn._paillier.wire import decrypt, encrypt
+from sottovoce.privacy._randomness import random_bits
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +50,7 @@ def test_its_own_checks_accept_a_new_key(private: PrivateKey) -> None:
 
 
 def test_3072_bits_are_the_default() -> None:
-    assert paillier.DEFAULT_BITS == 3072
+    assert DEFAULT_BITS == 3072
     assert generate_key.__defaults__ == (3072,)
 
 
@@ -147,14 +152,14 @@ def test_a_key_is_not_pickled(private: PrivateKey) -> None:
 
 def test_a_closed_key_decrypts_nothing() -> None:
     private = insecure_key_for_tests(256, 7)
-    plan = paillier.plan_slots(paillier.Program.of_bits(8), key_bits=256)
+    plan = plan_slots(Program.of_bits(8), key_bits=256)
     with private as opened:
-        array = paillier.encrypt([1, 2], plan, opened)
-        assert paillier.decrypt(array, opened).tolist() == [1, 2]
+        array = encrypt([1, 2], plan, opened)
+        assert decrypt(array, opened).tolist() == [1, 2]
     with pytest.raises(InputError, match="was closed"):
-        paillier.decrypt(array, private)
+        decrypt(array, private)
     with pytest.raises(InputError, match="was closed"):
-        paillier.encrypt([1, 2], plan, private)
+        encrypt([1, 2], plan, private)
     assert "closed" in repr(private)
     assert private._secret is None
 
@@ -180,12 +185,12 @@ def test_minus_the_root_is_a_square() -> None:
 
 
 def test_the_owners_proof_of_a_key_holds_and_another_keys_does_not(private: PrivateKey) -> None:
-    proof = paillier.prove_key(private)
-    paillier.check_key_proof(private.public, proof)
+    proof = prove_key(private)
+    check_key_proof(private.public, proof)
     other = generate_key(2048)
-    for wrong in (paillier.prove_key(other), proof[1:], (), (0, *proof[1:]), proof[::-1]):
+    for wrong in (prove_key(other), proof[1:], (), (0, *proof[1:]), proof[::-1]):
         with pytest.raises(InputError, match="does not hold"):
-            paillier.check_key_proof(private.public, wrong)
+            check_key_proof(private.public, wrong)
 
 
 def test_no_proof_is_found_where_blinding_does_not_permute() -> None:
@@ -196,7 +201,7 @@ def test_no_proof_is_found_where_blinding_does_not_permute() -> None:
         q += 2 * p
     public = PublicKey._trusted(p * q)
     phi = (p - 1) * (q - 1)
-    from sottovoce.learn.paillier.proof import _challenges  # noqa: PLC0415 - only here
+    from sottovoce.learn._paillier.key_files import _challenges  # noqa: PLC0415 - only here
 
     rootless = [c for c in _challenges(public) if pow(c, phi // p, p * q) != 1]
     assert len(rootless) == 8

@@ -9,23 +9,23 @@ from support.captured import captured
 from support.hidden_systems import two_keys
 from support.trainings import Peers, pooled, quick_training, small_peers
 
+from sottovoce.lab.learn._data import ionosphere
 from sottovoce.learn import train
-from sottovoce.learn.learners import ExampleSums, all_kept, local_sums, ridge_from_sums
-from sottovoce.learn.paillier import array_from_bytes, decrypt, decrypt_integers
-from sottovoce.learn.party import Exchange
-from sottovoce.learn.protocols import ALLOW_RARE, PaperModeWarning, QueryBudgetError, open_training
-from sottovoce.learn.protocols.hidden_classify import HiddenScorer
-from sottovoce.learn.protocols.paper_classify import PaperScorer
-from sottovoce.learn.protocols.paper_training import PaperCoordinator
-from sottovoce.learn.protocols.terms import COORDINATOR
-from sottovoce.learn.runs.classifiers import read_paper
-from sottovoce.learn.runs.records import read_budget
-from sottovoce.study.learn_parts.ionosphere import ionosphere
+from sottovoce.learn._leakage import PaperModeWarning
+from sottovoce.learn._paillier.wire import array_from_bytes, decrypt, decrypt_integers
+from sottovoce.learn._ridge import ExampleSums, local_sums, ridge_from_sums
+from sottovoce.learn._run.records import read_budget, read_paper
+from sottovoce.learn._support import all_kept
+from sottovoce.learn._training_terms import ALLOW_RARE, COORDINATOR
+from sottovoce.learn._wire.exchange import Exchange
+from sottovoce.learn.hidden._classify import HiddenScorer, QueryBudgetError
+from sottovoce.learn.open import _train as open_training
+from sottovoce.learn.paper._mode import PaperCoordinator, PaperScorer
 
 PEERS = small_peers()
 X, Y = pooled(PEERS)
 Floats = NDArray[np.float64]
-pytestmark = pytest.mark.filterwarnings("ignore::sottovoce.learn.protocols.PaperModeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::sottovoce.learn._leakage.PaperModeWarning")
 
 
 def test_the_paper_mode_warns_and_the_others_do_not() -> None:

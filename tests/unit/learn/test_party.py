@@ -6,25 +6,19 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError, ProtocolError
-from sottovoce.learn.party import (
+from sottovoce.learn._wire._refusals import (
     DamagedMessageError,
     EarlyMessageError,
-    Exchange,
-    Faults,
     ForeignMessageError,
-    Inbox,
     LateMessageError,
-    Leakage,
-    Learns,
-    Message,
     ReplayedMessageError,
     StalledError,
     UnexpectedMessageError,
-    Value,
-    decoded,
-    encoded,
-    new_session,
 )
+from sottovoce.learn._wire.codec import Value, decoded, encoded
+from sottovoce.learn._wire.exchange import Exchange, Faults
+from sottovoce.learn._wire.machine import Leakage, Learns
+from sottovoce.learn._wire.message import Inbox, Message, new_session
 
 SESSION = bytes(range(16))
 
@@ -171,7 +165,7 @@ def test_a_message_without_session_or_step_cannot_be_made(changes: dict[str, obj
 def test_a_well_formed_value_that_is_no_message_is_refused(
     value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.learn.party.message.decoded", lambda _: value)
+    monkeypatch.setattr("sottovoce.learn._wire.message.decoded", lambda _: value)
     with pytest.raises(DamagedMessageError):
         Message.from_bytes(said().to_bytes())
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from sottovoce import learn
-from sottovoce.learn.protocols import Recipe, mode_leakage
-from sottovoce.learn.protocols.terms import Mode
+from sottovoce.learn._leakage import mode_leakage
+from sottovoce.learn._training_terms import Mode, Recipe
 
 GUIDE = Path(__file__).parents[3] / "docs" / "learn-protocols.md"
 CASES: list[tuple[Mode, Recipe, bool]] = [
@@ -38,6 +38,6 @@ def test_the_guides_example_runs(shared_data: Path, capsys: pytest.CaptureFixtur
 
 
 def test_the_package_offers_train_and_nothing_that_is_not_there() -> None:
-    assert learn.train.__module__ == "sottovoce.learn.protocols.training"
+    assert learn.train.__module__ == "sottovoce.learn._train"
     with pytest.raises(AttributeError):
         _ = learn.nothing

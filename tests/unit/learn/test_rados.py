@@ -8,22 +8,19 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn.rados import (
-    ONE_ROW_BLOCKS,
+from sottovoce.learn._examples import LeakError
+from sottovoce.learn._rados.blocks import ONE_ROW_BLOCKS, block_rados, peer_blocks
+from sottovoce.learn._rados.rados import (
     PAPER_MODE,
-    LeakError,
     RadoMaker,
     RadoMoments,
     SealedSignatures,
-    block_rados,
-    peer_blocks,
+    all_signatures,
+    loss_gradient,
+    rademacher_observations,
+    regularised_loss,
     summed_moments,
 )
-from sottovoce.learn.rados.definition import (
-    all_signatures,
-    rademacher_observations,
-)
-from sottovoce.learn.rados.loss import loss_gradient, regularised_loss
 
 CHANCE = np.random.default_rng(5)
 ROWS = CHANCE.normal(size=(9, 3))

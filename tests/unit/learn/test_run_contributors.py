@@ -18,16 +18,12 @@ from support.trainings import small_peers
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn import train
-from sottovoce.learn.learners.ridge import LinearModel
-from sottovoce.learn.runs import (
-    Finished,
-    RunTerms,
-    read_trained,
-    run_in_process,
-    run_leakage,
-)
-from sottovoce.learn.runs.classifiers import mean_row, read_hidden, read_paper
-from sottovoce.learn.texts import Table
+from sottovoce.learn._ridge import LinearModel
+from sottovoce.learn._run.leakage import run_leakage
+from sottovoce.learn._run.party import Finished, run_in_process
+from sottovoce.learn._run.records import mean_row, read_hidden, read_paper, read_trained
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn.documents import Table
 
 COLUMNS = ("one", "two", "three", "four")
 OWN = {

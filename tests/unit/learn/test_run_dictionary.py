@@ -18,26 +18,25 @@ from support.text_runs import (
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn import train
-from sottovoce.learn.party import (
-    CorruptShareError,
-    DisagreementError,
-    Exchange,
-    Message,
-    encoded,
-)
-from sottovoce.learn.protocols import AbortedError
-from sottovoce.learn.runs import Holdings, make_party, read_trained, run_leakage
-from sottovoce.learn.runs.calling import models
-from sottovoce.learn.runs.dictionary import (
+from sottovoce.learn._run._holdings import Holdings
+from sottovoce.learn._run.classify import models
+from sottovoce.learn._run.dictionary import (
     NoCommonWordsError,
     chosen_buckets,
     nomination_stage,
     packed_marks,
     unpacked_marks,
 )
-from sottovoce.learn.texts import Documents
-from sottovoce.learn.texts.buckets import word_buckets
-from sottovoce.learn.texts.features import nominated
+from sottovoce.learn._run.leakage import run_leakage
+from sottovoce.learn._run.party import make_party
+from sottovoce.learn._run.records import read_trained
+from sottovoce.learn._wire._refusals import CorruptShareError, DisagreementError
+from sottovoce.learn._wire.codec import encoded
+from sottovoce.learn._wire.exchange import Exchange
+from sottovoce.learn._wire.message import Message
+from sottovoce.learn._wire.stages import AbortedError
+from sottovoce.learn.documents import Documents
+from sottovoce.learn.features import nominated, word_buckets
 
 RARE = {"ada": "zebrafinches", "ben": "zephyrwinds"}
 COMMON = "housekeeping"

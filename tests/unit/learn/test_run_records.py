@@ -8,12 +8,17 @@ import pytest
 from support.text_runs import AGREED, made_peers, made_terms, made_texts, trained
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn.party import Value, decoded, encoded
-from sottovoce.learn.protocols import QueryBudget
-from sottovoce.learn.runs import DamagedResultError, called, read_trained
-from sottovoce.learn.runs.classifiers import read_hidden, read_model
-from sottovoce.learn.runs.records import budget_part, read_budget
-from sottovoce.learn.texts import Documents
+from sottovoce.learn._run.classify import called
+from sottovoce.learn._run.records import (
+    budget_part,
+    read_budget,
+    read_hidden,
+    read_model,
+    read_trained,
+)
+from sottovoce.learn._wire.codec import DamagedResultError, Value, decoded, encoded
+from sottovoce.learn.documents import Documents
+from sottovoce.learn.hidden._classify import QueryBudget
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,13 @@ import pytest
 from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import AGREED, HASHED, made_holdings, made_peers, made_terms
 
-from sottovoce.learn.party import Exchange, Message
-from sottovoce.learn.runs import Holdings, RunParty, RunTerms, make_party
+from sottovoce.learn._run._holdings import Holdings
+from sottovoce.learn._run.party import RunParty, make_party
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._wire.exchange import Exchange
+from sottovoce.learn._wire.message import Message
 
-SOURCE = "sottovoce.privacy.randomness.os"  # where learn draws, and nobody else
+SOURCE = "sottovoce.privacy._randomness.os"  # where learn draws, and nobody else
 
 
 class Taped:

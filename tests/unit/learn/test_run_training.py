@@ -26,34 +26,29 @@ from support.trainings import small_peers
 
 from sottovoce.errors import ParameterError, ProtocolError
 from sottovoce.learn import train
-from sottovoce.learn.paillier import decrypt_integers
-from sottovoce.learn.party import (
-    DisagreementError,
-    Exchange,
-    Faults,
-    StalledError,
-    TooFewPartiesError,
-    Value,
-)
-from sottovoce.learn.protocols import Recipe
-from sottovoce.learn.protocols.hidden_training import HiddenCoordinator, HiddenKeyHolder
-from sottovoce.learn.runs import (
-    DamagedResultError,
-    Holdings,
-    LabelError,
-    MissingHoldingError,
-    NoCommonWordsError,
-    RunTerms,
-    WrongExamplesError,
+from sottovoce.learn._paillier.wire import decrypt_integers
+from sottovoce.learn._recipe import TextRecipe
+from sottovoce.learn._run._holdings import Holdings, MissingHoldingError
+from sottovoce.learn._run.agree import LabelError, WrongExamplesError
+from sottovoce.learn._run.classify import (
+    UNDECIDED,
     called,
-    make_party,
-    read_trained,
-    run_in_process,
+    labels_from_scores,
+    labels_from_signs,
+    models,
 )
-from sottovoce.learn.runs.calling import UNDECIDED, labels_from_scores, labels_from_signs, models
-from sottovoce.learn.runs.classifiers import read_hidden
-from sottovoce.learn.sums import ALLOW_TWO, Identity
-from sottovoce.learn.texts import Documents, NoDocumentsError, Table, TextRecipe
+from sottovoce.learn._run.dictionary import NoCommonWordsError
+from sottovoce.learn._run.party import make_party, run_in_process
+from sottovoce.learn._run.records import read_hidden, read_trained
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._sums._fixed import ALLOW_TWO
+from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._training_terms import Recipe
+from sottovoce.learn._wire._refusals import DisagreementError, StalledError, TooFewPartiesError
+from sottovoce.learn._wire.codec import DamagedResultError, Value
+from sottovoce.learn._wire.exchange import Exchange, Faults
+from sottovoce.learn.documents import Documents, NoDocumentsError, Table
+from sottovoce.learn.hidden._train import HiddenCoordinator, HiddenKeyHolder
 
 
 def rows_of(result: Mapping[str, Value], peers: dict[str, Documents]) -> dict[str, Any]:

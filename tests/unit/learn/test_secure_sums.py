@@ -7,37 +7,27 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError, ProtocolError
-from sottovoce.learn.party import (
+from sottovoce.learn._sums import _masks as masks
+from sottovoce.learn._sums import mask_peer
+from sottovoce.learn._sums._fixed import ALLOW_TWO, FixedPoint, Ring
+from sottovoce.learn._sums._masks import MaskedSum, pair_mask, summed
+from sottovoce.learn._sums.keys import PRIME, AgreementKey, Identity, opened, shares
+from sottovoce.learn._sums.mask_peer import MaskPeer
+from sottovoce.learn._sums.mask_server import MaskServer
+from sottovoce.learn._sums.ring import RingPeer
+from sottovoce.learn._wire._refusals import (
     CorruptShareError,
     DamagedMessageError,
     DisagreementError,
-    Exchange,
-    Faults,
     ForeignMessageError,
-    Message,
-    Party,
     ReplayedMessageError,
     StalledError,
     TooFewPartiesError,
-    Value,
-    encoded,
-    new_session,
 )
-from sottovoce.learn.sums import (
-    ALLOW_TWO,
-    FixedPoint,
-    Identity,
-    MaskedSum,
-    MaskPeer,
-    MaskServer,
-    Ring,
-    RingPeer,
-    mask_peer,
-    masking,
-)
-from sottovoce.learn.sums.keys import AgreementKey
-from sottovoce.learn.sums.masking import pair_mask, summed
-from sottovoce.learn.sums.shamir import PRIME, opened, shares
+from sottovoce.learn._wire.codec import Value, encoded
+from sottovoce.learn._wire.exchange import Exchange, Faults
+from sottovoce.learn._wire.machine import Party
+from sottovoce.learn._wire.message import Message, new_session
 
 SIZE = 5
 
@@ -175,22 +165,22 @@ def test_masks_cancel(number: int) -> None:
     assert traffic.rounds == 10
 
 
-@pytest.mark.parametrize("step", [masking.KEYS, masking.SHARES, masking.MASKED, masking.AGREED,
-                                  masking.OPENED])  # fmt: skip
+@pytest.mark.parametrize("step", [masks.KEYS, masks.SHARES, masks.MASKED, masks.AGREED,
+                                  masks.OPENED])  # fmt: skip
 @pytest.mark.parametrize("number", [4, 9])
 def test_a_third_of_the_peers_may_fall_silent_at_any_step(number: int, step: int) -> None:
     server, peers, vectors = masked_parties(number)
     gone = dict.fromkeys(names(number)[: number // 3], step)
     Exchange([server, *peers], faults=Faults(silent_from=gone)).run()
     # Who was heard with a masked vector is in the sum, whatever became of it later.
-    added = names(number) if step > masking.MASKED else names(number)[number // 3 :]
+    added = names(number) if step > masks.MASKED else names(number)[number // 3 :]
     assert list(server.survivors) == added
     np.testing.assert_array_equal(server.total, plain(vectors, added))
 
 
 def test_more_dropouts_than_planned_end_the_sum_by_name() -> None:
     server, peers, _ = masked_parties(6)
-    gone = dict.fromkeys(names(3), masking.MASKED)
+    gone = dict.fromkeys(names(3), masks.MASKED)
     with pytest.raises(TooFewPartiesError, match="3 of 6 peers are left in step 5"):
         Exchange([server, *peers], faults=Faults(silent_from=gone)).run()
 
@@ -198,7 +188,7 @@ def test_more_dropouts_than_planned_end_the_sum_by_name() -> None:
 def test_a_sum_of_two_is_never_opened_by_a_dropout() -> None:
     server, peers, _ = masked_parties(3)
     with pytest.raises(TooFewPartiesError):
-        Exchange([server, *peers], faults=Faults(silent_from={"peer0": masking.MASKED})).run()
+        Exchange([server, *peers], faults=Faults(silent_from={"peer0": masks.MASKED})).run()
 
 
 def test_a_late_vector_stays_hidden_although_its_pair_masks_are_open() -> None:
@@ -209,8 +199,8 @@ def test_a_late_vector_stays_hidden_although_its_pair_masks_are_open() -> None:
         late.append(message)
         return message
 
-    slow = Tampering(peers[0], masking.MASKED, keep)
-    faults = Faults(silent_from={"peer0": masking.MASKED})
+    slow = Tampering(peers[0], masks.MASKED, keep)
+    faults = Faults(silent_from={"peer0": masks.MASKED})
     Exchange([server, slow, *peers[1:]], faults=faults).run()
     terms = server._terms
     pairs = [
@@ -218,7 +208,7 @@ def test_a_late_vector_stays_hidden_although_its_pair_masks_are_open() -> None:
         for other in names(4)[1:]
     ]
     without_pairs = late[0].array("vector", "<u8") - summed(pairs, SIZE)
-    own = masking.self_mask(terms, peers[0]._seed, "peer0")
+    own = masks.self_mask(terms, peers[0]._seed, "peer0")
     assert not np.array_equal(without_pairs, vectors["peer0"])
     np.testing.assert_array_equal(without_pairs - own, vectors["peer0"])
 
@@ -226,7 +216,7 @@ def test_a_late_vector_stays_hidden_although_its_pair_masks_are_open() -> None:
 def test_no_peer_opens_both_secrets_of_another() -> None:
     server, peers, _ = masked_parties(6)
     exchange = Exchange(
-        [server, *peers], faults=Faults(silent_from={"peer0": masking.MASKED, "peer1": 5})
+        [server, *peers], faults=Faults(silent_from={"peer0": masks.MASKED, "peer1": 5})
     )
     exchange.run()
     openings = [m for m in exchange.views["server"] if m.kind == "opened"]
@@ -248,8 +238,8 @@ def test_a_corrupt_share_is_named_with_shares_to_spare_or_without(
         held = record(message, part)
         return with_payload(message, **{part: {k: int(str(v)) + amount for k, v in held.items()}})
 
-    bad = Tampering(peers[1], masking.OPENED, corrupt)
-    silent = {"peer0": masking.MASKED, "peer5": masking.OPENED}
+    bad = Tampering(peers[1], masks.OPENED, corrupt)
+    silent = {"peer0": masks.MASKED, "peer5": masks.OPENED}
     faults = Faults(silent_from=dict(list(silent.items())[: 2 - spare]))
     with pytest.raises(CorruptShareError):
         Exchange([server, bad, *peers[2:], peers[0]], faults=faults).run()
@@ -257,7 +247,7 @@ def test_a_corrupt_share_is_named_with_shares_to_spare_or_without(
 
 def test_a_withheld_share_is_named() -> None:
     server, peers, _ = masked_parties(4)
-    bad = Tampering(peers[1], masking.OPENED, lambda m: with_payload(m, seeds={}))
+    bad = Tampering(peers[1], masks.OPENED, lambda m: with_payload(m, seeds={}))
     with pytest.raises(CorruptShareError, match="peer1 must give its share"):
         Exchange([server, bad, peers[0], *peers[2:]]).run()
 
@@ -272,7 +262,7 @@ def test_a_sealed_share_that_was_changed_on_the_way_is_named() -> None:
         return with_payload(message, sealed=sealed)
 
     with pytest.raises(CorruptShareError, match="not what its sender sealed"):
-        Exchange([Tampering(server, masking.SEALED, swap), *peers]).run()
+        Exchange([Tampering(server, masks.SEALED, swap), *peers]).run()
 
 
 @pytest.mark.parametrize("pair", [1, (1,), (b"", b""), (1, b"")])
@@ -314,7 +304,7 @@ def test_a_server_that_tells_different_survivors_opens_nothing() -> None:
         return with_payload(message, names=tuple(told))
 
     with pytest.raises(DisagreementError, match="signature for survivors"):
-        Exchange([Tampering(server, masking.SURVIVORS, lie), *peers]).run()
+        Exchange([Tampering(server, masks.SURVIVORS, lie), *peers]).run()
     assert all(peer.total is None for peer in peers)
 
 
@@ -329,7 +319,7 @@ def test_a_server_that_puts_its_own_key_in_a_peers_place_is_found() -> None:
         return with_payload(message, keys=keys)
 
     with pytest.raises(DisagreementError, match="signature for keys"):
-        Exchange([Tampering(server, masking.DIRECTORY, replace), *peers]).run()
+        Exchange([Tampering(server, masks.DIRECTORY, replace), *peers]).run()
 
 
 def replaced(step: int, **changes: object) -> Callable[[], None]:
@@ -343,13 +333,13 @@ def replaced(step: int, **changes: object) -> Callable[[], None]:
 @pytest.mark.parametrize(
     ("go", "refusal"),
     [
-        (replaced(masking.DIRECTORY, keys={"stranger": (b"", b"", b"")}), DisagreementError),
-        (replaced(masking.DIRECTORY, keys={}), TooFewPartiesError),
-        (replaced(masking.SEALED, sealed={}), TooFewPartiesError),
-        (replaced(masking.SURVIVORS, names=("peer0", "stranger")), DisagreementError),
-        (replaced(masking.SURVIVORS, names=("peer0", "peer1")), TooFewPartiesError),
-        (replaced(masking.AGREEMENT, signatures={}), TooFewPartiesError),
-        (replaced(masking.AGREEMENT, signatures={"stranger": b""}), DisagreementError),
+        (replaced(masks.DIRECTORY, keys={"stranger": (b"", b"", b"")}), DisagreementError),
+        (replaced(masks.DIRECTORY, keys={}), TooFewPartiesError),
+        (replaced(masks.SEALED, sealed={}), TooFewPartiesError),
+        (replaced(masks.SURVIVORS, names=("peer0", "stranger")), DisagreementError),
+        (replaced(masks.SURVIVORS, names=("peer0", "peer1")), TooFewPartiesError),
+        (replaced(masks.AGREEMENT, signatures={}), TooFewPartiesError),
+        (replaced(masks.AGREEMENT, signatures={"stranger": b""}), DisagreementError),
     ],
 )
 def test_a_server_that_leaves_peers_out_or_puts_strangers_in_is_refused(
@@ -362,9 +352,9 @@ def test_a_server_that_leaves_peers_out_or_puts_strangers_in_is_refused(
 @pytest.mark.parametrize(
     ("step", "changes"),
     [
-        (masking.DIRECTORY, {"keys": 1}),
-        (masking.DIRECTORY, {"keys": {"peer0": 1}}),
-        (masking.SEALED, {"sealed": {"stranger": b""}}),
+        (masks.DIRECTORY, {"keys": 1}),
+        (masks.DIRECTORY, {"keys": {"peer0": 1}}),
+        (masks.SEALED, {"sealed": {"stranger": b""}}),
     ],
 )
 def test_malformed_words_of_the_server_are_damage(step: int, changes: dict[str, object]) -> None:
@@ -377,7 +367,7 @@ def test_malformed_words_of_the_server_are_damage(step: int, changes: dict[str, 
 
 @pytest.mark.parametrize(
     ("step", "changes"),
-    [(masking.MASKED, {"vector": np.zeros(1, np.uint64)}), (masking.SHARES, {"sealed": {}})],
+    [(masks.MASKED, {"vector": np.zeros(1, np.uint64)}), (masks.SHARES, {"sealed": {}})],
 )
 def test_malformed_words_of_a_peer_are_damage(step: int, changes: dict[str, object]) -> None:
     server, peers, _ = masked_parties(3)
@@ -483,5 +473,5 @@ def test_values_beyond_the_plan_are_refused(value: float) -> None:
 
 def test_a_signed_list_of_names_cannot_be_read_as_another() -> None:
     lists = [["a", "b", "c"], ["a\0b", "c"], ["a", "b\0c"], ["a\0b\0c"], ["abc"], []]
-    assert len({masking.names_signed(each) for each in lists}) == len(lists)
-    assert masking.names_signed(["b", "a"]) == masking.names_signed(["a", "b"])
+    assert len({masks.names_signed(each) for each in lists}) == len(lists)
+    assert masks.names_signed(["b", "a"]) == masks.names_signed(["a", "b"])

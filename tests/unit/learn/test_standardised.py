@@ -9,16 +9,15 @@ from support.trainings import quick_training
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import train
-from sottovoce.learn.arithmetic.sign import SharedNumbers
-from sottovoce.learn.learners import all_kept
-from sottovoce.learn.party import new_session
-from sottovoce.learn.protocols import Recipe, TrainingTerms
-from sottovoce.learn.protocols.hidden_classify import QueryTerms, query_integers
-from sottovoce.learn.protocols.local import LocalData
-from sottovoce.learn.protocols.open_training import moments_stage, told_standard
-from sottovoce.learn.protocols.solving import QUERY_BITS, QUERY_SUM, HiddenSolve
-from sottovoce.learn.protocols.standard import Standard, UnscaledFeatureError
-from sottovoce.learn.protocols.terms import Solver
+from sottovoce.learn._arithmetic.sign import SharedNumbers
+from sottovoce.learn._local_data import LocalData
+from sottovoce.learn._ridge import Standard, UnscaledFeatureError
+from sottovoce.learn._support import all_kept
+from sottovoce.learn._training_terms import Recipe, Solver, TrainingTerms
+from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.hidden._classify import QueryTerms, query_integers
+from sottovoce.learn.hidden._solvers import QUERY_BITS, QUERY_SUM, HiddenSolve
+from sottovoce.learn.open._train import moments_stage, told_standard
 
 Floats = NDArray[np.float64]
 PEERS = ("p0", "p1", "p2", "p3")

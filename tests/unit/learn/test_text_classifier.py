@@ -12,11 +12,12 @@ from support.text_runs import NAMES, WORDS, made_peers, made_texts
 
 from sottovoce import learn
 from sottovoce.errors import InputError
-from sottovoce.learn.examples import LeakError
-from sottovoce.learn.protocols import PaperModeWarning
-from sottovoce.learn.runs import Connection, InProcess, RunTerms
-from sottovoce.learn.text_classifier import FederatedTextClassifier
-from sottovoce.learn.texts import Examples
+from sottovoce.learn._examples import LeakError
+from sottovoce.learn._leakage import PaperModeWarning
+from sottovoce.learn._run.party import Connection, InProcess
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._text_classifier import FederatedTextClassifier
+from sottovoce.learn.documents import Examples
 
 PEERS: dict[str, Any] = {name: made_texts(40, at) for at, name in enumerate(NAMES)}
 SMALL: dict[str, Any] = {"text_options": {"buckets": 4096}, "width": 80}

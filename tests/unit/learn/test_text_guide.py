@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from sottovoce.learn.protocols import Recipe
-from sottovoce.learn.runs import RunTerms, run_leakage
-from sottovoce.learn.texts import TextRecipe
+from sottovoce.learn._recipe import TextRecipe
+from sottovoce.learn._run.leakage import run_leakage
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._training_terms import Recipe
 
 GUIDE = Path(__file__).parents[3] / "docs" / "learn-text.md"
 PEERS = {name: bytes(32) for name in ("ada", "ben", "cy", "dee")}

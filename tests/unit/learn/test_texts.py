@@ -11,25 +11,23 @@ import pyarrow.parquet as pq
 import pytest
 from support.text_runs import NAMES, made_terms, made_texts, trained
 
-from sottovoce.corpus.reading import ReadOptions
+from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import CorpusError, InputError, ParameterError
-from sottovoce.learn.learners.support import kept_from_sums
-from sottovoce.learn.runs import read_trained
-from sottovoce.learn.sums import Identity
-from sottovoce.learn.texts import (
+from sottovoce.learn._recipe import FeatureMap, TextRecipe
+from sottovoce.learn._run.records import read_trained
+from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._support import kept_from_sums
+from sottovoce.learn.documents import (
     Documents,
-    FeatureMap,
-    Features,
     NoDocumentsError,
+    SentenceData,
     Table,
-    TextRecipe,
+    held_out,
+    label_names,
     read_labelled,
     sentences,
 )
-from sottovoce.learn.texts.buckets import PUBLIC_KEY, word_buckets, word_signs
-from sottovoce.learn.texts.data import SentenceData
-from sottovoce.learn.texts.documents import held_out, label_names
-from sottovoce.learn.texts.features import nominated
+from sottovoce.learn.features import PUBLIC_KEY, Features, nominated, word_buckets, word_signs
 
 ROWS = [("free prize now", "spam"), ("see you later", "ham"), ("a note", None)]
 

@@ -16,11 +16,12 @@ from support.trainings import small_peers
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import FederatedTextClassifier, train
-from sottovoce.learn.learners.evaluation import Evaluation
-from sottovoce.learn.party import TooFewPartiesError
-from sottovoce.learn.runs import UNDECIDED, JointEvaluation
-from sottovoce.learn.texts import Documents
-from sottovoce.learn.texts.label_values import LabelValues
+from sottovoce.learn._holders import LabelValues
+from sottovoce.learn._run.classify import UNDECIDED
+from sottovoce.learn._run.evaluate import JointEvaluation
+from sottovoce.learn._wire._refusals import TooFewPartiesError
+from sottovoce.learn.documents import Documents
+from sottovoce.learn.estimators import ConfusionCounts
 
 HASHED: dict[str, Any] = {"dictionary": "hashed", "width": 30, "penalty": 0.1}
 PAIRS = {name: made_texts(40, at) for at, name in enumerate(NAMES)}
@@ -179,7 +180,7 @@ def test_a_hidden_evaluation_of_rows_counts_every_row() -> None:
             peers, mode="hidden", keys=two_keys(), queries=20, queries_together=80, **recipe
         )
         found = hidden.evaluate(held)
-    assert isinstance(found, Evaluation)
+    assert isinstance(found, ConfusionCounts)
     assert found == train(peers, penalty=0.1).evaluate(held)
     assert found.count == 3 + 4 + 5 + 6
 

@@ -8,9 +8,10 @@ from support.trainings import hidden_integers, quick_training, small_peers
 
 from sottovoce.errors import SottovoceError
 from sottovoce.learn import train
-from sottovoce.learn.party import Faults, StalledError, TooFewPartiesError
-from sottovoce.learn.protocols.stages import stage_session
-from sottovoce.learn.runs import RunParty
+from sottovoce.learn._run.party import RunParty
+from sottovoce.learn._wire._refusals import StalledError, TooFewPartiesError
+from sottovoce.learn._wire.exchange import Faults
+from sottovoce.learn._wire.stages import stage_session
 
 PEERS = small_peers(peers=4, width=3)
 PLAIN = train(PEERS, penalty=0.1)

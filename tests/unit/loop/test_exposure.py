@@ -5,15 +5,16 @@ import pyarrow as pa
 import pytest
 
 from sottovoce.assess.evaluation import JudgedTopic
-from sottovoce.study.loop_parts.exposure import (
+from sottovoce.loop._round import (
+    RoundOutcome,
     chance,
     correlation,
+    luckiest_chance,
     overlap,
     place_of_afflicted,
     r_precision,
+    worst_adversary,
 )
-from sottovoce.study.loop_parts.rounds import Outcome
-from sottovoce.study.loop_parts.rows import luckiest_chance, worst_adversary
 
 USERS = pa.array([f"u{number}" for number in range(100)])
 
@@ -67,9 +68,9 @@ def test_the_luckiest_of_several_random_orders_beats_chance() -> None:
 
 
 def test_the_worst_adversary_is_the_best_on_average_over_communities() -> None:
-    def found(one: float, other: float) -> Outcome:
+    def found(one: float, other: float) -> RoundOutcome:
         exposure = {("a", "x"): {"r_precision": one}, ("b", "y"): {"r_precision": other}}
-        return Outcome(exposure, {})
+        return RoundOutcome(exposure, {})
 
     worst = worst_adversary([found(0.9, 0.6), found(0.1, 0.6)])
     assert worst.view == ("b", "y")

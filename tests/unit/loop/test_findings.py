@@ -1,8 +1,8 @@
 """What the loop says and draws about its numbers."""
 
-from sottovoce.study.loop_parts.findings import LEVELS, by_rate, notes
-from sottovoce.study.loop_parts.rows import FOUND, KEPT
-from sottovoce.study.result import Row
+from sottovoce.loop._findings import LEVELS, by_rate, notes
+from sottovoce.loop._round import FOUND, KEPT
+from sottovoce.report._result import Row
 
 
 def row(rate: float | None, found: float) -> Row:

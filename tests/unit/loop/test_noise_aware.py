@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from sottovoce.release.mechanism import GeometricMechanism
-from sottovoce.study.loop_parts.noise_aware import expected_count, posterior_counts
+from sottovoce.loop._adversary import expected_count, posterior_counts
+from sottovoce.privacy._mechanism import GeometricMechanism
 
 FAR = 4000
 

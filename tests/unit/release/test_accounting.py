@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.release.accounting import account
-from sottovoce.release.guarantee import LimitedPrecision
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.release._accounting import account
 
 STATED = LimitedPrecision(2, 1)
 

@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.release.audit.controls import CONTROLS, audit_control
-from sottovoce.release.audit.freshness import audit_freshness, block_length
-from sottovoce.release.audit.support import audit_lattice, audit_porous_support
-from sottovoce.release.baselines.laplace import LaplaceBaseline
-from sottovoce.release.mechanism import GeometricMechanism
+from sottovoce.privacy._mechanism import GeometricMechanism
+from sottovoce.privacy.audit._findings import (
+    audit_freshness,
+    audit_lattice,
+    audit_porous_support,
+    block_length,
+)
+from sottovoce.release._audit import CONTROLS, audit_control
+from sottovoce.release._baselines import LaplaceBaseline
 
 
 @pytest.mark.parametrize("name", CONTROLS)

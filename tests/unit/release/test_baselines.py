@@ -7,11 +7,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from sottovoce.errors import ParameterError
-from sottovoce.release.baselines.laplace import LaplaceBaseline
-from sottovoce.release.baselines.length import cut_lengths
-from sottovoce.release.baselines.local_geometric import LocalGeometricBaseline
-from sottovoce.release.baselines.projection import ProjectionBaseline
-from sottovoce.release.guarantee import LocalPrivacy, NoGuarantee
+from sottovoce.privacy._guarantee import LocalPrivacy, NoGuarantee
+from sottovoce.release._baselines import (
+    LaplaceBaseline,
+    LocalGeometricBaseline,
+    ProjectionBaseline,
+    cut_lengths,
+)
 
 COUNTS = csr_array(np.array([[3, 0, 4, 1], [0, 0, 0, 0], [0, 9, 0, 2], [1, 1, 0, 0]]))
 

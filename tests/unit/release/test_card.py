@@ -13,19 +13,18 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce.corpus.vocabulary import Vocabulary
+from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.errors import InputError
-from sottovoce.release.audit.folder import audit_release
-from sottovoce.release.audit.presence import audit_presence
-from sottovoce.release.audit.result import AuditReport
-from sottovoce.release.card import Card, make_card, read_card
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy._mechanism import GeometricMechanism
+from sottovoce.privacy.audit._findings import AuditReport
+from sottovoce.release._audit import audit_presence, audit_release
+from sottovoce.release._card import ReleaseCard, make_card, read_card
+from sottovoce.release._counts import Matrix
+from sottovoce.release._folder import unpack_bundle, verified_card, write_bundle
+from sottovoce.release._plan import ReleasePlan
+from sottovoce.release._settings import ReleaseSettings
 from sottovoce.release.compression import load_maps
-from sottovoce.release.counts import Matrix
-from sottovoce.release.folder import unpack_bundle, verified_card, write_bundle
-from sottovoce.release.guarantee import LimitedPrecision
-from sottovoce.release.mechanism import GeometricMechanism
-from sottovoce.release.plan import Plan
-from sottovoce.release.settings import ReleaseSettings
 
 VOCABULARY = Vocabulary.public(["one", "two", "three", "four"])
 COUNTS = sparse.csr_array(np.array([[1, 0, 2, 0], [0, 0, 0, 1]]))
@@ -34,11 +33,11 @@ PAPER = ReleaseSettings(
 )
 
 
-def plan(settings: ReleaseSettings = PAPER) -> Plan:
-    return Plan(settings, VOCABULARY.terms)
+def plan(settings: ReleaseSettings = PAPER) -> ReleasePlan:
+    return ReleasePlan(settings, VOCABULARY.terms)
 
 
-def card(**changes: object) -> Card:
+def card(**changes: object) -> ReleaseCard:
     return make_card(plan(), VOCABULARY, documents=2, spend=7, **changes)  # type: ignore[arg-type] # any field
 
 
@@ -141,7 +140,7 @@ def test_maps_and_words_must_be_those_of_the_card(folder: Path, tmp_path: Path) 
     unpack_bundle(tmp_path / "other", folder)
     with pytest.raises(InputError, match="not the one that the card names"):
         verified_card(folder)
-    wide = Plan(PAPER, tuple("abcdef"))
+    wide = ReleasePlan(PAPER, tuple("abcdef"))
     six = sparse.csr_array(np.ones((2, 6), dtype=int))
     write_bundle(tmp_path / "wide", wide.draw(six), VOCABULARY, card())
     unpack_bundle(tmp_path / "wide", folder)
@@ -324,9 +323,9 @@ def test_an_audit_never_tries_more_words_than_it_can(
         asked.append(claim)
         return AuditReport(())
 
-    monkeypatch.setattr("sottovoce.release.audit.folder.audit_mechanism", watched)
+    monkeypatch.setattr("sottovoce.release._audit.audit_mechanism", watched)
     monkeypatch.setattr(
-        "sottovoce.release.audit.folder.verified_card",
+        "sottovoce.release._audit.verified_card",
         lambda _folder: make_card(
             plan(ReleaseSettings(LimitedPrecision(10**6, 10**6))), VOCABULARY, documents=2
         ),

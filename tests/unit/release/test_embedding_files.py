@@ -7,8 +7,8 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.release.compression import Embedding, read_embedding
-from sottovoce.topics.w2v.files import limits, text
-from sottovoce.topics.w2v.files.limits import EmbeddingError
+from sottovoce.topics.w2v import _files as files
+from sottovoce.topics.w2v._files import EmbeddingError
 
 GLOVE = b"cat 1 0.5\ndog -1 2e-1\ncat 9 9\n"
 
@@ -116,10 +116,10 @@ def test_a_broken_binary_file_is_refused_by_its_word(
 def test_a_file_that_is_too_large_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "MOST_NUMBERS_KEPT", 3)
+    monkeypatch.setattr(files, "MOST_NUMBERS_KEPT", 3)
     with pytest.raises(EmbeddingError, match="at most 3 numbers"):
         read_embedding(file_with(tmp_path, GLOVE))
-    monkeypatch.setattr(text, "MOST_WORDS", 1)
+    monkeypatch.setattr(files, "MOST_WORDS", 1)
     with pytest.raises(EmbeddingError, match="at most 1 words"):
         read_embedding(file_with(tmp_path, GLOVE), words=["cat"])
 

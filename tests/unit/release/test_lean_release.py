@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from sottovoce.release import sparse
+from sottovoce.privacy import _sparse_noise as sparse_noise
+from sottovoce.privacy._mechanism import GeometricMechanism
+from sottovoce.privacy._sparse_noise import SparseNoise
+from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release.compression import RandomCompression
-from sottovoce.release.counts import Counts, checked_counts
-from sottovoce.release.mechanism import GeometricMechanism
-from sottovoce.release.sparse import SparseNoise
 
 DENSE, SPARSE = "1/2", "5"
 
@@ -41,7 +41,7 @@ def test_compressed_counts_keep_narrow_indices() -> None:
 def test_one_long_document_is_released_on_several_threads(
     rate: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.release.mechanism._CELLS_PER_THREAD", 10)
+    monkeypatch.setattr("sottovoce.privacy._mechanism._CELLS_PER_THREAD", 10)
     long = csr_array((1, 3000), dtype=np.int64)
     out = GeometricMechanism(rate).sparse(long, threads=2)
     assert out.shape == (1, 3000)
@@ -54,10 +54,10 @@ def test_blocks_of_any_height_make_up_the_same_rows(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At a rate of 500 there is next to no noise, so that the rows must come back as they were."""
-    monkeypatch.setattr(sparse, "_BLOCK_CELLS", block)
+    monkeypatch.setattr(sparse_noise, "_BLOCK_CELLS", block)
     counts = some_counts()
     for chance in (Fraction(0), Fraction(1, 8)):
-        monkeypatch.setattr(sparse, "_DENSE_CHANCE", chance)
+        monkeypatch.setattr(sparse_noise, "_DENSE_CHANCE", chance)
         out = GeometricMechanism(500).sparse(counts, threads=1)
         np.testing.assert_array_equal(out.toarray(), counts.toarray())
 
@@ -69,9 +69,9 @@ def test_blocks_of_any_height_make_up_the_same_rows(
 def test_an_output_larger_than_expected_finds_room(
     rate: str, threads: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.release.mechanism._CELLS_PER_THREAD", 10)
+    monkeypatch.setattr("sottovoce.privacy._mechanism._CELLS_PER_THREAD", 10)
     monkeypatch.setattr(SparseNoise, "room_for", lambda _self, _rows: expected)
-    monkeypatch.setattr(sparse, "_BLOCK_CELLS", 3)
+    monkeypatch.setattr(sparse_noise, "_BLOCK_CELLS", 3)
     counts = some_counts() * 1000
     out = GeometricMechanism(rate).sparse(counts, threads=threads)
     assert out.has_canonical_format

@@ -9,20 +9,20 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 
 from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy._mechanism import GeometricMechanism
+from sottovoce.release._estimator import PrivateBagOfWords
+from sottovoce.release._plan import ReleasePlan
+from sottovoce.release._settings import ReleaseSettings
 from sottovoce.release.compression import Embedding
-from sottovoce.release.estimator import PrivateBagOfWords
-from sottovoce.release.guarantee import LimitedPrecision
-from sottovoce.release.mechanism import GeometricMechanism
-from sottovoce.release.plan import Plan
-from sottovoce.release.settings import ReleaseSettings
 
 WORDS = tuple(f"word{i}" for i in range(40))
 COUNTS = sparse.csr_array(np.random.default_rng(1).poisson(0.4, (30, 40)))
 STATED = LimitedPrecision(4, 2)
 
 
-def plan(**changes: Any) -> Plan:  # noqa: ANN401 - any field of the settings
-    return Plan(ReleaseSettings(**{"guarantee": STATED, **changes}), WORDS)
+def plan(**changes: Any) -> ReleasePlan:  # noqa: ANN401 - any field of the settings
+    return ReleasePlan(ReleaseSettings(**{"guarantee": STATED, **changes}), WORDS)
 
 
 def test_without_compression_the_stated_guarantee_is_the_true_one() -> None:
@@ -281,7 +281,7 @@ def test_bought_frequencies_are_noised_at_their_own_rate(prior: str) -> None:
         prior=prior,  # type: ignore[arg-type] # one of the two
         prior_share=Fraction(1, 4),
     )
-    frequencies = Plan(settings, words).draw(one_row).frequencies
+    frequencies = ReleasePlan(settings, words).draw(one_row).frequencies
     # The floor is 1, so what is above it is noise: P(Z >= 2) = a^2/(1 + a) at rate 1/2.
     a = np.exp(-0.5)
     assert (frequencies >= 2).mean() == pytest.approx(a**2 / (1 + a), abs=0.03)

@@ -9,8 +9,9 @@ import pytest
 from scipy import sparse
 
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.release.compression import CentralPrior, LocalPrior, PublicPrior, prior
-from sottovoce.release.counts import Counts
+from sottovoce.release._counts import Counts
+from sottovoce.release.compression import CentralPrior, LocalPrior, PublicPrior
+from sottovoce.release.compression import _frequency as frequency
 
 COUNTS: Counts = sparse.csr_array(np.array([[2, 0, 1], [3, 0, 0]]))
 RATE = Fraction(1, 10)
@@ -35,7 +36,7 @@ def test_a_local_prior_adds_noise_to_every_document_and_a_central_one_once(
 ) -> None:
     assert CentralPrior(RATE).frequencies(COUNTS, add_one).tolist() == [6, 1, 2]
     assert LocalPrior(RATE).frequencies(COUNTS, add_one).tolist() == [7, 2, 3]
-    monkeypatch.setattr(prior, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(frequency, "ROWS_AT_ONCE", 1)
     assert LocalPrior(RATE).frequencies(COUNTS, add_one).tolist() == [7, 2, 3]
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.release.counts import Counts, Floats
+from sottovoce.release._counts import Counts, Floats
 from sottovoce.release.evaluation import (
     chance_jaccard,
     match_topics,

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.advisor.standing import Standing, Uncertainty
-from sottovoce.advisor.timeline import AlertLine, Timeline
-from sottovoce.corpus.reading.opening import format_by_name
+from sottovoce.advisor._standing import Standing, Uncertainty
+from sottovoce.advisor._timeline import AlertLine, Timeline
+from sottovoce.corpus.read._bytes import format_by_name
 from sottovoce.errors import CorpusError
-from sottovoce.web.advise import arrivals, drawing, drawing_time, words
+from sottovoce.web.advise import _drawing as drawing
+from sottovoce.web.advise import _drawing as drawing_time
+from sottovoce.web.advise import _session as session
+from sottovoce.web.advise import _words as words
 
 NOW = datetime(2026, 3, 5, tzinfo=UTC)
 STANDING = Standing("debts", "money", "bow-dt", 500, 0.4, low=12, high=15, surely=15)
@@ -116,8 +119,8 @@ def test_a_timeline_stays_within_its_frame(count: int) -> None:
     assert len(drawn.bars) <= drawing_time.MOST_BUCKETS
     for bar in drawn.bars:
         assert bar.x >= 0
-        assert bar.x + bar.width <= drawing_time.WIDTH
-        assert 0 <= bar.y <= bar.y + bar.height <= drawing_time.HEIGHT + 1e-9
+        assert bar.x + bar.width <= drawing_time.TIMELINE_WIDTH
+        assert 0 <= bar.y <= bar.y + bar.height <= drawing_time.TIMELINE_HEIGHT + 1e-9
     assert sum(bar.label is not None for bar in drawn.bars) <= drawing_time.MOST_DATES
     assert [line.percent for line in drawn.lines] == [5, 1]
     first, second = (line.name_y for line in drawn.lines)
@@ -132,15 +135,15 @@ def test_an_infinite_or_negative_score_can_be_drawn() -> None:
 
 
 def test_pasted_text_is_taken_apart_at_blank_lines_else_at_lines() -> None:
-    found = arrivals.pasted("one\ntwo\r\n \r\n2026-03-01: three\r\n\r\n\r\n2026-03-02", NOW)
+    found = session.pasted("one\ntwo\r\n \r\n2026-03-01: three\r\n\r\n\r\n2026-03-02", NOW)
     assert found.table["text"].to_pylist() == ["one\ntwo", "three", "2026-03-02"]
     assert [time.day for time in found.table["time"].to_pylist()] == [5, 1, 5]
-    lines = arrivals.pasted("2026-02-30 no such day\n2026-02-03 14:05 noted", NOW).table
+    lines = session.pasted("2026-02-30 no such day\n2026-02-03 14:05 noted", NOW).table
     assert lines["text"].to_pylist() == ["2026-02-30 no such day", "noted"]
     assert lines["time"].to_pylist()[1] == datetime(2026, 2, 3, 14, 5, tzinfo=UTC)
-    assert arrivals.pasted("a\udcffb", NOW).table["text"].to_pylist() == ["a?b"]
+    assert session.pasted("a\udcffb", NOW).table["text"].to_pylist() == ["a?b"]
     with pytest.raises(CorpusError, match="at least one post"):
-        arrivals.pasted(" \n\n\t", NOW)
+        session.pasted(" \n\n\t", NOW)
 
 
 @pytest.mark.parametrize(
@@ -154,16 +157,16 @@ def test_pasted_text_is_taken_apart_at_blank_lines_else_at_lines() -> None:
     ],
 )
 def test_of_a_files_name_only_its_format_is_kept(name: str, safe: str) -> None:
-    assert arrivals.safe_name(name) == safe
+    assert session.safe_name(name) == safe
 
 
 def test_every_ending_that_the_page_takes_tells_the_reader_its_format() -> None:
-    assert ".aol" in arrivals.ENDINGS
-    for ending in arrivals.ENDINGS:
-        assert format_by_name(Path(arrivals.safe_name(f"mine{ending}.gz"))) is not None
+    assert ".aol" in session.ENDINGS
+    for ending in session.ENDINGS:
+        assert format_by_name(Path(session.safe_name(f"mine{ending}.gz"))) is not None
 
 
 @pytest.mark.parametrize("name", ["", "posts", "posts.exe", ".gz", "posts.csv.exe", "posts.txt"])
 def test_a_name_without_a_known_format_is_refused(name: str) -> None:
     with pytest.raises(CorpusError, match="must end in one of"):
-        arrivals.safe_name(name)
+        session.safe_name(name)

@@ -1,9 +1,7 @@
 """The small parts of the page's guard."""
 
-from sottovoce.web.security.body_limit import size_in_words
-from sottovoce.web.security.door import MOST_SESSIONS, Door
-from sottovoce.web.security.hosts import hosts_of
-from sottovoce.web.security.rate import MOST_KEYS, RateLimit
+from sottovoce.web.security._login import MOST_KEYS, MOST_SESSIONS, LoginTokens, RateLimit
+from sottovoce.web.security._requests import hosts_of, size_in_words
 
 
 class Clock:
@@ -46,7 +44,7 @@ def test_keys_are_forgotten_so_that_memory_is_bounded() -> None:
 
 
 def test_the_oldest_session_goes_when_there_are_too_many() -> None:
-    door = Door()
+    door = LoginTokens()
     sessions = [door.exchange(door.token) for _ in range(MOST_SESSIONS + 1)]
     assert [door.knows(session) for session in sessions] == [False] + [True] * MOST_SESSIONS
     assert not door.knows(None)

@@ -4,13 +4,12 @@ Two modes. `noise`: one server, and every report carries its own noise. `shares`
 do not collude, and only a noised sum of the reports is ever opened.
 """
 
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.client import RankClient
-from sottovoce.advisor.rank.description import Description, RankedTopic
-from sottovoce.advisor.rank.edges import fitted_buckets
-from sottovoce.advisor.rank.estimate import RankEstimate, estimate_rank
-from sottovoce.advisor.rank.histogram import Histogram
-from sottovoce.advisor.rank.one_hot import OneHotNoise
+from sottovoce.advisor.rank._buckets import Buckets
+from sottovoce.advisor.rank._client import RankClient
+from sottovoce.advisor.rank._description import Description, RankedTopic
+from sottovoce.advisor.rank._edges import fitted_buckets
+from sottovoce.advisor.rank._histogram import Histogram, RankEstimate, estimate_rank
+from sottovoce.advisor.rank._noise import OneHotNoise
 
 __all__ = [
     "Buckets",

@@ -1,22 +1,24 @@
 """How well a ranking finds the sensitive users: metrics, intervals, tests and baselines."""
 
-from sottovoce.assess.evaluation.average_precision import average_precision
-from sottovoce.assess.evaluation.baselines import (
-    Volumes,
-    baseline_scores,
-    count_volumes,
-    entropy_scores,
-    volume_scores,
-)
-from sottovoce.assess.evaluation.bootstrap import (
+from sottovoce.assess.evaluation._bootstrap import (
     Difference,
     Interval,
     bootstrap_metrics,
     paired_difference,
     percentile_interval,
 )
-from sottovoce.assess.evaluation.evaluate import Comparison, Evaluated, Evaluation, evaluate
-from sottovoce.assess.evaluation.judged import (
+from sottovoce.assess.evaluation._evaluate import (
+    Comparison,
+    Evaluated,
+    Evaluation,
+    Volumes,
+    baseline_scores,
+    count_volumes,
+    entropy_scores,
+    evaluate,
+    volume_scores,
+)
+from sottovoce.assess.evaluation._judged import (
     JudgedTopic,
     Scores,
     constant_scores,
@@ -24,30 +26,31 @@ from sottovoce.assess.evaluation.judged import (
     scores_by_measure,
     user_rows,
 )
-from sottovoce.assess.evaluation.metrics import (
+from sottovoce.assess.evaluation._metrics import (
     METRICS,
     TopicMetrics,
+    average_precision,
     averaged,
+    expected_hits,
+    hits_of_sensitive_users,
     metrics_by_topic,
+    ndcg,
+    precision_at,
+    r_precision,
     topic_metrics,
 )
-from sottovoce.assess.evaluation.ndcg import ndcg
-from sottovoce.assess.evaluation.paired_tests import (
+from sottovoce.assess.evaluation._tests import (
     PairedTest,
+    StratifiedTest,
     holm,
     paired_t,
     paired_test,
     sign_flip_p,
+    stratified_test,
     user_hits,
+    volume_strata,
 )
-from sottovoce.assess.evaluation.precision import precision_at
-from sottovoce.assess.evaluation.r_precision import (
-    expected_hits,
-    hits_of_sensitive_users,
-    r_precision,
-)
-from sottovoce.assess.evaluation.strata import StratifiedTest, stratified_test, volume_strata
-from sottovoce.assess.evaluation.ties import TiedRanking, TieOrder, tie_order, tied_ranking
+from sottovoce.assess.evaluation._ties import TiedRanking, TieOrder, tie_order, tied_ranking
 
 __all__ = [
     "METRICS",

@@ -1,6 +1,6 @@
 """Risk measures: one file for each definition, and every method of the paper by its name."""
 
-from sottovoce.assess.measures.catalogue import (
+from sottovoce.assess.measures._catalogue import (
     MEASURES,
     PAPER_METHODS,
     Measure,

@@ -1,14 +1,14 @@
 """Simulated communities with ground truth, and count data drawn from a known topic model."""
 
-from sottovoce.corpus.simulate.community import CatalogueTopic, Community
-from sottovoce.corpus.simulate.lda import LdaCounts, lda_counts
-from sottovoce.corpus.simulate.parameters import (
+from sottovoce.corpus.simulate._community import CatalogueTopic, SimulatedCommunity
+from sottovoce.corpus.simulate._lda import LdaCounts, lda_counts
+from sottovoce.corpus.simulate._parameters import (
     DIFFICULTIES,
     Difficulty,
     SimulationParameters,
     difficulty_named,
 )
-from sottovoce.corpus.simulate.writing import (
+from sottovoce.corpus.simulate._write import (
     CommunitySummary,
     simulate,
     write_community,
@@ -18,10 +18,10 @@ from sottovoce.corpus.simulate.writing import (
 __all__ = [
     "DIFFICULTIES",
     "CatalogueTopic",
-    "Community",
     "CommunitySummary",
     "Difficulty",
     "LdaCounts",
+    "SimulatedCommunity",
     "SimulationParameters",
     "difficulty_named",
     "lda_counts",

@@ -1,23 +1,27 @@
 """How useful a release still is: topics, latent semantics, classification, sparsity."""
 
-from sottovoce.release.evaluation.coherence import topic_coherence
-from sottovoce.release.evaluation.exclusivity import topic_exclusivity
-from sottovoce.release.evaluation.jaccard import (
+from sottovoce.release.evaluation._counts import (
+    CorpusShape,
+    LatentSemantics,
+    corpus_shape,
+    latent_semantics,
+)
+from sottovoce.release.evaluation._intervals import MeanInterval, mean_interval
+from sottovoce.release.evaluation._topics import (
     TopicMatch,
     chance_jaccard,
+    fit_topics,
     match_topics,
     top_words,
+    topic_coherence,
+    topic_exclusivity,
     unigram_jaccard,
 )
-from sottovoce.release.evaluation.lda import fit_topics
-from sottovoce.release.evaluation.semantics import LatentSemantics, latent_semantics
-from sottovoce.release.evaluation.shape import CorpusShape, corpus_shape
-from sottovoce.release.intervals import Interval, mean_interval
 
 __all__ = [
     "CorpusShape",
-    "Interval",
     "LatentSemantics",
+    "MeanInterval",
     "TopicMatch",
     "chance_jaccard",
     "corpus_shape",

@@ -3,17 +3,21 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sottovoce.corpus.words.rules import TokenRules
+from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError
-from sottovoce.topics.imports.gensim_models import from_gensim, import_gensim
-from sottovoce.topics.imports.mallet import import_mallet
-from sottovoce.topics.imports.tomotopy_models import from_tomotopy, import_tomotopy
-from sottovoce.topics.imports.word_vectors import import_word2vec
-from sottovoce.topics.lda.model import LdaModel
-from sottovoce.topics.w2v.model import SkipGramModel
+from sottovoce.topics.imports._files import import_mallet, import_word2vec
+from sottovoce.topics.imports._libraries import (
+    from_gensim,
+    from_tomotopy,
+    import_gensim,
+    import_tomotopy,
+)
+from sottovoce.topics.lda._model import LdaModel
+from sottovoce.topics.w2v._model import SkipGramModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
 
 FORMATS = ("mallet", "gensim", "tomotopy", "word2vec")
 

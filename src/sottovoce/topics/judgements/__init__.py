@@ -1,14 +1,18 @@
 """The judgement studies: sheets out, votes in, agreement, and what follows for a catalogue."""
 
-from sottovoce.topics.judgements.agreement import (
+from sottovoce.topics.judgements._agreement import (
     Agreement,
     AgreementRow,
+    KappaInterval,
+    TopicVerdict,
     agreement,
     agreement_table,
+    fleiss_kappa,
+    judged_catalogue,
+    judged_topics,
+    kappa_interval,
 )
-from sottovoce.topics.judgements.kappa import KappaInterval, fleiss_kappa, kappa_interval
-from sottovoce.topics.judgements.outcome import JudgedTopic, judged_catalogue, judged_topics
-from sottovoce.topics.judgements.profiles import (
+from sottovoce.topics.judgements._profiles import (
     Profile,
     coded_profiles,
     judged_truth,
@@ -18,10 +22,14 @@ from sottovoce.topics.judgements.profiles import (
     save_key,
     sensitive_users,
 )
-from sottovoce.topics.judgements.questions import CATEGORIES
-from sottovoce.topics.judgements.sheets import topic_sheet
-from sottovoce.topics.judgements.survey import SurveyCheck, read_survey, survey_check
-from sottovoce.topics.judgements.votes import (
+from sottovoce.topics.judgements._sheets import (
+    CATEGORIES,
+    SurveyCheck,
+    read_survey,
+    survey_check,
+    topic_sheet,
+)
+from sottovoce.topics.judgements._votes import (
     ReadVotes,
     Vote,
     read_votes,
@@ -33,11 +41,11 @@ __all__ = [
     "CATEGORIES",
     "Agreement",
     "AgreementRow",
-    "JudgedTopic",
     "KappaInterval",
     "Profile",
     "ReadVotes",
     "SurveyCheck",
+    "TopicVerdict",
     "Vote",
     "agreement",
     "agreement_table",

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.study.advisor_parts.crowds import rules_for
-from sottovoce.study.advisor_parts.errors import predicted_error
+from sottovoce.lab.advisor._errors import predicted_error
+from sottovoce.lab.advisor._people import rules_for
 
 ROOT = Path(__file__).parents[4]
 PAGE = (ROOT / "docs" / "rank-server.md").read_text(encoding="utf-8")

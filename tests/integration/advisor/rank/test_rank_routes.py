@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 from support.rank_servers import UNLIMITED, Clock, description, noise_service, pair
 
-from sottovoce.web.rank.app import create_app
-from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank._app import create_app
+from sottovoce.web.rank._service import RankService
 
 generated = settings(
     max_examples=30,

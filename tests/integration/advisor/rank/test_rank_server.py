@@ -20,11 +20,10 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 
-from sottovoce.advisor.rank.client import RankClient
-from sottovoce.bench.rank_server import survive_kill
-from sottovoce.bench.rank_server_process import ServerProcess
+from sottovoce.advisor.rank._client import RankClient
 from sottovoce.errors import ProtocolError
-from sottovoce.federation.certificates.authority import Authority, read_key
+from sottovoce.federation._certificates import Authority, read_key
+from sottovoce.lab.bench.rank_server import ServerProcess, survive_kill
 
 TOPICS = """
 [[topic]]
@@ -188,8 +187,8 @@ def postgres() -> Iterator[str]:
 
 
 def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> None:
-    from sottovoce.web.rank.serve import open_store  # noqa: PLC0415 - psycopg may be absent
-    from sottovoce.web.rank.storage import Outcome, StoredReport  # noqa: PLC0415 - likewise
+    from sottovoce.web.rank._serve import open_store  # noqa: PLC0415 - psycopg may be absent
+    from sottovoce.web.rank._store import ReportOutcome, StoredReport  # noqa: PLC0415 - likewise
 
     reports = [StoredReport("debt", 7, f"{place:032x}", bytes([place])) for place in range(5)]
     told = []
@@ -217,9 +216,9 @@ def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> N
         store.close()
         told.append(steps)
     assert told[0] == told[1]
-    assert told[0][0] == [Outcome.STORED] * 5
-    assert told[0][1] == [Outcome.STORED, Outcome.STORED, Outcome.OTHER]
-    assert told[0][-1] == [Outcome.CLOSED]
+    assert told[0][0] == [ReportOutcome.STORED] * 5
+    assert told[0][1] == [ReportOutcome.STORED, ReportOutcome.STORED, ReportOutcome.OTHER]
+    assert told[0][-1] == [ReportOutcome.CLOSED]
 
 
 def test_a_server_on_postgresql_takes_reports(postgres: str, tmp_path: Path) -> None:

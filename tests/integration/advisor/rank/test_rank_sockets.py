@@ -10,12 +10,11 @@ import pytest
 from support.rank_servers import KEY, Clock, description, listening, noise_service
 from support.slow_senders import given_up, impatient
 
-from sottovoce.advisor.rank.client import RankClient
-from sottovoce.advisor.rank.transport import HttpTransport, RefusedError
+from sottovoce.advisor.rank._client import RankClient
+from sottovoce.advisor.rank._transport import HttpTransport, RefusedError
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.web.rank.pair import FirstServer, HttpPeer, SecondServer
-from sottovoce.web.rank.peer_auth import PeerKey
-from sottovoce.web.rank.sqlite import SqliteStore
+from sottovoce.web.rank._pair import FirstServer, HttpPeer, PeerKey, SecondServer
+from sottovoce.web.rank._store import SqliteStore
 
 
 def test_people_learn_their_ranks_from_one_server(tmp_path: Path) -> None:

@@ -9,13 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import Description, Mode, RankedTopic
-from sottovoce.advisor.rank.estimate import BANDS, REST, estimate_rank
-from sottovoce.advisor.rank.histogram import Histogram
-from sottovoce.advisor.rank.opening import Pool, answer, ask, demand, joined, yielded
-from sottovoce.advisor.rank.prime_field import PRIME, packed, plus, residues, times, unpacked
-from sottovoce.advisor.rank.shares import split
+from sottovoce.advisor.rank._buckets import Buckets
+from sottovoce.advisor.rank._description import Description, Mode, RankedTopic
+from sottovoce.advisor.rank._histogram import BANDS, REST, Histogram, estimate_rank
+from sottovoce.advisor.rank._shares import (
+    PRIME,
+    Pool,
+    answer,
+    ask,
+    demand,
+    joined,
+    packed,
+    plus,
+    residues,
+    split,
+    times,
+    unpacked,
+    yielded,
+)
 from sottovoce.errors import InputError
 
 json_values = st.recursive(

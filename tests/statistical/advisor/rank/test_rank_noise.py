@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 from support.rank_servers import description
 
-from sottovoce.advisor.rank.audit import at_another_rate, audit_reports
-from sottovoce.advisor.rank.histogram import Histogram
-from sottovoce.advisor.rank.one_hot import OneHotNoise
-from sottovoce.study.advisor_parts.attacks import PERIODS, attacked, heard_over_periods
-from sottovoce.study.advisor_parts.crowds import Crowd, crowd, rules_for
-from sottovoce.study.advisor_parts.errors import noised, opened, repeated
+from sottovoce.advisor.rank._histogram import Histogram
+from sottovoce.advisor.rank._noise import OneHotNoise, at_another_rate, audit_reports
+from sottovoce.lab.advisor._errors import noised, opened, repeated
+from sottovoce.lab.advisor._people import (
+    PERIODS,
+    BucketedCrowd,
+    attacked,
+    crowd,
+    heard_over_periods,
+    rules_for,
+)
 
 # So many that the smallest epsilon's planted fault is 8 standard errors from passing.
 TRIALS = 1 << 21
@@ -53,7 +58,7 @@ def test_intervals_of_the_noise_mode_have_their_coverage_and_narrower_ones_have_
     assert covered(people, 0.68) < 0.85
 
 
-def covered(people: Crowd, coverage: float) -> float:
+def covered(people: BucketedCrowd, coverage: float) -> float:
     """How often margins of another coverage hold."""
     rules = rules_for("noise", Fraction(1), 20)
     publish = noised(people, rules)

@@ -9,15 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.advisor.rank.buckets import Buckets
-from sottovoce.advisor.rank.description import Description, RankedTopic
-from sottovoce.advisor.rank.edges import FORMAT, fitted_buckets, load_edges, save_edges
-from sottovoce.advisor.rank.estimate import BANDS
-from sottovoce.advisor.rank.histogram import Histogram
-from sottovoce.advisor.rank.margins import Floats
+from sottovoce.advisor.rank._buckets import Buckets
+from sottovoce.advisor.rank._description import Description, RankedTopic
+from sottovoce.advisor.rank._edges import FORMAT, fitted_buckets, load_edges, save_edges
+from sottovoce.advisor.rank._histogram import BANDS, Floats, Histogram
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.study.advisor_parts.crowds import TOPIC, crowd, rules_for
-from sottovoce.study.advisor_parts.fitting import SAME, fitted_rows
+from sottovoce.lab.advisor._fits import SAME, fitted_rows
+from sottovoce.lab.advisor._people import TOPIC, crowd, rules_for
 
 PEOPLE = 20_000
 

@@ -7,9 +7,15 @@ import numpy as np
 import pytest
 from support.rank_servers import description
 
-from sottovoce.advisor.rank.estimate import REST, band_of, estimate_rank
-from sottovoce.advisor.rank.histogram import Histogram
-from sottovoce.advisor.rank.margins import deviations, noise_margins, share_margins
+from sottovoce.advisor.rank._histogram import (
+    REST,
+    Histogram,
+    band_of,
+    deviations,
+    estimate_rank,
+    noise_margins,
+    share_margins,
+)
 from sottovoce.errors import InputError
 
 RULES = replace(description("shares", minimum=2), epsilon=Fraction(100))

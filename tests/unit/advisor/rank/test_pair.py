@@ -9,15 +9,21 @@ import numpy as np
 import pytest
 from support.rank_servers import KEY, Clock, InProcess, InProcessPeer, description, pair, running
 
-from sottovoce.advisor.rank.opening import joined
-from sottovoce.advisor.rank.prime_field import drawn, minus, residues
-from sottovoce.advisor.rank.shares import split
-from sottovoce.advisor.rank.transport import HttpTransport
+from sottovoce.advisor.rank._shares import drawn, joined, minus, residues, split
+from sottovoce.advisor.rank._transport import HttpTransport
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.web.rank.app import MOST_BODY
-from sottovoce.web.rank.pair import CHECK, OPEN, FirstServer, HttpPeer, SecondServer
-from sottovoce.web.rank.peer_auth import HEADER, SIGNATURE_DIGITS, PeerKey
-from sottovoce.web.rank.service import RankService
+from sottovoce.web.rank._app import MOST_BODY
+from sottovoce.web.rank._pair import (
+    CHECK,
+    HEADER,
+    OPEN,
+    SIGNATURE_DIGITS,
+    FirstServer,
+    HttpPeer,
+    PeerKey,
+    SecondServer,
+)
+from sottovoce.web.rank._service import RankService
 
 RULES = description("shares", epsilon="100")
 """So little noise that sums are exact, but for a chance of e^-50."""

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from support.rank_servers import Clock, InProcess, description, noise_service, running
 
-from sottovoce.advisor.rank.transport import RefusedError
+from sottovoce.advisor.rank._transport import RefusedError
 from sottovoce.errors import InputError
-from sottovoce.web.rank.app import Limits
-from sottovoce.web.rank.serve import open_store
-from sottovoce.web.rank.sqlite import SqliteStore
-from sottovoce.web.rank.storage import Outcome, StoredReport
-from sottovoce.web.rank.writer import BusyError, GroupWriter
+from sottovoce.web.rank._app import Limits
+from sottovoce.web.rank._serve import open_store
+from sottovoce.web.rank._service import BusyError, GroupWriter
+from sottovoce.web.rank._store import ReportOutcome, SqliteStore, StoredReport
 
 RULES = description()
 
@@ -188,13 +187,13 @@ class Slow:
         self.begun = threading.Event()
         self.batches.clear()
 
-    def add(self, reports: Sequence[StoredReport]) -> list[Outcome]:
+    def add(self, reports: Sequence[StoredReport]) -> list[ReportOutcome]:
         self.begun.set()
         self.go.wait(10)
         self.batches.append(len(reports))
         if self.error:
             raise self.error
-        return [Outcome.STORED] * len(reports)
+        return [ReportOutcome.STORED] * len(reports)
 
     def close(self) -> None:
         pass
@@ -212,7 +211,7 @@ def test_reports_that_arrive_during_a_commit_share_the_next_one() -> None:
     others = [writer.keep(stored_report(place)) for place in range(1, 51)]
     assert not first.done()
     store.go.set()
-    assert {each.result(10) for each in (first, *others)} == {Outcome.STORED}
+    assert {each.result(10) for each in (first, *others)} == {ReportOutcome.STORED}
     writer.close()
     assert store.batches == [1, 50]
 

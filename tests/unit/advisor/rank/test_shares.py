@@ -5,18 +5,22 @@ import pytest
 from numpy.typing import NDArray
 from support.evenness import evenness
 
-from sottovoce.advisor.rank.prime_field import (
+from sottovoce.advisor.rank._shares import (
     PRIME,
+    SQUARE,
     Residues,
+    Sketch,
+    accepted,
     centred,
+    coefficients,
     drawn,
     minus,
     plus,
     residues,
+    split,
     times,
     total,
 )
-from sottovoce.advisor.rank.shares import SQUARE, Sketch, accepted, coefficients, split
 from sottovoce.errors import ParameterError
 
 BUCKETS = 8

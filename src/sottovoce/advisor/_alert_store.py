@@ -1,0 +1,211 @@
+"""Alerts and settings on this machine: one SQLite file, for its owner's eyes only.
+
+What is stored: the setting; for each measure, topic and threshold whether she is inside; and of
+each alert its time, measure, topic, threshold, direction, place and whether she has seen it. Post
+texts are stored only if she asks (``keep_posts``). ``erase`` removes everything, the file included.
+"""
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sottovoce._files import PRIVATE_MODE
+from sottovoce.advisor._person_values import Post, in_utc
+from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.advisor._standing import Standing
+from sottovoce.advisor._timeline import inside
+from sottovoce.errors import InputError
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS inside (
+    measure TEXT, topic TEXT, percent INTEGER, PRIMARY KEY (measure, topic, percent));
+CREATE TABLE IF NOT EXISTS alert (
+    id INTEGER PRIMARY KEY, time TEXT NOT NULL, measure TEXT NOT NULL, topic TEXT NOT NULL,
+    percent INTEGER NOT NULL, entered INTEGER NOT NULL, low INTEGER, high INTEGER,
+    users INTEGER NOT NULL, seen INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS post (id INTEGER PRIMARY KEY, time TEXT NOT NULL, text TEXT NOT NULL);
+"""
+_COMPANIONS = ("", "-wal", "-shm", "-journal")
+
+
+@dataclass(frozen=True)
+class Alert:
+    """She entered, or left, the top ``percent`` for a topic."""
+
+    id: int
+    time: datetime
+    measure: str
+    topic: str
+    percent: int
+    entered: bool
+    low: int | None
+    high: int | None
+    users: int
+    seen: bool
+
+
+class AlertStore:
+    """Settings and alerts in one private file; threads may share it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._open()
+
+    def _open(self) -> None:
+        _create_private(self.path)
+        try:
+            self._base = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
+            self._base.execute("PRAGMA secure_delete = ON")
+            self._base.executescript(_TABLES)
+        except sqlite3.Error:
+            raise InputError(
+                f"{self.path} is no file of the advisor, or it is damaged; remove it."
+            ) from None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._base.close()
+
+    def setting(self) -> AdvisorSetting:
+        """The setting she chose last; the default where there is none that can be used."""
+        stored = self._value("setting")
+        if stored is None:
+            return AdvisorSetting()
+        try:
+            fields = json.loads(stored)
+            return AdvisorSetting(**{**fields, "thresholds": tuple(fields["thresholds"])})
+        except (ValueError, TypeError, KeyError):
+            return AdvisorSetting()
+
+    def save_setting(self, setting: AdvisorSetting) -> None:
+        """Remember a setting."""
+        self._save_value("setting", json.dumps(asdict(setting)))
+
+    def update(
+        self, standings: Iterable[Standing], setting: AdvisorSetting, time: datetime | None = None
+    ) -> list[Alert]:
+        """Note where she stands now; the alerts that this raises, which are stored as well."""
+        when = in_utc(time or datetime.now(UTC)).isoformat()
+        with self._lock, closing(self._base.cursor()) as cursor:
+            cursor.execute("BEGIN IMMEDIATE")
+            raised = [
+                _raise(cursor, standing, percent, entered=now, when=when)
+                for standing in standings
+                for percent in setting.thresholds
+                for was in [_was_inside(cursor, standing, percent)]
+                for now in [_is_inside(standing, percent, setting.hysteresis, was=was)]
+                if now != was
+            ]
+            cursor.execute("COMMIT")
+        return [alert for alert in self.alerts() if alert.id in raised]
+
+    def alerts(self, *, unseen: bool = False) -> list[Alert]:
+        """All alerts, the latest first; or only those not seen yet."""
+        with self._lock:
+            rows = self._base.execute("SELECT * FROM alert ORDER BY id DESC").fetchall()
+        found = [_alert(row) for row in rows]
+        return [alert for alert in found if not (unseen and alert.seen)]
+
+    def acknowledge(self, ids: Sequence[int]) -> None:
+        """Mark alerts as seen."""
+        with self._lock:
+            self._base.executemany("UPDATE alert SET seen = 1 WHERE id = ?", [(i,) for i in ids])
+
+    def keep_posts(self, posts: Iterable[Post]) -> None:
+        """Store her posts with their texts, instead of those stored before: only if she asks."""
+        rows = [(post.id, in_utc(post.time).isoformat(), post.text) for post in posts]
+        with self._lock, closing(self._base.cursor()) as cursor:
+            cursor.execute("BEGIN IMMEDIATE")
+            cursor.execute("DELETE FROM post")
+            cursor.executemany("INSERT INTO post VALUES (?, ?, ?)", rows)
+            cursor.execute("COMMIT")
+
+    def posts(self) -> list[Post]:
+        """The posts she asked to keep."""
+        with self._lock:
+            rows = self._base.execute("SELECT id, time, text FROM post ORDER BY time, id")
+            return [Post(i, datetime.fromisoformat(time), text) for i, time, text in rows]
+
+    def erase(self) -> None:
+        """Remove everything: the rows are overwritten, then the files are deleted."""
+        with self._lock:
+            for table in ("setting", "inside", "alert", "post"):
+                self._base.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
+            self._base.close()
+            for companion in _COMPANIONS:
+                self.path.with_name(self.path.name + companion).unlink(missing_ok=True)
+        self._open()
+
+    def _value(self, name: str) -> str | None:
+        with self._lock:
+            query = "SELECT value FROM setting WHERE name = ?"
+            row = self._base.execute(query, (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def _save_value(self, name: str, value: str) -> None:
+        with self._lock:
+            self._base.execute("REPLACE INTO setting VALUES (?, ?)", (name, value))
+
+
+def _create_private(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, PRIVATE_MODE))
+        path.chmod(PRIVATE_MODE)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}.") from None
+
+
+def _was_inside(cursor: sqlite3.Cursor, standing: Standing, percent: int) -> bool:
+    query = "SELECT 1 FROM inside WHERE measure = ? AND topic = ? AND percent = ?"
+    place = (standing.measure, standing.topic, percent)
+    return cursor.execute(query, place).fetchone() is not None
+
+
+def _is_inside(standing: Standing, percent: int, hysteresis: float, *, was: bool) -> bool:
+    if standing.high is None:
+        return False
+    return inside(standing.high, standing.users, percent, hysteresis, was=was)
+
+
+def _raise(
+    cursor: sqlite3.Cursor, standing: Standing, percent: int, *, entered: bool, when: str
+) -> int:
+    place = (standing.measure, standing.topic, percent)
+    change = (
+        "INSERT INTO inside VALUES (?, ?, ?)"
+        if entered
+        else "DELETE FROM inside WHERE measure = ? AND topic = ? AND percent = ?"
+    )
+    cursor.execute(change, place)
+    cursor.execute(
+        "INSERT INTO alert (time, measure, topic, percent, entered, low, high, users) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (when, *place, entered, standing.low, standing.high, standing.users),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def _alert(row: tuple[object, ...]) -> Alert:
+    number, time, measure, topic, percent, entered, low, high, users, seen = row
+    return Alert(
+        int(str(number)),
+        datetime.fromisoformat(str(time)),
+        str(measure),
+        str(topic),
+        int(str(percent)),
+        bool(entered),
+        None if low is None else int(str(low)),
+        None if high is None else int(str(high)),
+        int(str(users)),
+        bool(seen),
+    )

@@ -1,0 +1,205 @@
+"""Guidance: what she could do, why, and what it would change. She decides.
+
+Every sentence that the advisor says to a person, in one place.
+
+Plain English; what an adversary sees, never what she is; options with reasons, never orders.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sottovoce.advisor._evidence import Evidence
+from sottovoce.advisor._standing import BANDS, REST, Standing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sottovoce.advisor._person import Person
+
+
+NOT_A_DIAGNOSIS = (
+    "This is exposure: how soon somebody who ranks everybody by closeness to the topic would come "
+    "to you, rightly or not. It says nothing about who you are, and it is not a diagnosis."
+)
+NOTHING = "Leave things as they are"
+REMOVE = "Remove some posts"
+REPHRASE = "Say it in other words"
+ANONYMOUS = "Post about it under another name"
+
+NOTHING_REASON = (
+    "You do not stand out here. Speaking openly has its worth, and nothing needs to be done."
+)
+NOTHING_REASON_FLAGGED = (
+    "Being seen can be what you want: to help others, or to find help. Only you can weigh that."
+)
+REMOVE_REASON = (
+    "These posts hold your place up more than any others. What others have copied or archived does "
+    "not go away with them."
+)
+REPHRASE_REASON = (
+    "These words tie your posts to the topic. A program that ranks people looks for such words; a "
+    "reader will understand you without some of them."
+)
+ANONYMOUS_REASON = (
+    "What is posted under another name does not count towards yours, as long as nothing ties the "
+    "two together: the same phrases, hours, places or friends may."
+)
+
+
+def place(standing: Standing) -> str:
+    """``place 12 of 500``, or a range where several share it or it is not known exactly."""
+    if standing.low is None or standing.high is None:
+        return "nowhere: you would have no post here"
+    if standing.low == standing.high:
+        return f"place {standing.low:,} of {standing.users:,}"
+    return f"places {standing.low:,} to {standing.high:,} of {standing.users:,}"
+
+
+def told(standing: Standing) -> str:
+    """Where she stands for a topic, in a sentence."""
+    if not standing.present:
+        return f"For {standing.topic} you have no place: you have no post here."
+    where = f"For {standing.topic} you stand at {place(standing)}, as an adversary sees it"
+    return f"{where}: {_band(standing)}."
+
+
+def unsure(standing: Standing) -> str:
+    """How sure the place is, in a sentence."""
+    found = standing.uncertainty
+    if found is None or standing.low is None or standing.high is None:
+        return ""
+    if found.posts == 1:
+        return "All of this rests on a single post."
+    if (found.low, found.high) == (standing.low, standing.high):
+        return f"No single one of your {found.posts:,} posts decides this."
+    return (
+        f"Had any one of your {found.posts:,} posts not been written, you would stand between "
+        f"place {found.low:,} and {found.high:,}."
+    )
+
+
+def effect_of_removal(posts: int, standing: Standing) -> str:
+    """What leaving out some posts would do."""
+    which = "this post" if posts == 1 else f"these {posts} posts"
+    if not standing.present:
+        return f"Without {which} you would have no post here at all."
+    return f"Without {which} you would be at {place(standing)}."
+
+
+def effect_of_rephrasing(words: tuple[str, ...], standing: Standing) -> str:
+    """What other words would do."""
+    quoted = ", ".join(f"“{word}”" for word in words)
+    return f"Had your posts done without {quoted}, you would be at {place(standing)}."
+
+
+def effect_of_anonymity(standing: Standing) -> str:
+    """What posting elsewhere does from now on."""
+    return f"Your own place would stay where it is: {place(standing)}."
+
+
+def _band(standing: Standing) -> str:
+    if standing.best_band != standing.band:
+        return (
+            f"somewhere between the {standing.best_band} and the {standing.band}; what is known of "
+            "the others does not tell more"
+        )
+    if standing.band == REST:
+        return "in the less exposed half"
+    if standing.band == f"top {BANDS[-1]}%":
+        return "in the more exposed half"
+    return f"in the {standing.band}"
+
+
+Kind = Literal["nothing", "remove", "rephrase", "anonymous"]
+MOST_POSTS = 5
+MOST_WORDS = 3
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """One thing she could do."""
+
+    kind: Kind
+    title: str
+    reason: str
+    effect: str | None = None
+    """What it would change, computed exactly; None where nothing can be computed."""
+    posts: tuple[int, ...] = ()
+    words: tuple[str, ...] = ()
+    standing: Standing | None = None
+    """Where she would stand."""
+
+
+def guidance(
+    standing: Standing, evidence: Evidence, person: "Person | None" = None
+) -> list[Suggestion]:
+    """What she could do about one topic; with ``person`` the effects are computed.
+
+    Who does not stand out is told so, and nothing else.
+    """
+    if not standing.present or standing.users == 1:
+        return []
+    if not stands_out(standing, person):
+        return [Suggestion("nothing", NOTHING, NOTHING_REASON)]
+    return [
+        _anonymous(standing),
+        *_rephrase(standing, evidence, person),
+        *_remove(standing, evidence, person),
+        Suggestion("nothing", NOTHING, NOTHING_REASON_FLAGGED),
+    ]
+
+
+def stands_out(standing: Standing, person: "Person | None" = None) -> bool:
+    """Whether she is, as far as is known, in the widest band that raises an alert.
+
+    Where a histogram leaves it open she is not told that she does not stand out.
+    """
+    thresholds: Sequence[int] = (10,) if person is None else person.setting.thresholds
+    return any(standing.may_be_within(percent) for percent in thresholds)
+
+
+def decisive_posts(person: "Person", topic: str, most: int = MOST_POSTS) -> tuple[int, ...]:
+    """Few posts without which she would not stand out, found one after another; at most ``most``.
+
+    Each step leaves out the post without which her score falls most. The steps are greedy, so fewer
+    posts may do; where she stands without them is exact.
+    """
+    gone: list[int] = []
+    left = person
+    while len(gone) < min(most, len(person.posts) - 1):
+        leading = left.evidence(topic, 1).posts
+        if not leading:
+            break
+        gone.append(leading[0].id)
+        left = person.lacking(gone)
+        if not stands_out(left.standing(topic), person):
+            break
+    return tuple(gone)
+
+
+def _anonymous(standing: Standing) -> Suggestion:
+    effect = effect_of_anonymity(standing)
+    return Suggestion("anonymous", ANONYMOUS, ANONYMOUS_REASON, effect, standing=standing)
+
+
+def _rephrase(standing: Standing, evidence: Evidence, person: "Person | None") -> list[Suggestion]:
+    words = tuple(word.word for word in evidence.words[:MOST_WORDS])
+    if not words:
+        return []
+    if person is None:
+        return [Suggestion("rephrase", REPHRASE, REPHRASE_REASON, words=words)]
+    after = person.without_words(words)[person.column(standing.topic)]
+    effect = effect_of_rephrasing(words, after)
+    return [Suggestion("rephrase", REPHRASE, REPHRASE_REASON, effect, words=words, standing=after)]
+
+
+def _remove(standing: Standing, evidence: Evidence, person: "Person | None") -> list[Suggestion]:
+    if person is None:
+        posts = tuple(post.id for post in evidence.posts[:MOST_POSTS] if post.share > 0)
+        return [Suggestion("remove", REMOVE, REMOVE_REASON, posts=posts)] if posts else []
+    posts = decisive_posts(person, standing.topic)
+    if not posts:
+        return []
+    after = person.without(posts)[person.column(standing.topic)]
+    effect = effect_of_removal(len(posts), after)
+    return [Suggestion("remove", REMOVE, REMOVE_REASON, effect, posts=posts, standing=after)]

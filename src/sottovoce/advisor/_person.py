@@ -1,0 +1,171 @@
+"""A person: her posts, where they put her, and what would be otherwise."""
+
+import copy
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.advisor._community import Community
+from sottovoce.advisor._crowd import Crowd, Seats
+from sottovoce.advisor._draft import DraftCheck, TextCounter, check_draft
+from sottovoce.advisor._evidence import Evidence, evidence_of
+from sottovoce.advisor._person_values import MeasuredPosts, Post, PostMatrix, checked_posts
+from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.advisor._standing import Standing, standings_of
+from sottovoce.advisor._timeline import Timeline, timeline_of
+from sottovoce.advisor._variants import Variants
+from sottovoce.advisor._what_if import BucketTops, LeftOut, essential, left_out, remaining
+from sottovoce.errors import InputError, ParameterError
+
+
+class Person:
+    """One person in, or new to, a community.
+
+    ``posts`` are all of hers: (id, time, text); None takes what the community holds of ``user``.
+    A ``user`` of the community is replaced by these posts; anybody else is added to it. So every
+    answer equals that of assessing the whole community with exactly these posts of hers. Threads
+    may share a person.
+    """
+
+    def __init__(
+        self,
+        community: Community,
+        posts: Iterable[Post] | None = None,
+        user: str | None = None,
+        setting: AdvisorSetting | None = None,
+    ) -> None:
+        if posts is None:
+            if user is None:
+                raise ParameterError("a person needs posts, or the name of a user, got neither.")
+            posts = community.posts_of(user)
+        if setting is not None and setting != community.setting:
+            community = community.with_setting(setting)
+        self.community, self.user, self.setting = community, user, community.setting
+        self.posts = checked_posts(posts)
+        if not self.posts:
+            raise InputError("a person must have at least 1 post, got none.")
+        self.measure = self.setting.how()
+        self.values = MeasuredPosts(community.scoring, self.measure.space, self.posts)
+
+    def with_setting(self, setting: AdvisorSetting) -> "Person":
+        """The same person by another setting."""
+        return Person(self.community, self.posts, self.user, setting)
+
+    @cached_property
+    def crowd(self) -> Crowd:
+        """Everybody but her."""
+        alone = self.community.crowd(self.user)
+        if not self.community.counts_her:
+            return alone
+        own = alone.seats(Variants.one(self.matrix)).scores[0]
+        scores = dict(zip(self.community.topics, own.tolist(), strict=True))
+        return self.community.crowd(self.user, scores)
+
+    @property
+    def matrix(self) -> PostMatrix:
+        """All that her scores depend on."""
+        return self.values.matrix
+
+    def standings(self) -> list[Standing]:
+        """Where she stands for each sensitive topic, with what single posts do to it."""
+        return list(self._standings)
+
+    @cached_property
+    def _standings(self) -> list[Standing]:
+        return standings_of(self, self.essential, self.left_out.whole, self.left_out)
+
+    def standing(self, topic: str) -> Standing:
+        """Where she stands for one topic."""
+        return self.standings()[self.column(topic)]
+
+    def evidence(self, topic: str, most: int = 10) -> Evidence:
+        """The posts and words that put her there, those that matter most first."""
+        return evidence_of(self, topic, most)
+
+    def timeline(self, topic: str) -> Timeline:
+        """Her strength bucket by bucket, her score so far, and the alerts it would have raised."""
+        return timeline_of(self, topic)
+
+    def without(self, ids: Sequence[int]) -> list[Standing]:
+        """Where she would stand had she never written these posts: exactly."""
+        gone = np.zeros(len(self.posts), np.bool_)
+        gone[self.values.rows(ids)] = True
+        if self.measure.space is None:
+            return self.standings_with(self.matrix.take(~gone))
+        return self.standings_with(remaining(self.tops, gone, self.setting.m))
+
+    def with_draft(self, text: str, time: datetime | None = None) -> DraftCheck:
+        """Where she would stand had she also written ``text``, and which of its words matter."""
+        return check_draft(self, text, time or self.now())
+
+    def lacking(self, ids: Sequence[int]) -> "Person":
+        """She without these posts, of which not all may go; nothing is scored again."""
+        rows = np.delete(np.arange(len(self.posts)), self.values.rows(ids))
+        if not rows.size:
+            raise ParameterError("at least 1 post must stay, got none.")
+        fewer = copy.copy(self)
+        worked_out = ("left_out", "tops", "essential", "_standings")
+        kept = {name: value for name, value in self.__dict__.items() if name not in worked_out}
+        fewer.__dict__ = {**kept, "crowd": self.crowd}
+        fewer.values = self.values.only(rows)
+        fewer.posts = fewer.values.posts
+        return fewer
+
+    def without_words(self, words: Iterable[str]) -> list[Standing]:
+        """Where she would stand had all her posts done without these words: exactly."""
+        return self.standings_with(self.values.without_words(words))
+
+    def standings_with(self, posts: PostMatrix) -> list[Standing]:
+        """Where she would stand with other posts than hers."""
+        return standings_of(self, posts, self.crowd.seats(Variants.one(posts)))
+
+    def now(self) -> datetime:
+        """The community's now, or the clock's."""
+        return self.community.now or datetime.now(UTC)
+
+    def column(self, topic: str) -> int:
+        """The place of ``topic`` among the sensitive ones."""
+        if topic not in self.community.topics:
+            count = len(self.community.topics)
+            raise ParameterError(f"topic must be one of the {count} sensitive ones, got another.")
+        return self.community.topics.index(topic)
+
+    @cached_property
+    def left_out(self) -> LeftOut:
+        """Her seats, whole and without each post."""
+        return left_out(self.crowd, self.matrix, self.setting.m, self._salient)
+
+    @cached_property
+    def counter(self) -> TextCounter:
+        """Counts the words of drafts."""
+        return TextCounter(self.values.scorer)
+
+    @cached_property
+    def tops(self) -> BucketTops:
+        """Of each bucket what is strongest."""
+        return BucketTops(self.matrix)
+
+    @cached_property
+    def essential(self) -> PostMatrix:
+        """Few rows that stand for all her posts, also when others are added."""
+        if self.measure.space is not None:
+            return essential(self.matrix, self.setting.m)
+        posts = self.matrix
+        union = np.bitwise_or.reduce(posts.words, axis=0)[np.newaxis]
+        return PostMatrix(posts.buckets[:1], posts.strengths[:1], union)
+
+    @property
+    def seats(self) -> Seats:
+        """Where she stands, as numbers."""
+        return self.left_out.whole
+
+    @property
+    def _salient(self) -> NDArray[np.int64] | None:
+        """The words of the sensitive topics, for a measure that looks at words."""
+        if self.measure.space is not None:
+            return None
+        salient = self.community.scoring.header.salient or {}
+        return np.unique(np.concatenate([salient[topic] for topic in self.community.topics]))

@@ -1,0 +1,63 @@
+"""What a person may set: how she is scored, and when she wants to be told."""
+
+from dataclasses import dataclass
+
+from sottovoce.assess._alerts import HYSTERESIS
+from sottovoce.assess._ranking import BANDS
+from sottovoce.assess._setting import Setting as Risk
+from sottovoce.assess._time_bucket import Bucket
+from sottovoce.assess.measures._catalogue import MEASURES, Measure
+from sottovoce.errors import ParameterError
+from sottovoce.topics._space import Mode
+
+_WHOLE = 100
+
+
+@dataclass(frozen=True)
+class AdvisorSetting:
+    """How scores are made, and which bands raise an alert.
+
+    Attributes:
+        measure: its name, such as ``bow-dt``; ``Community.measures`` lists those at hand.
+        k: the share of a domain's topics that a broad interest covers (Definition 7).
+        m: how many time buckets a lasting interest covers (Definition 8).
+        bucket: the time bucket, ``1w``, ``10d`` or ``1mo``.
+        thresholds: percentages p; she is alerted when she enters or leaves the top p%.
+        hysteresis: she leaves the top p% only when more than p (1 + h)% stand as high as she does.
+        mode: ``corrected``, or ``paper`` for the formulas as printed.
+    """
+
+    measure: str = "bow-dt"
+    k: float = 0.3
+    m: int = 3
+    bucket: str = "1w"
+    thresholds: tuple[int, ...] = BANDS
+    hysteresis: float = HYSTERESIS
+    mode: Mode = "corrected"
+
+    def __post_init__(self) -> None:
+        if self.measure not in MEASURES:
+            raise ParameterError(f"measure must be one of {', '.join(MEASURES)}, got another.")
+        _ = self.risk, self.buckets
+        if not self.thresholds:
+            raise ParameterError("thresholds must be at least 1, got none.")
+        for percent in self.thresholds:
+            if not 0 < percent < _WHOLE:
+                raise ParameterError(f"a threshold must be > 0 and < 100 percent, got {percent}.")
+        # Written so that a NaN is refused too.
+        if not 0 <= self.hysteresis < float("inf"):
+            raise ParameterError(f"hysteresis must be >= 0, got {self.hysteresis}.")
+
+    @property
+    def risk(self) -> Risk:
+        """As the measures take it."""
+        return Risk(self.k, self.m, self.mode)
+
+    @property
+    def buckets(self) -> Bucket:
+        """The length of time by which posts are grouped."""
+        return Bucket.parse(self.bucket)
+
+    def how(self) -> Measure:
+        """The measure itself."""
+        return MEASURES[self.measure]

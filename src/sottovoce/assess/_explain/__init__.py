@@ -1,0 +1,1 @@
+"""Why a user stands where they stand: their posts and words by contribution."""

@@ -1,0 +1,331 @@
+"""Assessing files: posts in, ranks and state out, all or nothing.
+
+What is asked of an assessment, and whether a state allows it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from sottovoce._files import whole_file
+from sottovoce.assess._erase import Journey, Keeping
+from sottovoce.assess._ranking import rank_batches, write_ranks
+from sottovoce.assess._score import Scoring, named_spaces, plan_scoring
+from sottovoce.assess._setting import Setting
+from sottovoce.assess._time_bucket import Bucket
+from sottovoce.assess.measures._catalogue import Measure, chosen_measures
+from sottovoce.assess.state._header import M_KEPT, StateHeader, fingerprint_of
+from sottovoce.assess.state._parts import (
+    KeptState,
+    input_fingerprint,
+    load_state,
+    posts_fingerprint,
+    remove_unnamed,
+    save_state,
+    write_state,
+)
+from sottovoce.assess.state._state import State, check_apart
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.topics._bow import BagOfWords
+from sottovoce.topics._catalogue import Catalogue
+from sottovoce.topics._space import Mode, Space
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be ranked and how.
+
+    What is None is taken from the state, or has its default where there is no state yet; the mode
+    too, unless ``mode`` or ``setting`` names another than the default.
+    """
+
+    measures: tuple[str, ...]
+    setting: Setting = field(default_factory=Setting)
+    catalogue: Catalogue | None = None
+    spaces: tuple[Space, ...] = ()
+    topics: tuple[str, ...] | None = None
+    bucket: Bucket | None = None
+    kept: int | None = None
+    posts: bool | None = None
+    mode: Mode | None = None
+
+
+def scoring_for(header: StateHeader, spaces: Sequence[Space]) -> Scoring:
+    """How to score more posts for a state with this header; it must fit exactly."""
+    bow = BagOfWords()
+    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
+    if missing := sorted(set(header.spaces) - set(given)):
+        raise InputError(
+            f"the state holds strengths in {', '.join(missing)}: new posts need that model too; "
+            "give it (on the command line: --model)."
+        )
+    scoring = Scoring(
+        header.catalogue,
+        [given[name] for name in header.spaces],
+        words=None if header.salient is None else bow.scorer(header.catalogue),
+        bucket=header.bucket,
+        kept=header.kept,
+        mode=header.mode,
+        posts=header.posts,
+    )
+    header.check_same(scoring.header)
+    return scoring
+
+
+def new_scoring(request: Request, setting: Setting) -> tuple[dict[str, Measure], Scoring]:
+    """How to score the posts of a state that is not there yet."""
+    if request.catalogue is None:
+        raise ParameterError(
+            "a catalogue of topics is needed; give it (on the command line: --topics)."
+        )
+    return plan_scoring(
+        request.catalogue,
+        request.spaces,
+        request.measures,
+        bucket=request.bucket or Bucket(1, "w"),
+        kept=max(setting.m, request.kept or M_KEPT),
+        mode=setting.mode,
+        posts=bool(request.posts),
+    )
+
+
+def mode_asked(request: Request) -> Mode | None:
+    """The mode that was asked for by name."""
+    if request.mode is None and request.setting.mode != Setting().mode:
+        return request.setting.mode
+    return request.mode
+
+
+def held_measures(request: Request, held: State) -> dict[str, Measure]:
+    """The measures asked for, all of which the state must allow."""
+    if held.words is None and request.measures == ("all",):
+        chosen = chosen_measures(("all",), tuple(held.spaces))
+        return {name: each for name, each in chosen.items() if each.space is not None}
+    chosen = chosen_measures(request.measures, tuple(held.spaces))
+    if any(measure.space is None for measure in chosen.values()):
+        held.word_use()
+    return chosen
+
+
+def check_wishes(request: Request, header: StateHeader) -> None:
+    """Refuse what contradicts the state."""
+    if request.catalogue is not None and request.catalogue != header.catalogue:
+        raise InputError("the catalogue is not the one the state was made with; score anew.")
+    wishes = {
+        "bucket": (request.bucket, header.bucket),
+        "mode": (mode_asked(request), header.mode),
+        "number of buckets kept": (request.kept, header.kept),
+        "option to keep posts": (request.posts, header.posts),
+    }
+    for what, (asked, held) in wishes.items():
+        if asked is not None and asked != held:
+            raise InputError(
+                f"the state was made with the {what} {held}, got {asked}; score anew, or ask for "
+                f"{held}."
+            )
+
+
+class Assessment:
+    """The state of a community, and how it is updated and ranked.
+
+    What was kept of it is not read until somebody wants to know of all users: adding posts costs
+    what they cost.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        state_file: Path | None = None,
+        *,
+        keeping: Keeping | None = None,
+        to_save: bool = True,
+    ) -> None:
+        """With ``to_save`` the caller lets nobody else update the state, see ``files.only_one``.
+
+        Without, all of it is read at once, and may be updated meanwhile.
+        """
+        self._request = request
+        self._file = state_file
+        self._keeping = keeping
+        self._setting = request.setting
+        self._kept: KeptState | None = None
+        self._whole: State | None = None
+        if state_file is None or not state_file.exists():
+            self._setting = replace(request.setting, mode=mode_asked(request) or "corrected")
+            self.measures, scoring = new_scoring(request, self._setting)
+            self._scoring: Scoring | None = scoring
+            self.added = State(scoring.header)
+            """What came to the state since it was opened."""
+        else:
+            self._kept = KeptState.open(state_file) if to_save else None
+            self.added = State(self._kept.header) if self._kept else load_state(state_file)
+            self.measures = held_measures(request, self.added)
+            self._scoring = None
+            check_wishes(request, self.added.header)
+            self._setting = replace(request.setting, mode=self.added.header.mode)
+        self._check_m()
+
+    @property
+    def state(self) -> State:
+        """All that is known of all users."""
+        if self._kept is None:
+            return self.added
+        if self._whole is None:
+            self._whole = self._kept.load()
+            self._whole.fold(self.added)
+        return self._whole
+
+    @property
+    def users(self) -> int:
+        """How many users there are."""
+        if self._kept is None or self._whole is not None:
+            return len(self.state)
+        return self._kept.users_with(self.added)
+
+    @property
+    def posts(self) -> int:
+        """How many posts there are."""
+        return int(self.added.posts.sum()) + (0 if self._kept is None else self._kept.posts)
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        """Fingerprints of the files that were folded in."""
+        return self.added.inputs | (frozenset() if self._kept is None else self._kept.inputs)
+
+    @property
+    def setting(self) -> Setting:
+        """How strengths become risks, the state's mode included."""
+        return self._setting
+
+    @property
+    def scoring(self) -> Scoring:
+        """How posts are scored; it needs every model the state was made with."""
+        if self._scoring is None:
+            self._scoring = scoring_for(self.added.header, self._request.spaces)
+        return self._scoring
+
+    def fold(
+        self, posts: Path | None, batches: Iterable[pa.RecordBatch], how: object = None
+    ) -> bool:
+        """Fold in the posts of a file, unless these very bytes were folded in before.
+
+        Whether they were folded in now; if not, ``batches`` were not read. ``how`` they are read
+        decides with the rest whether a checkpoint is of the same work. Posts of no file are known
+        by what they hold; their batches can be read twice.
+        """
+        self._whole = None
+        if self._file is None and self._keeping is None:
+            self.scoring.fold(self.added, batches)
+            return True
+        mark = posts_fingerprint(batches) if posts is None else input_fingerprint(posts)
+        if mark in self.inputs:
+            return False
+        if self._keeping is None:
+            self.scoring.fold(self.added, batches)
+        else:
+            self._fold_keeping(self._keeping, batches, mark, how)
+        self.added.inputs |= {mark}
+        return True
+
+    def _fold_keeping(
+        self, keeping: Keeping, batches: Iterable[pa.RecordBatch], mark: str, how: object
+    ) -> None:
+        header, kept = self.scoring.header, self._kept
+        before = (
+            sorted(self.inputs),
+            [0, 0] if kept is None else [kept.users, kept.posts],
+            [len(self.added), int(self.added.posts.sum())],
+        )
+        journey = Journey(keeping, fingerprint_of(header.to_record(), before, mark, repr(how)))
+        found = journey.resumed()
+        if found is not None:
+            self.added = found[0]
+        journey.fold(self.scoring, self.added, batches, 0 if found is None else found[1])
+
+    def merge(self, part: Path) -> None:
+        """Fold in the state of another part of the posts."""
+        other = load_state(part)
+        check_apart(self.inputs, other.inputs)
+        self._whole = None
+        self.added.fold(other)
+
+    def ranks(self) -> Iterator[pa.RecordBatch]:
+        """One batch for each measure and topic."""
+        return rank_batches(
+            self.state, self.measures, topics=self._request.topics, setting=self._setting
+        )
+
+    def save(
+        self, out: Path | None, ranks: Sequence[pa.RecordBatch] | None = None
+    ) -> list[dict[str, object]]:
+        """Write ranks, if they are wanted, and state: both are finished before one gets its name.
+
+        ``ranks`` are given where they were worked out already. What was kept to resume from is
+        removed.
+        """
+        known = out is not None or ranks is not None
+        ranked = self._ranked(known=known)
+        try:
+            with ExitStack() as files:
+                if self._file is not None:
+                    files.enter_context(self._growing(self._file, ranked, known=known))
+                summary = []
+                if out is not None:
+                    named = files.enter_context(whole_file(out, private=True))
+                    summary = write_ranks(named, self.ranks() if ranks is None else ranks)
+        finally:
+            if self._file is not None:
+                remove_unnamed(self._file)
+        if self._keeping is not None:
+            self._keeping.checkpoint.clear()
+        if self._file is not None:
+            self._begin_from(self._file)
+        return summary
+
+    def pack(self) -> None:
+        """Bring the state into one file."""
+        if self._file is not None:
+            save_state(self._file, self.state, self._ranked(known=False))
+            self._begin_from(self._file)
+
+    def _begin_from(self, file: Path) -> None:
+        """What was added is kept now."""
+        if self._kept is None:
+            self._whole = self.added
+        self._kept = KeptState.open(file)
+        self.added = State(self._kept.header)
+
+    @contextmanager
+    def _growing(self, file: Path, ranked: Mapping[str, object], *, known: bool) -> Iterator[None]:
+        """Write the state, which gets its name as the block ends."""
+        if self._kept is None:
+            with whole_file(file, private=True) as temporary:
+                write_state(temporary, self.added, ranked)
+                yield
+        elif self.added.inputs or len(self.added) or ranked != self._kept.ranked:
+            whole = self.state if known else None
+            with self._kept.adding(self.added, ranked, whole):
+                yield
+        else:
+            yield
+
+    def _ranked(self, *, known: bool) -> Mapping[str, object]:
+        """How the state was last ranked, which alerts go by; ``known``: it is ranked now."""
+        if not known and self._kept is not None:
+            return self._kept.ranked
+        setting = self._setting
+        return {"measures": list(self.measures), "k": setting.k, "m": setting.m}
+
+    def _check_m(self) -> None:
+        kept, m = self.added.header.kept, self._setting.m
+        if any(measure.buckets for measure in self.measures.values()) and m > kept:
+            raise ParameterError(
+                f"m must be <= {kept}, the number of buckets the state keeps, got {m}; score anew "
+                "and keep more."
+            )
+
+
+__all__ = ["Assessment", "Request", "scoring_for"]

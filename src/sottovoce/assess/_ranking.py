@@ -1,0 +1,339 @@
+"""Ranks: the position at which a rational adversary finds each user.
+
+Choosing users to judge, so that all regions of a ranking are seen.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce._files import whole_file
+from sottovoce._notebook import html_table, text_table
+from sottovoce.assess._setting import Setting
+from sottovoce.assess.measures._catalogue import Measure
+from sottovoce.assess.measures._entropy import check_community
+from sottovoce.assess.state._state import State
+from sottovoce.corpus._frames import FrameLibrary, as_frame
+from sottovoce.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.assess._alerts import Alerts
+    from sottovoce.assess._explain.explanation import Explanation
+
+
+BANDS = (1, 5, 10)
+"""Top 1%, 5% and 10%."""
+REST = "rest"
+_NAMES = pa.array([*(f"top {percent}%" for percent in BANDS), REST], pa.string())
+_NAME = pa.dictionary(pa.int32(), pa.string())
+RANKS = pa.schema(
+    [
+        pa.field("measure", _NAME, nullable=False),
+        pa.field("user", pa.string(), nullable=False),
+        pa.field("topic", _NAME, nullable=False),
+        pa.field("score", pa.float64(), nullable=False),
+        pa.field("rank", pa.int64(), nullable=False),
+        pa.field("band", _NAME, nullable=False),
+    ]
+)
+
+
+def susceptibility(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The position of each user when all are ordered by decreasing score.
+
+    R-Susceptibility, section 2.4. Equal scores share the better position: 1, 2, 2, 4.
+    """
+    return _tied_positions(scores)[0]
+
+
+def users_at_least_as_exposed(scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """For each user the number of users whose score is at least hers, she included."""
+    return _tied_positions(scores)[1]
+
+
+def _tied_positions(
+    scores: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first and the last position of the users who score as she does, from 1."""
+    order = np.argsort(-scores, kind="stable")
+    ordered = scores[order]
+    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    ends = np.append(begins[1:], scores.size)
+    first, last = np.empty(scores.size, np.int64), np.empty(scores.size, np.int64)
+    first[order] = np.repeat(begins + 1, ends - begins)
+    last[order] = np.repeat(ends, ends - begins)
+    return first, last
+
+
+def band_numbers(scores: NDArray[np.float64]) -> NDArray[np.int32]:
+    """The place in ``BANDS`` of the narrowest band that holds each user; beyond the last: none.
+
+    A user is in the top p% when at most p% of all users score as high as she does or higher. So a
+    tie that reaches beyond the band is not in it: where all score alike nobody stands out, and
+    of 50 users none is in the top 1%.
+    """
+    at_least = users_at_least_as_exposed(scores)
+    # In whole numbers, so that 5% of 20 users are one.
+    return np.searchsorted(np.array(BANDS) * scores.size, at_least * 100, side="left").astype(
+        np.int32
+    )
+
+
+class RankedFrom(Protocol):
+    """What a ranking was made from, and can be asked about further."""
+
+    def explain(
+        self, user: str, topic: str, measure: str, *, without: Sequence[int], most: int
+    ) -> "Explanation":
+        """Why ``user`` stands where she stands."""
+        ...
+
+    def alerts(
+        self, *, bands: Sequence[int], hysteresis: float, out: str | PathLike[str] | None
+    ) -> "Alerts":
+        """Who entered or left a band since the last check."""
+        ...
+
+
+@dataclass(frozen=True, repr=False)
+class Ranking:
+    """Who stands out, by measure and topic: private, like the posts it was made from.
+
+    Printed it shows counts only; ``table``, ``of`` and ``to_frame`` name users.
+
+    >>> import sottovoce as sv
+    >>> community = sv.simulate(users=60, weeks=2, background_documents=1)
+    >>> ranking = sv.assess_posts(community.posts, topics=community.topics, measures="bow-dt")
+    >>> ranking
+    Ranking(users=60, measures=1, topics=5)
+    >>> ranking.of("bow-dt", "pregnancy").column_names
+    ['user', 'score', 'rank', 'band']
+    """
+
+    table: pa.Table
+    """measure, user, topic, score, rank, band."""
+    summary: tuple[dict[str, object], ...]
+    """How many users are in each band, by measure and topic."""
+    source: RankedFrom | None = field(default=None, compare=False)
+    """What it was made from, where that is known."""
+
+    @property
+    def users(self) -> int:
+        """How many users were ranked."""
+        return int(self.table.num_rows // len(self.summary))
+
+    def of(self, measure: str, topic: str) -> pa.Table:
+        """The ranking by one measure for one topic: user, score, rank, band; the first first."""
+        chosen = pc.and_(
+            pc.equal(self.table["measure"], measure), pc.equal(self.table["topic"], topic)
+        )
+        return self.table.filter(chosen).drop_columns(["measure", "topic"])
+
+    def explain(
+        self,
+        user: str,
+        topic: str,
+        *,
+        measure: str | None = None,
+        without: Sequence[int] = (),
+        most: int = 10,
+    ) -> "Explanation":
+        """Why ``user`` stands where she stands: her posts and words by what they add.
+
+        As ``sottovoce explain``. ``measure`` may be left out where there is only one; ``without``
+        are numbers of her posts, among all posts from 1: her rank had she not written them.
+        """
+        if self.source is None:
+            raise ParameterError(
+                "this ranking does not know its posts, so it cannot explain; rank them with "
+                "assess_posts."
+            )
+        return self.source.explain(
+            str(user), topic, self._measure(measure), without=without, most=most
+        )
+
+    def alerts(
+        self,
+        *,
+        top: Sequence[int] = BANDS,
+        hysteresis: float = 0.2,
+        out: str | PathLike[str] | None = None,
+    ) -> "Alerts":
+        """Who entered or left a band since the last check, by the measures of this ranking.
+
+        As ``sottovoce alerts``, which shares what it keeps beside the state: it needs a ranking
+        that was made with a ``state``. ``top`` are the bands to watch, in percent.
+        """
+        if self.source is None:
+            raise ParameterError(
+                "alerts need a state, which keeps who was in which band; give assess_posts a state."
+            )
+        return self.source.alerts(bands=top, hysteresis=hysteresis, out=out)
+
+    def to_frame(self, library: FrameLibrary = "arrow") -> Any:  # noqa: ANN401 - a frame of any library
+        """All ranks as a table of ``arrow``, or a frame of ``pandas`` or ``polars``."""
+        return as_frame(self.table, library)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write ``ranks.parquet``, readable by its owner only."""
+        with whole_file(Path(path), private=True) as temporary:
+            pq.write_table(self.table, temporary, compression="zstd")
+
+    def _measure(self, named: str | None) -> str:
+        ranked = list(dict.fromkeys(str(row["measure"]) for row in self.summary))
+        if named is None and len(ranked) > 1:
+            raise ParameterError(
+                f"measure must be one of {', '.join(ranked)}, by all of which users were ranked."
+            )
+        if named is not None and named not in ranked:
+            raise ParameterError(f"measure must be one of {', '.join(ranked)}, got {named!r}.")
+        return ranked[0] if named is None else named
+
+    def __repr__(self) -> str:
+        measures, topics = ({row[name] for row in self.summary} for name in ("measure", "topic"))
+        return f"Ranking(users={self.users}, measures={len(measures)}, topics={len(topics)})"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{text_table(self.summary)}"
+
+    def _repr_html_(self) -> str:
+        """Counts only: a notebook is easily shared."""
+        return html_table(self.summary)
+
+
+def rank(
+    state: State,
+    measures: Mapping[str, Measure],
+    *,
+    topics: Sequence[str] | None = None,
+    setting: Setting = Setting(),  # noqa: B008 - frozen
+) -> Ranking:
+    """Rank all users by each measure for each topic, by default the sensitive ones.
+
+    >>> from sottovoce.assess import Scoring, known_measures
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> scoring = Scoring(Catalogue((Topic("debt", ("loan",), "money", True),)), [BagOfWords()])
+    >>> import pyarrow as pa
+    >>> from sottovoce.corpus import open_posts
+    >>> rows = [("ada", "2024-01-01", "a loan"), ("ben", "2024-01-01", "the sea")]
+    >>> state = scoring.state_of(open_posts(rows))
+    >>> rank(state, {"bow": known_measures()["bow"]}).users
+    2
+    """
+    return ranking_of(rank_batches(state, measures, topics=topics, setting=setting))
+
+
+def ranking_of(ranks: Iterable[pa.RecordBatch], source: RankedFrom | None = None) -> Ranking:
+    """The ranking that consists of these batches, one for each measure and topic."""
+    batches = list(ranks)
+    table = pa.Table.from_batches(batches, RANKS).unify_dictionaries()
+    return Ranking(table, tuple(summary_of(batch) for batch in batches), source)
+
+
+def write_ranks(path: Path, batches: Iterable[pa.RecordBatch]) -> list[dict[str, object]]:
+    """Write ranks as Parquet, a measure and topic at a time; their summary."""
+    summary = []
+    with pq.ParquetWriter(path, RANKS, compression="zstd") as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            summary.append(summary_of(batch))
+    return summary
+
+
+def rank_batches(
+    state: State,
+    measures: Mapping[str, Measure],
+    *,
+    topics: Sequence[str] | None,
+    setting: Setting,
+) -> Iterator[pa.RecordBatch]:
+    """One batch for each measure and topic, the most exposed first and equals by their ids."""
+    check_community(len(state))
+    names = state.users.names().cast(pa.string())
+    by_name = pc.sort_indices(names).to_numpy().astype(np.int64)
+    for measure, method in measures.items():
+        for topic in chosen_topics(state, topics):
+            scores = method.score(state, topic, setting)
+            order = by_name[np.argsort(-scores[by_name], kind="stable")]
+            yield _ranked(measure, topic, names.take(pa.array(order)), scores[order])
+
+
+def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
+    """The topics called ``topics``, by default the sensitive ones."""
+    if topics is None:
+        topics = [topic.name for topic in state.header.catalogue.sensitive]
+        if not topics:
+            raise ParameterError(
+                "the catalogue names no sensitive topic; mark one, or name the topics to rank."
+            )
+    for topic in topics:
+        state.column(topic)
+    return topics
+
+
+def summary_of(batch: pa.RecordBatch) -> dict[str, object]:
+    """How many users are in each band, in a batch of one measure and topic."""
+    users = np.bincount(batch["band"].indices, minlength=len(_NAMES)).tolist()
+    measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
+    return {"measure": measure, "topic": topic, **dict(zip(_NAMES.to_pylist(), users, strict=True))}
+
+
+def _ranked(
+    measure: str, topic: str, users: pa.Array, scores: NDArray[np.float64]
+) -> pa.RecordBatch:
+    same = pa.array(np.zeros(scores.size, np.int32))
+    columns = [
+        pa.DictionaryArray.from_arrays(same, pa.array([measure])),
+        users,
+        pa.DictionaryArray.from_arrays(same, pa.array([topic])),
+        pa.array(scores),
+        pa.array(susceptibility(scores)),
+        pa.DictionaryArray.from_arrays(pa.array(band_numbers(scores)), _NAMES),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=RANKS)
+
+
+HEALTH_FORUM_BASE = 100.0
+QUERY_LOG_BASE = 1000.0
+"""The paper's bases for its two skewed data sources."""
+
+
+def sample_users(
+    users: Sequence[str], scores: ArrayLike, count: int, *, base: float, seed: int
+) -> NDArray[np.int64]:
+    """Places of ``count`` users, drawn one by one with probability proportional to base^score.
+
+    R-Susceptibility, section 5.1.2: users ordered by score, prefix sums of a^score, a uniform draw
+    in the total; whoever is drawn is out of the next draws. Instead of ``count`` passes each user
+    gets score ln(a) plus Gumbel noise and the highest are taken, which is the same law, in
+    logarithms, so that no a^score overflows. The sample does not depend on the order in which the
+    users are given; the places are in the order of drawing.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    _check(users, values, count, base)
+    order = np.lexsort((np.asarray(users, dtype=np.str_), -values))
+    noise = np.random.default_rng(seed).gumbel(size=len(values))
+    keys = values[order] * math.log(base) + noise
+    return np.asarray(order[np.argsort(-keys, kind="stable")[:count]], dtype=np.int64)
+
+
+def _check(users: Sequence[str], scores: NDArray[np.float64], count: int, base: float) -> None:
+    if scores.shape != (len(users),):
+        raise ParameterError(f"scores must be as many as users, {len(users)}, got {scores.shape}.")
+    if len(set(users)) < len(users):
+        raise ParameterError("users must differ; sample one topic and measure at a time.")
+    if not np.isfinite(scores).all():
+        raise ParameterError("scores must be finite; sample from a ranking by strength.")
+    if not 1 <= count <= len(users):
+        raise ParameterError(f"count must be 1 to {len(users)}, the users, got {count}.")
+    if not 1.0 <= base < math.inf:
+        raise ParameterError(f"base must be finite and >= 1, got {base}.")

@@ -1,0 +1,304 @@
+"""From posts to ranks in one call.
+
+From posts to state: a pure function of each batch, folded into what is there.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sottovoce._compiled import ahead, available_cores
+from sottovoce.assess._ranking import Ranking, rank
+from sottovoce.assess._setting import Setting
+from sottovoce.assess._time_bucket import Bucket, microseconds
+from sottovoce.assess.measures._catalogue import Measure, chosen_measures
+from sottovoce.assess.state._header import M_KEPT, StateHeader, fingerprint_of
+from sottovoce.assess.state._post_log import PostValues
+from sottovoce.assess.state._state import State
+from sottovoce.assess.state._words import WordUse
+from sottovoce.corpus._count import count_batches
+from sottovoce.corpus.read import open_posts
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.topics._bow import BagOfWords
+from sottovoce.topics._catalogue import Catalogue
+from sottovoce.topics._space import Mode, PostScorer, Space
+
+# Several pieces are under way at once; 32 MiB each is little, and stays near the processor.
+_STRENGTHS_AT_ONCE = 1 << 22
+
+
+class Scoring:
+    """How the posts of a community are turned into state: spaces, catalogue, buckets.
+
+    >>> from sottovoce.corpus import open_posts
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> scoring = Scoring(Catalogue((Topic("debt", ("loan",), "money"),)), [BagOfWords()])
+    >>> scoring.state_of(open_posts([("ada", "2024-01-01", "a loan")]))
+    State(users=1, posts=1, topics=1)
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        spaces: Sequence[Space],
+        *,
+        words: PostScorer | None = None,
+        bucket: Bucket = Bucket(1, "w"),  # noqa: B008 - frozen
+        kept: int = M_KEPT,
+        mode: Mode = "corrected",
+        posts: bool = False,
+    ) -> None:
+        named_spaces(spaces)
+        self.scorers = {space.name: space.scorer(catalogue, mode=mode) for space in spaces}
+        self._words = words
+        self.header = StateHeader(
+            catalogue=catalogue,
+            spaces={space.name: space.fingerprint for space in spaces},
+            salient=None if words is None else _salient(catalogue, words),
+            words=0 if words is None else len(words.vocabulary),
+            counted="" if words is None else _counted(words),
+            bucket=bucket,
+            kept=kept,
+            mode=mode,
+            posts=posts,
+        )
+
+    def fold(
+        self, state: State, batches: Iterable[pa.RecordBatch], *, threads: int | None = None
+    ) -> None:
+        """Fold posts (user, time, text) into ``state``."""
+        for _ in self.folding(state, batches, threads=threads):
+            pass
+
+    def folding(
+        self, state: State, batches: Iterable[pa.RecordBatch], *, threads: int | None = None
+    ) -> Iterator[int]:
+        """Fold posts into ``state``; after each batch, the number of its posts.
+
+        On several threads the next piece is read and scored while one is folded in.
+        """
+        self.header.check_same(state.header)
+        scored = self._scored(batches, threads)
+        posts = 0
+        for batch in scored if threads == 1 or available_cores() == 1 else ahead(scored):
+            rows = state.rows(batch.users)
+            state.count_posts(rows)
+            if batch.words is not None:
+                state.word_use().add_posts(rows, batch.words)
+            for name, space in state.spaces.items():
+                space.add_posts(rows, batch.buckets, batch.strengths[name])
+            if state.log is not None:
+                state.log.append(_post_values(batch, rows))
+            posts += rows.size
+            if batch.last:
+                yield posts
+                posts = 0
+
+    def _scored(
+        self, batches: Iterable[pa.RecordBatch], threads: int | None
+    ) -> Iterator["_ScoredBatch"]:
+        """What each batch says, whoever its users are, in pieces of bounded size."""
+        counter = _BatchCounter(self._all_scorers(), threads)
+        for batch, last in self._pieces(batches):
+            counts = counter.count(batch["text"])
+            yield _ScoredBatch(
+                last=last,
+                users=batch["user"],
+                times=batch["time"],
+                buckets=self.header.bucket.numbers(batch["time"]),
+                strengths={
+                    name: scorer.strengths(counts[_counted(scorer)], threads=threads)
+                    for name, scorer in self.scorers.items()
+                },
+                words=None if self._words is None else counts[_counted(self._words)],
+            )
+
+    def _pieces(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[pa.RecordBatch, bool]]:
+        """Batches cut so that no piece has too many strengths, and whether a batch ends with it."""
+        numbers = len(self.header.catalogue) * max(1, len(self.scorers))
+        rows = max(1, _STRENGTHS_AT_ONCE // numbers)
+        for batch in batches:
+            _check_posts(batch)
+            for first in range(0, max(1, batch.num_rows), rows):
+                yield batch.slice(first, rows), first + rows >= batch.num_rows
+
+    def state_of(self, batches: Iterable[pa.RecordBatch], *, threads: int | None = None) -> State:
+        """The state of these posts alone."""
+        state = State(self.header)
+        self.fold(state, batches, threads=threads)
+        return state
+
+    @property
+    def words(self) -> PostScorer:
+        """How salient words are counted."""
+        if self._words is None:
+            raise ParameterError("these measures do not look at which words were used.")
+        return self._words
+
+    def counts(self, scorer: PostScorer, texts: pa.Array) -> sparse.csr_array:
+        """The counts of some texts as ``scorer`` wants them."""
+        return next(count_batches([texts], scorer.vocabulary, scorer.rules))
+
+    def _all_scorers(self) -> list[PostScorer]:
+        return [*self.scorers.values(), *([] if self._words is None else [self._words])]
+
+
+class _ScoredBatch(NamedTuple):
+    """What some posts say: a pure function of them."""
+
+    last: bool
+    users: pa.Array
+    times: pa.Array
+    buckets: NDArray[np.int32]
+    strengths: dict[str, NDArray[np.float64]]
+    words: sparse.csr_array | None
+
+
+def _post_values(batch: _ScoredBatch, rows: NDArray[np.int64]) -> PostValues:
+    """The batch as a log of posts keeps it: a bit for each salient word of each post."""
+    bits = np.zeros((rows.size, 0), np.uint8)
+    if batch.words is not None:
+        bits = WordUse.of_incidence(batch.words).bits
+    return PostValues(rows, microseconds(batch.times), bits, batch.strengths)
+
+
+class _BatchCounter:
+    """Counts batch after batch by every vocabulary; scorers that count alike share the counts."""
+
+    def __init__(self, scorers: Iterable[PostScorer], threads: int | None) -> None:
+        self._next: list[pa.Array] = []
+        self._streams = {
+            _counted(scorer): count_batches(
+                iter(self._next.pop, None), scorer.vocabulary, scorer.rules, threads=threads
+            )
+            for scorer in scorers
+        }
+
+    def count(self, texts: pa.Array) -> dict[str, sparse.csr_array]:
+        counts = {}
+        for key, stream in self._streams.items():
+            # A stream asks for its next texts when it is asked for its next counts.
+            self._next.append(texts)
+            counts[key] = next(stream)
+        return counts
+
+
+def needed_spaces(measures: Mapping[str, Measure]) -> set[str]:
+    """The names of the vector spaces that ``measures`` need."""
+    return {measure.space for measure in measures.values() if measure.space is not None}
+
+
+def needs_words(measures: Mapping[str, Measure]) -> bool:
+    """Whether any of ``measures`` needs to know who has used which word."""
+    return any(measure.space is None for measure in measures.values())
+
+
+def _counted(scorer: PostScorer) -> str:
+    rules = scorer.rules
+    return fingerprint_of(
+        scorer.vocabulary.fingerprint,
+        rules.shortest,
+        sorted(rules.stop_words),
+        rules.stem,
+        rules.bigrams,
+    )
+
+
+def _salient(catalogue: Catalogue, words: PostScorer) -> dict[str, tuple[int, ...]]:
+    """The columns of each topic's words, in the form in which they are counted."""
+    form, column = words.rules.former(), words.vocabulary.column
+    found = {}
+    for topic in catalogue:
+        formed = (" ".join(form(word) or "" for word in term.split(" ")) for term in topic.words)
+        found[topic.name] = tuple(dict.fromkeys(column[term] for term in formed if term in column))
+        if not found[topic.name]:
+            raise InputError(
+                f"no salient word of the topic {topic.name!r} can occur in a text under the "
+                "rules by which words are counted; mend its words in the catalogue."
+            )
+    return found
+
+
+def _check_posts(batch: pa.RecordBatch) -> None:
+    """Refuse a batch that was not read by ``open_posts`` and lacks what that assures."""
+    for name in ("user", "time", "text"):
+        if name not in batch.schema.names:
+            raise InputError(f"posts must have the columns user, time and text, got no {name}.")
+        if missing := batch[name].null_count:
+            raise InputError(f"every post must have a {name}, got {missing} without one.")
+    for name in ("user", "text"):
+        kind = batch.schema.field(name).type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            raise InputError(f"the {name} of a post must be a string, got {kind}.")
+
+
+def named_spaces(spaces: Sequence[Space]) -> dict[str, Space]:
+    """Spaces by name; two of one name are refused, as one would hide the other."""
+    named = {space.name: space for space in spaces}
+    if len(named) < len(spaces):
+        raise ParameterError("give at most one model of each space, got several of one.")
+    return named
+
+
+def score(
+    posts: Any,  # noqa: ANN401 - a path or a data frame of any library, as open_posts takes it
+    space: Space | Sequence[Space],
+    catalogue: Catalogue,
+    *,
+    measures: Sequence[str] = ("all",),
+    topics: Sequence[str] | None = None,
+    k: float = 0.3,
+    m: int = 3,
+    bucket: str = "1w",
+    mode: Mode = "corrected",
+    threads: int | None = None,
+) -> Ranking:
+    """Rank the users of a community by how exposed they are on its sensitive topics.
+
+    ``posts`` are a path or a data frame with user, time and text; ``space`` is the adversary's
+    background knowledge, one model or several (the bag of words is always there); ``topics``
+    names those to rank by, the sensitive ones by default. `assess_posts` takes paths and column
+    names too, and its ranking explains.
+
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> rows = [("ada", "2024-01-01", "a loan"), ("ben", "2024-01-02", "the sea")]
+    >>> score(rows, BagOfWords(), Catalogue((Topic("debt", ("loan",), "money", True),))).users
+    2
+    """
+    setting = Setting(k, m, mode)
+    spaces = space if isinstance(space, Sequence) else (space,)
+    chosen, scoring = plan_scoring(
+        catalogue, spaces, measures, bucket=Bucket.parse(bucket), kept=max(m, M_KEPT), mode=mode
+    )
+    state = scoring.state_of(open_posts(posts), threads=threads)
+    return rank(state, chosen, topics=topics, setting=setting)
+
+
+def plan_scoring(
+    catalogue: Catalogue,
+    spaces: Sequence[Space],
+    measures: Sequence[str],
+    *,
+    bucket: Bucket = Bucket(1, "w"),  # noqa: B008 - frozen
+    kept: int = M_KEPT,
+    mode: Mode = "corrected",
+    posts: bool = False,
+) -> tuple[dict[str, Measure], Scoring]:
+    """The measures called ``measures``, and how to score posts for them and no more."""
+    bow = BagOfWords()
+    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
+    chosen = chosen_measures(measures, tuple(given))
+    needed = needed_spaces(chosen)
+    return chosen, Scoring(
+        catalogue,
+        [each for name, each in given.items() if name in needed],
+        words=bow.scorer(catalogue) if needs_words(chosen) else None,
+        bucket=bucket,
+        kept=kept,
+        mode=mode,
+        posts=posts,
+    )

@@ -1,0 +1,1 @@
+"""A mergeable sketch of a ranking: who stands first, in bounded memory."""

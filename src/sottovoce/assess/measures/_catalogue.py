@@ -1,0 +1,189 @@
+"""Every measure by its name: those of the paper, and those of other packages.
+
+Another package adds a measure by an entry point of the group ``sottovoce.measures`` that names a
+``Measure``; its name there is its name here.
+
+Scores on a grid: so that rounding does not decide between users who score alike.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.assess._setting import Setting
+from sottovoce.assess.measures import _differential_privacy as differential_privacy
+from sottovoce.assess.measures import _entropy as entropy
+from sottovoce.assess.measures._risks import (
+    domain_aware_risk,
+    domain_columns,
+    domain_time_aware_risk,
+    strength_risk,
+    time_aware_risk,
+)
+from sottovoce.assess.state._words import WordUse
+from sottovoce.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.assess.state._state import State
+
+
+BITS = 40
+# Beyond it numbers are no closer to one another than the grid's.
+_SPACED = 2.0 ** (52 - BITS)
+
+
+def on_grid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The nearest multiples of 2^-40.
+
+    Sums and differences of strengths that are equal on paper differ in their last bits, which
+    would part ties in ranks and bands: sqrt(0.2) - sqrt(0.05) and sqrt(0.05) are one number. The
+    grid is some thousand times coarser than these errors, so that of some thousand such ties one
+    may still be parted, and far finer than any difference that means something. Infinities and
+    numbers of 2^12 and more stay as they are.
+    """
+    near = np.abs(scores) < _SPACED
+    rounded = np.ldexp(np.rint(np.ldexp(np.where(near, scores, 0.0), BITS)), -BITS)
+    placed: NDArray[np.float64] = np.where(near, rounded, scores)
+    return placed
+
+
+ENTRY_POINTS = "sottovoce.measures"
+ALL = "all"
+Scores = NDArray[np.float64]
+Scoring = Callable[["State", str, Setting], Scores]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How users are scored from the state of a community.
+
+    ``space`` names the vector space whose strengths it needs; None: it needs which user has used
+    which word. ``buckets``: it needs the strengths of the ``m`` best time buckets.
+
+    >>> Measure(lambda state, topic, setting: state.posts.astype(float)).buckets
+    False
+    """
+
+    score: Scoring
+    space: str | None = None
+    buckets: bool = False
+
+
+def _words(risk: Callable[[WordUse, NDArray[np.int64]], Scores]) -> Measure:
+    return Measure(partial(_score_words, risk))
+
+
+def _score_words(
+    risk: Callable[[WordUse, NDArray[np.int64]], Scores],
+    state: "State",
+    topic: str,
+    _setting: Setting,
+) -> Scores:
+    return risk(state.word_use(), state.salient(topic))
+
+
+def _strength(space: str, state: "State", topic: str, _setting: Setting) -> Scores:
+    return strength_risk(state.strongest(space), state.column(topic))
+
+
+def _domain(space: str, state: "State", topic: str, setting: Setting) -> Scores:
+    strongest, column = state.strongest(space), state.column(topic)
+    inside = domain_columns(state.domains, column, with_itself=setting.mode == "paper")
+    return on_grid(domain_aware_risk(strongest[:, column], strongest[:, inside], k=setting.k))
+
+
+def _time(space: str, state: "State", topic: str, setting: Setting) -> Scores:
+    return on_grid(time_aware_risk(state.best(space, topic, setting.m)))
+
+
+def _domain_time(space: str, state: "State", topic: str, setting: Setting) -> Scores:
+    others = domain_columns(state.domains, state.column(topic), with_itself=False)
+    best, strongest = state.best(space, topic, setting.m), state.strongest(space)
+    return on_grid(domain_time_aware_risk(best, strongest[:, others], k=setting.k))
+
+
+MEASURES: Mapping[str, Measure] = {
+    "ent": _words(entropy.entropy_risk),
+    "diff-priv": _words(differential_privacy.differential_privacy_risk),
+    "bow": Measure(partial(_strength, "bow"), "bow"),
+    "bow-d": Measure(partial(_domain, "bow"), "bow"),
+    "bow-t": Measure(partial(_time, "bow"), "bow", buckets=True),
+    "bow-dt": Measure(partial(_domain_time, "bow"), "bow", buckets=True),
+    "w2v": Measure(partial(_strength, "w2v"), "w2v"),
+    "w2v-d": Measure(partial(_domain, "w2v"), "w2v"),
+    "w2v-t": Measure(partial(_time, "w2v"), "w2v", buckets=True),
+    "w2v-dt": Measure(partial(_domain_time, "w2v"), "w2v", buckets=True),
+    "lda": Measure(partial(_strength, "lda"), "lda"),
+    "lda-d": Measure(partial(_domain, "lda"), "lda"),
+    "lda-t": Measure(partial(_time, "lda"), "lda", buckets=True),
+    "lda-dt": Measure(partial(_domain_time, "lda"), "lda", buckets=True),
+    "voice": Measure(partial(_strength, "voice"), "voice"),
+    "voice-d": Measure(partial(_domain, "voice"), "voice"),
+    "voice-t": Measure(partial(_time, "voice"), "voice", buckets=True),
+    "voice-dt": Measure(partial(_domain_time, "voice"), "voice", buckets=True),
+    "ent-present": _words(entropy.entropy_risk_of_presence),
+    "diff-priv-present": _words(differential_privacy.differential_privacy_risk_of_presence),
+}
+PAPER_METHODS = tuple(MEASURES)[:14]
+
+
+def known_measures() -> dict[str, Measure]:
+    """Ours and those of other packages; a name of ours stays ours.
+
+    >>> known_measures()["lda-dt"].space
+    'lda'
+    """
+    return {**{name: _loaded(point) for name, point in _others().items()}, **MEASURES}
+
+
+def chosen_measures(names: Sequence[str], spaces: Sequence[str]) -> dict[str, Measure]:
+    """The measures called ``names``; ``all``: the paper's that ``spaces`` allow."""
+    if tuple(names) == (ALL,):
+        names = [name for name in PAPER_METHODS if MEASURES[name].space in {None, *spaces}]
+    if not names:
+        raise ParameterError("measures must name at least 1, got none.")
+    chosen = {name: _named(name) for name in names}
+    for name, measure in chosen.items():
+        if measure.space is not None and measure.space not in spaces:
+            raise ParameterError(
+                f"the measure {name} needs a model of the space {measure.space}, got none; "
+                f"train one with sottovoce topics train --space {measure.space} and give it "
+                "with --model to the command that scores the posts."
+            )
+    return chosen
+
+
+def _named(name: str) -> Measure:
+    """The measure of that name; of other packages' only this one is loaded."""
+    if name in MEASURES:
+        return MEASURES[name]
+    others = _others()
+    if name not in others:
+        known = ", ".join({**others, **MEASURES})
+        raise ParameterError(f"measure must be {ALL} or some of {known}, got {name!r}.")
+    return _loaded(others[name])
+
+
+def _others() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+
+
+def _loaded(point: EntryPoint) -> Measure:
+    try:
+        measure = point.load()
+    except Exception as error:  # a stranger's module may fail in any way
+        raise InputError(
+            f"the measure {point.name} cannot be loaded from {point.value} "
+            f"({type(error).__name__}); mend the package that names it, or uninstall it."
+        ) from error
+    if not isinstance(measure, Measure):
+        raise InputError(
+            f"the measure {point.name}, {point.value}, must be a sottovoce.assess.Measure, "
+            f"got a {type(measure).__name__}."
+        )
+    return measure

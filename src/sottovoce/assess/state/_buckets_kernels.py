@@ -1,0 +1,275 @@
+"""The compiled part of ``best_buckets``: insertion into sorted slots, and reading them."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce._compiled import Whole, kernel
+
+EMPTY = np.int32(np.iinfo(np.int32).min)
+NOWHERE = -1
+
+
+@kernel
+def fold(  # noqa: C901 - calls per cell cost more than the insertion itself
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    following: NDArray[np.int64],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    free: NDArray[np.int64],
+    kept: Whole,
+    users: NDArray[np.int64],
+    buckets: NDArray[np.int32],
+    strengths: NDArray[np.float64],
+    done: Whole,
+) -> Whole:
+    """Insert rows from ``done`` on; the row at which the slots gave out, or the number of rows.
+
+    Inserting a row twice changes nothing, so a row that was cut short is simply begun again.
+    """
+    topics = strengths.shape[1]
+    row_buckets, settled = np.empty(topics, np.int32), np.empty(topics, np.uint8)
+    for row in range(done, users.size):
+        user = users[row]
+        _settle(
+            slot_strengths,
+            slot_buckets,
+            start[user],
+            room[user],
+            kept,
+            buckets[row],
+            strengths[row],
+            row_buckets,
+            settled,
+        )
+        for topic in range(topics):
+            if settled[topic]:
+                continue
+            bucket, strength = buckets[row, topic], strengths[row, topic]
+            first, size = start[user], room[user]
+            place = size
+            for slot in range(size):
+                held = slot_buckets[first + slot, topic]
+                if held == bucket or held == EMPTY:  # noqa: SIM109, PLR1714 - a kernel
+                    place = slot
+                    break
+            if place < size:
+                held = slot_buckets[first + place, topic]
+                if held == bucket and slot_strengths[first + place, topic] >= strength:
+                    continue
+            elif size == kept:
+                place = size - 1
+            else:
+                if not _move(
+                    slot_strengths, slot_buckets, following, start, room, free, kept, user
+                ):
+                    return row
+                first = start[user]
+            while place > 0:
+                above = slot_strengths[first + place - 1, topic]
+                above_bucket = slot_buckets[first + place - 1, topic]
+                if above > strength or (above == strength and above_bucket < bucket):
+                    break
+                slot_strengths[first + place, topic] = above
+                slot_buckets[first + place, topic] = above_bucket
+                place -= 1
+            slot_strengths[first + place, topic] = strength
+            slot_buckets[first + place, topic] = bucket
+    return users.size
+
+
+@kernel
+def _settle(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    first: Whole,
+    size: Whole,
+    kept: Whole,
+    buckets: NDArray[np.int32],
+    strengths: NDArray[np.float64],
+    row_buckets: NDArray[np.int32],
+    settled: NDArray[np.uint8],
+) -> None:
+    """Mark the topics for which a post changes nothing, as most do once a user has many.
+
+    Loops over topics without a branch: the processor takes several at a time.
+    """
+    for topic in range(settled.size):
+        row_buckets[topic] = buckets[topic]
+        settled[topic] = buckets[topic] == EMPTY
+    if size == kept:
+        lasts, last_buckets = slot_strengths[first + size - 1], slot_buckets[first + size - 1]
+        for topic in range(settled.size):
+            last, last_bucket = lasts[topic], last_buckets[topic]
+            before = (last > strengths[topic]) | (
+                (last == strengths[topic]) & (last_bucket <= row_buckets[topic])
+            )
+            settled[topic] |= before & (last_bucket != EMPTY)
+    for slot in range(first, first + size):
+        held, held_buckets = slot_strengths[slot], slot_buckets[slot]
+        for topic in range(settled.size):
+            same = held_buckets[topic] == row_buckets[topic]
+            settled[topic] |= same & (held[topic] >= strengths[topic])
+
+
+@kernel
+def _move(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    following: NDArray[np.int64],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    free: NDArray[np.int64],
+    kept: Whole,
+    user: Whole,
+) -> bool:
+    """Give ``user`` a block of twice the size; whether there was one."""
+    old, size = start[user], room[user]
+    kind, kind_size = 0, 1
+    while kind_size <= size:
+        kind_size = min(2 * kind_size, kept)
+        kind += 1
+    if free[1 + kind] != NOWHERE:
+        new = free[1 + kind]
+        free[1 + kind] = following[new]
+    elif free[0] + kind_size <= len(slot_strengths):
+        new = free[0]
+        free[0] += kind_size
+    else:
+        return False
+    for slot in range(kind_size):
+        for topic in range(slot_strengths.shape[1]):
+            if slot < size:
+                slot_strengths[new + slot, topic] = slot_strengths[old + slot, topic]
+                slot_buckets[new + slot, topic] = slot_buckets[old + slot, topic]
+            else:
+                slot_buckets[new + slot, topic] = EMPTY
+    if size > 0:
+        following[old] = free[kind]
+        free[kind] = old
+    start[user], room[user] = new, kind_size
+    return True
+
+
+@kernel
+def in_order(
+    used: NDArray[np.int64], buckets: NDArray[np.int32], strengths: NDArray[np.float64]
+) -> bool:
+    """Whether the slots of each user are as they are kept: numbers, no gap, the best first."""
+    line, right = 0, True
+    for user in range(used.size):
+        for slot in range(line, line + used[user]):
+            for topic in range(strengths.shape[1]):
+                strength = strengths[slot, topic]
+                right &= (buckets[slot, topic] != EMPTY) & (strength == strength)  # noqa: PLR0124 - no NaN
+            if slot > line:
+                for topic in range(strengths.shape[1]):
+                    above, below = strengths[slot - 1, topic], strengths[slot, topic]
+                    earlier = buckets[slot - 1, topic] < buckets[slot, topic]
+                    right &= (above > below) | ((above == below) & earlier)
+        line += used[user]
+        if not right:
+            return False
+    return True
+
+
+@kernel
+def place(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    first: Whole,
+    sizes: NDArray[np.int64],
+    users: NDArray[np.int64],
+    used: NDArray[np.int64],
+    buckets: NDArray[np.int32],
+    strengths: NDArray[np.float64],
+) -> None:
+    """Give users who have no block one of ``sizes`` from ``first`` on, and copy their slots."""
+    line = 0
+    for number in range(users.size):
+        if used[number]:
+            start[users[number]], room[users[number]] = first, sizes[number]
+        for slot in range(sizes[number]):
+            for topic in range(slot_strengths.shape[1]):
+                if slot < used[number]:
+                    slot_strengths[first + slot, topic] = strengths[line + slot, topic]
+                    slot_buckets[first + slot, topic] = buckets[line + slot, topic]
+                else:
+                    slot_buckets[first + slot, topic] = EMPTY
+        first += sizes[number]
+        line += used[number]
+
+
+@kernel
+def close_gaps(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    order: NDArray[np.int64],
+) -> Whole:
+    """Move all blocks to the front, users in ``order`` of where theirs begin; the first free slot.
+
+    A block only moves down, and past none that is still to move.
+    """
+    end = 0
+    for user in order:
+        first = start[user]
+        if room[user] > 0:
+            start[user] = end
+            for slot in range(first, first + room[user]):
+                if slot > end:
+                    for topic in range(slot_strengths.shape[1]):
+                        slot_strengths[end, topic] = slot_strengths[slot, topic]
+                        slot_buckets[end, topic] = slot_buckets[slot, topic]
+                end += 1
+    return end
+
+
+@kernel
+def count_used(
+    slot_buckets: NDArray[np.int32],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    users: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """How many slots each of ``users`` has in use; as many for every topic."""
+    used = np.zeros(users.size, np.int64)
+    for place in range(users.size):
+        user = users[place]
+        while used[place] < room[user] and slot_buckets[start[user] + used[place], 0] != EMPTY:
+            used[place] += 1
+    return used
+
+
+@kernel
+def gather_best(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    topic: Whole,
+    found: NDArray[np.float64],
+) -> None:
+    """Copy the best strengths of each user into a row of ``found``."""
+    for user in range(len(found)):
+        for slot in range(min(found.shape[1], room[user])):
+            if slot_buckets[start[user] + slot, topic] == EMPTY:
+                break
+            found[user, slot] = slot_strengths[start[user] + slot, topic]
+
+
+@kernel
+def gather_strongest(
+    slot_strengths: NDArray[np.float64],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    found: NDArray[np.float64],
+) -> None:
+    """Copy the first slot of each user into a row of ``found``."""
+    for user in range(len(found)):
+        if room[user] > 0:
+            for topic in range(found.shape[1]):
+                found[user, topic] = slot_strengths[start[user], topic]

@@ -1,0 +1,272 @@
+"""What is kept of a community's posts: enough for every measure, whatever the number of posts.
+
+Which row of the state belongs to which user.
+"""
+
+import copy
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from sottovoce.assess.state._buckets import BestBuckets
+from sottovoce.assess.state._header import StateHeader
+from sottovoce.assess.state._post_log import PostLog, PostValues
+from sottovoce.assess.state._words import WordUse
+from sottovoce.errors import InputError, ParameterError, check_choice
+
+
+class UserIndex:
+    """User ids in order of first appearance; an id's place is its row."""
+
+    def __init__(self, names: pa.Array | None = None) -> None:
+        self._rows: dict[str, int] = {}
+        if names is not None:
+            self.rows(names)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def rows(self, names: pa.Array) -> NDArray[np.int64]:
+        """The row of each name; a name not seen before gets the next row."""
+        encoded = pc.dictionary_encode(names)
+        known = self._rows
+        # Only as many steps in Python as there are different users in the batch.
+        of_code = [known.setdefault(name, len(known)) for name in encoded.dictionary.to_pylist()]
+        codes = encoded.indices.to_numpy(zero_copy_only=False)
+        rows: NDArray[np.int64] = np.array(of_code, np.int64)[codes]
+        return rows
+
+    def row(self, name: str) -> int | None:
+        """The row of ``name``, None when she has none."""
+        return self._rows.get(name)
+
+    def names(self) -> pa.Array:
+        """The id of each row."""
+        return pa.array(list(self._rows), pa.large_string())
+
+
+class State:
+    """All that the measures need to know of each user.
+
+    Per user the number of her posts, which salient words she has used, and for each space and
+    topic her best time buckets. It never holds a text or a word's count.
+
+    >>> from sottovoce.assess import Scoring
+    >>> from sottovoce.corpus import open_posts
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> scoring = Scoring(Catalogue((Topic("debt", ("loan",), "money"),)), [BagOfWords()])
+    >>> scoring.state_of(open_posts([("ada", "2024-01-01", "a loan")]))
+    State(users=1, posts=1, topics=1)
+    """
+
+    def __init__(self, header: StateHeader) -> None:
+        self.header = header
+        self.users = UserIndex()
+        self.inputs: frozenset[str] = frozenset()
+        """Fingerprints of the files that were folded in."""
+        topics = len(header.catalogue)
+        self.spaces: Mapping[str, BestBuckets] = {
+            name: BestBuckets(topics, header.kept) for name in header.spaces
+        }
+        self.words = None if header.salient is None else WordUse(header.words)
+        self.log = PostLog(header) if header.posts else None
+        """The values of each post, where they are kept."""
+        self._posts = np.zeros(0, np.int64)
+        self._strongest: dict[str, NDArray[np.float64]] = {}
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+    def __repr__(self) -> str:
+        posts, topics = int(self.posts.sum()), len(self.header.catalogue)
+        return f"State(users={len(self)}, posts={posts}, topics={topics})"
+
+    @property
+    def posts(self) -> NDArray[np.int64]:
+        """How many posts each user has written."""
+        return self._posts[: len(self)]
+
+    @property
+    def domains(self) -> Sequence[str]:
+        """The domain of each topic."""
+        return [topic.domain for topic in self.header.catalogue]
+
+    def column(self, topic: str) -> int:
+        """The column of ``topic``."""
+        names = self.header.catalogue.names
+        check_choice("topic", topic, names)
+        return names.index(topic)
+
+    def word_use(self) -> WordUse:
+        """Which user has used which salient word."""
+        if self.words is None:
+            raise ParameterError(
+                "this state does not hold which words were used; score anew with ent or diff-priv."
+            )
+        return self.words
+
+    def supposing(self, row: int, words: NDArray[np.uint8], posts: int) -> "State":
+        """The same community, had the user of ``row`` used these words in so many posts."""
+        community = copy.copy(self)
+        community.words = self.word_use().replaced(row, words)
+        numbers = self._posts.copy()
+        numbers[row] = posts
+        community._posts = numbers  # noqa: SLF001 - a copy of this very object
+        return community
+
+    def salient(self, topic: str) -> NDArray[np.int64]:
+        """The columns of a topic's words in ``word_use``."""
+        self.column(topic)
+        return np.array((self.header.salient or {})[topic], np.int64)
+
+    def strongest(self, space: str) -> NDArray[np.float64]:
+        """Users x topics: the largest strength over all posts."""
+        if space not in self._strongest:
+            self._strongest[space] = self._space(space).strongest()
+        return self._strongest[space]
+
+    def best(self, space: str, topic: str, m: int) -> NDArray[np.float64]:
+        """Users x m: the strengths of each user's best time buckets."""
+        return self._space(space).best(self.column(topic), m)
+
+    def rows(self, names: pa.Array) -> NDArray[np.int64]:
+        """The row of each user, new ones admitted."""
+        rows = self.users.rows(names)
+        self._strongest = {}
+        if len(self) > self._posts.size:
+            grown = np.zeros(max(len(self), 2 * self._posts.size), np.int64)
+            grown[: self._posts.size] = self._posts
+            self._posts = grown
+        for space in self.spaces.values():
+            space.admit(len(self))
+        if self.words is not None:
+            self.words.admit(len(self))
+        return rows
+
+    def count_posts(self, rows: NDArray[np.int64], posts: NDArray[np.int64] | None = None) -> None:
+        """Count one post for each of ``rows``, or as many as ``posts`` says."""
+        np.add.at(self._posts, rows, 1 if posts is None else posts)
+
+    def fold(self, other: "State") -> None:
+        """Fold in another state of the same header."""
+        self.header.check_same(other.header)
+        check_apart(self.inputs, other.inputs)
+        everyone = np.arange(len(other))
+        rows = self.rows(other.users.names())
+        self.count_posts(rows, other.posts)
+        for name, space in self.spaces.items():
+            space.add_lines(rows, other.spaces[name].lines(everyone))
+        if self.words is not None:
+            self.words.add_bits(rows, other.word_use().bits)
+        if self.log is not None and other.log is not None:
+            posts = other.log.all()
+            self.log.append(posts._replace(users=rows[posts.users]))
+        self.inputs |= other.inputs
+
+    def selected(self, rows: NDArray[np.int64]) -> "State":
+        """The state of some users only, in the order of ``rows``."""
+        chosen = State(self.header)
+        chosen.inputs = self.inputs
+        new = chosen.rows(self.users.names().take(pa.array(rows)))
+        chosen.count_posts(new, self.posts[rows])
+        for name, space in self.spaces.items():
+            chosen.spaces[name].add_lines(new, space.lines(rows))
+        if chosen.words is not None:
+            chosen.words.add_bits(new, self.word_use().bits[rows])
+        if chosen.log is not None and self.log is not None:
+            chosen.log.append(_posts_of(self.log.all(), rows, len(self)))
+        return chosen
+
+    def add_post_values(self, posts: PostValues, buckets: NDArray[np.int32]) -> None:
+        """Fold in posts whose values are known; their users must have rows."""
+        self.count_posts(posts.users)
+        for name, space in self.spaces.items():
+            space.add_posts(posts.users, buckets, posts.strengths[name])
+        if self.words is not None:
+            self.words.add_posts_bits(posts.users, posts.words)
+        if self.log is not None:
+            self.log.append(posts)
+
+    def without_posts(self, user: str, times: Sequence[int]) -> "State":
+        """The state as if ``user`` had never posted at ``times`` (microseconds since 1970)."""
+        if self.log is None:
+            raise InputError(
+                "this state does not keep posts, so single ones cannot be deleted from it; score "
+                "anew with sottovoce assess --keep-posts, or without the post."
+            )
+        row = self.users.row(user)
+        posts = self.log.all()
+        hers = posts.take(np.flatnonzero(posts.users == row))
+        if missing := sum(time not in hers.times for time in set(times)):
+            raise InputError(f"the user has no post at {missing} of the times given.")
+        kept = hers.take(np.flatnonzero(~np.isin(hers.times, np.array(list(times), np.int64))))
+        others = self.without(user)
+        if kept.users.size:
+            new = others.rows(pa.array([user]))
+            instants = pa.array(kept.times).cast(pa.timestamp("us", "UTC"))
+            buckets = self.header.bucket.numbers(instants)
+            others.add_post_values(kept._replace(users=np.full(kept.users.size, new[0])), buckets)
+        return others
+
+    def without(self, user: str) -> "State":
+        """The state as if ``user`` had never posted; she must be in it."""
+        row = self.users.row(user)
+        if row is None:
+            raise InputError("the user is not in this state.")
+        return self.selected(np.delete(np.arange(len(self)), row))
+
+    def ordered(self) -> "State":
+        """The same with users in the order of their ids: equal posts give equal arrays."""
+        order = pc.sort_indices(self.users.names()).to_numpy().astype(np.int64)
+        return self.selected(order)
+
+    def _space(self, name: str) -> BestBuckets:
+        if name not in self.spaces:
+            raise ParameterError(
+                f"this state holds no strengths in the space {name}; score anew with a {name} "
+                "measure."
+            )
+        return self.spaces[name]
+
+
+def check_apart(first: frozenset[str], second: frozenset[str]) -> None:
+    """Refuse to fold two states together that were made from the same file."""
+    if repeated := len(first & second):
+        raise InputError(
+            f"the states overlap: {repeated} of their inputs are the same, so posts would be "
+            "counted twice."
+        )
+
+
+def _posts_of(posts: PostValues, rows: NDArray[np.int64], users: int) -> PostValues:
+    """The posts of some users, who get the rows 0, 1, 2 and so on."""
+    new = np.full(users, -1, np.int64)
+    new[rows] = np.arange(rows.size)
+    renumbered = posts._replace(users=new[posts.users])
+    return renumbered.take(np.flatnonzero(renumbered.users >= 0))
+
+
+def merge(first: State, second: State) -> State:
+    """The state of all posts from the states of two parts; neither is changed."""
+    merged = State(first.header)
+    merged.fold(first)
+    merged.fold(second)
+    return merged
+
+
+def merge_all(states: Sequence[State]) -> State:
+    """The state of all posts from the states of any number of parts.
+
+    >>> from sottovoce.assess import Scoring
+    >>> from sottovoce.corpus import open_posts
+    >>> from sottovoce.topics import BagOfWords, Catalogue, Topic
+    >>> scoring = Scoring(Catalogue((Topic("debt", ("loan",), "money"),)), [BagOfWords()])
+    >>> parts = [[("ada", "2024-01-01", "a loan")], [("ben", "2024-01-02", "the sea")]]
+    >>> merge_all([scoring.state_of(open_posts(part)) for part in parts])
+    State(users=2, posts=2, topics=1)
+    """
+    return reduce(merge, states)

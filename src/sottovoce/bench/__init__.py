@@ -1,1 +1,0 @@
-"""Ours and the peers: same work, same run."""

@@ -1,0 +1,90 @@
+"""All commands in one place."""
+
+from inspect import getdoc
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+import sottovoce
+from sottovoce.cli import (
+    advise,
+    assess,
+    audit,
+    corpus,
+    evaluate,
+    explain,
+    lab,
+    ledger,
+    loop,
+    rank_server,
+    release,
+    state,
+)
+from sottovoce.cli import rank_server as rank_edges
+from sottovoce.cli.learn._app import learn
+from sottovoce.cli.topics._app import topics
+
+app = typer.Typer(
+    name="sottovoce",
+    no_args_is_help=True,
+    # Typer's own traceback would show local variables, and these hold people's texts.
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo")(lab.demo)
+app.command("simulate")(corpus.simulate)
+app.command("describe")(corpus.describe)
+app.command("count")(corpus.count)
+app.command("evaluate")(evaluate.evaluate)
+app.command("assess")(assess.assess)
+app.command("explain")(explain.explain)
+app.command("alerts")(state.alerts)
+app.command("forget")(state.forget)
+app.command("advise")(advise.advise)
+app.command("release")(release.release)
+app.command("audit")(audit.audit)
+app.command("rank-server")(rank_server.rank_server)
+app.command("rank-edges")(rank_edges.rank_edges)
+app.add_typer(ledger.ledger, name="ledger")
+app.add_typer(learn, name="learn")
+app.add_typer(topics, name="topics")
+app.command("bench")(lab.bench)
+app.command("loop")(loop.loop)
+app.command("study")(lab.study)
+
+
+def _let_help_flow(commands: typer.Typer) -> None:
+    """Leave line breaks of help to the terminal, and brackets as they are: Rich would swallow them.
+
+    A docstring is broken for our editors; shown as it stands, every other line at 80 columns would
+    hold a few words only.
+    """
+    for command in commands.registered_commands:
+        paragraphs = (getdoc(command.callback) or "").split("\n\n")
+        command.help = escape("\n\n".join(" ".join(each.split()) for each in paragraphs))
+    for group in commands.registered_groups:
+        if group.typer_instance is not None:
+            _let_help_flow(group.typer_instance)
+
+
+_let_help_flow(app)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sottovoce {sottovoce.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and stop.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Assess, release and learn from private text. Nothing is sent that you did not ask to send."""

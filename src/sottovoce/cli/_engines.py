@@ -1,0 +1,183 @@
+"""Where the work is done: in this process, or on Apache Spark."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PosixPath
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+import typer
+
+from sottovoce.cli._options import finite, warn_about_rows
+from sottovoce.cli._output import progress, show_json, show_rows
+from sottovoce.errors import ParameterError, check_choice
+
+if TYPE_CHECKING:
+    from sottovoce.assess._job import Request
+    from sottovoce.cluster._release import SparkDocuments
+    from sottovoce.cluster._sketches import Precision
+    from sottovoce.corpus.read import ReadOptions
+    from sottovoce.release._inputs import ReleaseInputs
+
+
+ENGINES = ("embedded", "spark")
+RANK_KINDS = ("exact", "sketch")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/", re.ASCII)
+
+EngineOption = Annotated[
+    str, typer.Option("--engine", help="'embedded', or 'spark': on a cluster.")
+]
+MasterOption = Annotated[
+    str | None,
+    typer.Option("--master", help="Spark's: spark://HOST:PORT, yarn, ...; default: local[*]."),
+]
+SparkConfOption = Annotated[
+    list[str] | None, typer.Option("--spark-conf", help="A setting of Spark's, NAME=VALUE.")
+]
+PartitionsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--partitions", min=1, help="Parts that Spark cuts users into; default: 2 a core."
+    ),
+]
+RanksOption = Annotated[
+    str,
+    typer.Option("--ranks", help="'exact'; or 'sketch' on Spark: brackets, without any sorting."),
+]
+
+
+class Address(PosixPath):
+    """A path, or the address of something that Spark reads, kept as it was written."""
+
+    written: str
+
+    def __new__(cls, text: str | Path) -> Self:
+        self = super().__new__(cls, text)
+        self.written = str(text)
+        return self
+
+
+def address_of(path: Path) -> str:
+    """What Spark is to be told: an address as it is, a plain path with its folder spelt out."""
+    written = getattr(path, "written", str(path))
+    return written if _SCHEME.match(written) else str(Path(written).absolute())
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The options that choose where the work is done."""
+
+    name: str = "embedded"
+    master: str | None = None
+    settings: Sequence[str] = ()
+    partitions: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("engine", self.name, ENGINES)
+        given: dict[str, object] = {"--master": self.master, "--partitions": self.partitions}
+        given["--spark-conf"] = self.settings or None
+        for option, value in given.items():
+            if value is not None and not self.is_spark:
+                raise ParameterError(f"{option} needs --engine spark.")
+
+    @property
+    def is_spark(self) -> bool:
+        """Whether Spark does the work."""
+        return self.name == "spark"
+
+    def refuse(self, options: Mapping[str, object]) -> None:
+        """Refuse options that only one machine's engine has."""
+        for name, value in options.items():
+            if value:
+                raise ParameterError(f"{name} is not offered on Spark; use --engine embedded.")
+
+    @contextmanager
+    def session(self) -> Iterator[Any]:
+        """Spark, started for the block."""
+        from sottovoce.cluster._session import open_session  # noqa: PLC0415 - keeps --help fast
+
+        pairs = [written.partition("=") for written in self.settings]
+        if not all(name and sign for name, sign, _ in pairs):
+            raise ParameterError("--spark-conf must look like spark.executor.memory=1g.")
+        settings = {name: value for name, _, value in pairs}
+        with open_session(self.master, settings=settings) as session:
+            yield session
+
+
+def ledger_beside(corpus: Path) -> Path:
+    """The ledger of a corpus: beside it, so that every release meets the same; a link is it."""
+    if _SCHEME.match(getattr(corpus, "written", "")):
+        raise ParameterError(
+            "a corpus at an address has no place beside it; give the --ledger, on a file system "
+            "that the driver and all workers share."
+        )
+    from sottovoce.release._release_counts import ledger_of  # noqa: PLC0415 - keeps --help fast
+
+    return ledger_of(Path(corpus))
+
+
+@contextmanager
+def documents_on_spark(
+    engine: Engine, inputs: "ReleaseInputs", corpus: Path
+) -> "Iterator[SparkDocuments]":
+    """Documents counted on Spark, which stays up for the block to draw their noise."""
+    from sottovoce.cluster._release import counted_documents  # noqa: PLC0415 - keeps --help fast
+
+    address = address_of(corpus)
+    with (
+        engine.session() as session,
+        counted_documents(session, inputs, address) as documents,
+    ):
+        yield documents
+
+
+def rank_precision(kind: str, engine: Engine) -> "Precision | None":
+    """The option --ranks."""
+    check_choice("ranks", kind, RANK_KINDS)
+    if kind == "exact":
+        return None
+    if not engine.is_spark:
+        raise ParameterError("--ranks sketch needs --engine spark; one machine's are exact.")
+    from sottovoce.cluster._sketches import Precision  # noqa: PLC0415 - keeps --help fast
+
+    return Precision()
+
+
+def assess_on_spark(
+    engine: Engine,
+    request: "Request",
+    posts: Path | None,
+    out: Path,
+    reading: "ReadOptions",
+    precision: "Precision | None",
+    as_json: bool,
+) -> None:
+    """Rank on Spark, and show what one machine would show."""
+    from sottovoce.cluster._assess import SparkAssessPlan, assess_files  # noqa: PLC0415 - keeps --help fast
+
+    if posts is None or request.catalogue is None:
+        raise ParameterError("Spark needs posts and a catalogue: give POSTS and --topics.")
+    given = {"bucket": request.bucket} if request.bucket else {}
+    plan = SparkAssessPlan(
+        request.catalogue,
+        request.spaces,
+        request.measures,
+        request.topics,
+        request.setting,
+        kept=request.kept,
+        timezone=reading.timezone,
+        longest_text=reading.max_line_bytes,
+        partitions=engine.partitions,
+        precision=precision,
+        **given,
+    )
+    with progress("Scoring posts on Spark"), engine.session() as session:
+        done = assess_files(session, address_of(posts), address_of(out), plan, reading)
+    warn_about_rows(done)
+    if as_json:
+        facts = {"users": done.users, "posts": done.posts, "ranks": out}
+        show_json(finite({**facts, "bands": done.summary, "most_exposed": []}))
+        return
+    show_rows(f"{done.users:,} users, {done.posts:,} posts: users in each band", done.summary)
+    typer.echo(f"Ranks in Parquet, readable by you only: {out}")

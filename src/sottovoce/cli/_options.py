@@ -1,0 +1,231 @@
+"""Options and steps that the commands around an assessment share.
+
+Options and steps of commands that keep where they are: a state, a checkpoint, or both.
+
+Options for reading a corpus, shared by all commands that take one.
+
+Optional dependencies, as a command meets them.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from sottovoce.corpus.read import Format, ReadOptions
+from sottovoce.corpus.read._tally import Tallied
+from sottovoce.errors import InputError, MissingExtraError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sottovoce.assess._erase import Keeping
+    from sottovoce.assess._job import Assessment
+    from sottovoce.assess._setting import Setting
+    from sottovoce.assess._time_bucket import Bucket
+    from sottovoce.topics._catalogue import Catalogue
+    from sottovoce.topics._space import Mode, Space
+
+
+CheckpointOption = Annotated[
+    Path | None, typer.Option(help="Folder for what is done so far; guard it like the posts.")
+]
+CheckpointEveryOption = Annotated[
+    float, typer.Option(help="Seconds between two checkpoints; 0: after each batch.")
+]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")]
+
+
+def the_keeping(folder: Path | None, every_s: float, resume: bool) -> "Keeping | None":
+    """The options --checkpoint, --checkpoint-every and --resume."""
+    from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._erase import Keeping  # noqa: PLC0415 - keeps --help fast
+
+    if folder is None:
+        if resume:
+            raise ParameterError("--resume needs --checkpoint FOLDER, the one to go on from.")
+        return None
+    check_folder(folder)
+    return Keeping(folder, resume, every_s)
+
+
+def the_state(
+    state: Path | None, update: Path | None, posts: Path | None, out: Path | None
+) -> Path | None:
+    """The file of --state or --update."""
+    if update is None:
+        if state is None and out is None:
+            raise ParameterError("there is nothing to write: give --out, --state or --update.")
+        return state
+    if state is not None:
+        raise ParameterError("--update and --state both name the state; give one of them.")
+    if posts is None:
+        raise ParameterError("--update needs POSTS, the new ones.")
+    if not update.exists():
+        raise InputError(f"there is no state {update} to update; begin one with --state.")
+    return update
+
+
+@contextmanager
+def mentioning_resume(folder: Path | None) -> Iterator[None]:
+    """Say on the way out of a stopped command that it can go on."""
+    from sottovoce.cli import Stopped  # noqa: PLC0415 - it imports the commands
+
+    try:
+        yield
+    except Stopped:
+        if folder is not None and any(folder.glob("state-*")):
+            typer.echo("The same command with --resume goes on from the last checkpoint.", err=True)
+        raise
+
+
+FormatOption = Annotated[
+    str | None,
+    typer.Option("--format", help=f"{', '.join(Format)}; default: from the file's name."),
+]
+FieldsOption = Annotated[
+    str | None,
+    typer.Option("--fields", help="Our names for the file's columns: user=author,text=body."),
+]
+HeaderOption = Annotated[
+    str | None,
+    typer.Option("--header", help="Names of the columns of a file without a header: label,text."),
+]
+TimezoneOption = Annotated[
+    str, typer.Option("--timezone", help="Zone of times that carry none, such as Europe/Rome.")
+]
+LineLimitOption = Annotated[
+    int, typer.Option("--max-line-bytes", help="The longest line, or single text, that is read.")
+]
+EncodingOption = Annotated[str, typer.Option("--encoding", help="Of a text file.")]
+
+
+def read_options(
+    file_format: str | None,
+    fields: str | None,
+    header: str | None,
+    timezone: str,
+    encoding: str,
+    max_line_bytes: int,
+) -> ReadOptions:
+    """Turn the options of a command line into those of a reader."""
+    return ReadOptions(
+        format=cast("Format | None", file_format),
+        columns=_column_map(fields),
+        header=True if header is None else tuple(header.split(",")),
+        timezone=timezone,
+        encoding=encoding,
+        max_line_bytes=max_line_bytes,
+    )
+
+
+def skipped_rows(corpus: Tallied) -> dict[str, int]:
+    """What the last pass over ``corpus`` left out, by reason."""
+    return {str(reason): rows for reason, rows in corpus.tally.skipped.items()}
+
+
+def warn_about_rows(corpus: Tallied) -> None:
+    """Say on standard error what the last pass left out or repaired."""
+    tally = corpus.tally
+    for reason, rows in skipped_rows(corpus).items():
+        typer.echo(f"skipped {rows} of {tally.rows_read} rows: {reason}", err=True)
+    if tally.repaired:
+        typer.echo(f"repaired {tally.repaired} texts whose bytes were not valid", err=True)
+
+
+def _column_map(fields: str | None) -> dict[str, str | int]:
+    pairs = [pair.partition("=") for pair in fields.split(",")] if fields else []
+    if not all(name and sign and file_name for name, sign, file_name in pairs):
+        raise ParameterError("--fields must look like user=author,text=body.")
+    return {
+        name: int(file_name) if file_name.isdecimal() else file_name for name, _, file_name in pairs
+    }
+
+
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Turn a failed import of somebody else's module into what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of_import(error, extra) from None
+
+
+ModelOption = Annotated[
+    list[Path] | None,
+    typer.Option("--model", help="A model of topics train; lda and w2v measures need theirs."),
+]
+TopicsOption = Annotated[
+    Path | None, typer.Option("--topics", help="The catalogue of topics, in TOML.")
+]
+KOption = Annotated[
+    float, typer.Option("-k", help="Share of a domain that a broad interest covers.")
+]
+MOption = Annotated[
+    int, typer.Option("-m", help="Number of time buckets that a lasting interest covers.")
+]
+BucketOption = Annotated[
+    str | None, typer.Option("--bucket", help="Days, weeks or months: 1d, 1w (default), 1mo.")
+]
+ModeOption = Annotated[
+    str, typer.Option("--mode", help="'corrected', or 'paper': exactly what the paper prints.")
+]
+
+
+def the_setting(k: float, m: int, mode: str) -> "Setting":
+    """The options -k, -m and --mode."""
+    from sottovoce.assess._setting import Setting  # noqa: PLC0415 - keeps --help fast
+
+    return Setting(k, m, cast("Mode", mode))
+
+
+def the_mode(written: str | None) -> "Mode | None":
+    """The option --mode where none means the state's; ``the_setting`` checks it."""
+    return cast("Mode | None", written)
+
+
+def the_bucket(written: str | None) -> "Bucket | None":
+    """The option --bucket."""
+    from sottovoce.assess._time_bucket import Bucket  # noqa: PLC0415 - keeps --help fast
+
+    return None if written is None else Bucket.parse(written)
+
+
+def the_catalogue(path: Path | None) -> "Catalogue | None":
+    """The option --topics."""
+    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
+
+    return None if path is None else Catalogue.load(path)
+
+
+def the_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
+    """The option --model."""
+    if not paths:
+        return ()
+    with needs_extra("topics"):
+        from sottovoce.topics import load_model  # noqa: PLC0415 - keeps --help fast
+
+        return tuple(load_model(path) for path in paths)
+
+
+def fold_posts(assessment: "Assessment", posts: Path, reading: "ReadOptions") -> None:
+    """Fold a file of posts into the state, unless these very bytes are in it already."""
+    from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
+
+    opened = open_posts(posts, options=reading)
+    if assessment.fold(posts, opened, reading):
+        warn_about_rows(opened)
+    else:
+        typer.echo("these posts are in the state already: nothing was added", err=True)
+
+
+def finite(value: object) -> object:
+    """As JSON can hold it: the only user of a word scores infinity, which is null there."""
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,194 @@
+"""``sottovoce count``.
+
+``sottovoce describe``.
+
+``sottovoce simulate``.
+"""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli._options import (
+    EncodingOption,
+    FieldsOption,
+    FormatOption,
+    HeaderOption,
+    LineLimitOption,
+    TimezoneOption,
+    read_options,
+    skipped_rows,
+    warn_about_rows,
+)
+from sottovoce.cli._output import AsJson, progress, show_facts, show_json
+from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES, ReadOptions
+from sottovoce.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.corpus._vocabulary import Vocabulary
+    from sottovoce.corpus.words._rules import TokenRules
+
+
+def count(
+    corpus: Annotated[Path, typer.Argument(help="Texts, one row of counts each.")],
+    out: Annotated[Path, typer.Option(help="Folder for counts.npz and vocabulary.txt.")],
+    vocabulary: Annotated[
+        Path | None, typer.Option(help="Public word list; without one the data choose the words.")
+    ] = None,
+    min_texts: Annotated[int, typer.Option(min=1, help="Drop terms in fewer texts.")] = 1,
+    max_terms: Annotated[
+        int | None, typer.Option(min=1, help="Keep the most frequent terms.")
+    ] = None,
+    stop_words: Annotated[
+        str | None, typer.Option(help="'english', or a file with one word a line.")
+    ] = None,
+    stem: Annotated[str | None, typer.Option(help="Snowball stemmer, such as english.")] = None,
+    bigrams: Annotated[bool, typer.Option("--bigrams", help="Count neighbours too.")] = False,
+    shortest: Annotated[int, typer.Option(help="Shortest word, in characters.")] = 2,
+    file_format: FormatOption = None,
+    fields: FieldsOption = None,
+    header: HeaderOption = None,
+    encoding: EncodingOption = "utf-8",
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
+    as_json: AsJson = False,
+) -> None:
+    """Count the words of texts into a sparse matrix (scipy.sparse.load_npz reads it).
+
+    Example: sottovoce count community/posts.parquet --out counts --stop-words english
+    """
+    from sottovoce.corpus._count import count_to_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus._vocabulary import Vocabulary  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read import open_documents  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.words._rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
+
+    if vocabulary is not None and (max_terms is not None or min_texts != 1):
+        raise ParameterError("--min-texts and --max-terms choose words; --vocabulary gives them.")
+    rules = TokenRules(
+        shortest=shortest, stop_words=load_stop_words(stop_words), stem=stem, bigrams=bigrams
+    )
+    texts = open_documents(
+        corpus,
+        options=read_options(file_format, fields, header, "UTC", encoding, max_line_bytes),
+    )
+    given = None if vocabulary is None else _usable(Vocabulary.load(vocabulary), rules)
+    with progress("Counting words"):
+        written = count_to_folder(
+            texts, out, rules, vocabulary=given, min_texts=min_texts, max_terms=max_terms
+        )
+    warn_about_rows(texts)
+    facts = {
+        "texts": written.rows,
+        "terms": len(written.vocabulary),
+        "nonzero_counts": written.cells,
+        "words_chosen_by_the_data": written.vocabulary.data_dependent,
+        "folder": out,
+    }
+    if as_json:
+        show_json({**facts, "skipped": skipped_rows(texts), "repaired": texts.tally.repaired})
+    else:
+        show_facts("Counts", facts)
+
+
+def _usable(vocabulary: "Vocabulary", rules: "TokenRules") -> "Vocabulary":
+    """The list as the rules count it; says how many of its terms can never occur."""
+    usable = vocabulary.under(rules)
+    lost = len(vocabulary) - len(usable)
+    if lost:
+        listed = f"{lost} of the vocabulary's {len(vocabulary)} terms"
+        typer.echo(f"{listed} fall together or away under these rules", err=True)
+    return usable
+
+
+def describe(
+    posts: Annotated[Path, typer.Argument(help="Posts: user, time, text.")],
+    truth: Annotated[
+        Path | None, typer.Option(help="Truth to check against the posts: user, topic, ...")
+    ] = None,
+    file_format: FormatOption = None,
+    fields: FieldsOption = None,
+    header: HeaderOption = None,
+    timezone: TimezoneOption = "UTC",
+    encoding: EncodingOption = "utf-8",
+    max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
+    as_json: AsJson = False,
+) -> None:
+    """Describe a community in numbers: no word and no name is shown.
+
+    Example: sottovoce describe community/posts.parquet --truth community/truth.parquet
+    """
+    from sottovoce.corpus._summary import QUANTILES, summarise_posts  # noqa: PLC0415 - likewise
+    from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
+
+    options = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
+    corpus = open_posts(posts, options=options)
+    with progress("Reading posts"):
+        summary = asdict(summarise_posts(corpus))
+        coverage = {} if truth is None else _coverage(truth, posts, options)
+    weeks = summary.pop("posts_by_week")
+    spans = {
+        name: {
+            f"{share:.0%}": value for share, value in zip(QUANTILES, summary.pop(name), strict=True)
+        }
+        for name in ("posts_per_user", "words_per_post")
+    }
+    warn_about_rows(corpus)
+    if as_json:
+        by_week = {week.isoformat(): number for week, number in weeks.items()}
+        skips = {"skipped": skipped_rows(corpus), "repaired": corpus.tally.repaired}
+        show_json({**summary, **spans, "posts_by_week": by_week, **skips, **coverage})
+        return
+    shown = {name: _span(values) for name, values in spans.items()}
+    show_facts("Community", {**summary, "weeks": len(weeks), **shown, **coverage})
+
+
+def _coverage(truth: Path, posts: Path, options: ReadOptions) -> dict[str, int]:
+    from sottovoce.corpus.read import check_truth_against_posts, open_posts, read_truth  # noqa: PLC0415 - keeps --help fast
+
+    return check_truth_against_posts(
+        read_truth(truth), open_posts(posts, options=options)
+    )._asdict()
+
+
+def _span(values: dict[str, float]) -> str:
+    return ", ".join(f"{share}: {value:,.0f}" for share, value in values.items())
+
+
+def simulate(
+    folder: Annotated[Path, typer.Argument(help="Where to write the community.")],
+    users: Annotated[int, typer.Option(help="People in the community.")] = 1000,
+    weeks: Annotated[int, typer.Option(help="Weeks of history.")] = 26,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same files.")] = 0,
+    difficulty: Annotated[
+        str, typer.Option(help="very-easy, easy, default, hard or very-hard.")
+    ] = "default",
+    control: Annotated[
+        bool, typer.Option("--control", help="Personas that differ in name only.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a community with known personas.
+
+    Writes posts.parquet (user, time, text), truth.parquet (user, topic, persona, sensitive,
+    grade), background.parquet (text) and topics.toml.
+
+    Example: sottovoce simulate community --users 2000 --weeks 26 --seed 7
+    """
+    from sottovoce.corpus.simulate import SimulationParameters, difficulty_named, write_community  # noqa: PLC0415 - keeps --help fast
+
+    parameters = SimulationParameters(
+        users=users,
+        weeks=weeks,
+        seed=seed,
+        difficulty=difficulty_named(difficulty),
+        control=control,
+    )
+    with progress("Simulating a community"):
+        summary = asdict(write_community(folder, parameters))
+    if as_json:
+        show_json(summary)
+        return
+    personas = summary.pop("personas")
+    sensitive = ", ".join(summary.pop("sensitive_topics"))
+    show_facts("Simulated community", {**summary, "sensitive topics": sensitive, **personas})

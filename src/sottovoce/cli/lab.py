@@ -1,0 +1,281 @@
+"""``sottovoce study``.
+
+``sottovoce bench``.
+
+``sottovoce demo``.
+"""
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from sottovoce.cli._options import (
+    FieldsOption,
+    FormatOption,
+    HeaderOption,
+    needs_extra,
+    read_options,
+)
+from sottovoce.cli._output import AsJson, progress, show_json, show_rows, show_study
+from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
+from sottovoce.errors import ParameterError, check_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sottovoce.lab.bench._rows import BenchRow
+
+
+_OF_ONE_STUDY = {"half", "labels-column", "votes", "seconds"}
+
+
+def study(
+    name: Annotated[str, typer.Argument(help="'list', or a name that it shows.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for rows.json, the figures and report.html.")
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(help="complaints, news, simulated, or a file of documents: text, label."),
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(help="Repetitions behind each interval.")] = None,
+    documents: Annotated[int | None, typer.Option(help="How many documents to use.")] = None,
+    embedding: Annotated[
+        Path | None, typer.Option(help="Public word vectors, GloVe or word2vec.")
+    ] = None,
+    posts: Annotated[
+        Path | None, typer.Option(help="Assess studies: your own posts (user, time, text).")
+    ] = None,
+    truth: Annotated[
+        Path | None, typer.Option(help="Assess studies: who is sensitive (user, topic, ...).")
+    ] = None,
+    topics: Annotated[
+        Path | None, typer.Option(help="Assess studies: your catalogue of topics, in TOML.")
+    ] = None,
+    model: Annotated[
+        list[Path] | None, typer.Option(help="Assess studies: a model of `topics train`.")
+    ] = None,
+    half: Annotated[
+        str | None, typer.Option(help="assess-blogs: development (default), test or all users.")
+    ] = None,
+    labels_column: Annotated[
+        str | None, typer.Option(help="assess-blogs: the posts' column of topics, a;b;c.")
+    ] = None,
+    votes: Annotated[
+        list[Path] | None, typer.Option(help="Judges' votes, for assess-table-1; may be repeated.")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="scale: about how long to measure; default: 180.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
+    ] = False,
+    file_format: FormatOption = None,
+    fields: FieldsOption = None,
+    header: HeaderOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a table or figure of the papers anew, the paper's figures beside ours.
+
+    Example: sottovoce study release-figure-2 --out study --seeds 5
+    """
+    with needs_extra("all"):
+        from sottovoce.lab._options import StudyOptions  # noqa: PLC0415 - fast --help
+        from sottovoce.lab.studies import STUDIES, study_named  # noqa: PLC0415 - fast --help
+
+    if name == "list":
+        _show([{"study": key, "shows": each.title} for key, each in STUDIES.items()], as_json)
+        return
+    chosen = study_named(name)
+    read = read_options(file_format, fields, header, "UTC", "utf-8", DEFAULT_LINE_BYTES)
+    given = {
+        "data": data, "seeds": seeds, "documents": documents, "embedding": embedding,
+        "posts": posts, "truth": truth, "topics": topics, "model": model, "half": half,
+        "labels-column": labels_column, "votes": votes, "seconds": seconds,
+        "format": file_format, "fields": fields, "header": header,
+    }  # fmt: skip
+    _check_taken(name, {key for key, value in given.items() if value is not None}, chosen.takes)
+    options = StudyOptions(
+        seeds,
+        documents,
+        data,
+        read,
+        embedding,
+        quick,
+        votes=tuple(votes or ()),
+        posts=posts,
+        truth=truth,
+        topics=topics,
+        models=tuple(model or ()),
+        half=half,
+        labels_column=labels_column,
+        seconds=seconds,
+    )
+    with progress(f"Running study {name}"):
+        result = chosen.runner(options)
+    show_study(result, name=name, title=chosen.title, out=out, as_json=as_json)
+
+
+def _check_taken(name: str, given: set[str], taken: frozenset[str]) -> None:
+    """Refuse what only another study can mean, and say what else has no effect on this one."""
+    unused = sorted(given - taken)
+    for option in unused:
+        if option in _OF_ONE_STUDY:
+            raise ParameterError(f"{name} takes no --{option}; leave it out.")
+    if unused:
+        shown = ", ".join(f"--{option}" for option in unused)
+        typer.echo(f"{name} has no use for {shown}; it runs as without.", err=True)
+
+
+def _show(rows: list[dict[str, str]], as_json: bool) -> None:
+    if as_json:
+        show_json(rows)
+    else:
+        for row in rows:
+            typer.echo(f"{row['study']:<20}{row['shows']}")
+
+
+def _tokenize(megabytes: float) -> "list[BenchRow]":
+    from sottovoce.lab.bench.tokenize import bench_tokenize  # noqa: PLC0415 - keeps --help fast
+
+    rows = bench_tokenize(megabytes)
+    if not any(row["case"].startswith("complaints") for row in rows):
+        typer.echo("cfpb.jsonl is not in $SOTTOVOCE_DATA, so complaints are left out", err=True)
+    return rows
+
+
+def _noise(samples: float) -> "list[BenchRow]":
+    from sottovoce.lab.bench.noise import bench_noise  # noqa: PLC0415 - keeps --help fast
+
+    return bench_noise(int(samples))
+
+
+def _release(documents: float) -> "list[BenchRow]":
+    from sottovoce.lab.bench.release import bench_release  # noqa: PLC0415 - keeps --help fast
+
+    return bench_release(int(documents))
+
+
+def _assess(posts: float) -> "list[BenchRow]":
+    from sottovoce.lab.bench.assess import bench_assess  # noqa: PLC0415 - keeps --help fast
+
+    return bench_assess(int(posts))
+
+
+def _infer(posts: float) -> "list[BenchRow]":
+    from sottovoce.lab.bench.infer import bench_infer  # noqa: PLC0415 - keeps --help fast
+
+    return bench_infer(int(posts))
+
+
+def _paillier(values: float) -> "list[BenchRow]":
+    from sottovoce.lab.bench.paillier import bench_paillier  # noqa: PLC0415 - keeps --help fast
+
+    return bench_paillier(int(values))
+
+
+def _learn(words: float) -> "list[BenchRow]":
+    from sottovoce.lab.bench.learn import bench_learn  # noqa: PLC0415 - keeps --help fast
+
+    return bench_learn(int(words))
+
+
+def _federation(words: float) -> "list[BenchRow]":
+    from sottovoce.lab.bench.federation import bench_federation  # noqa: PLC0415 - keeps --help fast
+
+    return bench_federation(int(words))
+
+
+def _advise(posts: float) -> "list[BenchRow]":
+    from sottovoce.lab.bench.advise import bench_advise  # noqa: PLC0415 - keeps --help fast
+
+    return bench_advise(int(posts))
+
+
+class _Bench(NamedTuple):
+    """A bench: what runs it, and what its size means."""
+
+    run: "Callable[[float], list[BenchRow]]"
+    unit: str
+    size: float
+    smallest: float
+    extra: str = "release"
+
+
+BENCHES = {
+    "tokenize": _Bench(_tokenize, "megabytes of text", 100, 0.01),
+    "noise": _Bench(_noise, "samples", 1e8, 1000),
+    "release": _Bench(_release, "documents", 100_000, 100),
+    "infer": _Bench(_infer, "posts", 5000, 50, "topics"),
+    "assess": _Bench(_assess, "posts", 100_000, 1000, "topics"),
+    "paillier": _Bench(_paillier, "values", 4371, 64, "learn"),
+    "learn": _Bench(_learn, "words", 1000, 20, "learn"),
+    "federation": _Bench(_federation, "words", 1000, 20, "federation"),
+    "advise": _Bench(_advise, "posts", 20_000, 100, "web"),
+}
+_SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
+
+
+def bench(
+    name: Annotated[str, typer.Argument(help=f"Which bench: {', '.join(BENCHES)}.")],
+    size: Annotated[float | None, typer.Option(help=f"How much work: {_SIZES}.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare ours with its peers: same work, same run.
+
+    A ratio above 1 means ours is better. `make peers` installs the peers.
+
+    Example: sottovoce bench tokenize --json
+    """
+    check_choice("bench", name, BENCHES)
+    chosen = BENCHES[name]
+    with progress(f"Running bench {name}"), needs_extra(chosen.extra):
+        rows = chosen.run(_checked(chosen.size if size is None else size, chosen))
+    if as_json:
+        show_json(rows)
+        return
+    shown = [{key: value for key, value in row.items() if key != "bench"} for row in rows]
+    show_rows(f"bench {name}", shown)
+    for peer in dict.fromkeys(row["peer"] for row in rows if row["theirs"] is None):
+        typer.echo(f"{peer} is not installed; to compare with it: make peers")
+
+
+def _checked(size: float, chosen: _Bench) -> float:
+    if not chosen.smallest <= size < math.inf:
+        raise ParameterError(
+            f"--size must be at least {chosen.smallest:,g} {chosen.unit}, got {size:,g}."
+        )
+    return size
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the community and report.html.")] = Path(
+        "demo"
+    ),
+    users: Annotated[int, typer.Option(help="People in the community.")] = 1000,
+    weeks: Annotated[int, typer.Option(help="Weeks of history.")] = 26,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same community.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Run everything on a simulated community and write a report that opens offline.
+
+    A part whose libraries are not installed is left out, and that is said.
+
+    Example: sottovoce demo --out demo
+    """
+    from sottovoce.corpus.simulate import SimulationParameters  # noqa: PLC0415 - fast --help
+
+    parameters = SimulationParameters(users=users, weeks=weeks, seed=seed)
+    with needs_extra("all"):
+        from sottovoce.demo._demo import run_demo  # noqa: PLC0415 - fast --help
+    with progress("Simulating, counting, assessing, releasing, learning, drawing"):
+        made = run_demo(out, parameters)
+    for part, reason in made.left_out.items():
+        typer.echo(f"Left out: {part}: {reason}", err=True)
+    if as_json:
+        sizes = {"users": users, "weeks": weeks, "seed": seed}
+        show_json({"report": made.report, **sizes, "left_out": made.left_out})
+    else:
+        typer.echo(f"The report is in {made.report} (open it in a browser; it works offline).")

@@ -1,0 +1,1 @@
+"""``sottovoce learn``: its commands."""

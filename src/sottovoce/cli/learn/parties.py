@@ -1,0 +1,285 @@
+"""``sottovoce learn coordinator``, ``keyholder``, ``peer``, ``intermediary``: parties that run.
+
+``sottovoce learn init``.
+
+``sottovoce learn renew`` and ``sottovoce learn rotate``.
+"""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sottovoce.cli import Stopped
+from sottovoce.cli._options import needs_extra
+from sottovoce.cli._output import AsJson, show_json, show_line, show_rows
+from sottovoce.cli.learn._output import ConfigOption, check_asleep, loaded, party_progress
+from sottovoce.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.federation._config import Role, TrainingSettings
+    from sottovoce.federation._roster import Roster
+
+
+LogOption = Annotated[
+    Path | None,
+    typer.Option("--log", help="Append a line of JSON for each event; never private content."),
+]
+
+
+def coordinator(config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
+    """Run the coordinator, who adds up what it cannot read, until it is stopped.
+
+    Example: sottovoce learn coordinator --config together/coordinator/party.toml
+    """
+    _serve("coordinator", config, log, as_json=as_json)
+
+
+def keyholder(config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
+    """Run the key holder, who opens sums and nothing else, until it is stopped.
+
+    Example: sottovoce learn keyholder --config together/key-holder/party.toml
+    """
+    _serve("keyholder", config, log, as_json=as_json)
+
+
+def peer(config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
+    """Run a peer, who holds texts and shows them to nobody, until it is stopped.
+
+    Example: sottovoce learn peer --config together/ada/party.toml
+    """
+    _serve("peer", config, log, as_json=as_json)
+
+
+def intermediary(config: ConfigOption, log: LogOption = None, as_json: AsJson = False) -> None:
+    """Run the blind intermediary, who mixes what it cannot read, until it is stopped.
+
+    Example: sottovoce learn intermediary --config together/intermediary/party.toml
+    """
+    _serve("intermediary", config, log, as_json=as_json)
+
+
+def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> None:
+    # As little as tells of failed handshakes, which the log then has; the rest is dropped.
+    os.environ["GRPC_VERBOSITY"] = "INFO"
+    found = loaded(config)
+    with needs_extra("federation"):
+        from sottovoce.federation._transport.tls import handshakes_logged  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._party import ConfiguredParty  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._progress import opened_log  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._service import Service  # noqa: PLC0415 - fast --help
+
+    party = ConfiguredParty(found, role)
+    for warning in party.warnings:
+        typer.echo(f"{party.config.party.name}: {warning}", err=True)
+    with opened_log(log, party.config.party.name) as noted, handshakes_logged(noted):
+        try:
+            with Service(party, noted) as service:
+                name, address = party.config.party.name, party.entry.address
+                said = f"{name} listens at {address}. Stop it with Ctrl-C or SIGTERM."
+                show_line({"party": name, "address": address} if as_json else said)
+                with party_progress(service):
+                    service.wait()
+        except Stopped:
+            # A party that was asked to stop has done its duty; its journal has everything.
+            typer.echo(f"{party.config.party.name} has stopped.", err=True)
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(help="A new folder for all parties' folders.")],
+    peers: Annotated[int | None, typer.Option(help="How many hold texts.")] = None,
+    names: Annotated[str | None, typer.Option(help="What they are called: ada,ben,cy.")] = None,
+    mode: Annotated[
+        str, typer.Option(help="open: everybody gets the classifier; hidden: nobody does.")
+    ] = "open",
+    way: Annotated[
+        str, typer.Option(help="How sums are added up: masks, or packed (with a key holder).")
+    ] = "masks",
+    hosts: Annotated[
+        str | None,
+        typer.Option(help="Where parties listen, in the order shown; default: here."),
+    ] = None,
+    base_port: Annotated[
+        int | None, typer.Option(help="The first party's port; default: free ones.")
+    ] = None,
+    passphrase: Annotated[
+        str, typer.Option(help="Seal all keys: prompt, env:VARIABLE or file:PATH.")
+    ] = "none",  # noqa: S107 - the name of a source
+    days: Annotated[int, typer.Option(help="How long certificates hold.")] = 365,
+    key_bits: Annotated[int, typer.Option(help="Of Paillier keys, where there are any.")] = 3072,
+    allow_two: Annotated[
+        str | None,
+        typer.Option(help="With two peers each learns the other's sums: name that to accept it."),
+    ] = None,
+    intermediary: Annotated[
+        bool, typer.Option("--intermediary", help="Add a blind intermediary for rados.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a folder for each party: configuration, certificate, keys and the roster.
+
+    Example: sottovoce learn init together --names ada,ben,cy,dee --mode open
+    """
+    with needs_extra("federation"):
+        from sottovoce.federation._setup import SetupPlan, peer_names, set_up  # noqa: PLC0415 - fast --help
+
+    listed = peer_names(peers, _listed(names))
+    plan = SetupPlan(
+        listed,
+        _training(mode, way, key_bits, allow_two, len(listed), intermediary=intermediary),
+        hosts=tuple(_listed(hosts)),
+        base_port=base_port,
+        passphrase=passphrase,
+        days=days,
+    )
+    _show(folder, set_up(folder, plan), passphrase, as_json=as_json)
+
+
+def _training(
+    mode: str, way: str, key_bits: int, allow_two: str | None, peers: int, *, intermediary: bool
+) -> "TrainingSettings":
+    from sottovoce.federation._config import TrainingSettings, read_table  # noqa: PLC0415 - fast --help
+    from sottovoce.learn._paillier.keys import check_bits  # noqa: PLC0415 - fast --help
+    from sottovoce.learn._sums._fixed import ALLOW_TWO, FEWEST_PARTIES  # noqa: PLC0415 - fast --help
+
+    check_bits(key_bits)
+    if peers < FEWEST_PARTIES and allow_two != ALLOW_TWO:
+        raise ParameterError(
+            f"at least {FEWEST_PARTIES} peers are needed, got {peers}: of two, each learns the "
+            f'other\'s sums; accept that with --allow-two "{ALLOW_TWO}".'
+        )
+    given: dict[str, Any] = {
+        "mode": mode,
+        "way": way,
+        "key_bits": key_bits,
+        "allow_two": allow_two,
+        "intermediary": intermediary,
+    }
+    return read_table(given, TrainingSettings, "the options")
+
+
+def _listed(text: str | None) -> list[str]:
+    return [] if text is None else [each.strip() for each in text.split(",")]
+
+
+def _show(folder: Path, roster: "Roster", passphrase: str, *, as_json: bool) -> None:
+    from sottovoce.federation._roster import configured_role  # noqa: PLC0415 - fast --help
+
+    rows = [
+        {
+            "party": each.certificate_name,
+            "role": configured_role(each),
+            "listens at": each.address,
+        }
+        for each in roster
+    ]
+    sealed = passphrase != "none"  # noqa: S105 - the name of a source, no passphrase
+    if as_json:
+        parties = [
+            {
+                "name": each.certificate_name,
+                "role": configured_role(each),
+                "address": each.address,
+                "fingerprint": each.fingerprint,
+                "config": folder / each.certificate_name / "party.toml",
+            }
+            for each in roster
+        ]
+        show_json({"folder": folder, "sealed": sealed, "parties": parties})
+        return
+    show_rows(f"parties in {folder}", rows)
+    kept = "sealed with your passphrase" if sealed else "not sealed: only mode 0600 protects them"
+    typer.echo(f"Keys are {kept}. What to copy where is in {folder / 'README.txt'}.")
+
+
+AuthorityOption = Annotated[
+    Path | None, typer.Option(help="The folder `authority` that `learn init` wrote.")
+]
+DaysOption = Annotated[int, typer.Option(help="How long the certificate holds.")]
+PassphraseOption = Annotated[
+    str,
+    typer.Option(help="Of the authority's key: none, prompt, env:VARIABLE or file:PATH."),
+]
+
+
+def renew(
+    certificate: Annotated[Path, typer.Argument(help="A party's certificate.pem.")],
+    authority: AuthorityOption = None,
+    days: DaysOption = 365,
+    passphrase: PassphraseOption = "none",  # noqa: S107 - the name of a source
+    as_json: AsJson = False,
+) -> None:
+    """Give a certificate a new end; its key stays.
+
+    Parties know each other by their certificates' fingerprints: the roster beside the certificate
+    and the authority's are rewritten, and everybody needs the new one.
+
+    Example: sottovoce learn renew ada/certificate.pem --authority authority
+    """
+    with needs_extra("federation"):
+        from sottovoce.federation import _setup as setup  # noqa: PLC0415 - fast --help
+        from sottovoce.federation._certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
+        from sottovoce.federation._config import ROSTER_FILE  # noqa: PLC0415 - fast --help
+
+    folder = _given(authority)
+    signer = setup.load_authority(folder, passphrase=passphrase)
+    rosters = [folder / ROSTER_FILE, certificate.parent / ROSTER_FILE]
+    renewed = setup.renew(certificate, signer, rosters, days=days)
+    left = round(days_left(renewed))
+    if as_json:
+        show_json({"certificate": certificate, "days": left, "fingerprint": fingerprint(renewed)})
+        return
+    typer.echo(f"{certificate} holds for {left} days.")
+    typer.echo(f"Give {rosters[0]} to every party, and restart them all.")
+
+
+def rotate(
+    what: Annotated[str, typer.Argument(help="identity, paillier, journal or tls.")],
+    config: ConfigOption,
+    authority: AuthorityOption = None,
+    days: DaysOption = 365,
+    key_bits: Annotated[int, typer.Option(help="Of a new Paillier key.")] = 3072,
+    passphrase: PassphraseOption = "none",  # noqa: S107 - the name of a source
+    as_json: AsJson = False,
+) -> None:
+    """Replace one of a party's keys by a fresh one; stop the party first.
+
+    A new identity or TLS key changes the roster: everybody needs the new roster.toml. What was
+    hidden under an old Paillier key can be asked no more.
+
+    Example: sottovoce learn rotate identity --config ada/party.toml
+    """
+    with needs_extra("federation"):
+        from sottovoce.federation import _setup as setup  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._journal_key import rotate_journal  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._party import JOURNAL_FILE  # noqa: PLC0415 - fast --help
+
+    found = loaded(config)
+    check_asleep(found)
+    if what not in setup.ROTATED:
+        known = ", ".join(setup.ROTATED)
+        raise ParameterError(f"what to rotate must be one of {known}, got {what!r}.")
+    changed = what in ("identity", "tls")
+    if what == "tls":
+        signer = setup.load_authority(_given(authority), passphrase=passphrase)
+        setup.rotate_tls(found, signer, days=days)
+    elif what == "identity":
+        setup.rotate_identity(found)
+    elif what == "paillier":
+        setup.rotate_paillier(found, key_bits)
+    else:
+        rotate_journal(found, found.path(found.party.store) / JOURNAL_FILE)
+    if as_json:
+        show_json({"rotated": what, "party": found.party.name, "roster_changed": changed})
+        return
+    typer.echo(f"{found.party.name} has a new {what} key.")
+    if changed:
+        roster = found.path(found.party.roster)
+        typer.echo(f"Give {roster} to every party, and restart them all.")
+
+
+def _given(authority: Path | None) -> Path:
+    if authority is None:
+        raise ParameterError("give --authority: the folder with the authority's ca.pem and ca.key.")
+    return authority

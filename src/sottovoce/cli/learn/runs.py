@@ -1,0 +1,238 @@
+"""``sottovoce learn train``, ``evaluate`` and ``status``.
+
+``sottovoce learn classify`` and ``sottovoce learn transcript``.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sottovoce._files import refuse_overlap, whole_file
+from sottovoce.cli._options import needs_extra
+from sottovoce.cli._output import AsJson, show_facts, show_json, show_rows
+from sottovoce.cli.learn._output import (
+    ConfigOption,
+    WaitOption,
+    loaded,
+    show_summary,
+    standing,
+    wait_for_start,
+    watched_progress,
+)
+from sottovoce.errors import ParameterError
+
+_SHORT = 12
+_NOTHING_HELD_OUT = (
+    "Nothing was held out: these are the documents it was trained on, and new ones will fare "
+    "worse. Set held_out = 0.2 in [training] of the coordinator's party.toml, and train again."
+)
+
+
+def train(
+    config: ConfigOption,
+    wait: WaitOption = 0,
+    without_lost: Annotated[
+        bool,
+        typer.Option("--without-lost", help="Begin again without peers that are lost on the way."),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask the running coordinator to train, wait, and show what it cost and who learns what.
+
+    What is trained stands in [training] and [features] of the coordinator's party.toml. With
+    --without-lost a sum may be opened twice, with and without a lost peer: the difference is that
+    peer's own part. The summary says who was lost.
+
+    Example: sottovoce learn train --config together/coordinator/party.toml
+    """
+    request = {"do": "train", "without_lost": without_lost}
+    done = watched(config, request, "Training", wait=wait)
+    if as_json:
+        show_json(done)
+    else:
+        show_summary(done)
+
+
+def evaluate(
+    config: ConfigOption,
+    rows: Annotated[
+        int, typer.Option(help="Hidden mode: how many rows of each peer are asked for.")
+    ] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Count over all peers' held-out documents which labels were right; only the sum is opened.
+
+    How many are held out stands in [training] of the coordinator's party.toml; if none are, those
+    that were trained on are counted.
+
+    Example: sottovoce learn evaluate --config together/coordinator/party.toml
+    """
+    done = watched(config, {"do": "evaluate", "rows": rows}, "Evaluating")
+    if as_json:
+        show_json(done)
+        return
+    show_facts(
+        "evaluation over all peers",
+        {"rows": done["rows"], "right": done["right"], "accuracy": done["accuracy"]},
+    )
+    columns = [*done["labels"], "undecided"]
+    show_rows(
+        "documents by label (down) and what they were called (across)",
+        [
+            {"label": label, **dict(zip(columns, counts, strict=True))}
+            for label, counts in zip(done["labels"], done["counts"], strict=True)
+        ],
+    )
+    if not done["held_out"]:
+        typer.echo(_NOTHING_HELD_OUT)
+
+
+def status(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) -> None:
+    """Show how a party and its runs stand, whether it runs or not.
+
+    Example: sottovoce learn status --config together/ada/party.toml
+    """
+    found = told(config, {"do": "status"}, wait=wait)
+    if as_json:
+        show_json(found)
+        return
+    show_facts(
+        found["party"],
+        {
+            "role": found["role"],
+            "running": found["running"],
+            "listens at": found["address"],
+            "certificate ends in": f"{found['certificate_days']:g} days",
+            "keys sealed": found["keys_sealed"],
+            **{f"warning {at}": text for at, text in enumerate(found["warnings"], start=1)},
+        },
+    )
+    if not found["runs"]:
+        typer.echo("It has taken part in no run yet.")
+        return
+    show_rows("runs, the oldest first", [_run_row(run) for run in found["runs"]])
+    for run in found["runs"]:
+        if ended := run["ended"]:
+            typer.echo(f"{_name(run)} was ended by {ended['by']}: {ended['sentence']}")
+
+
+def _run_row(run: Mapping[str, Any]) -> dict[str, object]:
+    running = run["status"] == "running" and "bytes_sent" in run
+    return {
+        "run": _name(run),
+        "begun (UTC)": f"{run['begun'][:10]} {run['begun'][11:16]}",
+        "kind": f"{run['kind']}, {run['mode']}",
+        "status": standing(run) if running else run["status"],
+    }
+
+
+def _name(run: Mapping[str, Any]) -> str:
+    return str(run["run"])[:_SHORT]
+
+
+def watched(config: Path, request: Mapping[str, Any], title: str, *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
+    """Ask a running party for a run; show how it stands; its summary."""
+    found = loaded(config)
+    wait_for_start(found, wait)
+    with needs_extra("federation"):
+        from sottovoce.federation.party._control import ask  # noqa: PLC0415 - fast --help
+
+    done: Mapping[str, Any] = {}
+    with watched_progress(title) as line:
+        for done in ask(found.path(found.party.store), request):
+            if "progress" in done:
+                line.show(done["progress"])
+    return done["value"]
+
+
+def told(config: Path, request: Mapping[str, Any], *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
+    """What a party says, or its journal where it does not run."""
+    found = loaded(config)
+    wait_for_start(found, wait)
+    with needs_extra("federation"):
+        from sottovoce.federation.party._control import NotRunningError, asked  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._offline import answer_offline  # noqa: PLC0415 - fast --help
+
+    try:
+        return asked(found.path(found.party.store), request)
+    except NotRunningError:
+        return answer_offline(found, request)
+
+
+_FORMATS = ("csv", "jsonl")
+
+
+def classify(
+    texts: Annotated[Path, typer.Argument(help="A file of texts, as the peer's own is written.")],
+    config: ConfigOption,
+    out: Annotated[
+        Path | None, typer.Option(help="Where labels go (.csv or .jsonl); else they are printed.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Label each text with the latest classifier; texts stay on this machine.
+
+    In the open mode the peer does it by itself. In the hidden mode it asks coordinator and key
+    holder, who learn how many rows there are; the number of rows is limited.
+
+    Example: sottovoce learn classify new.csv --config together/ada/party.toml --out labels.csv
+    """
+    refuse_overlap([out], [texts])
+    kind = _format(out)
+    found = told(config, {"do": "classify", "file": str(texts.absolute())})
+    rows = [{"row": at, "label": label} for at, label in enumerate(found["labels"])]
+    if out is not None:
+        with whole_file(out, private=True) as part:
+            part.write_text(_written(rows, kind), encoding="utf-8")
+    if as_json:
+        show_json({"labels": found["labels"], "out": out, "run": found["run"]})
+    elif out is None:
+        typer.echo(_written(rows, "csv"), nl=False)
+    else:
+        typer.echo(f"Wrote {len(rows):,} labels to {out}.")
+
+
+def transcript(
+    config: ConfigOption,
+    run: Annotated[str | None, typer.Option(help="One run, by the beginning of its name.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show exactly what a party has sent and received, each message in plain words.
+
+    Example: sottovoce learn transcript --config together/ada/party.toml
+    """
+    lines = told(config, {"do": "transcript", "run": run})
+    if as_json:
+        show_json(lines)
+    elif not lines:
+        typer.echo("It has sent and received nothing yet.")
+    else:
+        show_rows("every message, the oldest first", [_message_row(line) for line in lines])
+
+
+def _message_row(line: Mapping[str, Any]) -> dict[str, object]:
+    fields = ", ".join(f"{name} ({shape})" for name, shape in line["fields"].items())
+    time = f"{line['time'][:10]} {line['time'][11:19]}"
+    return {"time (UTC)": time, "what": line["words"], "fields": fields or None}
+
+
+def _format(out: Path | None) -> str:
+    kind = "csv" if out is None else out.suffix.removeprefix(".").lower()
+    if kind not in _FORMATS:
+        raise ParameterError(f"--out must end in .{' or .'.join(_FORMATS)}, got {out}.")
+    return kind
+
+
+def _written(rows: Sequence[Mapping[str, object]], kind: str) -> str:
+    if kind == "jsonl":
+        return "".join(json.dumps(row) + "\n" for row in rows)
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, ("row", "label"), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()

@@ -1,0 +1,138 @@
+"""``sottovoce alerts``.
+
+``sottovoce forget``.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce._files import only_one
+from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
+from sottovoce.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.assess._alerts import Alerts
+
+
+def alerts(
+    state: Annotated[Path, typer.Argument(help="State of a community, from assess --state.")],
+    measure: Annotated[
+        str | None, typer.Option(help="By these measures; default: as last ranked.")
+    ] = None,
+    topic: Annotated[
+        list[str] | None, typer.Option(help="For this topic; default: the sensitive ones.")
+    ] = None,
+    k: Annotated[
+        float | None,
+        typer.Option(
+            "-k", help="Share of a domain that a broad interest covers; default: as last ranked."
+        ),
+    ] = None,
+    m: Annotated[
+        int | None,
+        typer.Option(
+            "-m",
+            help="Number of time buckets that a lasting interest covers; default: as last ranked.",
+        ),
+    ] = None,
+    top: Annotated[str, typer.Option(help="The bands to watch, in percent.")] = "1,5,10",
+    hysteresis: Annotated[
+        float, typer.Option(help="Leave the top p% only beyond p (1 + this)%.")
+    ] = 0.2,
+    out: Annotated[
+        Path | None, typer.Option(help="File for who entered or left which band, in Parquet.")
+    ] = None,
+    show_users: Annotated[
+        int, typer.Option(min=0, help="Print the ids of up to N users who entered a band.")
+    ] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Who entered a band since the last check: counts, and ids only where you ask for them.
+
+    Who is in which band is kept beside the state, in STATE.alerts, readable by you only.
+
+    Example: sottovoce alerts community.state --top 1,5 --out alerts.parquet
+    """
+    from sottovoce.assess._alerts import check_alerts  # noqa: PLC0415 - keeps --help fast
+
+    with progress("Ranking users"):
+        found = check_alerts(
+            state,
+            measures=None if measure is None else [name.strip() for name in measure.split(",")],
+            topics=topic,
+            k=k,
+            m=m,
+            bands=_percents(top),
+            hysteresis=hysteresis,
+            out=out,
+        )
+    _show(found, show_users, as_json)
+
+
+def _percents(written: str) -> list[int]:
+    try:
+        return [int(percent) for percent in written.split(",")]
+    except ValueError:
+        raise ParameterError(f"--top must look like 1,5,10, got {written!r}.") from None
+
+
+def _show(found: "Alerts", users: int, as_json: bool) -> None:
+    import pyarrow.compute as pc  # noqa: PLC0415 - keeps --help fast
+
+    rows = list(found.summary)
+    entered = found.table.filter(pc.field("entered")).slice(0, users).drop_columns(["entered"])
+    if as_json:
+        show_json({"changes": rows, "entered": entered.to_pylist()})
+        return
+    if not rows:
+        typer.echo("Nobody entered or left a band since the last check.")
+        return
+    show_rows("Since the last check", rows)
+    if users:
+        show_rows("Entered", entered.to_pylist())
+
+
+def forget(
+    state: Annotated[Path, typer.Argument(help="State of a community, from assess --state.")],
+    user: Annotated[list[str], typer.Option(help="Whom to erase.")],
+    post: Annotated[
+        list[str] | None,
+        typer.Option(help="Delete only her posts at this time; needs assess --keep-posts."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Erase users from a state and from its alerts, as if they had never posted.
+
+    With --post only posts of hers are erased. Files of posts, of ranks and of alerts --out are not
+    touched: remove her there yourself.
+
+    Example: sottovoce forget community.state --user ada
+    """
+    from sottovoce.assess._erase import delete_posts, erase_users  # noqa: PLC0415 - fast --help
+
+    if post and len(user) != 1:
+        raise ParameterError(f"--post needs exactly 1 --user, got {len(user)}.")
+    with only_one(state):
+        if post:
+            facts = {"posts_left": delete_posts(state, user[0], _instants(post))}
+        else:
+            facts = {"erased": len(set(user)), "users_left": erase_users(state, user)}
+    if as_json:
+        show_json(facts)
+    else:
+        show_facts("Erased", facts)
+
+
+def _instants(written: list[str]) -> list[int]:
+    """Microseconds since 1970 of times in ISO 8601, UTC where they name no zone."""
+    import pyarrow as pa  # noqa: PLC0415 - keeps --help fast
+
+    from sottovoce.corpus.read._times import to_instants  # noqa: PLC0415 - keeps --help fast
+
+    instants = to_instants(pa.array(written), "UTC")
+    if instants.null_count:
+        raise ParameterError("--post must be a time such as 2024-05-01T13:45:00Z.")
+    times: list[int] = instants.cast(pa.int64()).to_pylist()
+    return times

@@ -1,0 +1,1 @@
+"""``sottovoce topics``: its commands."""

@@ -1,0 +1,219 @@
+"""``sottovoce topics judge``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sottovoce._files import refuse_overlap
+from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
+from sottovoce.cli.topics._sheets import (
+    agreement_facts,
+    real_votes,
+    refuse_existing_key,
+    show_written,
+    write_sheets,
+)
+
+# As in the judgements' own questions, which would slow down every --help.
+TOPIC_JUDGES, PROFILE_JUDGES = 7, 5
+
+judge = typer.Typer(
+    help="The judgement study: sheets out, votes in, agreement, a judged catalogue.",
+    no_args_is_help=True,
+)
+
+CatalogueArgument = Annotated[Path, typer.Argument(help="The catalogue of topics, in TOML.")]
+VotesArgument = Annotated[list[Path], typer.Argument(help="Filled sheets, or lists of votes.")]
+SeedOption = Annotated[int, typer.Option(help="The same seed gives the same order of rows.", min=0)]
+ThresholdOption = Annotated[
+    float, typer.Option(help="Sensitive when more than this share of the judges says so.")
+]
+MissingOption = Annotated[
+    bool, typer.Option("--allow-missing", help="Leave out rows and topics without an answer.")
+]
+DropOption = Annotated[
+    bool, typer.Option("--drop-failed", help="Leave out judges who failed an attention check.")
+]
+SplitOption = Annotated[
+    bool, typer.Option("--split", help="A file of its own for each judge, named OUT-judge-1.csv.")
+]
+PROFILE_WARNING = (
+    "{files} files hold what people wrote, readable by you only. Show them to judges who may see "
+    "it, not to a public platform unless the texts are public; delete them afterwards. The key "
+    "{key} tells who is who: keep it from the judges."
+)
+
+
+@judge.command("export")
+def export_topics(
+    catalogue: CatalogueArgument,
+    out: Annotated[Path, typer.Option(help="The sheet to write, CSV.")],
+    judges: Annotated[
+        int, typer.Option(help="How many; 0: one row per topic, for a crowdsourcing platform.")
+    ] = TOPIC_JUDGES,
+    seed: SeedOption = 0,
+    checks: Annotated[int, typer.Option(help="Attention checks per judge, at most 4.")] = 0,
+    split: SplitOption = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write sheets on which judges say of each topic whether it is sensitive, and its domain.
+
+    A judge sees up to 20 words of each topic, in an order of her own, and not its name.
+
+    Example: sottovoce topics judge export topics.toml --out sheets.csv --judges 7 --split
+    """
+    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements._sheets import PLATFORM_COLUMNS, SHEET_COLUMNS, topic_sheet  # noqa: PLC0415 - keeps --help fast
+
+    refuse_overlap((out,), (catalogue,))
+    loaded = Catalogue.load(catalogue)
+    rows = topic_sheet(loaded, judges=judges, seed=seed, checks=checks)
+    columns = SHEET_COLUMNS if judges else PLATFORM_COLUMNS
+    files = write_sheets(out, columns, rows, split=split)
+    show_written(
+        {"files": files, "topics": len(loaded), "judges": judges, "rows": len(rows)}, as_json
+    )
+
+
+@judge.command("import")
+def import_topics(
+    catalogue: CatalogueArgument,
+    votes: VotesArgument,
+    out: Annotated[Path, typer.Option(help="The judged catalogue to write.")],
+    threshold: ThresholdOption = 0.5,
+    allow_missing: MissingOption = False,
+    drop_failed: DropOption = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put the judges' votes into the catalogue: sensitivity by majority, domain by plurality.
+
+    Of tied domains the first of psychology, medicine, finance, family, law, society, other wins.
+
+    Example: sottovoce topics judge import topics.toml sheets-*.csv --out judged.toml
+    """
+    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements import judged_catalogue, judged_topics, topic_votes  # noqa: PLC0415 - keeps --help fast
+
+    refuse_overlap((out,), votes)
+    loaded = Catalogue.load(catalogue)
+    real = real_votes(votes, allow_missing=allow_missing, drop_failed=drop_failed)
+    judged = judged_topics(
+        loaded, topic_votes(real, loaded), threshold=threshold, allow_missing=allow_missing
+    )
+    judged_catalogue(loaded, judged).save(out)
+    rows = [each.row() for each in judged]
+    if as_json:
+        show_json({"out": out, "topics": rows})
+        return
+    show_rows("judged topics", rows)
+    sensitive = sum(each.sensitive for each in judged)
+    typer.echo(f"Wrote {out}: {sensitive} of {len(judged)} judged topics sensitive.")
+
+
+@judge.command("agreement")
+def show_agreement(
+    votes: VotesArgument,
+    allow_missing: MissingOption = False,
+    drop_failed: DropOption = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show how far judges agree: Fleiss' kappa, and topics by number of judges agreeing.
+
+    Works for votes on topics and on profiles. Kappa's interval is over the choice of topics.
+
+    Example: sottovoce topics judge agreement votes.csv --json
+    """
+    from sottovoce.topics.judgements import agreement  # noqa: PLC0415 - keeps --help fast
+
+    found = agreement(real_votes(votes, allow_missing=allow_missing, drop_failed=drop_failed))
+    rows = [row.row() for row in found.table]
+    facts = agreement_facts(found)
+    if as_json:
+        show_json({**facts, "table": rows})
+        return
+    show_facts("Agreement", facts)
+    show_rows("items by number of judges who say sensitive", rows)
+
+
+@judge.command("export-profiles")
+def export_profiles(
+    posts: Annotated[Path, typer.Argument(help="Posts: user, time, text.")],
+    profiles: Annotated[
+        Path, typer.Argument(help="Whom to judge on what: user, topic; with score to sample.")
+    ],
+    out: Annotated[Path, typer.Option(help="The sheet to write, CSV, readable by you only.")],
+    key: Annotated[Path, typer.Option(help="Where to write which code stands for whom.")],
+    with_texts: Annotated[
+        bool, typer.Option("--with-texts", help="Yes, write people's texts into the sheets.")
+    ] = False,
+    sample: Annotated[
+        int | None, typer.Option(help="Sample so many users per topic by base^score.", min=1)
+    ] = None,
+    base: Annotated[
+        float, typer.Option(help="The base: the more skewed the scores, the higher.")
+    ] = 100.0,
+    judges: Annotated[
+        int, typer.Option(help="How many; 0: one row per profile, for a crowdsourcing platform.")
+    ] = PROFILE_JUDGES,
+    seed: SeedOption = 0,
+    split: SplitOption = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write sheets on which judges say of each profile whether its author is in a sensitive state.
+
+    The sheets hold people's posts, oldest first, under random codes. Judges see texts, so the
+    command asks for --with-texts.
+
+    Example: sottovoce topics judge export-profiles posts.parquet ranks.parquet --sample 100
+    --out profiles.csv --key profiles.key --with-texts
+    """
+    from sottovoce.cli.topics._sheets import read_profiles, require_consent  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements import _profiles as study  # noqa: PLC0415 - keeps --help fast
+
+    require_consent(with_texts)
+    refuse_overlap((out, key), (posts, profiles))
+    refuse_existing_key(key)
+    coded = study.coded_profiles(read_profiles(profiles, sample=sample, base=base, seed=seed))
+    with progress("Reading posts"):
+        texts = study.posts_in_order(open_posts(posts), (profile.user for profile in coded))
+    rows = study.profile_sheet(coded, texts, judges=judges, seed=seed)
+    columns = study.PROFILE_COLUMNS if judges else study.PROFILE_PLATFORM_COLUMNS
+    study.save_key(key, coded)
+    files = write_sheets(out, columns, rows, split=split, private=True)
+    typer.echo(PROFILE_WARNING.format(files=len(files), key=key), err=True)
+    facts = {"files": files, "key": key, "profiles": len(coded), "judges": judges}
+    show_written(facts, as_json)
+
+
+@judge.command("import-profiles")
+def import_profiles(
+    votes: VotesArgument,
+    key: Annotated[Path, typer.Option(help="The key that was written with the sheets.")],
+    out: Annotated[Path, typer.Option(help="The truth to write, Parquet, readable by you only.")],
+    threshold: ThresholdOption = 0.5,
+    allow_missing: MissingOption = False,
+    as_json: AsJson = False,
+) -> None:
+    """Turn votes on profiles into a truth: grade, the mean vote, and whether a majority said yes.
+
+    Example: sottovoce topics judge import-profiles profiles-*.csv --key profiles.key
+    --out truth.parquet
+    """
+    import pyarrow.parquet as pq  # noqa: PLC0415 - keeps --help fast
+
+    from sottovoce._files import whole_file  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.judgements import agreement, judged_truth, load_key, sensitive_users  # noqa: PLC0415 - keeps --help fast
+
+    refuse_overlap((out,), (*votes, key))
+    real = real_votes(votes, allow_missing=allow_missing, drop_failed=False)
+    truth = judged_truth(real, load_key(key), threshold=threshold)
+    with whole_file(out, private=True) as temporary:
+        pq.write_table(truth, temporary, compression="zstd")
+    rows, facts = sensitive_users(truth), agreement_facts(agreement(real))
+    if as_json:
+        show_json({"out": out, **facts, "topics": rows})
+        return
+    show_facts("Agreement", facts)
+    show_rows("sensitive users", rows)

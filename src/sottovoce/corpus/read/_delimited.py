@@ -1,0 +1,257 @@
+"""What CSV and TSV share: the first row, and which columns are wanted.
+
+TSV: one row per line, tabs between values, no quoting: a double quote is a character.
+
+Whole CSV rows in blocks: a newline inside quotes does not end a row.
+
+CSV: commas, double quotes, newlines allowed inside quotes.
+"""
+
+import csv as standard_csv
+import io
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from sottovoce.corpus.read._bytes import (
+    UNDECODABLE,
+    line_blocks,
+    readable,
+    split_lines,
+    utf8_chunks,
+)
+from sottovoce.corpus.read._fields import locate
+from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, ReadOptions, Skip, Tally
+from sottovoce.errors import CorpusError
+
+HEAD_BYTES = 4 * MIB
+
+
+def head(path: Path, options: ReadOptions) -> str:
+    """The start of the file, enough to hold its first row."""
+    start = b""
+    for chunk in utf8_chunks(path, options):
+        start += chunk
+        if len(start) >= HEAD_BYTES:
+            break
+    if not start.strip():
+        raise CorpusError(f"{path} is empty.")
+    return start[:HEAD_BYTES].decode("utf-8", "replace")
+
+
+def named_columns(first_row: list[str], options: ReadOptions) -> list[str]:
+    """The columns' names: from the header row, from the options, or their positions."""
+    if options.header is True:
+        return first_row
+    if options.header is False:
+        return [str(position) for position in range(len(first_row))]
+    return list(options.header)
+
+
+class Layout:
+    """The file's columns by position, and those that are wanted."""
+
+    def __init__(
+        self, path: Path, schema: pa.Schema, options: ReadOptions, first_row: list[str]
+    ) -> None:
+        found = named_columns(first_row, options)
+        if len(found) != len(first_row):
+            raise CorpusError(
+                f"{path} has {len(first_row)} columns in its first row, header names {len(found)}."
+            )
+        self.places = locate(schema, options, found, str(path))
+        # Arrow is told positions as names: a file's own names may repeat or be empty.
+        self.width = len(found)
+        self._names = [str(place) for place in range(len(found))]
+
+    def read_options(self, block_bytes: int, rows_to_skip: int) -> csv.ReadOptions:
+        return csv.ReadOptions(
+            use_threads=False,
+            block_size=block_bytes,
+            column_names=self._names,
+            skip_rows_after_names=rows_to_skip,
+        )
+
+    def convert_options(self) -> csv.ConvertOptions:
+        wanted = sorted({str(place) for place in self.places.values()})
+        return csv.ConvertOptions(
+            check_utf8=False,
+            include_columns=wanted,
+            column_types=dict.fromkeys(wanted, pa.binary()),
+            strings_can_be_null=False,
+        )
+
+    def renamed(self, table: pa.Table) -> pa.Table:
+        return pa.table({name: table.column(str(place)) for name, place in self.places.items()})
+
+
+def first_row_of(rows: Iterator[list[str]], path: Path) -> list[str]:
+    """The first row that is not blank."""
+    for row in rows:
+        if row:
+            return row
+    raise CorpusError(f"{path} is empty.")
+
+
+def first_row(path: Path, options: ReadOptions) -> list[str]:
+    """The first row that is not blank."""
+    lines = head(path, options).split("\n")
+    return first_row_of((_cells(line) for line in lines), path)
+
+
+def _cells(line: str) -> list[str]:
+    line = line.removesuffix("\r")
+    return line.split("\t") if line else []
+
+
+class TabbedReader:
+    """Rows of a TSV file, split a block of lines at a time."""
+
+    def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
+        row = first_row(path, options)
+        if len("\t".join(row).encode()) > options.max_line_bytes:
+            raise CorpusError(
+                f"{path}: its first line is longer than {options.max_line_bytes} bytes; "
+                f"{RAISE_THE_LIMIT}."
+            )
+        self._layout = Layout(path, schema, options, row)
+        self._path = path
+        self._options = options
+
+    def raw_batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
+        chunks = utf8_chunks(self._path, self._options)
+        blocks = line_blocks(chunks, self._options.max_line_bytes, tally)
+        lines_to_skip = int(self._options.header is True)
+        for block in blocks:
+            lines = split_lines(block)
+            lines = lines.filter(pc.greater(pc.binary_length(lines), 0))
+            yield self._split(lines[lines_to_skip:], tally)
+            lines_to_skip = 0 if len(lines) else lines_to_skip
+
+    def _split(self, lines: pa.Array, tally: Tally) -> pa.RecordBatch:
+        width = self._layout.width
+        fitting = pc.equal(pc.count_substring(lines, b"\t"), width - 1)
+        whole = lines.filter(fitting)
+        tally.skip(Skip.FIELDS, len(lines) - len(whole))
+        cells = pc.split_pattern(whole, b"\t").flatten()
+        return pa.record_batch(
+            {
+                name: cells.take(pa.array(np.arange(place, len(cells), width)))
+                for name, place in self._layout.places.items()
+            }
+        )
+
+
+# A quote opens a value only where a value starts; elsewhere it is a character. The last group is
+# empty when the quote is still open at the end.
+_QUOTED = re.compile(rb'(?:\A|(?<=[,\r\n]))"[^"]*(?:""[^"]*)*("?)')
+
+
+def row_blocks(chunks: Iterator[bytes], max_row_bytes: int, where: str) -> Iterator[bytes]:
+    """Yield blocks that end where a row does; the last is what remains.
+
+    A longer row is an error, not a skip: after a quote left open nobody can tell where the next row
+    starts.
+    """
+    rest, scan_at = b"", 0
+    for chunk in chunks:
+        rest += chunk
+        # A long row is not scanned again until it has doubled, so the cost stays linear.
+        if len(rest) < min(scan_at, max_row_bytes + 1):
+            continue
+        end = end_of_last_row(rest)
+        if end:
+            yield rest[:end]
+            rest = rest[end:]
+        scan_at = 0 if end else 2 * len(rest)
+        if len(rest) > max_row_bytes:
+            raise CorpusError(
+                f"{where} has a row longer than {max_row_bytes} bytes, or a quote that is not "
+                f"closed. Mend it, or {RAISE_THE_LIMIT}."
+            )
+    if rest:
+        yield rest
+
+
+def end_of_last_row(data: bytes) -> int:
+    """The position after the last newline outside quotes; 0 if there is none."""
+    starts, ends = [], []
+    for match in _QUOTED.finditer(data):
+        starts.append(match.start())
+        ends.append(match.end() if match[1] else len(data))
+    limit = len(data)
+    while (newline := data.rfind(b"\n", 0, limit)) >= 0:
+        before = bisect_right(starts, newline) - 1
+        if before < 0 or ends[before] <= newline:
+            return newline + 1
+        limit = starts[before]
+    return 0
+
+
+_NONCHARACTERS = [chr(code).encode() for code in range(0xFDD0, 0xFDF0)]
+
+
+class CommaReader:
+    """Rows of a CSV file, parsed by Arrow a block of rows at a time."""
+
+    def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
+        self._layout = Layout(path, schema, options, _first_row(path, options))
+        self._path = path
+        self._options = options
+
+    def raw_batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
+        chunks = utf8_chunks(self._path, self._options)
+        rows_to_skip = int(self._options.header is True)
+        for block in row_blocks(chunks, self._options.max_line_bytes, str(self._path)):
+            # Arrow would count blank rows before the header among those to skip.
+            rows = block.lstrip(b"\r\n")
+            if rows:
+                with readable(str(self._path)):
+                    table = self._parsed(rows, rows_to_skip, tally)
+                rows_to_skip = 0
+                yield from table.to_batches()
+
+    def _parsed(self, block: bytes, rows_to_skip: int, tally: Tally) -> pa.Table:
+        """Arrow hands bad rows over as text, so what it parses must be UTF-8 throughout."""
+        try:
+            block.decode()
+        except UnicodeDecodeError:
+            stand_in = next(mark for mark in _NONCHARACTERS if mark not in block)
+            marked = block.decode("utf-8", UNDECODABLE).encode("utf-8", "surrogateescape")
+            table = self._rows(marked.replace(b"\xff", stand_in), rows_to_skip, tally)
+            return _replaced(table, stand_in, b"\xff")
+        return self._rows(block, rows_to_skip, tally)
+
+    def _rows(self, block: bytes, rows_to_skip: int, tally: Tally) -> pa.Table:
+        def skip(_row: csv.InvalidRow) -> str:
+            tally.skip(Skip.FIELDS)
+            return "skip"
+
+        table = csv.read_csv(
+            pa.BufferReader(block),
+            self._layout.read_options(len(block) + 1, rows_to_skip),
+            csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
+            self._layout.convert_options(),
+        )
+        return self._layout.renamed(table)
+
+
+def _replaced(table: pa.Table, old: bytes, new: bytes) -> pa.Table:
+    columns = [pc.replace_substring(column, old, new) for column in table.columns]
+    return pa.table(columns, names=table.column_names)
+
+
+def _first_row(path: Path, options: ReadOptions) -> list[str]:
+    try:
+        return first_row_of(standard_csv.reader(io.StringIO(head(path, options))), path)
+    except standard_csv.Error:
+        raise CorpusError(
+            f"{path}: its first row holds a value over {standard_csv.field_size_limit()} "
+            "characters; is it a CSV file, and are its quotes closed?"
+        ) from None

@@ -1,0 +1,186 @@
+"""JSON Lines: one object per line.
+
+One line of JSON, with Python's own parser: for looking ahead and for lines Arrow refuses.
+
+Plain text: one document per line.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import json as arrow_json
+
+from sottovoce.corpus.read._bytes import line_blocks, split_lines, utf8_chunks
+from sottovoce.corpus.read._fields import locate
+from sottovoce.corpus.read._tally import ReadOptions, Skip, Tally
+from sottovoce.corpus.read._times import from_number
+from sottovoce.errors import CorpusError, ParameterError
+
+
+def parsed(line: bytes) -> dict[str, object] | None:
+    """The object on this line, or None. Bytes that are no UTF-8 are kept as lone surrogates."""
+    try:
+        item = json.loads(line.decode("utf-8", "surrogateescape"), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return item if isinstance(item, dict) else None
+
+
+def _refuse(_constant: str) -> None:
+    raise ValueError
+
+
+def kind_of(name: str, values: Sequence[object]) -> pa.DataType:
+    """The Arrow type that suits a sample of values: numbers where numbers are allowed."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {int} and name != "text":
+        return pa.int64()
+    if kinds and kinds <= {int, float} and name in {"time", "grade"}:
+        return pa.float64()
+    if kinds == {bool} and name in {"label", "sensitive"}:
+        return pa.bool_()
+    return pa.string()
+
+
+def row_of(item: Mapping[str, object], keys: Mapping[str, str]) -> dict[str, bytes | None] | None:
+    """The wanted values as bytes; None when one of them has a type that cannot be read."""
+    try:
+        return {name: _encoded(_as_string(name, item.get(key))) for name, key in keys.items()}
+    except TypeError:
+        return None
+
+
+def _as_string(name: str, value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        if name in {"label", "sensitive"}:
+            return str(value).lower()
+    elif name == "time" and isinstance(value, int | float):
+        time = from_number(value)
+        return time.isoformat() if time else None
+    elif name == "grade" and isinstance(value, float):
+        return repr(value)
+    elif name != "text" and isinstance(value, int):
+        return str(value)
+    raise TypeError
+
+
+def _encoded(value: str | None) -> bytes | None:
+    if value is None:
+        return None
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogatepass")
+
+
+LINES_SNIFFED = 100
+# Below this many bytes a block with a bad line is read line by line rather than halved again.
+SMALLEST_BLOCK = 4096
+
+
+class JsonLinesReader:
+    """Objects parsed by Arrow a block of lines at a time; only around a bad line one by one."""
+
+    def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
+        if any(isinstance(wanted, int) for wanted in options.columns.values()):
+            raise ParameterError(
+                "columns of JSONL are mapped by name; positions are for CSV and TSV."
+            )
+        self._path = path
+        self._options = options
+        sample = list(islice(self._objects(), LINES_SNIFFED))
+        if not sample:
+            raise CorpusError(f"{path} holds no line that is a JSON object.")
+        found = list(dict.fromkeys(key for item in sample for key in item))
+        places = locate(schema, options, found, str(path))
+        self._keys = {name: found[place] for name, place in places.items()}
+        self._raw_schema = pa.schema(
+            {
+                key: kind_of(name, [item.get(key) for item in sample])
+                for name, key in self._keys.items()
+            }
+        )
+
+    def raw_batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
+        for block in self._blocks(tally):
+            yield from self._batches(block, tally)
+
+    def _blocks(self, tally: Tally) -> Iterator[bytes]:
+        chunks = utf8_chunks(self._path, self._options)
+        return line_blocks(chunks, self._options.max_line_bytes, tally)
+
+    def _objects(self) -> Iterator[dict[str, object]]:
+        for block in self._blocks(Tally()):
+            for line in block.split(b"\n"):
+                if (item := parsed(line)) is not None:
+                    yield item
+
+    def _batches(self, block: bytes, tally: Tally) -> Iterator[pa.RecordBatch]:
+        if (table := self._at_once(block)) is not None:
+            yield from map(self._renamed, table.to_batches())
+            return
+        middle = block.find(b"\n", len(block) // 2) + 1
+        if len(block) <= SMALLEST_BLOCK or middle in {0, len(block)}:
+            yield self._one_by_one(block, tally)
+        else:
+            yield from self._batches(block[:middle], tally)
+            yield from self._batches(block[middle:], tally)
+
+    def _at_once(self, block: bytes) -> pa.Table | None:
+        lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        try:
+            table = arrow_json.read_json(
+                pa.BufferReader(block),
+                arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1),
+                arrow_json.ParseOptions(
+                    explicit_schema=self._raw_schema, unexpected_field_behavior="ignore"
+                ),
+            )
+        except pa.ArrowException:
+            return None
+        # Arrow does not mind two objects on a line, nor one over several; we do.
+        return table if table.num_rows == lines else None
+
+    def _renamed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        return pa.record_batch({name: batch.column(key) for name, key in self._keys.items()})
+
+    def _one_by_one(self, block: bytes, tally: Tally) -> pa.RecordBatch:
+        rows = []
+        for line in block.split(b"\n"):
+            if not line.strip():
+                continue
+            item = parsed(line)
+            row = None if item is None else row_of(item, self._keys)
+            if row is None:
+                tally.skip(Skip.JSON if item is None else Skip.TYPE)
+            else:
+                rows.append(row)
+        schema = pa.schema(dict.fromkeys(self._keys, pa.binary()))
+        return pa.RecordBatch.from_pylist(rows, schema)
+
+
+class LinesReader:
+    """Each line that is not blank is a document's text."""
+
+    def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
+        if not {field.name for field in schema if not field.nullable} <= {"text"}:
+            raise CorpusError(
+                f"{path} is read as plain lines, which hold no user and no time; "
+                "posts need CSV, TSV, JSONL or Parquet."
+            )
+        self._path = path
+        self._options = options
+
+    def raw_batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
+        chunks = utf8_chunks(self._path, self._options)
+        for block in line_blocks(chunks, self._options.max_line_bytes, tally):
+            lines = split_lines(block)
+            blank = pc.match_substring_regex(lines, r"^[ \t\v\f\r]*$")
+            tally.skip(Skip.BLANK, pc.sum(blank).as_py() or 0)
+            yield pa.record_batch({"text": lines.filter(pc.invert(blank))})

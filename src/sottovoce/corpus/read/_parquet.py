@@ -1,0 +1,286 @@
+"""Parquet: only the columns wanted, a bounded number of bytes at a time.
+
+Just enough of Thrift's compact protocol to read the integers of a small struct.
+
+How many rows of a Parquet row group can be read at once in bounded memory.
+
+The footer tells only the size of a whole column chunk; the sizes of its pages stand in the page
+headers (Thrift, compact protocol). They are walked before anything is decompressed.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+from sottovoce.corpus._schema import BATCH_BYTES, BATCH_ROWS
+from sottovoce.corpus.read._bytes import readable
+from sottovoce.corpus.read._columns import check_types
+from sottovoce.corpus.read._fields import locate
+from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, ReadOptions, Tally
+from sottovoce.errors import CorpusError
+
+_DEEPEST = 8
+_STOP = 0
+_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
+
+
+def read_struct(data: bytes) -> tuple[dict[int, object], int]:
+    """The integer and struct fields by their numbers, and how many bytes the struct took.
+
+    Raises IndexError when ``data`` ends before the struct does, ArrowInvalid when it is none.
+    """
+    reader = _Reader(data)
+    return reader.struct(_DEEPEST), reader.position
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.position = 0
+
+    def struct(self, depth: int) -> dict[int, object]:
+        if depth == 0:
+            raise pa.ArrowInvalid
+        fields: dict[int, object] = {}
+        number = 0
+        while (byte := self._byte()) != _STOP:
+            number = number + (byte >> 4) if byte >> 4 else self._integer()
+            fields[number] = self._value(byte & 15, depth)
+        return fields
+
+    def _value(self, kind: int, depth: int) -> object:
+        if kind in {_TRUE, _FALSE}:
+            return kind == _TRUE
+        if kind == _STRUCT:
+            return self.struct(depth - 1)
+        read = self._plain().get(kind)
+        if read is None:
+            raise pa.ArrowInvalid
+        return read()
+
+    def _plain(self) -> dict[int, Callable[[], object]]:
+        return {
+            _BYTE: self._byte,
+            _I16: self._integer,
+            _I32: self._integer,
+            _I64: self._integer,
+            _DOUBLE: lambda: self._skip(8),
+            _BINARY: lambda: self._skip(self._varint()),
+        }
+
+    def _byte(self) -> int:
+        self.position += 1
+        return self._data[self.position - 1]
+
+    def _skip(self, size: int) -> None:
+        self.position += size
+        if self.position > len(self._data):
+            raise IndexError
+
+    def _varint(self) -> int:
+        value = shift = 0
+        while (byte := self._byte()) & 128:
+            value |= (byte & 127) << shift
+            shift += 7
+        return value | byte << shift
+
+    def _integer(self) -> int:
+        value = self._varint()
+        return (value >> 1) ^ -(value & 1)
+
+
+# Arrow holds a batch several times over while it decodes it.
+TARGET_BYTES = BATCH_BYTES // 4
+_HEADER_BYTES = 64 * 1024
+_LARGEST_HEADER_BYTES = 16 * MIB
+_DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 0, 2, 3
+_DETAILS = {_DATA_PAGE: 5, _DICTIONARY_PAGE: 7, _DATA_PAGE_V2: 8}
+_DICTIONARY_ENCODINGS = {2, 8}
+_DELTA_BYTE_ARRAY = 7
+_FEW_VALUES = 10_000
+
+
+class PageHeader(NamedTuple):
+    """What a page header tells."""
+
+    kind: int
+    bytes_plain: int
+    bytes_stored: int
+    values: int
+    encoding: int
+    starts_at: int
+
+
+def rows_per_batch(
+    path: Path, metadata: pa.parquet.FileMetaData, group: int, columns: Sequence[str], max_page: int
+) -> int:
+    """Rows such that a batch holds about TARGET_BYTES, whatever the pages hold.
+
+    Exact for pages that store each value; a value kept once in a dictionary is counted at its
+    longest for each row, for a few stored bytes may stand for any number of long values.
+    """
+    rows = BATCH_ROWS
+    chunks = metadata.row_group(group)
+    with path.open("rb") as file:
+        for place in range(chunks.num_columns):
+            chunk = chunks.column(place)
+            if chunk.path_in_schema in columns and chunk.physical_type == "BYTE_ARRAY":
+                largest = _bytes_per_row(file, chunk, path, max_page)
+                rows = min(rows, max(1, int(TARGET_BYTES / max(largest, 1))))
+    return rows
+
+
+def _bytes_per_row(
+    file: BinaryIO, chunk: pa.parquet.ColumnChunkMetaData, path: Path, max_page: int
+) -> float:
+    """An upper bound of the mean bytes per row, over all pages of the chunk."""
+    largest = longest_in_dictionary = 0.0
+    for page in _pages(file, chunk):
+        if page.bytes_plain > max_page:
+            raise CorpusError(
+                f"{path} has a page of {page.bytes_plain} bytes; at most {max_page}, 8 times the "
+                "longest line, are read at once. Write it with smaller pages, or "
+                f"{RAISE_THE_LIMIT}."
+            )
+        if page.kind == _DICTIONARY_PAGE:
+            longest_in_dictionary = _longest_entry(file, page, chunk.compression)
+        elif page.encoding in _DICTIONARY_ENCODINGS:
+            largest = max(largest, longest_in_dictionary)
+        elif page.encoding == _DELTA_BYTE_ARRAY:
+            # Each value may repeat all of the one before.
+            largest = max(largest, page.bytes_plain)
+        else:
+            largest = max(largest, page.bytes_plain / max(page.values, 1))
+    return largest
+
+
+def _pages(file: BinaryIO, chunk: pa.parquet.ColumnChunkMetaData) -> Iterator[PageHeader]:
+    starts = [chunk.data_page_offset]
+    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
+        starts.append(chunk.dictionary_page_offset)
+    position = min(starts)
+    end = position + chunk.total_compressed_size
+    while position < end:
+        page = _page_at(file, position)
+        yield page
+        position = page.starts_at + page.bytes_stored
+
+
+def _page_at(file: BinaryIO, position: int) -> PageHeader:
+    size = _HEADER_BYTES
+    while size <= _LARGEST_HEADER_BYTES:
+        file.seek(position)
+        try:
+            header, length = read_struct(file.read(size))
+        except IndexError:
+            size *= 16
+            continue
+        return _page(header, position + length)
+    raise pa.ArrowInvalid
+
+
+def _page(header: dict[int, object], starts_at: int) -> PageHeader:
+    """Field numbers as in the Parquet format's PageHeader; an index page has no details."""
+    kind = _number(header, 1)
+    details = header.get(_DETAILS.get(kind, 0), {})
+    if not isinstance(details, dict):
+        raise pa.ArrowInvalid
+    return PageHeader(
+        kind=kind,
+        bytes_plain=_number(header, 2),
+        bytes_stored=_number(header, 3),
+        values=_number(details, 1),
+        encoding=_number(details, 4 if kind == _DATA_PAGE_V2 else 2),
+        starts_at=starts_at,
+    )
+
+
+def _number(fields: dict[int, object], number: int) -> int:
+    value = fields.get(number, 0)
+    if not isinstance(value, int) or value < 0:
+        raise pa.ArrowInvalid
+    return value
+
+
+def _longest_entry(file: BinaryIO, page: PageHeader, compression: str) -> int:
+    """The longest value of a dictionary page: length (4 bytes) and value, one after the other."""
+    file.seek(page.starts_at)
+    stored = file.read(page.bytes_stored)
+    try:
+        plain = _decompressed(stored, page.bytes_plain, compression)
+    except (pa.ArrowException, ValueError, OSError):
+        # Unknown compression: no entry can be longer than the page.
+        return page.bytes_plain
+    return min(_longest_value(plain, page.values), page.bytes_plain)
+
+
+def _longest_value(plain: bytes, values: int) -> int:
+    """Few values need no compiler, which takes more memory than most files."""
+    if values <= _FEW_VALUES:
+        return longest_of_few(plain, values)
+    from sottovoce.corpus.read._parquet_kernel import longest_value  # noqa: PLC0415 - see above
+
+    return int(longest_value(np.frombuffer(plain, np.uint8)))
+
+
+def longest_of_few(plain: bytes, values: int) -> int:
+    """The longest of the first ``values`` that stand one after the other, each behind its length.
+
+    A reader takes no more of them than the header announces, so neither need this.
+    """
+    longest = position = 0
+    for _ in range(values):
+        if position + 4 > len(plain):
+            break
+        length = int.from_bytes(plain[position : position + 4], "little")
+        longest = max(longest, length)
+        position += 4 + length
+    return longest
+
+
+def _decompressed(stored: bytes, size: int, compression: str) -> bytes:
+    if compression == "UNCOMPRESSED":
+        return stored
+    plain: bytes = pa.Codec(compression.lower()).decompress(stored, size, asbytes=True)
+    return plain
+
+
+class ParquetReader:
+    """Rows of a Parquet file, row group by row group."""
+
+    def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
+        self._path = path
+        self._max_page_bytes = 8 * options.max_line_bytes
+        with readable(str(path)), self._open() as file:
+            found = file.schema_arrow
+        self._places = locate(schema, options, found.names, str(path))
+        fields = [found.field(place).with_name(name) for name, place in self._places.items()]
+        check_types(pa.schema(fields), str(path))
+        self._columns = [found.names[place] for place in self._places.values()]
+        if any(found.names.count(column) > 1 for column in self._columns):
+            raise CorpusError(f"{path} has several columns of one name; rename them first.")
+
+    def _open(self) -> parquet.ParquetFile:
+        # A buffered stream, no pre-buffering: else a whole column chunk is read at once.
+        return parquet.ParquetFile(
+            self._path, buffer_size=MIB, pre_buffer=False, page_checksum_verification=True
+        )
+
+    def raw_batches(self, _tally: Tally) -> Iterator[pa.RecordBatch]:
+        with readable(str(self._path)), self._open() as file:
+            for group in range(file.num_row_groups):
+                rows = rows_per_batch(
+                    self._path, file.metadata, group, self._columns, self._max_page_bytes
+                )
+                batches = file.iter_batches(
+                    rows, row_groups=[group], columns=list(set(self._columns)), use_threads=False
+                )
+                yield from map(self._renamed, batches)
+
+    def _renamed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        names = zip(self._places, self._columns, strict=True)
+        return pa.record_batch({name: batch.column(column) for name, column in names})

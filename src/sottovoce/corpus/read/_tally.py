@@ -1,0 +1,182 @@
+"""What became of every row that was read: kept, or skipped for one named reason.
+
+How a corpus is to be read.
+"""
+
+import codecs
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Protocol
+from zoneinfo import ZoneInfo
+
+from sottovoce.errors import ParameterError
+
+
+class Skip(StrEnum):
+    """Why a row was not kept."""
+
+    TIME = "unreadable time"
+    USER = "missing user"
+    USER_BYTES = "user not in the file's encoding"
+    TEXT = "missing text"
+    FIELDS = "wrong number of fields"
+    JSON = "malformed JSON line"
+    TYPE = "value of the wrong type"
+    LONG = "too long"
+    BLANK = "blank line"
+    REPEAT = "repeated click on one query"
+
+
+@dataclass
+class Tally:
+    """Counts of one pass over a corpus. Every row is kept or skipped for exactly one reason."""
+
+    rows_kept: int = 0
+    repaired: int = 0
+    skipped: Counter[Skip] = field(default_factory=Counter)
+
+    @property
+    def rows_read(self) -> int:
+        return self.rows_kept + self.skipped.total()
+
+    @property
+    def left_out(self) -> str:
+        """What was skipped, as "3 missing text, 1 too long"; empty where nothing was."""
+        return ", ".join(f"{rows} {reason}" for reason, rows in self.skipped.most_common())
+
+    def skip(self, reason: Skip, rows: int = 1) -> None:
+        if rows:
+            self.skipped[reason] += rows
+
+    def __str__(self) -> str:
+        kept = f"{self.rows_read} rows read, {self.rows_kept} kept"
+        return f"{kept}; skipped: {self.left_out or 'none'}"
+
+
+class Tallied(Protocol):
+    """Whatever was read and knows what became of its rows."""
+
+    @property
+    def tally(self) -> Tally: ...
+
+
+MIB = 1024 * 1024
+# Arrow counts a block's bytes in 32 bits, and several blocks are in memory at once.
+MAX_LINE_BYTES_BOUND = 256 * MIB
+DEFAULT_LINE_BYTES = 16 * MIB
+RAISE_THE_LIMIT = "raise --max-line-bytes (in Python max_line_bytes=)"
+"""What to do about a line that is too long; whoever offers no such option leaves it out."""
+
+
+class Format(StrEnum):
+    """The kinds of file that can be read."""
+
+    CSV = "csv"
+    TSV = "tsv"
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    AOL = "aol"
+    LINES = "lines"
+
+
+SUFFIXES = {
+    ".csv": Format.CSV,
+    ".tsv": Format.TSV,
+    ".tab": Format.TSV,
+    ".jsonl": Format.JSONL,
+    ".ndjson": Format.JSONL,
+    ".parquet": Format.PARQUET,
+    ".pq": Format.PARQUET,
+    ".aol": Format.AOL,
+    ".txt": Format.LINES,
+}
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a corpus is to be read; every default suits a file that names its columns as we do.
+
+    Attributes:
+        format: the kind of file; ``None`` goes by the file's name.
+        columns: our name (``user``, ``time``, ``text``, ``label``) to the file's name for it, or
+            to its position counted from 0 in CSV and TSV.
+        header: ``True``: the first row of CSV or TSV names the columns; ``False``: there is no such
+            row; a tuple: there is no such row and these are the names.
+        timezone: IANA name of the zone of times that carry none.
+        encoding: of the bytes of a text format.
+        max_line_bytes: the longest line, and the longest single text, that is read.
+
+    >>> ReadOptions(columns={"user": "author"}, timezone="Europe/Rome").encoding
+    'utf-8'
+    """
+
+    format: Format | None = None
+    columns: Mapping[str, str | int] = field(default_factory=lambda: MappingProxyType({}))
+    header: bool | tuple[str, ...] = True
+    timezone: str = "UTC"
+    encoding: str = "utf-8"
+    max_line_bytes: int = DEFAULT_LINE_BYTES
+
+    def named(self, **names: str | int | None) -> "ReadOptions":
+        """The same, with a column's name in the file for each of ours that is called otherwise.
+
+        >>> dict(ReadOptions().named(user="author", time="time", text=None).columns)
+        {'user': 'author'}
+        """
+        other = {ours: name for ours, name in names.items() if name not in (None, ours)}
+        return replace(self, columns=MappingProxyType({**self.columns, **other}))
+
+    def __post_init__(self) -> None:
+        if self.format is not None:
+            object.__setattr__(self, "format", _known_format(self.format))
+        _check_encoding(self.encoding)
+        _check_timezone(self.timezone)
+        if not 1 <= self.max_line_bytes <= MAX_LINE_BYTES_BOUND:
+            raise ParameterError(
+                f"max_line_bytes must be from 1 to {MAX_LINE_BYTES_BOUND}, "
+                f"got {self.max_line_bytes}."
+            )
+
+
+def _known_format(name: str) -> Format:
+    try:
+        return Format(name)
+    except ValueError:
+        known = ", ".join(Format)
+        raise ParameterError(f"format must be one of {known}, got {name!r}.") from None
+
+
+def _check_encoding(name: str) -> None:
+    try:
+        # Some codecs of Python turn bytes into bytes; they are no encodings of text.
+        known = codecs.lookup(name).incrementaldecoder is not None
+        b"a".decode(name)
+    except UnicodeError:
+        known = True
+    except (LookupError, ValueError):
+        known = False
+    if not known:
+        raise ParameterError(
+            "encoding must be one that Python knows, such as utf-8, utf-16 or latin-1; "
+            f"got {name!r}."
+        )
+
+
+def _check_timezone(name: str) -> None:
+    if name == "UTC":
+        return
+    import pyarrow as pa  # noqa: PLC0415 - keeps --help fast
+    import pyarrow.compute as pc  # noqa: PLC0415 - likewise
+
+    try:
+        ZoneInfo(name)
+        pc.assume_timezone(pa.scalar(datetime(2000, 1, 1), pa.timestamp("us")), name)  # noqa: DTZ001 - a time without a zone is what is being tried
+    except (KeyError, ValueError, OSError, pa.ArrowException):
+        raise ParameterError(
+            f"timezone must be an IANA name such as Europe/Rome, got {name!r}; if the name is "
+            "right, this machine has no time zone database: install the system package tzdata."
+        ) from None

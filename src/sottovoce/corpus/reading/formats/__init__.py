@@ -1,1 +1,0 @@
-"""One file per format: each yields the columns wanted, as the file has them."""

@@ -1,0 +1,81 @@
+"""From texts to streams of word codes: scanning, then the token rules on each distinct word."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from sottovoce.corpus.words._lexicon import Lexicon
+from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.words._scan import TextBuffers, WordStream, find_words, text_buffers
+
+# A word that is not in the vocabulary still stands between its neighbours; a dropped one does not.
+OUTSIDE = -1
+DROPPED = -2
+
+# Beyond this many distinct words a coder of known words starts its cache anew.
+_CACHE_WORDS = 1 << 20
+
+
+class WordCoder:
+    """Gives each word of a text the code of its form.
+
+    With ``known`` forms, all others are OUTSIDE and memory is bounded; without, every new form
+    gets the next code.
+    """
+
+    def __init__(self, rules: TokenRules, known: Mapping[str, int] | None = None) -> None:
+        self._rules = rules
+        self._form = rules.former()
+        self._open = known is None
+        self._forms = dict(known or {})
+        # Stemming maps many words to a form, so the words cannot be listed beforehand.
+        self._growing = self._open or rules.stem is not None
+        self._forget()
+        if not self._growing:
+            self._learn([*self._forms, *rules.stop_words])
+
+    @property
+    def shared(self) -> bool:
+        """Whether several threads may use this coder at once."""
+        return not self._growing
+
+    @property
+    def forms(self) -> list[str]:
+        """The forms in the order of their codes."""
+        return list(self._forms)
+
+    def encode(
+        self, texts: TextBuffers, first: int, last: int
+    ) -> tuple[WordStream, NDArray[np.int32]]:
+        """The words of some texts, by their numbers, and the code of each number."""
+        if not self._open and len(self._lexicon) > _CACHE_WORDS:
+            self._forget()
+        stream = find_words(
+            texts, first, last, self._lexicon, shortest=self._rules.shortest, growing=self._growing
+        )
+        if self._growing:
+            self._code(self._lexicon.words(self._codes.size))
+        return stream, self._codes
+
+    def _forget(self) -> None:
+        self._lexicon = Lexicon()
+        self._codes = np.empty(0, np.int32)
+
+    def _learn(self, words: list[str]) -> None:
+        texts = text_buffers(pa.array(words, pa.large_string()))
+        find_words(texts, 0, len(words), self._lexicon, shortest=1, growing=True)
+        self._code(self._lexicon.words())
+
+    def _code(self, words: Iterable[str]) -> None:
+        codes = np.array([self._code_of(word) for word in words], np.int32)
+        self._codes = np.concatenate([self._codes, codes])
+
+    def _code_of(self, word: str) -> int:
+        form = self._form(word)
+        if form is None:
+            return DROPPED
+        if self._open:
+            return self._forms.setdefault(form, len(self._forms))
+        return self._forms.get(form, OUTSIDE)

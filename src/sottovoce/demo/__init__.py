@@ -1,0 +1,1 @@
+"""Everything on a simulated community, ending in one report."""

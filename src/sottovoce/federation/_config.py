@@ -1,0 +1,288 @@
+"""A party's configuration: one TOML file, every key of which is known.
+
+The `party.toml` that `learn init` writes, with a comment where somebody must decide.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
+
+import msgspec
+
+from sottovoce._files import small_text
+from sottovoce._toml import Plain, toml_lines
+from sottovoce.errors import InputError
+from sottovoce.federation._files import NONE, check_source
+
+Role: TypeAlias = Literal["coordinator", "keyholder", "peer", "intermediary"]
+CONFIG_FILE = "party.toml"
+ROSTER_FILE = "roster.toml"
+_LARGEST_FILE = 1 << 20
+_Table = TypeVar("_Table", bound=msgspec.Struct)
+
+
+class ConfigError(InputError):
+    """A configuration file is missing, no TOML, or says what nobody understands."""
+
+
+class TlsFiles(msgspec.Struct, frozen=True):
+    """Who this party is to the others: its certificate, its key, and whom it trusts."""
+
+    certificate: str = "certificate.pem"
+    key: str = "tls.key"
+    authority: str = "ca.pem"
+
+
+class SecretFiles(msgspec.Struct, frozen=True):
+    """This party's own keys, and where their passphrase comes from."""
+
+    passphrase: str = NONE
+    identity: str = "identity.key"
+    journal: str = "journal.key"
+    paillier: str = "paillier.key"
+
+
+class TextsFile(msgspec.Struct, frozen=True):
+    """A peer's documents: a file, and what its columns are called.
+
+    ``document`` is the column with the id of the document that each row is a sentence of, if rows
+    are sentences.
+    """
+
+    file: str
+    text: str = "text"
+    label: str = "label"
+    document: str | None = None
+    format: str | None = None
+    header: list[str] | None = None
+
+
+class RowsFile(msgspec.Struct, frozen=True):
+    """A peer's numbers, where it holds no text: a CSV file whose header names its columns."""
+
+    file: str
+    label: str = "label"
+
+
+class TrainingSettings(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the coordinator proposes: fields of `Recipe` by their names, and how the run is led.
+
+    They are spelt out, with their types and defaults, since a recipe takes seconds to import; a
+    test holds the two together.
+    """
+
+    mode: Literal["open", "hidden"] = "open"
+    way: Literal["masks", "packed"] = "masks"
+    statistics: Literal["exact", "rados"] = "exact"
+    solver: Literal["masked", "dealer", "chebyshev"] = "masked"
+    penalty: float | None = None
+    folds: int = 5
+    rados: int = 1000
+    fraction_bits: int = 30
+    moment_bits: int = 30
+    key_bits: int = 3072
+    fewest_documents: int = 5
+    fewest_peers: int = 2
+    allow_rare: str | None = None
+    allow_two: str | None = None
+    queries: int | None = None
+    queries_together: int | None = None
+    labels: list[str] = []
+    held_out: float = 0.0
+    intermediary: bool = False
+    without_lost: bool = False
+    peers_may_start: bool = False
+
+    @property
+    def needs_key_holder(self) -> bool:
+        """Whether somebody beside the coordinator must hold a key."""
+        return self.mode == "hidden" or self.way == "packed" or self.intermediary
+
+
+class FeatureSettings(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How texts become rows, or the names of the columns where peers hold rows of numbers.
+
+    Fields of `TextRecipe` by their names, likewise spelt out, but for those that files hold:
+    ``words_file`` and ``stop_words_file`` have a word a line; ``release`` is the folder of a
+    published release, whose words and map are the columns of ``mapped``; ``columns`` names the
+    numbers of rows, all of them, and stands alone.
+    """
+
+    dictionary: Literal["given", "agreed", "hashed", "mapped"] = "agreed"
+    words_file: str | None = None
+    release: str | None = None
+    values: Literal["binary", "counts"] = "binary"
+    width: int = 1000
+    signed: bool = False
+    keyed: bool = False
+    buckets: int = 1 << 18
+    candidates: int = 2000
+    padded: bool = False
+    candidate_documents: int = 2
+    unit: Literal["document", "sentence"] = "document"
+    declared: Literal["all", "used"] = "all"
+    shortest: int = 2
+    stem: str | None = None
+    bigrams: bool = False
+    stop_words_file: str | None = None
+    columns: list[str] = []
+
+
+class Accepts(msgspec.Struct, frozen=True):
+    """What a peer agrees to take part in; a proposal beyond it is refused by that peer."""
+
+    modes: list[Literal["open", "hidden"]]
+    fewest_documents: int = 5
+    fewest_peers: int = 2
+    two_peers: bool = False
+
+
+class PartyFile(msgspec.Struct, frozen=True):
+    """What `party.toml` says; paths are relative to its folder."""
+
+    name: str
+    role: Role
+    listen: str
+    roster: str = ROSTER_FILE
+    store: str = "store"
+    deadline_s: float = 12.0
+    tls: TlsFiles = TlsFiles()
+    secrets: SecretFiles = SecretFiles()
+    texts: TextsFile | None = None
+    rows: RowsFile | None = None
+    training: TrainingSettings | None = None
+    features: FeatureSettings | None = None
+    accepts: Accepts | None = None
+
+
+class PartyConfig(msgspec.Struct, frozen=True):
+    """A party's configuration and the folder that its paths are relative to."""
+
+    party: PartyFile
+    folder: Path
+
+    def path(self, name: str) -> Path:
+        """A file that the configuration names."""
+        return self.folder / name
+
+
+def load_config(path: Path) -> PartyConfig:
+    """Read and check a party's configuration."""
+    party = read_table(read_toml(path), PartyFile, str(path))
+    check_source(party.secrets.passphrase)
+    if (party.texts is not None or party.rows is not None) and party.role != "peer":
+        raise ConfigError(f"{path}: only a peer has texts or rows; {party.name} is none.")
+    if party.texts is not None and party.rows is not None:
+        raise ConfigError(f"{path}: a peer must have either texts or rows, got both.")
+    if not party.deadline_s > 0:
+        raise ConfigError(f"{path}: deadline_s must be > 0, got {party.deadline_s}.")
+    return PartyConfig(party, path.parent)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file's tables, or one sentence about what is wrong with it."""
+    try:
+        return tomllib.loads(small_text(path, _LARGEST_FILE, "a configuration", ConfigError))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        where = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
+        raise ConfigError(f"{path} is no TOML: {where}.") from None
+
+
+def read_table(found: dict[str, Any], kind: type[_Table], where: str) -> _Table:
+    """A table as a value of ``kind``; unknown keys and wrong types are refused by name."""
+    check_keys(found, kind, where)
+    try:
+        return msgspec.convert(found, kind, strict=True)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{where}: {_plainly(str(error))}.") from None
+
+
+def check_keys(found: dict[str, Any], kind: type[msgspec.Struct], where: str) -> None:
+    """Refuse a key that nobody would read, with those that would be."""
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    for key, value in found.items():
+        if key not in fields:
+            raise ConfigError(
+                f"{where}: the key {key[:80]!r} is unknown; known are {', '.join(fields)}."
+            )
+        _check_choice(key, value, fields[key].type, where)
+        inner = _struct_of(fields[key].type)
+        if inner is not None and isinstance(value, dict):
+            check_keys(value, inner, f"{where}, [{key}]")
+
+
+def _check_choice(key: str, value: Any, kind: Any, where: str) -> None:  # noqa: ANN401 - of TOML
+    allowed = get_args(kind) if get_origin(kind) is Literal else ()
+    if allowed and value not in allowed:
+        shown = repr(value)[:80]
+        raise ConfigError(f"{where}: {key} must be one of {', '.join(allowed)}, got {shown}.")
+
+
+def _struct_of(kind: Any) -> type[msgspec.Struct] | None:  # noqa: ANN401 - an annotation
+    for each in (kind, *get_args(kind)):
+        if isinstance(each, type) and issubclass(each, msgspec.Struct):
+            return each
+    return None
+
+
+def _plainly(message: str) -> str:
+    """`Expected `str`, got `int` - at `$.name`` as people would say it."""
+    what, _, place = message.partition(" - at ")
+    key = place.strip("`").removeprefix("$.")
+    said = what[0].lower() + what[1:].replace("`", "")
+    return f"{key} is wrong: {said}" if key else said
+
+
+_HEAD = "# One party of a training together. Paths are relative to this file's folder."
+_TEXTS = (
+    "# Your documents, which never leave this machine: a CSV, TSV, JSONL or Parquet file, and the",
+    "# names of its columns.",
+)
+_ROWS = "# Your rows of numbers, which never leave this machine: a CSV file with a header."
+_ACCEPTS = "# What you agree to take part in; a proposal beyond it is refused here."
+_FEATURES = "# How texts become numbers, at every peer alike."
+TEXTS_FILE, ROWS_FILE = "texts.csv", "rows.csv"
+_TRAINING = "# What is proposed to the peers; every one of them must accept it."
+
+
+def party_toml(
+    who: tuple[str, Role],
+    address: str,
+    training: TrainingSettings,
+    features: FeatureSettings,
+    passphrase: str,
+) -> str:
+    """One party's configuration."""
+    name, role = who
+    head: dict[str, Plain | None] = {"name": name, "role": role, "listen": address}
+    lines = [_HEAD, *toml_lines(head), "", "[secrets]", *toml_lines({"passphrase": passphrase})]
+    if role == "peer":
+        lines += ["", *_own_data(features)]
+        lines += ["", _ACCEPTS, "[accepts]", *toml_lines(_accepted(training))]
+    if role == "coordinator":
+        chosen = {"mode": training.mode, "way": training.way} | msgspec.to_builtins(training)
+        lines += ["", _TRAINING, "[training]", *toml_lines(chosen)]
+        lines += ["", _FEATURES, "[features]", *toml_lines(_features(features))]
+    return "\n".join(lines) + "\n"
+
+
+def _own_data(features: FeatureSettings) -> list[str]:
+    if features.columns:
+        return [_ROWS, "[rows]", *toml_lines({"file": ROWS_FILE})]
+    return [*_TEXTS, "[texts]", *toml_lines({"file": TEXTS_FILE})]
+
+
+def _features(features: FeatureSettings) -> dict[str, Plain | None]:
+    given: dict[str, Plain | None] = msgspec.to_builtins(features)
+    if features.columns:
+        return given
+    return {"dictionary": features.dictionary, "width": features.width} | given
+
+
+def _accepted(training: TrainingSettings) -> dict[str, Plain | None]:
+    return {
+        "modes": [training.mode],
+        "fewest_documents": training.fewest_documents,
+        "fewest_peers": training.fewest_peers,
+        "two_peers": training.allow_two is not None,
+    }

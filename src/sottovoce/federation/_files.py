@@ -1,0 +1,131 @@
+"""Secrets in files: readable by their owner only, and sealed where there is a passphrase.
+
+A sealed file holds the secret under AES-256-GCM, with a key that scrypt derives from the
+passphrase. Without a passphrase the file's mode, 0600, is all that protects it.
+
+Where a party's passphrase comes from.
+"""
+
+import getpass
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidTag
+
+from sottovoce._files import refuse_open_to_others, small_text, whole_file
+from sottovoce.errors import InputError
+from sottovoce.learn._encrypted_files import sealed_fields, unsealed
+
+FORMAT = "sottovoce-secret"
+VERSION = 1
+_LARGEST_FILE = 1 << 18
+
+
+def save_secret(path: Path, secret: bytes, *, kind: str, passphrase: str | None) -> None:
+    """Write a secret of some ``kind`` (identity, journal, ...) for its owner only."""
+    head = {"format": FORMAT, "version": VERSION, "kind": kind}
+    body = (
+        {"secret": secret.hex()} if passphrase is None else sealed_fields(secret, passphrase, kind)
+    )
+    with whole_file(path, private=True) as part:
+        part.write_text(json.dumps(head | body) + "\n", encoding="utf-8")
+
+
+def load_secret(path: Path, *, kind: str, passphrase: str | None) -> bytes:
+    """Read a secret of that kind; refuses a file that others can read."""
+    fields = _fields(path)
+    if fields.get("kind") != kind:
+        raise InputError(f"{path} must hold the secret of the kind {kind!r}.")
+    try:
+        if "sealed" not in fields:
+            return bytes.fromhex(fields["secret"])
+        return _opened(fields, kind, passphrase, path)
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} is damaged: it is no whole file of a secret.") from None
+
+
+def private_text(path: Path) -> str:
+    """The text of a small file that only its owner may read."""
+    try:
+        refuse_open_to_others(path)
+        return small_text(path, _LARGEST_FILE, "the file of a secret")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no file of a secret: it is not text.") from None
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}.") from None
+
+
+def _fields(path: Path) -> dict[str, Any]:
+    try:
+        fields = json.loads(private_text(path))
+    except (json.JSONDecodeError, RecursionError):
+        fields = None
+    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+        raise InputError(f"{path} is no file of a secret.")
+    if fields.get("version") != VERSION:
+        raise InputError(f"{path} must be of version {VERSION}.")
+    return fields
+
+
+def _opened(fields: dict[str, Any], kind: str, passphrase: str | None, path: Path) -> bytes:
+    if passphrase is None:
+        raise InputError(f"{path} is sealed; give its passphrase.")
+    salt, nonce, sealed = (bytes.fromhex(fields[name]) for name in ("salt", "nonce", "sealed"))
+    try:
+        return unsealed(salt, nonce, sealed, passphrase, kind)
+    except InvalidTag:
+        raise InputError(f"the passphrase of {path} is wrong, or the file was changed.") from None
+
+
+NONE, PROMPT = "none", "prompt"
+VARIABLE = "SOTTOVOCE_PASSPHRASE"
+_ENVIRONMENT, _FILE = "env:", "file:"
+
+
+def check_source(source: str) -> None:
+    """Refuse what is no source of a passphrase."""
+    named = any(source.startswith(kind) and source != kind for kind in (_ENVIRONMENT, _FILE))
+    if source not in (NONE, PROMPT) and not named:
+        raise InputError(
+            f"a passphrase's source must be {NONE}, {PROMPT}, {_ENVIRONMENT}VARIABLE or "
+            f"{_FILE}PATH, got {source!r}."
+        )
+
+
+def read_passphrase(source: str, folder: Path) -> str | None:
+    """The passphrase, or None where there is none; a file's path is relative to ``folder``."""
+    check_source(source)
+    if source == NONE:
+        return None
+    if source == PROMPT:
+        return _prompted()
+    if source.startswith(_ENVIRONMENT):
+        return _of_environment(source.removeprefix(_ENVIRONMENT))
+    return _checked(private_text(folder / source.removeprefix(_FILE)).rstrip("\n"), source)
+
+
+def _prompted() -> str:
+    if not sys.stdin.isatty():
+        raise InputError(
+            "a passphrase cannot be asked for without a terminal; give its source as "
+            f"{_ENVIRONMENT}{VARIABLE} or {_FILE}PATH."
+        )
+    return _checked(getpass.getpass("Passphrase: "), "what was typed")
+
+
+def _of_environment(variable: str) -> str:
+    found = os.environ.get(variable)
+    if found is None:
+        raise InputError(f"the passphrase must be in the environment variable {variable}.")
+    return _checked(found, f"the variable {variable}")
+
+
+def _checked(passphrase: str, source: str) -> str:
+    if not passphrase:
+        raise InputError(f"the passphrase of {source} must not be empty.")
+    return passphrase

@@ -1,0 +1,164 @@
+"""The journal's SQLite file: durable, and for its owner's eyes only.
+
+What keeps a journal's private columns from being read or moved: AES-256-GCM, row by row.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sottovoce._files import PRIVATE_MODE
+from sottovoce.errors import MissingExtraError, ParameterError
+from sottovoce.federation._transport.frames import JournalError
+from sottovoce.learn._wire.codec import encoded
+from sottovoce.privacy._randomness import system_bytes
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+except ImportError as error:
+    raise MissingExtraError("cryptography", "federation") from error
+
+
+_APPLICATION = 0x536F7474
+_VERSION = 2
+_SCHEMA = """
+CREATE TABLE run (
+    session BLOB PRIMARY KEY,
+    participants TEXT NOT NULL,
+    status TEXT NOT NULL,
+    begun REAL NOT NULL,
+    terms BLOB,
+    seed BLOB,
+    result BLOB,
+    ended TEXT NOT NULL DEFAULT '',
+    followed_by BLOB
+) STRICT;
+CREATE TABLE event (
+    session BLOB NOT NULL REFERENCES run (session),
+    position INTEGER NOT NULL,
+    what TEXT NOT NULL,
+    sender TEXT NOT NULL DEFAULT '',
+    sequence INTEGER NOT NULL DEFAULT 0,
+    said TEXT NOT NULL,
+    PRIMARY KEY (session, position)
+) STRICT;
+CREATE TABLE inbox (
+    session BLOB NOT NULL REFERENCES run (session),
+    sender TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    frame TEXT NOT NULL,
+    time REAL NOT NULL,
+    size INTEGER NOT NULL,
+    shown TEXT NOT NULL DEFAULT '',
+    body BLOB,
+    PRIMARY KEY (session, sender, sequence)
+) STRICT;
+CREATE TABLE outbox (
+    session BLOB NOT NULL REFERENCES run (session),
+    receiver TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    acknowledged INTEGER NOT NULL DEFAULT 0,
+    frame TEXT NOT NULL,
+    time REAL NOT NULL,
+    size INTEGER NOT NULL,
+    shown TEXT NOT NULL DEFAULT '',
+    body BLOB,
+    PRIMARY KEY (session, receiver, sequence)
+) STRICT;
+"""
+
+
+def opened(path: Path | None) -> sqlite3.Connection:
+    """The journal at ``path``, made if there is none; None keeps it in memory."""
+    if path is not None:
+        _create_private(path)
+    try:
+        connection = sqlite3.connect(
+            path or ":memory:", isolation_level=None, check_same_thread=False
+        )
+        _prepare(connection)
+    except sqlite3.Error as error:
+        raise JournalError(f"cannot use the journal at {path}: {_reason(error)}.") from error
+    return connection
+
+
+def _reason(error: sqlite3.Error) -> str:
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+        return "another process has it open, so this party runs already"
+    return "it is damaged"
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """A block that is kept as a whole, durably, or not at all."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        yield connection
+        connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        _undo(connection)
+        raise JournalError(f"cannot write the journal: {type(error).__name__}.") from error
+    except BaseException:
+        _undo(connection)
+        raise
+
+
+def _undo(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def _create_private(path: Path) -> None:
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_MODE))
+        path.chmod(PRIVATE_MODE)
+    except OSError as error:
+        raise JournalError(f"cannot write the journal at {path}: {error.strerror}.") from error
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    # One process owns a journal; a second one would answer for the same party.
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA secure_delete = ON")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version == 0:
+        connection.executescript(
+            f"BEGIN; {_SCHEMA} PRAGMA application_id = {_APPLICATION};"
+            f"PRAGMA user_version = {_VERSION}; COMMIT;"
+        )
+    elif version != _VERSION:
+        raise JournalError(f"a journal must be of version {_VERSION}, got {version}.")
+
+
+KEY_BYTES = 32
+_NONCE_BYTES = 12
+
+
+class JournalSeal:
+    """Seals a value for one place of the journal; at any other place it does not open."""
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != KEY_BYTES:
+            raise ParameterError(f"a journal's key must have {KEY_BYTES} bytes, got {len(key)}.")
+        self._cipher = AESGCM(key)
+
+    def sealed(self, content: bytes, *place: bytes | str | int) -> bytes:
+        """``content`` under a fresh nonce."""
+        nonce = system_bytes(_NONCE_BYTES)
+        return nonce + self._cipher.encrypt(nonce, content, encoded(place))
+
+    def opened(self, content: bytes, *place: bytes | str | int) -> bytes:
+        """What was sealed for this place."""
+        nonce, sealed = content[:_NONCE_BYTES], content[_NONCE_BYTES:]
+        try:
+            return self._cipher.decrypt(nonce, sealed, encoded(place))
+        except (InvalidTag, ValueError):
+            raise JournalError(
+                "the journal does not open: its key is another one, or it was changed."
+            ) from None

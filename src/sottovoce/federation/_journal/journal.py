@@ -1,0 +1,302 @@
+"""What a party has agreed to, heard, said and found, so that it goes on after a crash.
+
+A frame is journalled before it is acknowledged. What a party says is journalled together with what
+it has heard, in one transaction, before any of it is sent. Terms, seeds, bodies and results are
+sealed; kinds, sizes and times are not, nor are names. When a run has ended and everything it said
+was acknowledged, its seed and all bodies are wiped.
+
+The frames of a journal: those that came, and those that go.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sottovoce.federation._journal._rows import Event, JournalRun, Written
+from sottovoce.federation._journal.file import JournalSeal, opened, transaction
+from sottovoce.federation._transport.frames import Kind
+
+
+class Boxes:
+    """An inbox and an outbox for each run; bodies are sealed, each for its own place."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, seal: JournalSeal, wall: Callable[[], float]
+    ) -> None:
+        self._connection, self._seal, self._wall = connection, seal, wall
+
+    def hold(self, session: bytes, sender: str, sequence: int, frame: Kind, body: bytes) -> None:
+        """Keep a frame, so that it can be acknowledged."""
+        sealed = self._seal.sealed(body, "in", session, sender, sequence)
+        with transaction(self._connection) as db:
+            self._note(db, (session, sender, sequence, "held", frame, len(body)), sealed)
+
+    def drop(self, session: bytes, sender: str, sequence: int, shown: Mapping[str, Any]) -> None:
+        """A held frame that the party will never take."""
+        with transaction(self._connection) as db:
+            db.execute(
+                "UPDATE inbox SET state = 'dropped', body = NULL, shown = ?"
+                " WHERE session = ? AND sender = ? AND sequence = ?",
+                (json.dumps(dict(shown)), session, sender, sequence),
+            )
+
+    def held(self, session: bytes) -> list[tuple[str, int]]:
+        """The frames that the party has yet to take, in the order of arrival."""
+        rows = self._connection.execute(
+            "SELECT sender, sequence FROM inbox"
+            " WHERE session = ? AND state = 'held' ORDER BY rowid",
+            (session,),
+        )
+        return [(sender, sequence) for sender, sequence in rows]
+
+    def body_in(self, session: bytes, sender: str, sequence: int) -> bytes:
+        """The body of a frame that came."""
+        row = self._connection.execute(
+            "SELECT body FROM inbox WHERE session = ? AND sender = ? AND sequence = ?",
+            (session, sender, sequence),
+        ).fetchone()
+        return self._seal.opened(row[0], "in", session, sender, sequence)
+
+    def last_in(self, session: bytes) -> dict[str, int]:
+        """The last place that came from each sender."""
+        rows = self._connection.execute(
+            "SELECT sender, MAX(sequence) FROM inbox WHERE session = ? GROUP BY sender", (session,)
+        )
+        return {str(sender): int(sequence) for sender, sequence in rows}
+
+    def write(self, session: bytes, outputs: Iterable[Written]) -> None:
+        """Keep frames that are not the party's own words."""
+        with transaction(self._connection) as db:
+            self._write(db, session, outputs)
+
+    def unsent(self, session: bytes) -> list[tuple[str, int]]:
+        """What was not acknowledged yet, in the order of saying."""
+        rows = self._connection.execute(
+            "SELECT receiver, sequence FROM outbox"
+            " WHERE session = ? AND acknowledged = 0 ORDER BY rowid",
+            (session,),
+        )
+        return [(receiver, sequence) for receiver, sequence in rows]
+
+    def last_out(self, session: bytes) -> dict[str, int]:
+        """The last place that was given to each receiver."""
+        rows = self._connection.execute(
+            "SELECT receiver, MAX(sequence) FROM outbox WHERE session = ? GROUP BY receiver",
+            (session,),
+        )
+        return {str(receiver): int(sequence) for receiver, sequence in rows}
+
+    def body_out(self, session: bytes, receiver: str, sequence: int) -> tuple[Kind, bytes]:
+        """A frame to send: what it is, and its body."""
+        row = self._connection.execute(
+            "SELECT frame, body FROM outbox WHERE session = ? AND receiver = ? AND sequence = ?",
+            (session, receiver, sequence),
+        ).fetchone()
+        return row[0], self._seal.opened(row[1], "out", session, receiver, sequence)
+
+    def acknowledge(
+        self, session: bytes, receiver: str, sequence: int, *, given_up: bool = False
+    ) -> None:
+        """A frame has arrived, or never will; after a run's last one, its secrets go."""
+        with transaction(self._connection) as db:
+            db.execute(
+                "UPDATE outbox SET acknowledged = ?, body = NULL"
+                " WHERE session = ? AND receiver = ? AND sequence = ?",
+                (-1 if given_up else 1, session, receiver, sequence),
+            )
+            status = db.execute("SELECT status FROM run WHERE session = ?", (session,)).fetchone()
+            if status[0] != "running":
+                self._wipe(db, session)
+
+    def transcript(self, session: bytes, own: str) -> list[dict[str, Any]]:
+        """Every frame of a run without its values, in the order of time."""
+        rows = self._connection.execute(
+            "SELECT sender, ?2, sequence, state, frame, time, size, shown FROM inbox"
+            " WHERE session = ?1 UNION ALL"
+            " SELECT ?2, receiver, sequence, acknowledged, frame, time, size, shown FROM outbox"
+            " WHERE session = ?1 ORDER BY 6",
+            (session, own),
+        )
+        names = ("sender", "receiver", "sequence", "state", "frame", "time", "bytes")
+        return [
+            dict(zip(names, row[:7], strict=True)) | (json.loads(row[7]) if row[7] else {})
+            for row in rows
+        ]
+
+    def _write(self, db: sqlite3.Connection, session: bytes, outputs: Iterable[Written]) -> None:
+        for receiver, sequence, frame, shown, body in outputs:
+            sealed = self._seal.sealed(body, "out", session, receiver, sequence)
+            db.execute(
+                "INSERT INTO outbox (session, receiver, sequence, frame, time, size, shown, body)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    session,
+                    receiver,
+                    sequence,
+                    frame,
+                    self._wall(),
+                    len(body),
+                    json.dumps(dict(shown)),
+                    sealed,
+                ),
+            )
+
+    def _note(
+        self,
+        db: sqlite3.Connection,
+        row: tuple[bytes, str, int, str, str, int],
+        sealed: bytes | None,
+    ) -> None:
+        session, sender, sequence, state, frame, size = row
+        db.execute(
+            "INSERT INTO inbox (session, sender, sequence, state, frame, time, size, body)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (session, sender, sequence, state, frame, self._wall(), size, sealed),
+        )
+
+    def _wipe(self, db: sqlite3.Connection, session: bytes) -> None:
+        left = db.execute(
+            "SELECT COUNT(*) FROM outbox WHERE session = ? AND acknowledged = 0", (session,)
+        ).fetchone()
+        if left[0] == 0:
+            db.execute("UPDATE run SET seed = NULL WHERE session = ?", (session,))
+            db.execute("UPDATE inbox SET body = NULL WHERE session = ?", (session,))
+
+
+__all__ = ["Event", "Journal", "JournalRun", "Written"]
+
+
+class Journal(Boxes):
+    """One party's journal; whoever holds it makes its calls one at a time."""
+
+    def __init__(
+        self, path: Path | None, key: bytes, *, wall: Callable[[], float] | None = None
+    ) -> None:
+        super().__init__(opened(path), JournalSeal(key), wall or time.time)
+
+    def close(self) -> None:
+        """Let another process have it."""
+        self._connection.close()
+
+    def add_run(
+        self,
+        session: bytes,
+        terms: bytes,
+        participants: Iterable[str],
+        seed: bytes,
+        *,
+        outputs: Iterable[Written] = (),
+        proposal: tuple[str, int, int] | None = None,
+    ) -> None:
+        """Begin a run: the coordinator's with its proposals, another's with the one it took."""
+        names = json.dumps(list(participants))
+        sealed_terms = self._seal.sealed(terms, "terms", session)
+        sealed_seed = self._seal.sealed(seed, "seed", session)
+        with transaction(self._connection) as db:
+            db.execute(
+                "INSERT INTO run (session, participants, status, begun, terms, seed)"
+                " VALUES (?, ?, 'running', ?, ?, ?)",
+                (session, names, self._wall(), sealed_terms, sealed_seed),
+            )
+            self._write(db, session, outputs)
+            if proposal is not None:
+                sender, sequence, size = proposal
+                self._note(db, (session, sender, sequence, "taken", "propose", size), None)
+
+    def run(self, session: bytes) -> JournalRun | None:
+        """The run of that name."""
+        row = self._connection.execute(
+            "SELECT session, participants, status, terms, seed, ended, followed_by, begun"
+            " FROM run WHERE session = ?",
+            (session,),
+        ).fetchone()
+        return None if row is None else self._kept(row)
+
+    def sessions(self) -> list[bytes]:
+        """All runs, the oldest first."""
+        rows = self._connection.execute("SELECT session FROM run ORDER BY begun, rowid")
+        return [row[0] for row in rows]
+
+    def result(self, session: bytes) -> bytes | None:
+        """What a finished run has found."""
+        row = self._connection.execute(
+            "SELECT result FROM run WHERE session = ?", (session,)
+        ).fetchone()
+        if row is None or row[0] is None:
+            return None
+        return self._seal.opened(row[0], "result", session)
+
+    def abort(self, session: bytes, ended: Mapping[str, Any], outputs: Iterable[Written]) -> None:
+        """End a run with an error; what was not yet sent is never sent."""
+        with transaction(self._connection) as db:
+            db.execute(
+                "UPDATE run SET status = 'aborted', ended = ? WHERE session = ?",
+                (json.dumps(dict(ended)), session),
+            )
+            db.execute(
+                "UPDATE outbox SET acknowledged = -1, body = NULL"
+                " WHERE session = ? AND acknowledged = 0",
+                (session,),
+            )
+            self._write(db, session, outputs)
+            self._wipe(db, session)
+
+    def follow(self, session: bytes, following: bytes) -> None:
+        """Note which run took up where this one ended."""
+        with transaction(self._connection) as db:
+            db.execute("UPDATE run SET followed_by = ? WHERE session = ?", (following, session))
+
+    def advance(
+        self,
+        session: bytes,
+        event: Event,
+        outputs: Iterable[Written],
+        *,
+        shown: Mapping[str, Any] | None = None,
+        result: bytes | None = None,
+    ) -> None:
+        """One step of the party: its input, everything it said, and its result, or nothing."""
+        with transaction(self._connection) as db:
+            db.execute(
+                "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
+                (session, *event[:4], json.dumps(event.said)),
+            )
+            if event.what == "receive":
+                db.execute(
+                    "UPDATE inbox SET state = 'taken', shown = ?"
+                    " WHERE session = ? AND sender = ? AND sequence = ?",
+                    (json.dumps(dict(shown or {})), session, event.sender, event.sequence),
+                )
+            self._write(db, session, outputs)
+            if result is not None:
+                sealed = self._seal.sealed(result, "result", session)
+                db.execute(
+                    "UPDATE run SET status = 'finished', result = ? WHERE session = ?",
+                    (sealed, session),
+                )
+                self._wipe(db, session)
+
+    def events(self, session: bytes) -> list[Event]:
+        """All steps in their order."""
+        rows = self._connection.execute(
+            "SELECT position, what, sender, sequence, said FROM event"
+            " WHERE session = ? ORDER BY position",
+            (session,),
+        )
+        return [Event(a, b, c, d, tuple(json.loads(said))) for a, b, c, d, said in rows]
+
+    def _kept(self, row: tuple[Any, ...]) -> JournalRun:
+        session, names, status, terms, seed, ended, following, begun = row
+        return JournalRun(
+            session,
+            tuple(json.loads(names)),
+            status,
+            self._seal.opened(terms, "terms", session),
+            b"" if seed is None else self._seal.opened(seed, "seed", session),
+            json.loads(ended) if ended else {},
+            following,
+            begun,
+        )

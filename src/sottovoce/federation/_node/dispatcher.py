@@ -1,0 +1,160 @@
+"""A node without its network and without its clock: frames in, frames out, time given.
+
+Everything that a node decides is decided here, so that the same code runs over gRPC with threads
+and, in tests, over a faulty wire on a virtual clock. Calls must not overlap, except `compute`.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sottovoce.errors import ParameterError, SottovoceError
+from sottovoce.federation._events import Log, to_logger
+from sottovoce.federation._journal._rows import Written
+from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._node.aborts import Aborts, TermsWithout
+from sottovoce.federation._node.heartbeat import Heartbeat
+from sottovoce.federation._node.inbox import MessageInbox, Policy
+from sottovoce.federation._node.outbox import MessageOutbox
+from sottovoce.federation._node.state import (
+    NodeState,
+    PartyMaker,
+    ResultOf,
+    Run,
+    abort_error,
+    new_run,
+    no_hook,
+)
+from sottovoce.federation._node.worker import Worker
+from sottovoce.federation._roster import Roster
+from sottovoce.federation._transport.frames import Proposal, RunAbortedError, Settings, packed
+from sottovoce.privacy._randomness import SEED_BYTES, system_bytes
+
+
+def accept_all(terms: bytes, proposer: str, /) -> str | None:
+    """The policy of a party that takes part in whatever its coordinator proposes."""
+    del terms, proposer
+    return None
+
+
+@dataclass(frozen=True)
+class Machines:
+    """What a node runs.
+
+    Attributes:
+        make: from agreed terms and this party's name to its state machine.
+        result_of: what to keep of a party that has finished.
+        policy: whether to take part: a sentence that says why not, or None.
+        terms_without: the coordinator's, for beginning again without the lost.
+    """
+
+    make: PartyMaker
+    result_of: ResultOf
+    policy: Policy = accept_all
+    terms_without: TermsWithout | None = None
+
+
+class Dispatcher:
+    """One party's reception, workbench, courier and watch."""
+
+    def __init__(
+        self,
+        name: str,
+        roster: Roster,
+        journal: Journal,
+        machines: Machines,
+        *,
+        now: float,
+        settings: Settings | None = None,
+        log: Log = to_logger,
+        hook: Callable[[str], None] = no_hook,
+    ) -> None:
+        self.books = NodeState(
+            roster[name].name, roster, journal, settings or Settings(), log, hook
+        )
+        endings = Aborts(self.books, propose=self.propose, terms_without=machines.terms_without)
+        self._endings = endings
+        self.reception = MessageInbox(self.books, endings, machines.policy)
+        self.courier = MessageOutbox(self.books, endings)
+        self.workbench = Worker(self.books, endings, machines.make, machines.result_of)
+        self.watch = Heartbeat(self.books, self.courier, endings)
+        self.books.load(now)
+
+    @property
+    def name(self) -> str:
+        """Of this party."""
+        return self.books.name
+
+    def propose(self, terms: bytes, participants: Iterable[str], now: float) -> bytes:
+        """Begin a run among these participants, this one among them; its session."""
+        books, names = self.books, tuple(sorted(set(participants)))
+        if not books.coordinates or books.name not in names:
+            raise ParameterError("only the coordinator proposes runs, and takes part in them.")
+        for name in names:
+            books.roster[name]
+        proposal = Proposal(terms, list(names))
+        session = proposal.session
+        if session in books.runs:
+            raise ParameterError("a run of these terms was made before; give it a fresh session.")
+        seed, body = system_bytes(SEED_BYTES), packed(proposal)
+        run = new_run(session, names, terms, seed, books.name, now)
+        outputs = [Written(one, 1, "propose", {"kind": "propose"}, body) for one in run.links]
+        books.journal.add_run(session, terms, names, seed, outputs=outputs)
+        books.runs[session] = run
+        books.queue(run, outputs, now)
+        books.log("run proposed", session=session.hex(), participants=len(names))
+        return session
+
+    def abort(self, session: bytes, error: SottovoceError, now: float) -> None:
+        """End a run by this party's own decision, and tell all others why."""
+        self._endings.abort(self.latest(session), error, now)
+
+    def latest(self, session: bytes) -> Run:
+        """The run of that name, or the last one that took up where it ended."""
+        run = self.books.runs.get(session)
+        if run is None:
+            raise ParameterError("there is no run of that session.")
+        return run if run.followed_by is None else self.latest(run.followed_by)
+
+    def result(self, session: bytes) -> bytes | None:
+        """What a run has found; None while it runs; its RunAbortedError if it was ended."""
+        run = self.latest(session)
+        if run.status == "aborted":
+            raise abort_error(run)
+        return self.books.journal.result(run.session)
+
+    def error(self, session: bytes) -> RunAbortedError | None:
+        """How a run was ended, if it was."""
+        run = self.latest(session)
+        return abort_error(run) if run.status == "aborted" else None
+
+    def status(self, now: float) -> dict[str, Any]:
+        """How all runs stand, in plain values."""
+        runs = [self._status_of(run, now) for run in self.books.runs.values()]
+        return {"name": self.name, "role": self.books.roster[self.name].role, "runs": runs}
+
+    def _status_of(self, run: Run, now: float) -> dict[str, Any]:
+        rows = self.books.journal.transcript(run.session, self.name)
+        sent = sum(row["bytes"] for row in rows if row["sender"] == self.name)
+        return {
+            "session": run.session.hex(),
+            "status": run.status,
+            "participants": list(run.participants),
+            "step": run.position,
+            "stage": getattr(run.party, "stage", ""),
+            "doing": self.watch.state(run, now),
+            "waiting_for": list(run.awaited()),
+            "lost": sorted(run.lost),
+            "unsent_to": sorted(name for name, link in run.links.items() if link.waiting),
+            "silent_s": {name: round(now - at, 1) for name, at in run.heard.items()},
+            "bytes_sent": sent,
+            "bytes_received": sum(row["bytes"] for row in rows) - sent,
+            "messages": len(rows),
+            "rounds": run.rounds,
+            "ended": dict(run.ended),
+            "followed_by": run.followed_by.hex() if run.followed_by else None,
+        }
+
+    def transcript(self, session: bytes) -> list[dict[str, Any]]:
+        """Every frame that this party sent and got in a run, without any value."""
+        return self.books.journal.transcript(session, self.name)

@@ -1,0 +1,290 @@
+"""A party as a process: its desk, with gRPC for a wire and threads for hands."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from sottovoce.errors import SottovoceError
+from sottovoce.federation._certificates import Credentials
+from sottovoce.federation._events import Log, to_logger
+from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._node.dispatcher import Dispatcher, Machines
+from sottovoce.federation._node.state import named, no_hook
+from sottovoce.federation._roster import Roster
+from sottovoce.federation._transport.client import MessageClient
+from sottovoce.federation._transport.frames import Answer, Beat, Frame, Header, Settings
+from sottovoce.federation._transport.server import Answering, MessageServer
+
+_IDLE_S = 0.5
+_Found = TypeVar("_Found")
+
+
+class Node:
+    """One party of a federation.
+
+    Args:
+        name: this party, as the roster has it.
+        roster: everybody.
+        credentials: what this party proves itself by.
+        journal: the file that it remembers by.
+        journal_key: 32 bytes that seal the journal.
+        machines: what it runs.
+        settings: its patience and limits.
+        log: where events go; the logger ``sottovoce.federation`` by default.
+        hook: for tests, called at named points of a step.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        roster: Roster,
+        credentials: Credentials,
+        *,
+        journal: Path,
+        journal_key: bytes,
+        machines: Machines,
+        settings: Settings | None = None,
+        log: Log = to_logger,
+        hook: Callable[[str], None] = no_hook,
+    ) -> None:
+        self.settings = settings or Settings()
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._failure: SottovoceError | None = None
+        self._log, self._credentials, self._roster = log, credentials, roster
+        self._journal = Journal(journal, journal_key)
+        self._desk = Dispatcher(
+            name,
+            roster,
+            self._journal,
+            machines,
+            now=time.monotonic(),
+            settings=self.settings,
+            log=log,
+            hook=hook,
+        )
+        self.doorway = MessageServer(
+            roster,
+            admit=self._admit,
+            take=self._take,
+            heard=self._heard,
+            settings=self.settings,
+            log=log,
+        )
+        self._lines = {
+            member.name: MessageClient(member, credentials, self.settings, log)
+            for member in roster
+            if member.name != name
+        }
+        self._wanted: set[str] = set()
+        self._threads: list[threading.Thread] = []
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def name(self) -> str:
+        """Of this party."""
+        return self._desk.name
+
+    def start(self, address: str | None = None) -> str:
+        """Listen and work; the address it listens at."""
+        bound = self.doorway.open(address or self._roster[self.name].address, self._credentials)
+        self._spawn("worker", self._work)
+        self._spawn("watch", self._watch)
+        for member in self._lines:
+            self._spawn(f"line to {member}", partial(self._send, member))
+        return bound
+
+    def close(self) -> None:
+        """Stop; everything that matters is in the journal."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        self.doorway.close()
+        for line in self._lines.values():
+            line.close()
+        for thread in self._threads:
+            thread.join()
+        self._journal.close()
+
+    def offer(self, method: str, answering: Answering) -> None:
+        """Answer one more method of other parties; before `start` only."""
+        self.doorway.offer(method, answering)
+
+    def ask(self, member: str, method: str, request: bytes, timeout_s: float) -> bytes:
+        """What a member answers to a method that it offers."""
+        return self._lines[member].call(method, request, timeout_s)
+
+    def read_journal(self, reading: Callable[[Journal], _Found]) -> _Found:
+        """What ``reading`` finds in the journal while nobody writes it."""
+        with self._changed:
+            return reading(self._journal)
+
+    def propose(self, terms: bytes, participants: Iterable[str] | None = None) -> bytes:
+        """Begin a run (coordinator only), among all by default; its session."""
+        names = self._roster.names if participants is None else participants
+        with self._changed:
+            session = self._desk.propose(terms, names, time.monotonic())
+            self._changed.notify_all()
+        return session
+
+    def wait(self, session: bytes, timeout_s: float | None = None) -> bytes | None:
+        """The result of a run, once all it has to say was heard; None if that takes too long.
+
+        Raises the run's RunAbortedError if it was ended.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._over(session), timeout_s)
+            self._check_failure()
+            run = self._desk.latest(session)
+            # Whoever is lost cannot hear; the living hear within a beat or two.
+            grace = 2 * self.settings.beat_s if run.status == "aborted" else timeout_s
+            self._changed.wait_for(lambda: self._drained(session), grace)
+            return self._desk.result(session)
+
+    def wait_for_run(
+        self, known: Iterable[bytes] = (), timeout_s: float | None = None
+    ) -> bytes | None:
+        """The session of a run that is not among ``known``, once there is one."""
+        seen = set(known)
+
+        def fresh() -> bytes | None:
+            return next((each for each in self._desk.books.runs if each not in seen), None)
+
+        with self._changed:
+            self._changed.wait_for(lambda: fresh() or self._stopping, timeout_s)
+            return fresh()
+
+    def result(self, session: bytes) -> bytes | None:
+        """What a run has found; None while it runs."""
+        with self._changed:
+            return self._desk.result(session)
+
+    def abort(self, session: bytes, error: SottovoceError) -> None:
+        """End a run by this party's own decision."""
+        with self._changed:
+            self._desk.abort(session, error, time.monotonic())
+            self._changed.notify_all()
+
+    def status(self) -> dict[str, Any]:
+        """How all runs stand: status, step, who is waited for, bytes, rounds."""
+        with self._changed:
+            return self._desk.status(time.monotonic())
+
+    def transcript(self, session: bytes) -> list[dict[str, Any]]:
+        """Every message of a run: sender, receiver, step, kind, bytes, time, fields; no values."""
+        with self._changed:
+            return self._desk.transcript(session)
+
+    def _over(self, session: bytes) -> bool:
+        return self._stopping or self._desk.latest(session).status != "running"
+
+    def _drained(self, session: bytes) -> bool:
+        return self._stopping or self._desk.latest(session).drained
+
+    def _check_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _spawn(self, what: str, target: Callable[[], None]) -> None:
+        thread = threading.Thread(target=self._guarded, args=(target,), name=what, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _guarded(self, target: Callable[[], None]) -> None:
+        # A party that cannot write its journal, or has a defect, must say nothing more: then the
+        # others find it silent, and do not wait for it.
+        try:
+            target()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the node is not well
+            with self._changed:
+                self._failure, self._stopping = named(error), True
+                self._changed.notify_all()
+            self._log("node failed", error=type(error).__name__)
+
+    def _admit(self, header: Header) -> Answer | None:
+        with self._changed:
+            self._check_failure()
+            return self._desk.reception.admit(header)
+
+    def _take(self, frame: Frame) -> Answer:
+        with self._changed:
+            self._check_failure()
+            answer = self._desk.reception.take(frame, time.monotonic())
+            self._changed.notify_all()
+        return answer
+
+    def _heard(self, beat: Beat) -> Beat:
+        with self._changed:
+            self._check_failure()
+            return self._desk.watch.heard(beat, time.monotonic())
+
+    def _noted(self, beat: Beat) -> None:
+        with self._changed:
+            if not self._stopping:
+                self._desk.watch.note(beat, time.monotonic())
+
+    def _work(self) -> None:
+        bench = self._desk.workbench
+        while not self._stopping:
+            with self._changed:
+                work = bench.next_work()
+                if work is None:
+                    self._changed.wait(_IDLE_S)
+                    continue
+            bench.compute(work)
+            with self._changed:
+                if not self._stopping:
+                    bench.done(work, time.monotonic())
+                    self._changed.notify_all()
+
+    def _send(self, member: str) -> None:
+        courier, line = self._desk.courier, self._lines[member]
+        while not self._stopping:
+            with self._changed:
+                now = time.monotonic()
+                frame = courier.due(member, now)
+                if frame is None:
+                    self._changed.wait(self._pause(courier.next_due(member), now))
+            if member in self._wanted and not line.connected:
+                line.connect()
+            if frame is not None:
+                answer = line.deliver(frame)
+                with self._changed:
+                    if not self._stopping:
+                        courier.settled(frame, answer, time.monotonic())
+                        self._changed.notify_all()
+
+    def _pause(self, due: float | None, now: float) -> float:
+        return _IDLE_S if due is None else min(_IDLE_S, max(due - now, 0.001))
+
+    def _watch(self) -> None:
+        while not self._stopping:
+            beats = []
+            with self._changed:
+                now = time.monotonic()
+                self._desk.watch.tick(now)
+                for member in self._lines:
+                    beat = self._desk.watch.beat(member, now)
+                    if beat is not None:
+                        beats.append((member, beat))
+                self._wanted = {member for member, _ in beats}
+                self._changed.notify_all()
+            for member, beat in beats:
+                self._lines[member].beat(beat, self._noted)
+            with self._changed:
+                self._changed.wait_for(lambda: self._stopping, self.settings.beat_s)

@@ -1,0 +1,266 @@
+"""What all parts of a node share: who it is, its runs, its journal and where it logs.
+
+One run at one party: its state machine, moved step by step or rebuilt from its steps.
+
+Each step draws from a stream of its own, derived from the run's seed and the step's place: a
+message that the party refuses may have drawn something, and must not shift what is drawn later.
+"""
+
+import hmac
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sottovoce.errors import SottovoceError
+from sottovoce.federation._events import Log, to_logger
+from sottovoce.federation._journal._rows import Event, JournalRun, Written
+from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._roster import Roster
+from sottovoce.federation._transport.frames import (
+    DefectError,
+    ReplayMismatchError,
+    RunAbortedError,
+    Settings,
+    State,
+)
+from sottovoce.learn._wire._refusals import ForeignMessageError
+from sottovoce.learn._wire.codec import Value
+from sottovoce.learn._wire.machine import Party, awaited
+from sottovoce.learn._wire.message import Message
+from sottovoce.privacy._randomness import drawing_from
+
+# From the agreed terms and this party's own name to its state machine.
+PartyMaker: TypeAlias = Callable[[bytes, str], Party]
+ResultOf: TypeAlias = Callable[[Party], bytes]
+
+
+@dataclass
+class Link:
+    """What goes to one receiver: the places that wait, the first of them possibly under way."""
+
+    waiting: list[int] = field(default_factory=list)
+    last: int = 0
+    under_way: bool = False
+    failures: int = 0
+    due: float = 0.0
+    since: float = 0.0
+
+
+@dataclass
+class Run:
+    """What is in memory of one run; all of it can be had again from the journal."""
+
+    session: bytes
+    participants: tuple[str, ...]
+    terms: bytes = field(repr=False)
+    seed: bytes = field(repr=False)
+    status: str = "running"
+    party: Party | None = field(default=None, repr=False)
+    position: int = 0
+    waiting: list[tuple[str, int]] = field(default_factory=list)
+    tried: set[tuple[str, int]] = field(default_factory=set)
+    last_in: dict[str, int] = field(default_factory=dict)
+    links: dict[str, Link] = field(default_factory=dict)
+    heard: dict[str, float] = field(default_factory=dict)
+    states: dict[str, State] = field(default_factory=dict)
+    begun: float = 0.0
+    moved: float = 0.0
+    busy_heard: float = 0.0
+    working: bool = False
+    wants_time_out: tuple[str, ...] = ()
+    lost: set[str] = field(default_factory=set)
+    rounds: int = 0
+    ended: dict[str, Any] = field(default_factory=dict)
+    followed_by: bytes | None = None
+    drained: bool = False
+
+    def others(self, own: str) -> tuple[str, ...]:
+        """All other participants."""
+        return tuple(name for name in self.participants if name != own)
+
+    def awaited(self) -> tuple[str, ...]:
+        """Whom its party waits for, as far as it says."""
+        return () if self.party is None or self.party.finished else awaited(self.party)
+
+    def unsent(self) -> bool:
+        """Whether something was not acknowledged yet."""
+        return any(link.waiting for link in self.links.values())
+
+    def ready(self) -> tuple[str, int] | None:
+        """The first frame that the party has not refused as early since it last moved."""
+        return next((place for place in self.waiting if place not in self.tried), None)
+
+
+def step_seed(seed: bytes, position: int) -> bytes:
+    """What one step draws from."""
+    return hmac.digest(seed, b"sottovoce step" + position.to_bytes(8, "big"), "sha256")
+
+
+def begun(make: PartyMaker, terms: bytes, name: str, seed: bytes) -> tuple[Party, list[Message]]:
+    """A new party, and what it says first."""
+    with drawing_from(step_seed(seed, 0)):
+        party = make(terms, name)
+        return party, party.start()
+
+
+def received(party: Party, message: Message, seed: bytes, position: int) -> list[Message]:
+    """What a party says to a message, as its ``position``-th step."""
+    with drawing_from(step_seed(seed, position)):
+        return party.receive(message)
+
+
+def timed_out(party: Party, seed: bytes, position: int) -> list[Message]:
+    """What a party says when nothing more will come, as its ``position``-th step."""
+    with drawing_from(step_seed(seed, position)):
+        return party.time_out()
+
+
+def rebuilt(
+    make: PartyMaker,
+    run: Run,
+    name: str,
+    events: Iterable[Event],
+    body: Callable[[str, int], bytes],
+) -> Party | None:
+    """The party as it was after ``events``; None if it had not begun."""
+    party: Party | None = None
+    for event in events:
+        if event.what == "start":
+            party, said = begun(make, run.terms, name, run.seed)
+        elif party is None:
+            raise ReplayMismatchError("a journal's first step must be the start.")
+        elif event.what == "time out":
+            said = timed_out(party, run.seed, event.position)
+        else:
+            message = read_message(body(event.sender, event.sequence), event.sender, name)
+            said = received(party, message, run.seed, event.position)
+        if outline(said) != event.said:
+            raise ReplayMismatchError(
+                f"{name} must say in step {event.position} what it said before the crash; "
+                "are its data and options the same?"
+            )
+    return party
+
+
+def outline(messages: Iterable[Message]) -> tuple[str, ...]:
+    """To whom what was said, without its values: what must come out again after a crash."""
+    return tuple(f"{m.receiver}|{m.session.hex()}|{m.step}|{m.kind}" for m in messages)
+
+
+def read_message(body: bytes, sender: str, receiver: str) -> Message:
+    """The message of a frame, which must be of the frame's sender and for its receiver."""
+    message = Message.from_bytes(body)
+    if message.sender != sender or message.receiver != receiver:
+        raise ForeignMessageError("a message must be of its frame's sender and for its receiver.")
+    return message
+
+
+def shown(message: Message) -> dict[str, Any]:
+    """What a transcript may show: step, kind, and each field's name and shape, never values."""
+    fields = {name: shape_of(value) for name, value in sorted(message.payload.items())}
+    return {"step": message.step, "kind": message.kind, "fields": fields}
+
+
+def shape_of(value: Value) -> str:
+    """A value's type and size in words."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype.name} {' x '.join(map(str, value.shape))}"
+    if isinstance(value, int):
+        return "whole number"
+    if isinstance(value, bytes | str):
+        return f"{'bytes' if isinstance(value, bytes) else 'text'} {len(value)}"
+    return f"{'record' if isinstance(value, dict) else 'list'} of {len(value)}"
+
+
+def named(error: BaseException) -> SottovoceError:
+    """An error as others may hear of it: one that nobody planned keeps its sentence to itself."""
+    if isinstance(error, SottovoceError):
+        return error
+    return DefectError(f"a party failed with {type(error).__name__}; its log says where.")
+
+
+def no_hook(point: str, /) -> None:
+    """Tests crash a party at named points; nobody else does."""
+    del point
+
+
+@dataclass
+class NodeState:
+    """A node's state; whoever holds its lock may change it."""
+
+    name: str
+    roster: Roster
+    journal: Journal
+    settings: Settings
+    log: Log = to_logger
+    hook: Callable[[str], None] = no_hook
+    runs: dict[bytes, Run] = field(default_factory=dict)
+
+    @property
+    def coordinates(self) -> bool:
+        """Whether this party is the coordinator."""
+        return self.roster[self.name].role == "coordinator"
+
+    def load(self, now: float) -> None:
+        """All runs of the journal; those under way are rebuilt by the next work."""
+        for session in self.journal.sessions():
+            kept = self.journal.run(session)
+            if kept is not None:
+                self.runs[session] = self._loaded(kept, now)
+
+    def _loaded(self, kept: JournalRun, now: float) -> Run:
+        run = new_run(kept.session, kept.participants, kept.terms, kept.seed, self.name, now)
+        run.status, run.ended, run.followed_by = kept.status, kept.ended, kept.followed_by
+        run.last_in = self.journal.last_in(kept.session)
+        if kept.status == "running":
+            run.waiting = self.journal.held(kept.session)
+        for receiver, last in self.journal.last_out(kept.session).items():
+            run.links[receiver].last = last
+        for receiver, sequence in self.journal.unsent(kept.session):
+            run.links[receiver].waiting.append(sequence)
+        run.drained = run.status != "running" and not run.unsent()
+        return run
+
+    def queue(self, run: Run, outputs: Iterable[Written], now: float) -> None:
+        """Let what is journalled be sent."""
+        for receiver, sequence, *_ in outputs:
+            link = run.links[receiver]
+            if not link.waiting:
+                link.since = link.due = now
+                link.failures = 0
+            link.waiting.append(sequence)
+            link.last = max(link.last, sequence)
+
+
+def new_run(
+    session: bytes, participants: Iterable[str], terms: bytes, seed: bytes, own: str, now: float
+) -> Run:
+    """A run of which nothing has happened yet."""
+    run = Run(session, tuple(participants), terms, seed, begun=now, moved=now, busy_heard=now)
+    for other in run.others(own):
+        run.links[other] = Link(since=now, due=now)
+        run.heard[other] = now
+    return run
+
+
+def ended_as(error: SottovoceError, by: str, missing: Iterable[str] = ()) -> dict[str, Any]:
+    """How a run ended, as it is kept and told."""
+    return {
+        "by": by,
+        "error": type(error).__name__,
+        "sentence": str(error),
+        "missing": sorted(missing),
+    }
+
+
+def abort_error(run: Run) -> RunAbortedError:
+    """The error of an aborted run."""
+    ended = run.ended
+    return RunAbortedError(
+        f"{ended['by']} has ended the run: {ended['error']}: {ended['sentence']}",
+        by=ended["by"],
+        error=ended["error"],
+        missing=ended["missing"],
+    )

@@ -1,1 +1,0 @@
-"""Who parties are to each other: an own authority, certificates, and files of them."""

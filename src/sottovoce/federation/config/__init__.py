@@ -1,1 +1,0 @@
-"""What `learn init` writes and every party reads: configuration, roster, secrets."""

@@ -1,0 +1,95 @@
+"""A new key for a journal: everything sealed in it is sealed anew, all or nothing.
+
+The new key is on disk beside the old one before the journal changes, and takes its place after.
+Whoever finds two keys tries which of them opens the journal: a crash in between loses nothing.
+"""
+
+import sqlite3
+from pathlib import Path
+
+from sottovoce.federation._config import PartyConfig
+from sottovoce.federation._files import load_secret, read_passphrase
+from sottovoce.federation._journal.file import JournalSeal, opened, transaction
+from sottovoce.federation._secrets import JOURNAL, new_journal_key
+from sottovoce.federation._transport.frames import JournalError
+
+_SEALED = (
+    ("run", "terms", "session, 'terms'"),
+    ("run", "seed", "session, 'seed'"),
+    ("run", "result", "session, 'result'"),
+    ("inbox", "body", "session, 'in', sender, sequence"),
+    ("outbox", "body", "session, 'out', receiver, sequence"),
+)
+
+
+def rotate_journal(config: PartyConfig, journal: Path) -> None:
+    """Seal a journal, whose party must not run, under a fresh key."""
+    passphrase = read_passphrase(config.party.secrets.passphrase, config.folder)
+    path = config.path(config.party.secrets.journal)
+    following = following_key(path)
+    settle(path, journal, passphrase)
+    if journal.exists():
+        new_journal_key(following, passphrase)
+        _reseal(journal, _seal(path, passphrase), _seal(following, passphrase))
+        following.replace(path)
+    else:
+        new_journal_key(path, passphrase)
+
+
+def settle(path: Path, journal: Path, passphrase: str | None) -> None:
+    """After a crash: keep that of two keys which opens the journal."""
+    following = following_key(path)
+    if not following.exists():
+        return
+    if _opens(journal, _seal(following, passphrase)):
+        following.replace(path)
+    else:
+        following.unlink()
+
+
+def following_key(path: Path) -> Path:
+    """Where a key waits that is about to take another's place."""
+    return path.with_name(path.name + ".next")
+
+
+def _seal(path: Path, passphrase: str | None) -> JournalSeal:
+    return JournalSeal(load_secret(path, kind=JOURNAL, passphrase=passphrase))
+
+
+def _opens(journal: Path, seal: JournalSeal) -> bool:
+    if not journal.exists():
+        return False
+    connection = opened(journal)
+    try:
+        row = connection.execute("SELECT session, terms FROM run LIMIT 1").fetchone()
+        if row is None:
+            return False
+        seal.opened(row[1], "terms", row[0])
+    except JournalError:
+        return False
+    finally:
+        connection.close()
+    return True
+
+
+def _reseal(journal: Path, old: JournalSeal, new: JournalSeal) -> None:
+    connection = opened(journal)
+    try:
+        with transaction(connection) as db:
+            for table, column, place in _SEALED:
+                _reseal_column(db, (table, column, place), old, new)
+    finally:
+        connection.close()
+
+
+def _reseal_column(
+    db: sqlite3.Connection, where: tuple[str, str, str], old: JournalSeal, new: JournalSeal
+) -> None:
+    table, column, place = where
+    found = db.execute(
+        f"SELECT rowid, {column}, {place} FROM {table} WHERE {column} IS NOT NULL"  # noqa: S608 - names of ours
+    ).fetchall()
+    for row, content, session, kind, *rest in found:
+        at = (kind, session, *rest)
+        sealed = new.sealed(old.opened(content, *at), *at)
+        db.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (sealed, row))  # noqa: S608 - names of ours

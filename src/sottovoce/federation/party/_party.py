@@ -1,0 +1,240 @@
+"""A configured party: its node with all that it brings, and its journal when it does not run.
+
+A node that peers can also ask something: the coordinator, to propose a run for them.
+
+Only a coordinator proposes runs. A peer that wants rows classified under the hidden mode says so
+over the same mutual TLS, and the coordinator proposes the query in that peer's name, no other's.
+"""
+
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from sottovoce._files import output_folder
+from sottovoce.errors import InputError, SottovoceError
+from sottovoce.federation._certificates import (
+    WARNING_DAYS,
+    Credentials,
+    check_certificate,
+    days_left,
+    fingerprint,
+    load_certificate,
+)
+from sottovoce.federation._config import ConfigError, PartyConfig, Role
+from sottovoce.federation._events import Log
+from sottovoce.federation._files import read_passphrase
+from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._node.aborts import TermsWithout
+from sottovoce.federation._node.dispatcher import Machines
+from sottovoce.federation._node.inbox import Policy
+from sottovoce.federation._node.node import Node
+from sottovoce.federation._roster import Member, configured_role, load_roster, protocol_name
+from sottovoce.federation._secrets import Secrets, load_secrets
+from sottovoce.federation._transport.frames import VERSION, BadFrameError, Settings
+from sottovoce.federation.party._history import TrainingHistory, earlier_record, past_runs
+from sottovoce.federation.party._holdings import Maker
+from sottovoce.federation.party._journal_key import following_key, settle
+from sottovoce.federation.party._terms import check_accepted
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._training_terms import COORDINATOR
+from sottovoce.learn._wire.codec import Value, encoded
+from sottovoce.learn._wire.machine import Party
+
+METHOD = "Ask"
+_ASK_S = 30.0
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """A run that a peer would like to have: its terms, as all parties will see them."""
+
+    version: int
+    terms: bytes
+
+
+class Granted(msgspec.Struct, frozen=True):
+    """The run that was proposed, or why none was."""
+
+    version: int
+    run: bytes = b""
+    why_not: str = ""
+
+
+Grant = Callable[[Member, Wish], bytes]
+_Read = TypeVar("_Read", Wish, Granted)
+
+
+class PartyNode(Node):
+    """A node whose coordinator grants wishes."""
+
+    def grant_wishes(self, grant: Grant) -> None:
+        """Answer peers that ask; before `start` only."""
+
+        def answer(caller: Member, request: bytes) -> bytes:
+            wish = _read(request, Wish)
+            try:
+                granted = Granted(VERSION, run=grant(caller, wish))
+            except SottovoceError as error:
+                granted = Granted(VERSION, why_not=str(error))
+            return msgspec.msgpack.encode(granted)
+
+        self.offer(METHOD, answer)
+
+    def wish(self, wish: Wish) -> bytes:
+        """Ask the coordinator; the run that it proposes."""
+        answer = self.ask(COORDINATOR, METHOD, msgspec.msgpack.encode(wish), _ASK_S)
+        granted = _read(answer, Granted)
+        if granted.why_not:
+            raise InputError(granted.why_not)
+        return granted.run
+
+    def past(self) -> list[TrainingHistory]:
+        """All runs so far, with their results."""
+        return self.read_journal(past_runs)
+
+    def earlier(self, training: bytes) -> dict[str, Value] | None:
+        """What this party kept of a training."""
+        found = earlier_record(self.past(), training)
+        return None if found is None else dict(found)
+
+
+def _read(data: bytes, kind: type[_Read]) -> _Read:
+    try:
+        found = msgspec.msgpack.decode(data, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise BadFrameError(
+            f"a {kind.__name__.lower()} must have the fields of its type."
+        ) from None
+    if found.version != VERSION:
+        raise BadFrameError(f"a {kind.__name__.lower()} must be of version {VERSION}.")
+    return found
+
+
+JOURNAL_FILE = "journal.sqlite"
+
+
+class ConfiguredParty:
+    """Everything that a configuration names, read and checked; nothing runs yet.
+
+    Without ``strict`` a certificate that others would refuse is taken: enough to read the journal.
+    """
+
+    def __init__(
+        self, config: PartyConfig, role: Role | None = None, *, strict: bool = True
+    ) -> None:
+        self.config = config
+        party = config.party
+        if role is not None and party.role != role:
+            raise ConfigError(
+                f"{party.name} is configured as {party.role}: start it with sottovoce learn "
+                f"{party.role}."
+            )
+        self.roster = load_roster(config.path(party.roster))
+        self.certificate = load_certificate(config.path(party.tls.certificate))
+        self.authority = load_certificate(config.path(party.tls.authority))
+        if strict:
+            self._check_certificate()
+        self.store = private_folder(config.path(party.store))
+        self._settle_journal_key()
+        self.secrets: Secrets = load_secrets(config)
+        self._check_identity()
+
+    @property
+    def name(self) -> str:
+        """As protocols call it."""
+        return protocol_name(self.config.party.name, self.config.party.role)
+
+    @property
+    def entry(self) -> Member:
+        """What the roster says of it."""
+        return self.roster.named(self.config.party.name)
+
+    @property
+    def certificate_days(self) -> float:
+        """Until its certificate ends."""
+        return days_left(self.certificate)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What should be done soon."""
+        left = self.certificate_days
+        if left >= WARNING_DAYS:
+            return []
+        return [f"the certificate ends in {left:.0f} days; renew it: sottovoce learn renew."]
+
+    def node(
+        self, log: Log, policy: Policy, terms_without: TermsWithout | None = None
+    ) -> tuple[PartyNode, Maker]:
+        """Its node, not yet started, and what makes its state machines."""
+        # The maker asks the node for earlier results, once both are there.
+        maker = Maker(self.config, self.roster, self.secrets, lambda s: node.earlier(s))  # noqa: PLW0108 - it comes below
+        machines = Machines(maker, result_of, policy, terms_without)
+        node = PartyNode(
+            self.name,
+            self.roster,
+            Credentials(self.certificate, self.secrets.tls_key, self.authority),
+            journal=self.store / JOURNAL_FILE,
+            journal_key=self.secrets.journal_key,
+            machines=machines,
+            settings=Settings(deadline_s=self.config.party.deadline_s, retry_without_lost=True),
+            log=log,
+        )
+        return node, maker
+
+    def why_not(self, terms: bytes, _proposer: str) -> str | None:
+        """Why this party takes no part in a proposed run, or None."""
+        try:
+            check_accepted(RunTerms.from_bytes(terms), self.config, self.roster)
+        except InputError as error:
+            return str(error)
+        return None
+
+    @contextmanager
+    def journal(self) -> Iterator[Journal]:
+        """Its journal, while the party itself does not run."""
+        opened = Journal(self.store / JOURNAL_FILE, self.secrets.journal_key)
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+    def _settle_journal_key(self) -> None:
+        files = self.config.party.secrets
+        path = self.config.path(files.journal)
+        if following_key(path).exists():
+            passphrase = read_passphrase(files.passphrase, self.config.folder)
+            settle(path, self.store / JOURNAL_FILE, passphrase)
+
+    def _check_certificate(self) -> None:
+        party = self.config.party
+        check_certificate(self.certificate, self.authority, name=party.name)
+        if self.entry.fingerprint != fingerprint(self.certificate):
+            raise ConfigError(
+                f"the roster knows {party.name} by another certificate; get the new roster.toml."
+            )
+        role = configured_role(self.entry)
+        if role != party.role:
+            raise ConfigError(f"the roster says that {party.name} is a {role}.")
+
+    def _check_identity(self) -> None:
+        identity = self.secrets.identity
+        if identity is not None and identity.public.hex() != self.entry.identity:
+            raise ConfigError(
+                f"the roster knows {self.config.party.name} by another identity; get the new "
+                "roster.toml."
+            )
+
+
+def result_of(party: Party) -> bytes:
+    """What to keep of a party that has finished."""
+    kept: dict[str, Value] = dict(party.result())  # type: ignore[attr-defined] # a RunParty
+    return encoded(kept)
+
+
+def private_folder(path: Path) -> Path:
+    """A folder that only its owner may enter."""
+    output_folder(path).chmod(stat.S_IRWXU)
+    return path

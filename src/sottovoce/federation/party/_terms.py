@@ -1,0 +1,199 @@
+"""From a configuration to the terms of a run, and whether a peer agrees to them.
+
+A published release's words and compression map, as the columns of a common classifier.
+"""
+
+from collections.abc import Collection
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from sottovoce._files import small_text
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.errors import ParameterError, SottovoceError
+from sottovoce.federation._config import (
+    Accepts,
+    ConfigError,
+    FeatureSettings,
+    PartyConfig,
+    TrainingSettings,
+)
+from sottovoce.federation._roster import Roster
+from sottovoce.federation.party._history import TRAININGS
+from sottovoce.learn._recipe import FeatureMap, TextRecipe
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._sums._fixed import FEWEST_PARTIES
+from sottovoce.learn._training_terms import Recipe
+from sottovoce.learn._wire._refusals import TooFewPartiesError
+from sottovoce.learn._wire.message import new_session
+from sottovoce.release._folder import MAP_STEM, VOCABULARY_FILE, verified_card
+from sottovoce.release.compression import load_maps
+
+
+def released_map(folder: Path) -> tuple[tuple[str, ...], FeatureMap]:
+    """The words of the release in ``folder``, and from each of them to its one column.
+
+    Every file of the release is held against its card first.
+    """
+    try:
+        verified_card(folder)
+        words = Vocabulary.load(folder / VOCABULARY_FILE).terms
+        maps, _ = load_maps(folder / MAP_STEM)
+    except SottovoceError as error:
+        raise ConfigError(f"the release {folder} cannot be used: {error}") from None
+    if len(maps) != 1:
+        raise ConfigError(
+            f"the release {folder} must have one map for all documents, got {len(maps)}: a column "
+            "must mean the same everywhere."
+        )
+    column = maps[0].column.astype(np.int64)
+    entries = np.column_stack([np.arange(len(column)), column])
+    return words, FeatureMap(entries, np.ones(len(column)), maps[0].columns)
+
+
+DEFAULT_PENALTY = 0.1
+NOT_YET = "has not finished that training yet"
+_LARGEST_LIST = 1 << 26
+
+
+class NotAcceptedError(ParameterError):
+    """A proposed run goes beyond what this party accepts."""
+
+
+def training_terms(config: PartyConfig, roster: Roster) -> RunTerms:
+    """The training that the coordinator's configuration describes."""
+    training = config.party.training or TrainingSettings()
+    features = config.party.features or FeatureSettings()
+    return RunTerms(
+        new_session(),
+        "rados" if training.intermediary else "train",
+        training.mode,
+        roster.identities,
+        _recipe(training),
+        text=None if features.columns else _text_recipe(features, config.folder),
+        features=tuple(features.columns),
+        labels=tuple(sorted(training.labels)),
+        held_out=training.held_out,
+    )
+
+
+def check_accepted(terms: RunTerms, config: PartyConfig, roster: Roster) -> None:
+    """Refuse a run that this party has not agreed to, or among other peers than it knows."""
+    known = roster.identities
+    strangers = [name for name, public in terms.identities.items() if known.get(name) != public]
+    if strangers:
+        raise NotAcceptedError(
+            f"{config.party.name} knows {', '.join(sorted(strangers))} by another identity, or "
+            "not at all; compare the rosters."
+        )
+    if config.party.role == "peer":
+        _check_terms(terms, config.party.accepts or Accepts([]), config.party.name)
+
+
+def _check_terms(terms: RunTerms, accepts: Accepts, name: str) -> None:
+    if terms.mode not in accepts.modes:
+        raise NotAcceptedError(
+            f"{name} accepts the modes {', '.join(accepts.modes) or 'of no run'}, got "
+            f"{terms.mode}; see [accepts] in its party.toml."
+        )
+    for what in ("fewest_documents", "fewest_peers"):
+        least, got = getattr(accepts, what), getattr(terms.recipe, what)
+        if got < least:
+            raise NotAcceptedError(f"{name} accepts {what} from {least} on, got {got}.")
+    if terms.shared:
+        raise NotAcceptedError(
+            f"{name} accepts no run on block rados, got one with {len(terms.shared)} shared "
+            "features: the coordinator would see the peer's own sums; train without them."
+        )
+    if len(terms.identities) < FEWEST_PARTIES and not accepts.two_peers:
+        raise NotAcceptedError(
+            f"{name} trains among at least {FEWEST_PARTIES} peers, got {len(terms.identities)}; "
+            "two_peers = true in its party.toml accepts that each learns the other's sums."
+        )
+
+
+def _recipe(training: TrainingSettings) -> Recipe:
+    options = _shared(training, Recipe)
+    exact = training.statistics == "exact" and not training.intermediary
+    by_folds = training.mode == "open" and exact
+    if training.penalty is None and not by_folds:
+        options["penalty"] = DEFAULT_PENALTY
+    return Recipe(**options)
+
+
+def _shared(configured: msgspec.Struct, recipe: type[Recipe | TextRecipe]) -> dict[str, Any]:
+    """What a table of a configuration says of the recipe's fields."""
+    named = {each.name for each in fields(recipe)}
+    return {k: v for k, v in msgspec.structs.asdict(configured).items() if k in named}
+
+
+def _text_recipe(features: FeatureSettings, folder: Path) -> TextRecipe:
+    options = _shared(features, TextRecipe)
+    options["stop_words"] = _listed(features.stop_words_file, folder)
+    if (features.dictionary == "mapped") != (features.release is not None):
+        raise ConfigError(
+            'in [features], dictionary = "mapped" and release = "FOLDER of a release" belong '
+            "together: one is there without the other."
+        )
+    if features.release is not None:
+        words, mapping = released_map(folder / features.release)
+        return TextRecipe(**options, words=words, mapping=mapping)
+    words = _listed(features.words_file, folder)
+    if words:
+        rules = TokenRules(
+            features.shortest, frozenset(options["stop_words"]), features.stem, features.bigrams
+        )
+        words = Vocabulary.public(words).under(rules).terms
+    return TextRecipe(**options, words=words)
+
+
+def _listed(name: str | None, folder: Path) -> tuple[str, ...]:
+    if name is None:
+        return ()
+    path = folder / name
+    try:
+        lines = small_text(path, _LARGEST_LIST, "a list of words", ConfigError).splitlines()
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path} must be a list of words in UTF-8.") from None
+    return tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
+
+
+def terms_without(terms: RunTerms, lost: frozenset[str]) -> RunTerms | None:
+    """The same training without peers that were lost; None if it cannot be had without them."""
+    if terms.kind not in TRAININGS or not lost <= set(terms.identities):
+        return None
+    left = {name: public for name, public in terms.identities.items() if name not in lost}
+    try:
+        return replace(terms, session=new_session(), identities=left)
+    except (ParameterError, TooFewPartiesError):
+        return None
+
+
+def use_terms(
+    kind: Literal["classify", "evaluate"],
+    training: RunTerms,
+    *,
+    session: bytes | None = None,
+    asker: str = "",
+    rows: int = 0,
+    peers: Collection[str] | None = None,
+) -> RunTerms:
+    """A run that uses the classifier of a training, by ``peers`` who have it: all, if None."""
+    identities = {
+        name: public
+        for name, public in training.identities.items()
+        if peers is None or name in peers
+    }
+    return replace(
+        training,
+        identities=identities,
+        session=new_session() if session is None else session,
+        kind=kind,
+        training=training.session,
+        asker=asker,
+        rows=rows,
+    )

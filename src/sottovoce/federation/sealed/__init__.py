@@ -1,1 +1,0 @@
-"""Secrets in files, and where their passphrase comes from."""

@@ -1,0 +1,1 @@
+"""Studies of the advisor: a person's own place, estimated from published histograms."""

@@ -1,0 +1,1 @@
+"""Studies of assess: the tables and figures of R-Susceptibility."""

@@ -1,0 +1,1 @@
+"""Exposure on real blogs: topics that bloggers disclose later, judged by what came before."""

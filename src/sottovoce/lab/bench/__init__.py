@@ -1,0 +1,1 @@
+"""Ours and the peers: the same work in the same run."""

@@ -1,0 +1,1 @@
+"""Studies of learn: the tables and figures of Private Text Classification."""

@@ -1,0 +1,1 @@
+"""Studies of release: the tables and figures of limited-precision release."""

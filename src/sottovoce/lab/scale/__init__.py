@@ -1,0 +1,1 @@
+"""Studies of scale: what a community of millions costs."""

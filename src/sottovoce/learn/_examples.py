@@ -1,0 +1,61 @@
+"""Examples as learners and rados take them: a finite matrix and labels of two values."""
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+
+Floats: TypeAlias = NDArray[np.float64]
+Rows: TypeAlias = "ArrayLike | sparse.spmatrix | sparse.sparray"
+
+
+class LeakError(InputError):
+    """What was asked for would give away what it must not.
+
+    Example:
+        >>> from sottovoce.learn import LeakError, train
+        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 6, [0, 1] * 6)
+        >>> try:
+        ...     train([holder] * 3, fewest_documents=1)
+        ... except LeakError:
+        ...     print("one document's word would be opened")
+        one document's word would be opened
+    """
+
+
+def checked_rows(rows: Rows) -> Floats:
+    """Observations: m rows of d numbers; sparse ones are made dense.
+
+    Private Text Classification, Definition 1.
+    """
+    matrix = np.asarray(_dense(rows), np.float64)
+    if matrix.ndim != 2 or 0 in matrix.shape:  # noqa: PLR2004 - a matrix has two axes
+        raise InputError(
+            f"examples must be a matrix of rows by features, none of them empty, "
+            f"got shape {matrix.shape}."
+        )
+    if not np.isfinite(matrix).all():
+        raise InputError("examples must be finite, got NaN or infinity; drop or repair those rows.")
+    return matrix
+
+
+def checked_signs(labels: ArrayLike, rows: int) -> Floats:
+    """Labels that are -1 or 1, one per row."""
+    signs = np.asarray(labels, np.float64)
+    if signs.shape != (rows,):
+        raise InputError(f"labels must be one per row, {rows} of them, got shape {signs.shape}.")
+    if not np.isin(signs, (-1.0, 1.0)).all():
+        raise InputError("labels must be -1 or 1; map the two classes to these first.")
+    return signs
+
+
+def _dense(rows: Rows) -> ArrayLike:
+    matrix: Any = rows  # scipy's stubs know no toarray that all sparse matrices have
+    dense: ArrayLike = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+    return dense

@@ -1,0 +1,1 @@
+"""Paillier for vectors: keys, packed fixed-point arrays, and arithmetic on them."""

@@ -1,0 +1,182 @@
+"""How wide a slot must be, proven before anything is encrypted.
+
+A `Program` says what will be done to the numbers in a slot: how large they start, how many are
+added, by what they are multiplied, how they are masked. Each step's bound follows from the last in
+exact integers, so the largest one is the width that no run of the program can exceed.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from sottovoce.errors import ParameterError
+
+# Masks hide a value but for a chance of 2^-slack; never less, in benches neither.
+SLACK_BITS = 64
+_MOST_FRACTION_BITS = 1024
+
+
+class SlotStage(NamedTuple):
+    """A point of a program: the largest size of a slot's integer, and its scale."""
+
+    bound: int
+    fraction_bits: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """What slots will go through, as the bounds after each step."""
+
+    stages: tuple[SlotStage, ...]
+
+    @classmethod
+    def of(cls, magnitude: float, fraction_bits: int = 0) -> "Program":
+        """Start with numbers of at most ``magnitude``, kept to ``fraction_bits`` binary places."""
+        check_fraction_bits(fraction_bits)
+        return cls((SlotStage(scaled_bound(magnitude, fraction_bits), fraction_bits),))
+
+    @classmethod
+    def of_bits(cls, bits: int) -> "Program":
+        """Start with integers of at most ``bits`` bits and a sign."""
+        return cls((SlotStage((1 << _at_least_one(bits, "bits")) - 1, 0),))
+
+    @property
+    def last(self) -> SlotStage:
+        """Where the program stands."""
+        return self.stages[-1]
+
+    @property
+    def bound(self) -> int:
+        """The largest size any slot reaches at any step."""
+        return max(stage.bound for stage in self.stages)
+
+    def summed(self, count: int) -> "Program":
+        """Then add up ``count`` such numbers."""
+        return self._then(self.last.bound * _at_least_one(count, "count"))
+
+    def scaled(self, magnitude: float, fraction_bits: int = 0) -> "Program":
+        """Then multiply by a public or private scalar of at most ``magnitude``."""
+        check_fraction_bits(fraction_bits)
+        factor = scaled_bound(magnitude, fraction_bits)
+        return self._then(self.last.bound * factor, fraction_bits)
+
+    def combined(self, terms: int, magnitude: float, fraction_bits: int = 0) -> "Program":
+        """Then a matrix product: sums of ``terms`` numbers, each times at most ``magnitude``."""
+        scaled = self.scaled(magnitude, fraction_bits).last
+        return self._then(scaled.bound * _at_least_one(terms, "terms"), fraction_bits)
+
+    def plus(self, magnitude: float) -> "Program":
+        """Then add something of at most ``magnitude``."""
+        return self._then(self.last.bound + scaled_bound(magnitude, self.last.fraction_bits))
+
+    def masked(self, slack_bits: int = SLACK_BITS) -> "Program":
+        """Then add a mask that hides the number but for a chance of 2^-``slack_bits``."""
+        return self._then(self.last.bound + mask_bound(self.last.bound, slack_bits))
+
+    def _then(self, bound: int, more_fraction_bits: int = 0) -> "Program":
+        stage = SlotStage(bound, self.last.fraction_bits + more_fraction_bits)
+        return replace(self, stages=(*self.stages, stage))
+
+
+@dataclass(frozen=True)
+class SlotPlan:
+    """How numbers lie in a plaintext: the width and number of slots, and the program they serve."""
+
+    key_bits: int
+    slot_bits: int
+    slots: int
+    program: Program
+
+    def __post_init__(self) -> None:
+        if self.program.bound > self.capacity:
+            raise ParameterError(
+                f"the program needs slots of {bits_for(self.program.bound)} bits, got "
+                f"{self.slot_bits}; widen the slots, or add, scale or mask less."
+            )
+        if not 1 <= self.slots <= most_slots(self.key_bits, self.slot_bits):
+            raise ParameterError(
+                f"a key of {self.key_bits} bits holds {most_slots(self.key_bits, self.slot_bits)} "
+                f"slots of {self.slot_bits} bits, got {self.slots}."
+            )
+
+    @property
+    def capacity(self) -> int:
+        """The largest size of an integer that a slot holds, of either sign."""
+        return (1 << (self.slot_bits - 1)) - 1
+
+    @property
+    def value_bound(self) -> int:
+        """The largest size of an integer that may be encrypted."""
+        return self.program.stages[0].bound
+
+    @property
+    def fraction_bits(self) -> int:
+        """The binary places of freshly encrypted numbers."""
+        return self.program.stages[0].fraction_bits
+
+    def public_bound(self, bound: int) -> int:
+        """The least bound of the program's steps that covers ``bound``, else the capacity.
+
+        What travels with a ciphertext is a step of the public plan, not a bound that was worked
+        out from private scalars.
+        """
+        fitting = [stage.bound for stage in self.program.stages if stage.bound >= bound]
+        return min(fitting, default=self.capacity)
+
+
+def plan_slots(
+    program: Program, *, key_bits: int, slot_bits: int | None = None, packed: bool = True
+) -> SlotPlan:
+    """Slots for ``program``: by default as narrow as is safe, and as many as the key holds.
+
+    Unpacked, one number has a plaintext to itself, and may be multiplied by a scalar of its own.
+    """
+    width = bits_for(program.bound) if slot_bits is None else slot_bits
+    most = most_slots(key_bits, width)
+    if most < 1:
+        raise ParameterError(
+            f"the program needs slots of {width} bits, more than a key of {key_bits} bits holds; "
+            f"use fewer fraction bits or a longer key."
+        )
+    return SlotPlan(key_bits, width, most if packed else 1, program)
+
+
+def bits_for(bound: int) -> int:
+    """The width of a slot for integers from -``bound`` to ``bound``."""
+    return bound.bit_length() + 1
+
+
+def most_slots(key_bits: int, slot_bits: int) -> int:
+    """How many slots fit: together they must stay below half the modulus, of either sign."""
+    if slot_bits < 2:  # noqa: PLR2004 - a sign and a bit
+        raise ParameterError(f"a slot must have at least 2 bits, got {slot_bits}.")
+    return (key_bits - 1) // slot_bits
+
+
+def mask_bound(bound: int, slack_bits: int = SLACK_BITS) -> int:
+    """How large a uniform mask must be to hide integers from -``bound`` to ``bound``."""
+    if slack_bits < SLACK_BITS:
+        raise ParameterError(f"a mask's slack must be >= {SLACK_BITS} bits, got {slack_bits}.")
+    return (2 * bound + 1) << slack_bits
+
+
+def scaled_bound(magnitude: float, fraction_bits: int) -> int:
+    """The largest integer that a number of at most ``magnitude`` is rounded to."""
+    if not (math.isfinite(magnitude) and magnitude > 0):
+        raise ParameterError("a magnitude must be finite and > 0.")
+    return math.ceil(Fraction(magnitude) * (1 << fraction_bits))
+
+
+def check_fraction_bits(fraction_bits: int) -> None:
+    """Refuse a scale that no slot could hold."""
+    if not 0 <= fraction_bits <= _MOST_FRACTION_BITS:
+        raise ParameterError(
+            f"fraction_bits must be from 0 to {_MOST_FRACTION_BITS}, got {fraction_bits}."
+        )
+
+
+def _at_least_one(number: int, name: str) -> int:
+    if number < 1:
+        raise ParameterError(f"{name} must be >= 1, got {number}.")
+    return number

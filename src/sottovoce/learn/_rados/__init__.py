@@ -1,0 +1,1 @@
+"""Rademacher observations: irreversible sums of examples to learn from."""

@@ -1,0 +1,320 @@
+"""What comes before a training: the peers' features and labels, agreed through the coordinator.
+
+The first stage of a run: do all parties have the same terms?
+
+Label names, agreed through the coordinator: within a run they are public.
+"""
+
+import hashlib
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import InputError
+from sottovoce.learn._examples import Floats
+from sottovoce.learn._local_data import LocalData, feature_places
+from sottovoce.learn._run.dictionary import (
+    KEY_STAGES,
+    NOMINATION_STAGES,
+    Buckets,
+    hearing_helper,
+    nominating_coordinator,
+    nominating_peer,
+    word_key_coordinator,
+    word_key_peer,
+)
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
+from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
+from sottovoce.learn._wire.message import Message
+from sottovoce.learn._wire.stages import Listener, Stage, Teller
+from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, SentenceData, Table
+from sottovoce.learn.features import Features, nominated
+
+if TYPE_CHECKING:
+    from sottovoce.learn._wire.codec import Value
+
+OPENING_STAGES = ("terms", "same terms")
+
+
+def opening_party(name: str, terms: RunTerms) -> Generator[Stage, Any, None]:
+    """Tell the coordinator which terms one has, and go on when it has the same."""
+    piece: dict[str, Value] = {"digest": terms_digest(terms)}
+    yield Stage("terms", lambda s: Teller(name, s, "terms", {COORDINATOR: piece}))
+    told = yield Stage("same terms", lambda s: Listener(name, s, "same terms", [COORDINATOR]))
+    if told.heard[COORDINATOR].item("digest", bytes) != terms_digest(terms):
+        raise _different(name)
+
+
+def opening_coordinator(terms: RunTerms) -> Generator[Stage, Any, None]:
+    """Hear everybody; refuse parties that mean another dictionary, recipe or way."""
+    others = tuple(name for name in terms.parties if name != COORDINATOR)
+    heard = yield Stage("terms", lambda s: Listener(COORDINATOR, s, "terms", others))
+    digest = terms_digest(terms)
+    for name, said in heard.heard.items():
+        if said.item("digest", bytes) != digest:
+            raise _different(name)
+    piece: dict[str, Value] = {"digest": digest}
+    pieces = dict.fromkeys(others, piece)
+    yield Stage("same terms", lambda s: Teller(COORDINATOR, s, "same terms", pieces))
+
+
+def terms_digest(terms: RunTerms) -> bytes:
+    """What parties compare: SHA-256 of all terms."""
+    return hashlib.sha256(terms.to_bytes()).digest()
+
+
+def _different(name: str) -> DisagreementError:
+    return DisagreementError(
+        f"{name} and the coordinator must have the same terms of the run: the same dictionary, "
+        "labels, recipe and peers; give both the same file."
+    )
+
+
+LABEL_STAGES = ("labels", "classes")
+_LONGEST = 200
+_FEWEST = 2
+
+
+class LabelError(InputError):
+    """The peers' labels do not make a problem that can be trained on."""
+
+
+def own_labels(labels: tuple[str, ...] | None, terms: RunTerms) -> tuple[str, ...]:
+    """A peer's label names, checked against the run's."""
+    if not labels:
+        raise NoDocumentsError("a peer must have labels to train with, got none.")
+    names = tuple(sorted(set(labels)))
+    if any(len(name) > _LONGEST for name in names) or len(names) > terms.most_classes:
+        raise LabelError(
+            f"a peer's labels must be at most {terms.most_classes} names of at most {_LONGEST} "
+            f"characters, got {len(names)} names; is another column the labels'?"
+        )
+    unknown = set(names) - set(terms.labels)
+    if terms.labels and unknown:
+        raise LabelError(
+            f"a peer's labels must be among the run's {len(terms.labels)}, got {len(unknown)} "
+            "others; name all labels in the run, or leave them out to agree on them."
+        )
+    return names
+
+
+def agreed_labels_peer(
+    name: str, terms: RunTerms, own: tuple[str, ...]
+) -> Generator[Stage, Any, tuple[str, ...]]:
+    """Tell one's label names, and hear everybody's."""
+    if terms.labels:
+        return terms.labels
+    piece: dict[str, Value] = {"labels": own}
+    yield Stage("labels", lambda s: Teller(name, s, "labels", {COORDINATOR: piece}))
+    told = yield Stage("classes", lambda s: Listener(name, s, "classes", [COORDINATOR]))
+    labels = told_labels(told.heard[COORDINATOR], terms)
+    if not set(own) <= set(labels) or len(labels) < _FEWEST:
+        raise DamagedMessageError("the agreed labels must hold every peer's own, two at least.")
+    return labels
+
+
+def agreed_labels_coordinator(
+    terms: RunTerms, peers: tuple[str, ...], helpers: tuple[str, ...]
+) -> Generator[Stage, Any, tuple[str, ...]]:
+    """Hear every peer's label names, and tell all of them to all."""
+    if terms.labels:
+        return terms.labels
+    heard = yield Stage("labels", lambda s: Listener(COORDINATOR, s, "labels", peers))
+    labels = common_labels([told_labels(said, terms) for said in heard.heard.values()], terms)
+    piece: dict[str, Value] = {"labels": labels}
+    pieces = dict.fromkeys((*helpers, *peers), piece)
+    yield Stage("classes", lambda s: Teller(COORDINATOR, s, "classes", pieces))
+    return labels
+
+
+def hearing_labels(name: str, terms: RunTerms) -> Generator[Stage, Any, tuple[str, ...]]:
+    """A helper hears the label names."""
+    if terms.labels:
+        return terms.labels
+    told = yield Stage("classes", lambda s: Listener(name, s, "classes", [COORDINATOR]))
+    return told_labels(told.heard[COORDINATOR], terms)
+
+
+def common_labels(named: list[tuple[str, ...]], terms: RunTerms) -> tuple[str, ...]:
+    """All label names in alphabetical order, or why they cannot be trained on."""
+    labels = tuple(sorted({label for names in named for label in names}))
+    if not _FEWEST <= len(labels) <= terms.most_classes:
+        raise LabelError(
+            f"the peers' labels together must be from 2 to {terms.most_classes}, got "
+            f"{len(labels)}; with one there is nothing to tell apart, for more raise most_classes."
+        )
+    return labels
+
+
+def told_labels(message: Message, terms: RunTerms) -> tuple[str, ...]:
+    """Label names from outside."""
+    names = message.item("labels", tuple)
+    sound = all(isinstance(name, str) and 0 < len(name) <= _LONGEST for name in names)
+    labels = tuple(str(name) for name in names)
+    if (
+        not sound
+        or not 1 <= len(labels) <= terms.most_classes
+        or list(labels) != sorted(set(labels))
+    ):
+        raise DamagedMessageError(
+            f"labels must be 1 to {terms.most_classes} different names in alphabetical order."
+        )
+    return labels
+
+
+AGREEING_STAGES = (*OPENING_STAGES, *KEY_STAGES, *NOMINATION_STAGES, *LABEL_STAGES)
+
+
+class WrongExamplesError(InputError):
+    """A peer brings examples of another kind or width than the run's."""
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """What all parties know before the first training of a run.
+
+    Attributes:
+        features: the columns' names.
+        labels: the label names in alphabetical order.
+        peers: who is still there.
+    """
+
+    features: tuple[str, ...]
+    labels: tuple[str, ...]
+    peers: tuple[str, ...]
+
+    def training(self, terms: RunTerms, peers: tuple[str, ...]) -> TrainingTerms:
+        """The terms of one two-class training among ``peers``."""
+        identities = {peer: terms.identities[peer] for peer in peers}
+        return TrainingTerms(terms.session, identities, self.features, terms.recipe)
+
+    @property
+    def positives(self) -> tuple[str, ...]:
+        """The label that each two-class training tells from the others; the second of two."""
+        return self.labels[1:] if len(self.labels) == 2 else self.labels  # noqa: PLR2004 - two
+
+
+def agreeing_peer(
+    name: str, terms: RunTerms, identity: Identity, examples: Examples
+) -> Generator[Stage, Any, tuple[Agreed, Features | None]]:
+    """A peer's part."""
+    yield from opening_party(name, terms)
+    features, peers = None, terms.peers
+    own = own_labels(examples.labels, terms)
+    if terms.text is not None and isinstance(examples, Documents):
+        key = b""
+        if terms.text.needs_key:
+            key = yield from word_key_peer(name, terms, identity)
+        chosen = None
+        if terms.text.dictionary == "agreed":
+            marks = nominated(examples.texts, terms.text, key)
+            chosen, peers = yield from nominating_peer(name, terms, identity, marks)
+        features = Features(terms.text, key, chosen)
+    labels = yield from agreed_labels_peer(name, terms, own)
+    return Agreed(features.names if features else terms.features, labels, peers), features
+
+
+def agreeing_coordinator(
+    terms: RunTerms, helpers: tuple[str, ...]
+) -> Generator[Stage, Any, Agreed]:
+    """The coordinator's part; ``helpers`` are told what the peers are."""
+    yield from opening_coordinator(terms)
+    chosen, peers = None, terms.peers
+    text = terms.text
+    if text is not None and text.needs_key:
+        yield from word_key_coordinator(terms)
+        if text.dictionary == "agreed":
+            chosen, peers = yield from nominating_coordinator(terms, text, helpers)
+    labels = yield from agreed_labels_coordinator(terms, peers, helpers)
+    return Agreed(column_names(terms, chosen), labels, peers)
+
+
+def agreeing_helper(name: str, terms: RunTerms) -> Generator[Stage, Any, Agreed]:
+    """A key holder's or an intermediary's part: it hears."""
+    yield from opening_party(name, terms)
+    chosen, peers = None, terms.peers
+    if terms.text is not None and terms.text.dictionary == "agreed":
+        chosen, peers = yield from hearing_helper(name, terms)
+    labels = yield from hearing_labels(name, terms)
+    return Agreed(column_names(terms, chosen), labels, peers)
+
+
+def column_names(terms: RunTerms, chosen: Buckets | None) -> tuple[str, ...]:
+    """What all parties call the columns."""
+    return terms.features if terms.text is None else Features(terms.text, chosen=chosen).names
+
+
+def checked_examples(name: str, terms: RunTerms, examples: Examples) -> Examples:
+    """A peer's examples as the run wants them, sentences where those have labels."""
+    if isinstance(examples, Documents) != (terms.text is not None):
+        wanted = "documents" if terms.text is not None else "rows of numbers"
+        raise WrongExamplesError(f"{name} must bring {wanted}: this run is about those.")
+    if isinstance(examples, Table):
+        own_columns(examples, terms.features)
+        return examples
+    if terms.text is not None and terms.text.unit == "sentence":
+        return examples.split()
+    return examples
+
+
+def own_columns(table: Table, features: tuple[str, ...]) -> NDArray[np.intp]:
+    """Where a peer's columns stand among the run's."""
+    named = table.columns or features
+    if table.rows.shape[1] != len(named):
+        raise WrongExamplesError(
+            f"a peer's rows must have {len(named)} columns, as named, got "
+            f"{table.rows.shape[1]}; name its own columns if it has others."
+        )
+    return feature_places(named, features)
+
+
+def lifted_rows(examples: Examples, features: Features | None, agreed: Agreed) -> Floats:
+    """A peer's examples over the columns of the run; one that it lacks is zero."""
+    if isinstance(examples, Documents):
+        if features is None:
+            raise WrongExamplesError("documents need the features of the run.")
+        return features.rows(examples.texts)
+    places = own_columns(examples, agreed.features)
+    if np.array_equal(places, np.arange(len(agreed.features))):
+        return examples.rows
+    whole = np.zeros((len(examples), len(agreed.features)))
+    whole[:, places] = examples.rows
+    return whole
+
+
+def declared_features(
+    terms: RunTerms, examples: Examples, rows: Floats, agreed: Agreed
+) -> NDArray[np.bool_]:
+    """f_p: which columns the peer has.
+
+    Private Text Classification, Protocol 2: the binary vector f_p.
+    """
+    if isinstance(examples, Table):
+        has = np.zeros(len(agreed.features), bool)
+        has[own_columns(examples, agreed.features)] = True
+        return has
+    if terms.text is not None and terms.text.declared == "used":
+        return np.asarray((rows != 0).any(axis=0))
+    return np.ones(len(agreed.features), bool)
+
+
+def local_data(
+    terms: RunTerms, examples: Examples, features: Features | None, agreed: Agreed, who: Identity
+) -> LocalData:
+    """What the peer trains on; the labels' signs come with each training."""
+    rows = lifted_rows(examples, features, agreed)
+    has = declared_features(terms, examples, rows, agreed)
+    signs = np.ones(len(rows))
+    if examples.groups is None:
+        return LocalData(rows, signs, has, who)
+    return SentenceData(rows, signs, has, who, examples.groups)
+
+
+def signed(data: LocalData, labels: tuple[str, ...], positive: str) -> LocalData:
+    """The same rows with 1 for one label and -1 for the others."""
+    return replace(data, signs=np.where(np.array(labels, object) == positive, 1.0, -1.0))

@@ -1,0 +1,198 @@
+"""A run that counts, over all peers' held-out rows, which labels were called what.
+
+Each peer counts on its own rows; only the sum of the counts is opened, under masks.
+"""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import InputError
+from sottovoce.learn._examples import Floats
+from sottovoce.learn._run._holdings import Holdings
+from sottovoce.learn._run.agree import LabelError
+from sottovoce.learn._run.classify import (
+    UNDECIDED,
+    brought_record,
+    brought_training,
+    called,
+    head,
+    labels_from_signs,
+    trained_rows,
+)
+from sottovoce.learn._run.records import Record, Trained
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._run.train import RunScript
+from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
+from sottovoce.learn._wire import codec
+from sottovoce.learn._wire.codec import Value
+from sottovoce.learn._wire.stages import Stage
+from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, held_out
+from sottovoce.learn.estimators import ConfusionCounts
+from sottovoce.learn.open._sums import SumStage
+
+COUNTS = "counts"
+
+
+def evaluate_plan(terms: RunTerms) -> tuple[str, ...]:
+    """Every peer's queries, where the classifier is nobody's to read; then the sum."""
+    if terms.mode == "open":
+        return (COUNTS,)
+    from sottovoce.learn._run.query import query_plan  # noqa: PLC0415 - masks need no gmpy2
+
+    return (*(stage for peer in terms.peers for stage in query_plan(terms, peer)), COUNTS)
+
+
+def evaluating_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
+    """A peer's part."""
+    trained = brought_training(name, terms, holdings)
+    identity = holdings.wanted_identity(name)
+    given = _as_trained(trained, holdings.wanted_examples(name))
+    kept = held_out(given, trained.held_out) if trained.held_out else np.ones(len(given), bool)
+    examples = given.part(kept)
+    truth = _truth(examples, trained)
+
+    def script() -> RunScript:
+        found = yield from _called(name, terms, trained, examples)
+        counts = confusion(truth[: len(found)], found, trained.labels)
+        stage = count_stage(terms, len(trained.labels))
+        summed = yield Stage(COUNTS, stage.peer(name, identity, counts))
+        return evaluation_record(terms, trained.labels, stage.numbers.decode(summed.total))
+
+    return script()
+
+
+def evaluating_helper(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
+    """The coordinator's part, or the key holder's, who adds nothing up."""
+    record = brought_record(name, terms, holdings)
+    labels = codec.texts(record, "labels")
+
+    def script() -> RunScript:
+        training = record
+        if terms.mode != "open":
+            from sottovoce.learn._run.query import scoring  # noqa: PLC0415 - likewise
+
+            for peer in terms.peers:
+                key = holdings.wanted_key(name)
+                training = yield from scoring(name, terms, peer, key, training)
+        if name != COORDINATOR:
+            return {**head(terms), "training": training}
+        stage = count_stage(terms, len(labels))
+        summed = yield Stage(COUNTS, stage.adder())
+        counts = evaluation_record(terms, labels, stage.numbers.decode(summed.total))
+        return {**counts, "training": training}
+
+    return script()
+
+
+def _called(
+    name: str, terms: RunTerms, trained: Trained, examples: Examples
+) -> Generator[Stage, Any, tuple[str, ...]]:
+    if terms.mode == "open":
+        return called(trained, examples) if len(examples) else ()
+    from sottovoce.learn._run.query import PeerScorePart, adding  # noqa: PLC0415 - likewise
+
+    # As many rows are asked for whatever a peer has, so that the helpers do not learn how many.
+    rows = np.zeros((terms.rows, len(trained.names)))
+    own = trained_rows(trained, examples)[: terms.rows] if len(examples) else rows[:0]
+    rows[: len(own)] = own
+    part = PeerScorePart(name, rows, np.ones(len(trained.names), bool))
+    signs = yield from adding(name, terms, trained, part)
+    return labels_from_signs(signs, trained.labels)[: len(own)]
+
+
+def _as_trained(trained: Trained, examples: Examples) -> Examples:
+    """Sentences where the classifier was trained on those."""
+    sentences = trained.features is not None and trained.features.recipe.unit == "sentence"
+    return examples.split() if sentences and isinstance(examples, Documents) else examples
+
+
+def _truth(examples: Examples, trained: Trained) -> tuple[str, ...]:
+    if examples.labels is None:
+        raise NoDocumentsError("a peer must have labels to evaluate with, got none.")
+    if unknown := set(examples.labels) - set(trained.labels):
+        raise LabelError(
+            f"labels must be of the {len(trained.labels)} that were trained on, got "
+            f"{len(unknown)} others."
+        )
+    return examples.labels
+
+
+def confusion(
+    truth: tuple[str, ...], found: tuple[str, ...], labels: tuple[str, ...]
+) -> NDArray[np.float64]:
+    """Rows by true label and called label, undecided ones in a last column."""
+    columns = (*labels, UNDECIDED)
+    counts = np.zeros((len(labels), len(columns)))
+    for true, call in zip(truth, found, strict=True):
+        counts[labels.index(true), columns.index(call)] += 1
+    return counts
+
+
+def count_stage(terms: RunTerms, labels: int) -> SumStage:
+    """The sum of all peers' counts, which all of them are told."""
+    recipe = replace(terms.recipe, way="masks")
+    summing = TrainingTerms(terms.session, terms.identities, (COUNTS,), recipe)
+    size = labels * (labels + 1)
+    return SumStage(summing, size, summing.counts(), terms.peers, everyone=False, told=True)
+
+
+def evaluation_record(terms: RunTerms, labels: tuple[str, ...], total: Floats) -> Record:
+    """Counts by true label and called label, one row after the other."""
+    if not total.sum():
+        raise NoDocumentsError(
+            "an evaluation needs at least 1 row over all peers, got none; train with held_out > 0 "
+            "or bring other documents."
+        )
+    return {**head(terms), "labels": labels, COUNTS: total.astype(np.int64)}
+
+
+@dataclass(frozen=True)
+class JointEvaluation:
+    """How well a classifier does over all peers' held-out rows.
+
+    Attributes:
+        labels: the label names.
+        counts: rows by true label (down) and called label (across), undecided ones last.
+
+    Example:
+        >>> from sottovoce.learn import train
+        >>> mine = (["cheap pills now", "lunch at noon"] * 8, ["spam", "ham"] * 8)
+        >>> trained = train({"ada": mine, "ben": mine, "cy": mine}, held_out=0.25, penalty=0.1)
+        >>> found = trained.evaluate()
+        >>> found.count, found.misclassification
+        (12, 0.0)
+    """
+
+    labels: tuple[str, ...]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, record: Mapping[str, Value]) -> "JointEvaluation":
+        """From a party's result."""
+        labels = codec.texts(record, "labels")
+        counts = codec.array(record, COUNTS, "<i8")
+        if counts.size != len(labels) * (len(labels) + 1):
+            raise InputError("an evaluation must have counts for every label.")
+        return cls(labels, counts.reshape(len(labels), -1))
+
+    @property
+    def count(self) -> int:
+        """All rows."""
+        return int(self.counts.sum())
+
+    @property
+    def misclassification(self) -> float:
+        """The share of rows with a wrong label or none."""
+        return 1 - float(np.trace(self.counts[:, :-1])) / self.count
+
+    def of_label(self, label: str) -> ConfusionCounts:
+        """One label against all others."""
+        at = self.labels.index(label)
+        hit = float(self.counts[at, at])
+        called_so, truly = float(self.counts[:, at].sum()), float(self.counts[at].sum())
+        rest = self.count - called_so - truly + hit
+        return ConfusionCounts(hit, called_so - hit, truly - hit, rest)

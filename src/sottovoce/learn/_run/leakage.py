@@ -1,0 +1,155 @@
+"""Who learns what from a whole run: the protocol's statement, and what comes before it."""
+
+from sottovoce.learn._leakage import among, mode_leakage
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._wire.machine import Leakage, Learns
+
+_BUCKETS = (
+    "how many peers nominated a word of each of {} buckets, whose words it cannot work out without "
+    "the peers' key, but may guess where sums that it sees are those of well-known words{}"
+)
+_TOTAL = "; how many words all peers nominated together"
+_TRIED = (
+    "the buckets that at least {} peers nominated a word of, itself perhaps among them, and so, by "
+    "trying words under the common key, which words are in the dictionary"
+)
+_HOLDINGS = "which peers have which features; "
+_SUPPORT = (
+    "of each feature how many documents use it, how many documents there are, how many peers use "
+    "it and at how many it is not only 0 and 1"
+)
+_RUN_ASSUMES = "honest but curious parties, authenticated private channels"
+
+
+def run_leakage(terms: RunTerms) -> Leakage:
+    """The table of a run."""
+    if terms.kind == "classify":
+        return _query(terms)
+    if terms.kind == "evaluate":
+        return _evaluation(terms)
+    inner = _rados() if terms.kind == "rados" else _training(terms)
+    before = {
+        "coordinator": [*_dictionary(terms), *_labels(terms, told=False)],
+        "every peer": [*_columns(terms), *_labels(terms, told=True)],
+        "key holder": [*_helper_columns(terms), *_labels(terms, told=True)],
+        "intermediary": [*_helper_columns(terms), *_labels(terms, told=True)],
+    }
+    rows = tuple(
+        Learns(row.who, "; ".join([*before.get(row.who, []), _held(terms, row.what)]))
+        for row in inner.learns
+    )
+    told = Leakage(inner.protocol, rows, _collusion(terms, inner.collusion), _assumes(terms, inner))
+    return among(len(terms.peers), told)
+
+
+def _training(terms: RunTerms) -> Leakage:
+    return mode_leakage(terms.mode, terms.recipe, blocks=bool(terms.shared))
+
+
+def _query(terms: RunTerms) -> Leakage:
+    if terms.mode == "open" and not terms.contributors:
+        alone = (Learns(terms.asker, "the labels of its rows, by itself"),)
+        return Leakage("classification, open mode", alone, "nobody else takes part", _RUN_ASSUMES)
+    asks = f"that {terms.asker} asks for {terms.rows} rows"
+    if terms.mode == "open":
+        return _summed_query(terms, asks)
+    told = "; which features are its own to add" if terms.contributors else ""
+    asker = Learns(terms.asker, f"a sign for each of its rows and each classifier{told}")
+    if terms.mode == "paper":
+        others = [Learns(name, asks) for name in terms.contributors]
+        seen = (Learns("coordinator", f"{asks}, and every row's score"), asker, *others)
+        return Leakage("classification, paper mode", seen, "nobody learns more", _RUN_ASSUMES)
+    helping = [Learns(name, asks) for name in ("coordinator", "key holder", *terms.contributors)]
+    rows = (*helping, asker)
+    together = "the coordinator and the key holder together learn every row's score and theta"
+    return Leakage("classification, hidden mode", rows, together, _RUN_ASSUMES)
+
+
+def _summed_query(terms: RunTerms, asks: str) -> Leakage:
+    score = "each row's score, the sum of all contributors' parts"
+    others = [
+        Learns(name, f"{asks}; which features are its own to add; {score}")
+        for name in terms.contributors
+    ]
+    rows = (Learns("coordinator", f"{asks}; {score}"), Learns(terms.asker, score), *others)
+    together = (
+        "the coordinator and two thirds of the contributors together learn each one's part; of "
+        "two, each learns the other's"
+    )
+    return Leakage("classification with others' parts, open mode", rows, together, _RUN_ASSUMES)
+
+
+def _evaluation(terms: RunTerms) -> Leakage:
+    counts = "how many held-out rows of each label were called what, over all peers"
+    told = [Learns("coordinator", counts), Learns("every peer", counts)]
+    if terms.mode == "hidden":
+        told.insert(1, Learns("key holder", f"that each peer asks for {terms.rows} rows"))
+    if terms.mode == "paper":
+        told[0] = Learns("coordinator", f"{counts}; the score of each of a peer's held-out rows")
+    collusion = (
+        "the coordinator and two thirds of the peers together learn every peer's counts; all "
+        "peers but one learn the last one's"
+    )
+    return Leakage(f"evaluation, {terms.mode} mode", tuple(told), collusion, _RUN_ASSUMES)
+
+
+def _rados() -> Leakage:
+    sizes = "how many documents each peer has"
+    rows = (
+        Learns("coordinator", _SUPPORT),
+        Learns("intermediary", f"{sizes}; how many features are kept; ciphertexts"),
+        Learns("key holder", f"{sizes}; each peer's clear rados, sums of its documents; theta"),
+        Learns("every peer", f"{_SUPPORT}; theta, with which it classifies by itself"),
+    )
+    collusion = (
+        "the intermediary and the key holder together hold signatures and clear rados and "
+        "reconstruct every peer's documents: keep them apart"
+    )
+    return Leakage("rados by a blind intermediary", rows, collusion, _RUN_ASSUMES)
+
+
+def _held(terms: RunTerms, what: str) -> str:
+    """Peers that declare every feature say nothing by it."""
+    silent = terms.text is not None and terms.text.declared == "all"
+    return what.removeprefix(_HOLDINGS) if silent else what
+
+
+def _agreed(terms: RunTerms) -> bool:
+    return terms.text is not None and terms.text.dictionary == "agreed"
+
+
+def _dictionary(terms: RunTerms) -> list[str]:
+    if terms.text is None or not _agreed(terms):
+        return []
+    return [_BUCKETS.format(terms.text.buckets, "" if terms.text.padded else _TOTAL)]
+
+
+def _columns(terms: RunTerms) -> list[str]:
+    return [_TRIED.format(terms.recipe.fewest_peers)] if _agreed(terms) else []
+
+
+def _helper_columns(terms: RunTerms) -> list[str]:
+    return ["the numbers of the chosen buckets"] if _agreed(terms) else []
+
+
+def _labels(terms: RunTerms, *, told: bool) -> list[str]:
+    if terms.labels:
+        return []
+    return ["all label names" if told else "which label names each peer has"]
+
+
+def _collusion(terms: RunTerms, inner: str) -> str:
+    if terms.text is None or not terms.text.needs_key:
+        return inner
+    if not _agreed(terms):
+        return f"{inner}; the coordinator and one peer together can try which words a column is of"
+    return (
+        f"{inner}; the coordinator and one peer together can try words: how many peers nominated "
+        "each, and so who did where it was all or none of the others"
+    )
+
+
+def _assumes(terms: RunTerms, inner: Leakage) -> str:
+    if not _agreed(terms):
+        return inner.assumes
+    return inner.assumes.replace("the features' names", "the number of features")

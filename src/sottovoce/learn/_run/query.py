@@ -1,0 +1,156 @@
+"""Rows classified by a classifier that the asking peer cannot read, as part of a run.
+
+Private Text Classification, Protocol 3.
+"""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.learn._examples import Floats
+from sottovoce.learn._paillier.key_files import public_key_from_text
+from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
+from sottovoce.learn._run.records import (
+    Record,
+    Trained,
+    budget_part,
+    mean_row,
+    read_budget,
+    read_hidden,
+    read_paper,
+)
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._training_terms import COORDINATOR
+from sottovoce.learn._wire import codec
+from sottovoce.learn._wire._refusals import StalledError
+from sottovoce.learn._wire.codec import Value
+from sottovoce.learn._wire.stages import Stage
+from sottovoce.learn.hidden import _classify as classify
+from sottovoce.learn.hidden._classify import HiddenContributor, HiddenScorer, QueryTerms
+from sottovoce.learn.paper import _mode as mode
+from sottovoce.learn.paper._mode import PaperContributor, PaperQuery, PaperScorer, offset_weights
+
+Signs = NDArray[np.int64]
+Querying = Generator[Stage, Any, Signs]
+Scoring = Generator[Stage, Any, Record]
+
+
+def query_plan(terms: RunTerms, asker: str) -> tuple[str, ...]:
+    """The stages of one peer's query, for every classifier that there may be."""
+    stages = classify.STAGES if terms.mode == "hidden" else mode.QUERY_STAGES
+    return tuple(_prefix(asker, k) + stage for k in range(terms.most_trainings) for stage in stages)
+
+
+@dataclass(frozen=True, repr=False)
+class PeerScorePart:
+    """What one peer adds to the scores of a query.
+
+    Attributes:
+        asker: whose query it is.
+        rows: the peer's rows over the training's columns; None: a rado in their place.
+        own: which columns are its to add.
+    """
+
+    asker: str
+    rows: Floats | None
+    own: NDArray[np.bool_]
+
+
+def adding(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) -> Querying:
+    """A contributor's part; the asker ends with a sign for each row and classifier."""
+    signs: list[Signs] = []
+    for k, kept in enumerate(trained.classifiers):
+        made = _hidden_contributor if terms.mode == "hidden" else _paper_contributor
+        party = yield from made(name, terms, kept, part).within(_prefix(part.asker, k))
+        if party.signs is not None:
+            signs.append(party.signs)
+    if name != part.asker:
+        return np.zeros((0, 0), np.int64)
+    if len(signs) != len(trained.classifiers):
+        raise StalledError("a query ended without an answer.")
+    return np.column_stack(signs)
+
+
+def scoring(
+    name: str, terms: RunTerms, asker: str, key: PrivateKey, record: Mapping[str, Value]
+) -> Scoring:
+    """A helper's part: its record of the training, with what is left of the budget."""
+    if terms.mode == "paper":
+        for k in range(len(codec.parts(record, "classifiers"))):
+            query = _paper_query(terms, asker, len(codec.texts(record, "peers")), record)
+            yield from PaperScorer(query, key).within(_prefix(asker, k))
+        return dict(record)
+    helpers = []
+    for k, kept in enumerate(codec.parts(record, "helpers")):
+        budget = read_budget(kept)
+        query_terms = _query(terms, asker, kept)
+        party = HiddenScorer(name, query_terms, key, _other(name, key, kept), budget)
+        yield from party.within(_prefix(asker, k))
+        helpers.append({**kept, "budget": budget_part(budget)})
+    return {**record, "helpers": tuple(helpers)}
+
+
+def _prefix(asker: str, classifier: int) -> str:
+    return f"{asker}'s query {classifier}: "
+
+
+def _query(terms: RunTerms, asker: str, kept: Mapping[str, Value]) -> QueryTerms:
+    return QueryTerms(
+        terms.session,
+        asker,
+        _order(terms, asker),
+        terms.rows,
+        codec.item(kept, "modulus", int),
+        codec.item(kept, "score bound", int),
+        codec.item(kept, "peers", int),
+    )
+
+
+def _hidden_contributor(
+    name: str, terms: RunTerms, kept: Mapping[str, Value], part: PeerScorePart
+) -> HiddenContributor:
+    classifier = read_hidden(kept)
+    standard = classifier.standard
+    if part.rows is None:
+        rows = np.tile(mean_row(kept, standard), (terms.rows, 1))
+    else:
+        rows = standard.applied(part.rows)
+    mask = np.append(part.own[standard.kept.kept], name == part.asker)
+    return HiddenContributor(name, _query(terms, part.asker, kept), classifier, rows * mask)
+
+
+def _paper_contributor(
+    name: str, terms: RunTerms, kept: Mapping[str, Value], part: PeerScorePart
+) -> PaperContributor:
+    classifier = read_paper(kept)
+    has = np.asarray(classifier.has, bool)
+    if part.rows is None:
+        rows = offset_weights(classifier, terms.offset or "print", terms.rows)
+    else:
+        rows = classifier.standard.applied(part.rows)[:, has]
+    mask = np.append(part.own, name == part.asker)[has]
+    width, peers = codec.item(kept, "width", int), codec.item(kept, "peers", int)
+    query = PaperQuery(terms.session, _order(terms, part.asker), terms.rows, peers, width)
+    return PaperContributor(name, query, classifier, rows * mask)
+
+
+def _paper_query(
+    terms: RunTerms, asker: str, peers: int, record: Mapping[str, Value]
+) -> PaperQuery:
+    width = len(codec.texts(record, "features")) + 1
+    return PaperQuery(terms.session, _order(terms, asker), terms.rows, peers, width)
+
+
+def _order(terms: RunTerms, asker: str) -> tuple[str, ...]:
+    """Whose parts a query adds up: an evaluation's queries have their asker's only."""
+    return terms.order if asker == terms.asker else (asker,)
+
+
+def _other(name: str, key: PrivateKey, kept: Mapping[str, Value]) -> PublicKey:
+    """The key holder compares under its own key, the coordinator under the key holder's."""
+    if name != COORDINATOR:
+        return key.public
+    return public_key_from_text(codec.item(kept, "other", str))

@@ -1,0 +1,202 @@
+"""What everybody knows about a run before its first message."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Self, TypeAlias, get_args
+
+from sottovoce.errors import ParameterError, check_choice
+from sottovoce.learn._recipe import MOST_FEATURES, TextRecipe
+from sottovoce.learn._sums._fixed import checked_parties
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
+from sottovoce.learn._wire.message import SESSION_BYTES
+
+RunKind: TypeAlias = Literal["train", "classify", "evaluate", "rados"]
+KINDS: tuple[RunKind, ...] = get_args(RunKind)
+MODES: tuple[Mode, ...] = get_args(Mode)
+INTERMEDIARY = "intermediary"
+ROLES = (COORDINATOR, KEY_HOLDER, INTERMEDIARY)
+MOST_CLASSES = 64
+MOST_ROWS = 1 << 20
+_IDENTITY_BYTES = 32
+
+
+@dataclass(frozen=True)
+class RunTerms:
+    """One run: the same at every party, and public.
+
+    Attributes:
+        session: the run's name.
+        kind: ``train`` a classifier; ``classify`` rows or ``evaluate`` held-out ones with one that
+            was trained before; make ``rados`` under encryption and learn from them.
+        mode: the trust mode.
+        identities: every peer's name with its public identity.
+        recipe: how a classifier is trained.
+        text: how texts become rows; None where peers bring rows of numbers.
+        features: the names of all columns, where peers bring rows of numbers.
+        labels: the label names; none where the peers agree on them through the coordinator.
+        most_classes: the most labels that may be agreed on.
+        held_out: the fraction of its documents that each peer keeps for evaluation.
+        training: the session of the training whose classifier is used.
+        asker: the peer that asks, where rows are classified.
+        contributors: other peers that add their features' part of each score.
+        offset: what they add: nothing said, their own rows of the same entities; ``mean`` or
+            ``print``, a rado in place of entities that they do not know.
+        rows: how many rows it asks for; of a hidden evaluation, how many of each peer are used.
+        shared: the features that all peers have, where each has others of its own besides and
+            nobody can match entities: trains on basic block rados (open mode, masks).
+    """
+
+    session: bytes
+    kind: RunKind
+    mode: Mode
+    identities: Mapping[str, bytes]
+    recipe: Recipe = field(default_factory=Recipe)
+    text: TextRecipe | None = None
+    features: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    most_classes: int = 16
+    held_out: float = 0.0
+    training: bytes = b""
+    asker: str = ""
+    rows: int = 0
+    contributors: tuple[str, ...] = ()
+    offset: Offset | None = None
+    shared: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_choice("kind", self.kind, KINDS)
+        check_choice("mode", self.mode, MODES)
+        self._check_peers()
+        self._check_features()
+        self._check_shared()
+        self._check_labels()
+        if not 0 <= self.held_out <= 0.5:  # noqa: PLR2004 - at least half is trained on
+            raise ParameterError(f"held_out must be from 0 to 0.5, got {self.held_out}.")
+        self._check_use()
+
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """All peers, in the order of their names."""
+        return tuple(sorted(self.identities))
+
+    @property
+    def parties(self) -> tuple[str, ...]:
+        """Who takes part, the helpers first."""
+        if self.kind == "rados":
+            return (COORDINATOR, KEY_HOLDER, INTERMEDIARY, *self.peers)
+        if self.kind == "classify" and self.mode == "open" and not self.contributors:
+            return (self.asker,)
+        helpers = (COORDINATOR, KEY_HOLDER) if self._has_key_holder else (COORDINATOR,)
+        return (*helpers, *(self.order if self.kind == "classify" else self.peers))
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Whose features are used in a query, the asker's first."""
+        return (self.asker, *self.contributors)
+
+    @property
+    def most_trainings(self) -> int:
+        """How many two-class classifiers there may be: one for two labels, one each for more."""
+        labels = len(self.labels) or self.most_classes
+        return 1 if labels == 2 else labels  # noqa: PLR2004 - one against the other
+
+    def to_bytes(self) -> bytes:
+        """The terms as they travel and are kept."""
+        from sottovoce.learn._run.terms_bytes import terms_to_bytes  # noqa: PLC0415 - it needs us
+
+        return terms_to_bytes(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """The terms that ``data`` holds, or DamagedTermsError."""
+        from sottovoce.learn._run.terms_bytes import terms_from_bytes  # noqa: PLC0415 - likewise
+
+        return terms_from_bytes(data, cls)
+
+    @property
+    def _has_key_holder(self) -> bool:
+        if self.mode == "hidden":
+            return True
+        return self.mode == "open" and self.recipe.way == "packed" and self.kind == "train"
+
+    def _check_peers(self) -> None:
+        if len(self.session) != SESSION_BYTES:
+            raise ParameterError(f"a session has {SESSION_BYTES} bytes, got {len(self.session)}.")
+        peers = checked_parties(list(self.identities), allow_two=self.recipe.allow_two)
+        if set(ROLES) & set(peers):
+            raise ParameterError(f"no peer may be called {', '.join(ROLES)}.")
+        if any(len(public) != _IDENTITY_BYTES for public in self.identities.values()):
+            raise ParameterError(f"a peer's public identity has {_IDENTITY_BYTES} bytes.")
+
+    def _check_features(self) -> None:
+        makes = self.kind in {"train", "rados"}
+        if makes and (self.text is None) == (not self.features):
+            raise ParameterError(
+                "a run is either about texts (text=TextRecipe(...)) or about rows of numbers "
+                f"(features=names of the columns), got {len(self.features)} names."
+            )
+        if len(set(self.features)) != len(self.features) or len(self.features) > MOST_FEATURES:
+            raise ParameterError(
+                f"features must differ and be at most {MOST_FEATURES}, got {len(self.features)}."
+            )
+
+    def _check_shared(self) -> None:
+        if not self.shared:
+            return
+        if self.mode != "open" or self.recipe.way != "masks" or self.kind != "train":
+            raise ParameterError("shared features are for the open mode, with way='masks'.")
+        unknown = set(self.shared) - set(self.features)
+        if unknown or len(set(self.shared)) != len(self.shared):
+            raise ParameterError(
+                f"shared features must be among the run's {len(self.features)}, each once, got "
+                f"{len(unknown)} others of {len(self.shared)}."
+            )
+
+    def _check_labels(self) -> None:
+        if len(self.labels) == 1 or len(set(self.labels)) != len(self.labels):
+            raise ParameterError(
+                f"labels must be at least two, all different, got {len(self.labels)}; leave them "
+                "out to have the peers agree on them."
+            )
+        if list(self.labels) != sorted(self.labels) or not all(self.labels):
+            raise ParameterError("labels must be in alphabetical order, none of them empty.")
+        if not 2 <= self.most_classes <= MOST_CLASSES or len(self.labels) > MOST_CLASSES:  # noqa: PLR2004 - two
+            raise ParameterError(
+                f"most_classes must be from 2 to {MOST_CLASSES}, got {self.most_classes}, "
+                f"and labels at most {MOST_CLASSES}."
+            )
+
+    def _check_contributors(self) -> None:
+        others = set(self.contributors)
+        if self.contributors and (self.kind != "classify" or not others < set(self.identities)):
+            raise ParameterError("contributors are peers that help to classify a peer's rows.")
+        if list(self.contributors) != sorted(others) or self.asker in others:
+            raise ParameterError("contributors must be in alphabetical order, without the asker.")
+        _check_offset(self.mode, self.offset, alone=not self.contributors)
+
+    def _check_use(self) -> None:
+        if not 0 <= self.rows <= MOST_ROWS:
+            raise ParameterError(f"rows must be from 0 to {MOST_ROWS}, got {self.rows}.")
+        if self.kind in {"train", "rados"}:
+            return
+        if len(self.training) != SESSION_BYTES:
+            raise ParameterError("a classifier is used by the session of its training.")
+        if self.kind == "classify" and (self.asker not in self.identities or self.rows < 1):
+            raise ParameterError(
+                f"a query needs a peer that asks and at least 1 row, got {self.rows} rows."
+            )
+        self._check_contributors()
+        if self.kind == "evaluate" and self.mode != "open" and self.rows < 1:
+            raise ParameterError(
+                f"rows must be >= 1, got {self.rows}: in the {self.mode} mode an evaluation asks "
+                "for so many rows of each peer, and they count towards the budget."
+            )
+
+
+def _check_offset(mode: Mode, offset: str | None, *, alone: bool) -> None:
+    if offset not in {None, "mean", "print"}:
+        raise ParameterError(f"offset must be None, mean or print, got {offset!r}.")
+    if offset is not None and (mode == "open" or alone):
+        raise ParameterError("offset is for contributors in the hidden and paper modes.")
+    if offset == "print" and mode != "paper":
+        raise ParameterError('offset="print" is the paper mode\'s; use offset="mean".')

@@ -1,0 +1,173 @@
+"""A training from documents to a classifier at every peer, as one script for each party.
+
+Private Text Classification, Protocol 2, with LOCALTEXT before it: the peers agree on the features
+and the labels, and train one classifier for two labels or, for more, one for each against the
+others.
+"""
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from sottovoce.learn._local_data import LocalData
+from sottovoce.learn._run import records
+from sottovoce.learn._run._holdings import Holdings, MissingHoldingError
+from sottovoce.learn._run.agree import (
+    AGREEING_STAGES,
+    Agreed,
+    agreeing_coordinator,
+    agreeing_helper,
+    agreeing_peer,
+    checked_examples,
+    local_data,
+    own_labels,
+    signed,
+)
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn._wire.codec import Value
+from sottovoce.learn._wire.stages import Stage, Staged
+from sottovoce.learn.documents import Examples, NoDocumentsError, held_out
+from sottovoce.learn.open import _blocks as blocks
+from sottovoce.learn.open import _train as train
+
+if TYPE_CHECKING:
+    from sottovoce.learn._paillier.keys import PrivateKey
+
+
+Record: TypeAlias = dict[str, Value]
+RunScript: TypeAlias = Generator[Stage, Any, Record]
+
+
+def train_plan(terms: RunTerms) -> tuple[str, ...]:
+    """The names of all stages that a training may have, in their order."""
+    inner = _stages(terms)
+    trainings = range(terms.most_trainings)
+    return (*AGREEING_STAGES, *(prefix(k) + stage for k in trainings for stage in inner))
+
+
+def prefix(training: int) -> str:
+    """What the stages of one two-class training are called by."""
+    return f"class {training}: "
+
+
+def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
+    """A peer's part; what it may not bring is refused at once."""
+    identity, examples, labels = brought_examples(name, terms, holdings)
+
+    def script() -> RunScript:
+        agreed, features = yield from agreeing_peer(name, terms, identity, examples)
+        data = local_data(terms, examples, features, agreed, identity)
+
+        def made(inner: TrainingTerms, positive: str) -> Staged:
+            return _peer(name, terms, inner, signed(data, labels, positive))
+
+        trained = yield from _trainings(terms, agreed, made)
+        return records.peer_record(terms, agreed, features, data, trained)
+
+    return script()
+
+
+def brought_examples(
+    name: str, terms: RunTerms, holdings: Holdings
+) -> tuple[Identity, Examples, tuple[str, ...]]:
+    """Who the peer is, what it trains on, and its labels, as the run wants them."""
+    identity = holdings.wanted_identity(name)
+    if terms.identities[name] != identity.public:
+        raise MissingHoldingError(f"{name} must bring the identity that this run knows it by.")
+    given = checked_examples(name, terms, holdings.wanted_examples(name))
+    examples = given.part(~held_out(given, terms.held_out))
+    if not len(examples) or examples.labels is None:
+        raise NoDocumentsError(
+            f"{name} must have at least 1 labelled document to train with, got none; bring "
+            "labels, or hold out less."
+        )
+    own_labels(examples.labels, terms)
+    return identity, examples, examples.labels
+
+
+def training_coordinator(terms: RunTerms, holdings: Holdings) -> RunScript:
+    """The coordinator's part."""
+    key = None if terms.mode == "open" else holdings.wanted_key(COORDINATOR)
+    helpers = (KEY_HOLDER,) if KEY_HOLDER in terms.parties else ()
+
+    def script() -> RunScript:
+        agreed = yield from agreeing_coordinator(terms, helpers)
+        trained = yield from _trainings(terms, agreed, lambda t, _: _coordinator(terms, t, key))
+        return records.helper_record(terms, agreed, trained)
+
+    return script()
+
+
+def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
+    """The key holder's part."""
+    key = holdings.wanted_key(KEY_HOLDER)
+
+    def script() -> RunScript:
+        agreed = yield from agreeing_helper(KEY_HOLDER, terms)
+        trained = yield from _trainings(terms, agreed, lambda t, _: _key_holder(terms, t, key))
+        return records.helper_record(terms, agreed, trained)
+
+    return script()
+
+
+def _trainings(
+    terms: RunTerms, agreed: Agreed, made: Callable[[TrainingTerms, str], Staged]
+) -> Generator[Stage, Any, list[Any]]:
+    """One two-class training after the other, among those who are still there."""
+    peers, trained = agreed.peers, []
+    for k, positive in enumerate(agreed.positives):
+        party: Any = yield from made(agreed.training(terms, peers), positive).within(prefix(k))
+        peers = getattr(party, "survivors", peers)
+        trained.append(party)
+    return trained
+
+
+def _stages(terms: RunTerms) -> tuple[str, ...]:
+    if terms.shared:
+        return blocks.STAGES
+    if terms.mode == "hidden":
+        from sottovoce.learn.hidden import _train as hidden_training  # noqa: PLC0415 - masks need no gmpy2
+
+        return hidden_training.STAGES
+    if terms.mode == "paper":
+        from sottovoce.learn.paper import _mode as mode  # noqa: PLC0415 - likewise
+
+        return mode.TRAINING_STAGES
+    return train.STAGES
+
+
+def _peer(name: str, terms: RunTerms, inner: TrainingTerms, data: LocalData) -> Staged:
+    if terms.shared:
+        return blocks.BlockPeer(name, inner, terms.shared, data)
+    if terms.mode == "hidden":
+        from sottovoce.learn.hidden._train import HiddenPeer  # noqa: PLC0415 - likewise
+
+        return HiddenPeer(name, inner, data)
+    if terms.mode == "paper":
+        from sottovoce.learn.paper._mode import PaperPeer  # noqa: PLC0415 - likewise
+
+        return PaperPeer(name, inner, data)
+    return train.TrainingPeer(name, inner, data)
+
+
+def _coordinator(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey | None") -> Staged:
+    if terms.shared:
+        return blocks.BlockCoordinator(inner, terms.shared)
+    if key is None:
+        return train.TrainingCoordinator(inner)
+    if terms.mode == "hidden":
+        from sottovoce.learn.hidden._train import HiddenCoordinator  # noqa: PLC0415 - likewise
+
+        return HiddenCoordinator(inner, key)
+    from sottovoce.learn.paper._mode import PaperCoordinator  # noqa: PLC0415 - likewise
+
+    return PaperCoordinator(inner, key)
+
+
+def _key_holder(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey") -> Staged:
+    if terms.mode == "hidden":
+        from sottovoce.learn.hidden._train import HiddenKeyHolder  # noqa: PLC0415 - likewise
+
+        return HiddenKeyHolder(inner, key)
+    return train.TrainingKeyHolder(inner, key)

@@ -1,0 +1,151 @@
+"""One call that trains across holders in this process, for notebooks, studies and benches."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sottovoce.errors import ParameterError
+from sottovoce.learn._holders import RowHolders, RowsGiven, named_holders
+from sottovoce.learn._leakage import (
+    DROPPED_WARNING,
+    PAPER_WARNING,
+    DroppedFeaturesWarning,
+    PaperModeWarning,
+    mode_recipe,
+)
+from sottovoce.learn._recipe import TextRecipe
+from sottovoce.learn._run.party import InProcess
+from sottovoce.learn._run.terms import MODES, RunTerms
+from sottovoce.learn._text_holders import TextColumns, TextHolders, TextsGiven, holds_text
+from sottovoce.learn._trained import TrainedClassifier
+from sottovoce.learn._training_terms import Mode
+from sottovoce.learn._wire.exchange import Faults
+from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.documents import label_names
+
+Given: TypeAlias = "RowsGiven | TextsGiven"
+_TEXT_OPTIONS = frozenset(TextRecipe.__dataclass_fields__)
+_MANY = ("words", "stop_words")
+
+
+def train(
+    peers: Sequence[Given] | Mapping[str, Given],
+    *,
+    mode: Mode = "open",
+    text: str | None = None,
+    label: str | None = None,
+    labels: Sequence[Any] | None = None,
+    held_out: float = 0.0,
+    features: Sequence[str] | Sequence[Sequence[str]] | None = None,
+    shared: Sequence[str] | None = None,
+    keys: tuple[Any, Any] | None = None,
+    faults: Faults | None = None,
+    **options: Any,  # noqa: ANN401 - fields of Recipe and TextRecipe, checked by them
+) -> TrainedClassifier:
+    """Train one classifier across holders who show nobody their texts or rows.
+
+    Private Text Classification, Protocol 2.
+
+    A holder of texts is a file's path, a pandas, polars or Arrow frame, rows that are dictionaries,
+    or ``(texts, labels)``. A holder of numbers is ``(rows, labels)``, with two labels in all.
+
+    Args:
+        peers: the holders, by name or in a list; at least three.
+        mode: ``open`` (only sums over all peers are opened, everybody gets theta), ``hidden``
+            (nobody sees the sums or theta) or ``paper`` (the coordinator holds the key; warns).
+        text: the column of texts in files, frames and dictionaries; ``text`` if nothing is said.
+        label: the column of labels; ``label`` if nothing is said.
+        labels: all labels of texts; None: the holders tell each other theirs.
+        held_out: the fraction of its own that each holder keeps for `TrainedClassifier.evaluate`.
+        features: the names of the columns of rows, for all peers or for each; a feature that a
+            peer lacks is zero in its rows. None if all have the same columns.
+        shared: the features that all peers have, where each has others of its own besides and
+            nobody can match entities: trains on basic block rados (open mode, masks).
+        keys: the coordinator's and the key holder's Paillier keys; None makes fresh ones.
+        faults: what goes wrong between the parties, for tests.
+        options: fields of `Recipe`: ``penalty``, ``way``, ``statistics``, ``solver``, ...; and of
+            `TextRecipe` where holders have texts: ``dictionary``, ``words``, ``width``, ...
+
+    ``penalty`` None chooses lambda by cross-validation in the open mode with exact statistics, and
+    is 0.1 elsewhere.
+
+    Example:
+        >>> from sottovoce.learn import train
+        >>> post = [{"body": "cheap pills now", "kind": "spam"}] * 6
+        >>> post += [{"body": "lunch at noon", "kind": "ham"}] * 6
+        >>> holders = {"ada": post, "ben": post, "cy": post}
+        >>> trained = train(holders, text="body", label="kind", penalty=0.1)
+        >>> trained.predict(["pills, cheap!"]).tolist()
+        ['spam']
+    """
+    if mode not in MODES:
+        raise ParameterError(f"mode must be one of {', '.join(MODES)}, got {mode!r}.")
+    holders = _holders(named_holders(peers), TextColumns(text, label), features, labels)
+    of_texts = isinstance(holders, TextHolders)
+    if of_texts and shared is not None:
+        raise ParameterError("shared is for holders of rows of numbers, not of texts.")
+    recipe = _text_recipe(options) if of_texts else None
+    connection = InProcess(holders.examples, keys)
+    terms = RunTerms(
+        new_session(),
+        "train",
+        mode,
+        connection.identities,
+        mode_recipe(mode, options),
+        recipe,
+        features=holders.features,
+        labels=_label_names(holders, labels),
+        held_out=held_out,
+        shared=() if shared is None else tuple(shared),
+    )
+    if mode == "paper":
+        warnings.warn(PAPER_WARNING, PaperModeWarning, stacklevel=2)
+    connection.run(terms, {}, faults=faults)
+    trained = TrainedClassifier(holders, terms, connection)
+    if isinstance(holders, RowHolders) and shared is None:
+        _warn_of_dropped(holders, trained)
+    return trained
+
+
+def _holders(
+    given: Mapping[str, Any],
+    columns: TextColumns,
+    features: Sequence[str] | Sequence[Sequence[str]] | None,
+    labels: Sequence[Any] | None,
+) -> RowHolders | TextHolders:
+    texts = columns != TextColumns() or any(holds_text(each) for each in given.values())
+    if not texts:
+        return RowHolders.of(given, features)
+    if features is not None:
+        raise ParameterError("features are for rows of numbers; for texts give words=[...].")
+    return TextHolders.of(given, columns, labels or ())
+
+
+def _text_recipe(options: dict[str, Any]) -> TextRecipe:
+    """How texts become rows; takes its part out of the options."""
+    chosen = {name: options.pop(name) for name in _TEXT_OPTIONS & set(options)}
+    chosen |= {name: tuple(chosen[name]) for name in _MANY if name in chosen}
+    if "words" in chosen:
+        chosen.setdefault("dictionary", "given")
+    return TextRecipe(**chosen)
+
+
+def _label_names(
+    holders: RowHolders | TextHolders, labels: Sequence[Any] | None
+) -> tuple[str, ...]:
+    if isinstance(holders, RowHolders):
+        if labels is not None:
+            raise ParameterError("labels are for holders of texts; rows have two labels in all.")
+        return holders.label_names
+    return () if labels is None else tuple(sorted(label_names(labels, len(labels)) or ()))
+
+
+def _warn_of_dropped(holders: RowHolders, trained: TrainedClassifier) -> None:
+    features = np.array(holders.features, object)
+    owners = np.sum([np.isin(features, each.columns) for each in holders.examples.values()], axis=0)
+    lost = int(np.sum((owners == 1) & ~np.isin(features, trained.kept_)))
+    if lost:
+        text = DROPPED_WARNING.format(lost, len(features))
+        warnings.warn(text, DroppedFeaturesWarning, stacklevel=3)

@@ -1,0 +1,244 @@
+"""What a training across holders gives back: a classifier to ask, and all of its parties."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce._notebook import html_facts
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn._examples import Floats, LeakError
+from sottovoce.learn._holders import RowHolders
+from sottovoce.learn._ridge import LinearModel
+from sottovoce.learn._run.classify import called
+from sottovoce.learn._run.evaluate import JointEvaluation
+from sottovoce.learn._run.party import InProcess
+from sottovoce.learn._run.records import read_model, read_trained
+from sottovoce.learn._run.terms import RunKind, RunTerms
+from sottovoce.learn._text_holders import TextHolders
+from sottovoce.learn._training_terms import COORDINATOR, Mode, Offset
+from sottovoce.learn._wire import codec
+from sottovoce.learn._wire._refusals import StalledError
+from sottovoce.learn._wire.codec import Value
+from sottovoce.learn._wire.exchange import Said, Traffic
+from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.documents import Examples
+from sottovoce.learn.estimators import ConfusionCounts
+
+if TYPE_CHECKING:
+    from sottovoce.learn._wire.machine import Leakage
+
+
+class TrainedClassifier:
+    """A classifier of several holders, and all of its parties: what `train` gives back.
+
+    Attributes:
+        classes_: the labels, in the type in which they were given; of two, scores are positive for
+            the second.
+        mode: the trust mode.
+        leakage: who has learnt what.
+        traffic: what the training cost on the wire; ``query_traffic`` what the last query did.
+        transcript: every message of the training: sender, receiver, step, kind and bytes.
+        penalty: ridge's lambda.
+
+    Example:
+        >>> from sottovoce.learn import train
+        >>> holder = ([[0.0, 1.0], [1.0, 0.0]] * 6, [False, True] * 6)
+        >>> trained = train([holder, holder, holder], penalty=0.1)
+        >>> trained.predict([[1.0, 0.0]]).tolist()
+        [True]
+        >>> trained.leakage.protocol
+        'open mode, exact statistics'
+    """
+
+    def __init__(
+        self, holders: RowHolders | TextHolders, terms: RunTerms, connection: InProcess
+    ) -> None:
+        ended = connection.last
+        kept = connection.kept(terms.session)
+        told = [name for name in terms.peers if name in kept]
+        if ended is None or COORDINATOR not in kept or not told:
+            raise StalledError("nobody who is left knows the classifier.")
+        self.mode: Mode = terms.mode
+        self.terms = terms
+        self.traffic: Traffic = ended.traffic
+        self.transcript: tuple[Said, ...] = ended.transcript
+        self.leakage: Leakage = ended.leakage
+        self.query_traffic = Traffic()
+        self._holders, self._connection, self._here = holders, connection, told[0]
+        self.classes_: NDArray[Any] = holders.values(read_trained(kept[told[0]]).labels)
+        self.penalty = self._penalty()
+
+    @property
+    def rounds(self) -> int:
+        """Of the training."""
+        return self.traffic.rounds
+
+    @property
+    def bytes(self) -> int:
+        """Of the training, sent by all parties."""
+        return self.traffic.bytes
+
+    @property
+    def coef_(self) -> Floats:
+        """Theta of the features as they came, a row a classifier; nobody has it in hidden mode."""
+        return np.array([model.coefficients for model in self._models()])
+
+    @property
+    def intercept_(self) -> Floats:
+        """The intercept of each classifier; nobody has it in the hidden mode."""
+        return np.array([model.intercept for model in self._models()])
+
+    @property
+    def features_(self) -> tuple[str, ...]:
+        """The common dictionary, in the order of ``coef_``: names, or numbers of word buckets."""
+        return read_trained(self._kept(self._here)).names
+
+    @property
+    def kept_(self) -> tuple[str, ...]:
+        """The features that were trained on: those that enough documents and peers use."""
+        trained = read_trained(self._kept(self._here))
+        kept = codec.array(trained.classifiers[0], "kept", "|b1")
+        if not kept.size:
+            return trained.names
+        return tuple(name for name, keep in zip(trained.names, kept, strict=True) if keep)
+
+    def predict(
+        self,
+        X: Any,  # noqa: ANN401, N803 - rows or texts; sklearn's name
+        *,
+        peer: str | None = None,
+        offset: Offset | None = None,
+    ) -> NDArray[Any]:
+        """A label per row or text, asked for by ``peer`` (the first one by default).
+
+        Private Text Classification, Protocol 3. Of more than two labels, signs may not decide: such
+        a label is empty, or None where labels are no texts.
+
+        Args:
+            X: texts, where holders have texts; rows over the asking peer's features; or, where
+                peers hold parts of the same entities, each peer's rows by its name, row i of each
+                being the same entity.
+            peer: who asks, and learns the labels.
+            offset: what peers that do not know the entities add: ``mean``, the mean row of a
+                rado; ``print``, the whole rado, as the paper has it (paper mode only).
+        """
+        asker = self._here if peer is None else peer
+        parts = X if isinstance(X, Mapping) else {asker: X}
+        if asker not in parts or not set(parts) <= set(self.terms.peers):
+            raise InputError(
+                "rows must come from peers of the training, the asking one among them."
+            )
+        examples = {name: self._holders.to_classify(name, each) for name, each in parts.items()}
+        if len({len(each) for each in examples.values()}) != 1:
+            raise InputError("peers must give as many rows each: row i of each is one entity.")
+        if self.mode == "open" and len(examples) == 1 and offset is None:
+            self.query_traffic = Traffic()
+            names = called(read_trained(self._kept(self._here)), examples[asker])
+        else:
+            names = self._queried(asker, examples, offset)
+        return self._holders.values(names)
+
+    def evaluate(
+        self, held: Mapping[str, Any] | None = None, *, rows: int = 0
+    ) -> ConfusionCounts | JointEvaluation:
+        """Counts over all peers' held-out rows or texts, by a secure sum.
+
+        Args:
+            held: rows or texts with their labels, by peer; None: what each peer has held out, or
+                all of its own if nothing was.
+            rows: where the classifier is nobody's to read, how many of each peer are classified by
+                queries; 0: all, as many as the peer with most has.
+        """
+        if held is not None and self.terms.held_out:
+            raise ParameterError("pass no rows: every holder has held out a part of its own.")
+        examples = {
+            name: self._holders.to_evaluate(name, given) for name, given in (held or {}).items()
+        }
+        asked = examples or dict(self._holders.examples)
+        most = rows or max(len(each) for each in asked.values())
+        terms = self._use(
+            "evaluate",
+            identities={name: self.terms.identities[name] for name in self._known(asked)},
+            rows=0 if self.mode == "open" else most,
+        )
+        result = self._connection.run(terms, examples)
+        found = JointEvaluation.of(result[min(terms.peers)])
+        return found.of_label(found.labels[1]) if self._of_rows else found
+
+    def __repr__(self) -> str:
+        """Counts, and nothing of what anybody holds."""
+        facts = ", ".join(f"{name}={value!r}" for name, value in self._facts().items())
+        return f"{type(self).__name__}({facts})"
+
+    def _repr_html_(self) -> str:
+        facts = {"lambda": self.penalty, **self._facts()}
+        order = ("mode", "peers", "features", "kept", "lambda", "rounds", "bytes")
+        return html_facts({name: facts[name] for name in order}) + self.leakage._repr_html_()
+
+    def _facts(self) -> dict[str, object]:
+        return {
+            "mode": self.mode,
+            "peers": len(self.terms.peers),
+            "features": len(self.features_),
+            "kept": len(self.kept_),
+            "rounds": self.rounds,
+            "bytes": self.bytes,
+        }
+
+    @property
+    def _of_rows(self) -> bool:
+        return isinstance(self._holders, RowHolders)
+
+    def _kept(self, name: str) -> Mapping[str, Value]:
+        """What a party keeps of the training by now."""
+        return self._connection.kept(self.terms.session)[name]
+
+    def _known(self, names: Mapping[str, Examples]) -> list[str]:
+        if not set(names) <= set(self.terms.peers):
+            raise InputError("rows must come from peers of the training.")
+        return list(names)
+
+    def _use(self, kind: RunKind, **changes: Any) -> RunTerms:  # noqa: ANN401 - fields of terms
+        terms = replace(self.terms, shared=())
+        session = new_session()
+        return replace(terms, session=session, kind=kind, training=self.terms.session, **changes)
+
+    def _queried(
+        self, asker: str, examples: Mapping[str, Examples], offset: Offset | None
+    ) -> tuple[str, ...]:
+        """Label names by a run in which others take part."""
+        others = tuple(examples)
+        if offset is not None:
+            if len(examples) > 1:
+                raise ParameterError(
+                    "offset is for rows that the asking peer alone has a part of, got "
+                    f"{len(examples)} peers' parts; leave it out."
+                )
+            others = read_trained(self._kept(self._here)).peers
+        terms = self._use(
+            "classify",
+            asker=asker,
+            rows=len(examples[asker]),
+            contributors=tuple(sorted(set(others) - {asker})),
+            offset=offset,
+        )
+        result = self._connection.run(terms, examples)
+        last = self._connection.last
+        self.query_traffic = Traffic() if last is None else last.traffic
+        return codec.texts(result[asker], "labels")
+
+    def _penalty(self) -> float:
+        if self.mode != "open":
+            return self.terms.recipe.penalty or 0.0
+        (first, *_) = codec.parts(self._kept(self._here), "classifiers")
+        return float(codec.array(first, "numbers", "<f8")[1])
+
+    def _models(self) -> list[LinearModel]:
+        if self.mode == "hidden":
+            raise LeakError("nobody has theta in the hidden mode; ask with predict.")
+        holder = COORDINATOR if self.mode == "paper" else self._here
+        kept = codec.parts(self._kept(holder), "classifiers")
+        return [read_model(each, len(self.features_)) for each in kept]

@@ -1,0 +1,147 @@
+"""What everybody who trains together has agreed on before the first message."""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+from sottovoce.errors import InputError, ParameterError, check_choice
+from sottovoce.learn._examples import LeakError
+from sottovoce.learn._ridge import PENALTIES
+from sottovoce.learn._sums._fixed import AllowTwo, FixedPoint, checked_parties
+from sottovoce.learn._support import FEWEST_DOCUMENTS, FEWEST_PEERS
+from sottovoce.learn._wire.codec import encoded
+
+Mode: TypeAlias = Literal["open", "hidden", "paper"]
+Statistics: TypeAlias = Literal["exact", "rados"]
+SumWay: TypeAlias = Literal["masks", "packed"]
+Solver: TypeAlias = Literal["masked", "dealer", "chebyshev"]
+Offset: TypeAlias = Literal["print", "mean"]
+AllowRare: TypeAlias = Literal["a word of one document is that document"]
+ALLOW_RARE: AllowRare = "a word of one document is that document"
+COORDINATOR, KEY_HOLDER = "coordinator", "key holder"
+_ROOM_BITS = 62  # of a signed word, one bit left so that no rounding of a bound reaches the sign
+_MOST_ROWS = 1 << 40
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a classifier is trained; public, and the same at every party.
+
+    Attributes:
+        statistics: ``exact`` adds up sums of the examples; ``rados`` those of sampled rados.
+        way: how aggregates are added up: pairwise masks, or packed Paillier with a key holder.
+        penalty: ridge's lambda; None chooses it by cross-validation, which opens each fold's sums.
+        penalties: the candidates.
+        folds: how many folds; row i of a peer is in its fold i modulo folds.
+        fraction_bits: binary places of the statistics.
+        moment_bits: binary places of the moments that features are standardised by.
+        rados: how many rados each peer makes.
+        fewest_documents: a feature that fewer documents use is not opened.
+        fewest_peers: nor one that fewer peers use.
+        allow_rare: the name of what peers accept who go below five documents or two peers.
+        allow_two: the name of what two peers accept.
+        key_bits: of Paillier keys, where there are any.
+        solver: of the hidden mode: exact under masks, exact with randomness that the first peer
+            deals, or Chebyshev on shares for many features.
+        queries: how many rows each peer may have classified in the hidden mode; None: its part of
+            ``queries_together``. The paper mode has no budget.
+        queries_together: how many rows all peers may have classified together; None: as many as
+            ``queries``, or half as many as there are features if that is None too.
+    """
+
+    statistics: Statistics = "exact"
+    way: SumWay = "masks"
+    penalty: float | None = None
+    penalties: Sequence[float] = PENALTIES
+    folds: int = 5
+    fraction_bits: int = 30
+    moment_bits: int = 30
+    rados: int = 1000
+    fewest_documents: int = FEWEST_DOCUMENTS
+    fewest_peers: int = FEWEST_PEERS
+    allow_rare: AllowRare | None = None
+    allow_two: AllowTwo | None = None
+    key_bits: int = 3072
+    solver: Solver = "masked"
+    queries: int | None = None
+    queries_together: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("statistics", self.statistics, get_args(Statistics))
+        check_choice("way", self.way, get_args(SumWay))
+        check_choice("solver", self.solver, get_args(Solver))
+        if self.penalty is not None and not (math.isfinite(self.penalty) and self.penalty > 0):
+            raise ParameterError(f"penalty must be finite and > 0, got {self.penalty}.")
+        self._check_support()
+        if self.folds < 2:  # noqa: PLR2004 - one fold leaves nothing to learn from
+            raise ParameterError(f"folds must be >= 2, got {self.folds}.")
+        if min(self.rados, self.queries or 1, self.queries_together or 1) < 1 or 0 in (
+            self.queries,
+            self.queries_together,
+        ):
+            raise ParameterError("rados, queries and queries_together must be >= 1.")
+
+    def _check_support(self) -> None:
+        if min(self.fewest_documents, self.fewest_peers) < 1:
+            raise ParameterError("fewest_documents and fewest_peers must be >= 1.")
+        rare = self.fewest_documents < FEWEST_DOCUMENTS or self.fewest_peers < FEWEST_PEERS
+        if rare and self.allow_rare != ALLOW_RARE:
+            raise LeakError(
+                f"features must be used by at least {FEWEST_DOCUMENTS} documents and "
+                f"{FEWEST_PEERS} peers to be opened, got {self.fewest_documents} and "
+                f'{self.fewest_peers}; pass allow_rare="{ALLOW_RARE}" to accept that.'
+            )
+
+    @property
+    def opened_folds(self) -> int:
+        """How many folds' sums are opened: one, all rows, where the penalty is given."""
+        return self.folds if self.penalty is None else 1
+
+
+@dataclass(frozen=True)
+class TrainingTerms:
+    """One training.
+
+    Attributes:
+        session: the run's name.
+        identities: every peer's name with its public identity.
+        features: the common dictionary: the names of all features, in the order of theta.
+        recipe: how it is trained.
+    """
+
+    session: bytes
+    identities: Mapping[str, bytes]
+    features: tuple[str, ...]
+    recipe: Recipe = field(default_factory=Recipe)
+
+    def __post_init__(self) -> None:
+        peers = checked_parties(list(self.identities), allow_two=self.recipe.allow_two)
+        if {COORDINATOR, KEY_HOLDER} & set(peers):
+            raise ParameterError(f"no peer may be called {COORDINATOR} or {KEY_HOLDER}.")
+        if not self.features or len(set(self.features)) != len(self.features):
+            raise InputError("features must have names, each its own, and at least one.")
+
+    @property
+    def peers(self) -> tuple[str, ...]:
+        """All peers, in the order of their names."""
+        return tuple(sorted(self.identities))
+
+    @property
+    def digest(self) -> bytes:
+        """What peers compare to know that they mean the same features and the same recipe."""
+        recipe = "\0".join(f"{name}={value!r}" for name, value in sorted(vars(self.recipe).items()))
+        return hashlib.sha256(encoded((recipe, *self.features))).digest()
+
+    def counts(self) -> FixedPoint:
+        """Numbers for sums of whole numbers."""
+        return FixedPoint(float(_MOST_ROWS), len(self.identities), 0)
+
+    def numbers(self, fraction_bits: int | None = None) -> FixedPoint:
+        """Numbers for sums of statistics: as large as a word has room for."""
+        places = self.recipe.fraction_bits if fraction_bits is None else fraction_bits
+        room = (1 << (_ROOM_BITS - places)) // len(self.identities)
+        if room < 1:
+            raise ParameterError(f"fraction_bits must be lower, got {places}: no sum has room.")
+        return FixedPoint(float(room), len(self.identities), places)

@@ -1,0 +1,1 @@
+"""What protocol parties are made of: messages, inboxes, leakage, and a way to run them."""

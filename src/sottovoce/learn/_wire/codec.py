@@ -1,0 +1,267 @@
+"""Values as bytes: whole numbers of any size, bytes, text, arrays, tuples and records of these.
+
+Every value starts with one byte that names its type. Lengths are unsigned 32- or 64-bit numbers,
+all numbers little-endian. Nothing in the bytes can name code, so that decoding runs none.
+
+Reading records that were kept on disk: every field of a known type.
+
+Reading JSON that somebody else wrote: every field of the type that is expected, or a refusal.
+"""
+
+import json
+import math
+import re
+import struct
+from collections.abc import Mapping
+from typing import Any, TypeAlias, TypeVar, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import InputError, ParameterError, ProtocolError
+from sottovoce.learn._wire._refusals import DamagedMessageError
+
+Value: TypeAlias = Union[  # noqa: UP007 - a recursive alias cannot be written with |
+    int, bytes, str, NDArray[Any], tuple["Value", ...], Mapping[str, "Value"]
+]
+
+INTEGER, BYTES, TEXT, ARRAY, TUPLE, RECORD = range(1, 7)
+DTYPES: tuple[np.dtype[Any], ...] = tuple(
+    np.dtype(code) for code in ("|u1", "|i1", "|b1", "<u4", "<i4", "<u8", "<i8", "<f8")
+)
+DEEPEST = 6
+MOST_AXES = 4
+
+
+def encoded(value: Value) -> bytes:
+    """The bytes of a value, or a ParameterError when it is of no type that may travel."""
+    return b"".join(_pieces(value, 0))
+
+
+def decoded(data: bytes) -> Value:
+    """The value that ``data`` holds and nothing else; DamagedMessageError if it holds none."""
+    reader = _Reader(data)
+    value = reader.value(0)
+    if reader.left:
+        raise DamagedMessageError("a message's value must end where its bytes do.")
+    return value
+
+
+def _pieces(value: Value, depth: int) -> list[bytes]:
+    if depth > DEEPEST:
+        raise ParameterError(f"a message's values must nest at most {DEEPEST} deep.")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _sized(INTEGER, value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True))
+    if isinstance(value, bytes):
+        return _sized(BYTES, value)
+    if isinstance(value, str):
+        return _sized(TEXT, value.encode())
+    if isinstance(value, np.ndarray):
+        return _array_pieces(value)
+    if isinstance(value, tuple):
+        inner = [piece for item in value for piece in _pieces(item, depth + 1)]
+        return [struct.pack("<BI", TUPLE, len(value)), *inner]
+    if isinstance(value, Mapping):
+        return _record_pieces(value, depth)
+    raise ParameterError(
+        "a message holds whole numbers, bytes, text, arrays, tuples and records of these, "
+        f"got {type(value).__name__}."
+    )
+
+
+def _sized(tag: int, content: bytes) -> list[bytes]:
+    return [struct.pack("<BQ", tag, len(content)), content]
+
+
+def _array_pieces(value: NDArray[Any]) -> list[bytes]:
+    if value.dtype not in DTYPES or value.ndim > MOST_AXES:
+        raise ParameterError(
+            f"an array in a message must have at most {MOST_AXES} axes and one of the types "
+            f"{', '.join(map(str, DTYPES))}, got {value.ndim} axes of {value.dtype}."
+        )
+    head = struct.pack("<BBB", ARRAY, DTYPES.index(value.dtype), value.ndim)
+    return [head, struct.pack(f"<{value.ndim}Q", *value.shape), value.tobytes()]
+
+
+def _record_pieces(value: Mapping[str, Value], depth: int) -> list[bytes]:
+    pieces = [struct.pack("<BI", RECORD, len(value))]
+    for name in sorted(value):
+        pieces += [*_pieces(name, depth + 1), *_pieces(value[name], depth + 1)]
+    return pieces
+
+
+class _Reader:
+    """Reads values off bytes that nobody vouches for."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    @property
+    def left(self) -> int:
+        return len(self._data) - self._at
+
+    def value(self, depth: int) -> Value:
+        if depth > DEEPEST:
+            raise DamagedMessageError(f"a message's values must nest at most {DEEPEST} deep.")
+        tag = self._unpack("<B")[0]
+        if tag == ARRAY:
+            return self._array()
+        if tag == TUPLE:
+            return tuple(self.value(depth + 1) for _ in range(self._count()))
+        if tag == RECORD:
+            return self._record(depth)
+        return self._scalar(tag, self._take(self._unpack("<Q")[0]))
+
+    def _scalar(self, tag: int, content: bytes) -> Value:
+        if tag == INTEGER:
+            return int.from_bytes(content, "little", signed=True)
+        if tag == BYTES:
+            return content
+        if tag == TEXT:
+            return _text(content)
+        raise DamagedMessageError(f"a value's type must be 1 to {RECORD}, got {tag}.")
+
+    def _record(self, depth: int) -> Mapping[str, Value]:
+        record: dict[str, Value] = {}
+        for _ in range(self._count()):
+            name = self.value(depth + 1)
+            if not isinstance(name, str) or name in record:
+                raise DamagedMessageError("a record's names must be texts, each once.")
+            record[name] = self.value(depth + 1)
+        return record
+
+    def _array(self) -> NDArray[Any]:
+        code, axes = self._unpack("<BB")
+        if code >= len(DTYPES) or axes > MOST_AXES:
+            raise DamagedMessageError("an array's type or number of axes is unknown.")
+        shape = self._unpack(f"<{axes}Q")
+        dtype = DTYPES[code]
+        content = self._take(math.prod(shape) * dtype.itemsize)
+        if dtype.kind == "b" and content.strip(b"\0\1"):
+            raise DamagedMessageError("an array of truth values must hold zeros and ones.")
+        return _shaped(content, dtype, shape)
+
+    def _count(self) -> int:
+        count: int = self._unpack("<I")[0]
+        # Each item takes a byte at least: a count beyond what is left is a lie that costs memory.
+        if count > self.left:
+            raise DamagedMessageError("a message announces more values than it holds.")
+        return count
+
+    def _unpack(self, layout: str) -> tuple[Any, ...]:
+        return struct.unpack(layout, self._take(struct.calcsize(layout)))
+
+    def _take(self, size: int) -> bytes:
+        if size > self.left:
+            raise DamagedMessageError("a message must not end inside a value.")
+        self._at += size
+        return self._data[self._at - size : self._at]
+
+
+def _shaped(content: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    try:
+        return np.frombuffer(content, dtype).reshape(shape)
+    except ValueError as error:  # an empty array may still claim endless axes
+        raise DamagedMessageError("an array's axes must fit a machine.") from error
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise DamagedMessageError("text in a message must be UTF-8.") from error
+
+
+_Kind = TypeVar("_Kind", int, bytes, str, tuple)  # type: ignore[type-arg] # any tuple
+
+
+class DamagedResultError(ProtocolError):
+    """A kept result is not what a run of this kind gives."""
+
+
+def item(record: Mapping[str, Value], name: str, kind: type[_Kind]) -> _Kind:
+    """The value called ``name``, which must be of type ``kind``."""
+    value = record.get(name)
+    if not isinstance(value, kind):
+        raise DamagedResultError(f"a result's {name} must be of type {kind.__name__}.")
+    return value
+
+
+def array(record: Mapping[str, Value], name: str, dtype: str) -> NDArray[Any]:
+    """The vector called ``name``, which must be of this type."""
+    value = record.get(name)
+    if not isinstance(value, np.ndarray) or value.dtype != dtype or value.ndim != 1:
+        raise DamagedResultError(f"a result's {name} must be a vector of {dtype}.")
+    return value
+
+
+def texts(record: Mapping[str, Value], name: str) -> tuple[str, ...]:
+    """A list of texts."""
+    values = item(record, name, tuple)
+    if not all(isinstance(value, str) for value in values):
+        raise DamagedResultError(f"a result's {name} must be texts.")
+    return tuple(str(value) for value in values)
+
+
+def parts(record: Mapping[str, Value], name: str) -> tuple[Mapping[str, Value], ...]:
+    """A list of records."""
+    values = item(record, name, tuple)
+    if not all(isinstance(value, Mapping) for value in values):
+        raise DamagedResultError(f"a result's {name} must be records.")
+    return values
+
+
+def part(record: Mapping[str, Value], name: str) -> Mapping[str, Value]:
+    """A record within a record."""
+    value = record.get(name)
+    if not isinstance(value, Mapping):
+        raise DamagedResultError(f"a result's {name} must be a record.")
+    return value
+
+
+Fields: TypeAlias = Mapping[str, Any]
+Kind = TypeVar("Kind")
+_HEXADECIMAL = re.compile(r"[0-9a-f]{1,32768}")
+
+
+def parse_fields(text: str | bytes, what: str) -> Fields:
+    """The fields of a JSON object."""
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError(f"this is not {what}: it cannot be parsed.") from None
+    if not isinstance(fields, dict):
+        raise InputError(f"this is not {what}: its fields are missing.")
+    return fields
+
+
+def check_format(fields: Fields, name: str, version: int) -> None:
+    """Refuse another format, or a version that this program does not know."""
+    if fields.get("format") != name:
+        raise InputError(f"this is not a {name}.")
+    if fields.get("version") != version:
+        raise InputError(f"a {name} must be of version {version}; update to read others.")
+
+
+def field(fields: Fields, name: str, kind: type[Kind]) -> Kind:
+    """A field of the given type; True is no whole number here."""
+    value = fields.get(name)
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise InputError(f"the field {name!r} is missing or of the wrong type.")
+    return value
+
+
+def from_hexadecimal(value: object, name: str) -> int:
+    """A number that was written in hexadecimal."""
+    if not isinstance(value, str) or not _HEXADECIMAL.fullmatch(value):
+        raise InputError(f"the field {name!r} must be a hexadecimal number.")
+    return int(value, 16)
+
+
+def bytes_field(fields: Fields, name: str) -> bytes:
+    """Bytes that were written in hexadecimal."""
+    try:
+        return bytes.fromhex(field(fields, name, str))
+    except ValueError:
+        raise InputError(f"the field {name!r} must be hexadecimal.") from None

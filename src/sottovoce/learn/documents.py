@@ -1,0 +1,273 @@
+"""What a peer brings: texts or rows of numbers, their labels, and which document each is of.
+
+Rows of which several are of one document: documents are counted, not rows.
+
+Documents cut into sentences, by a rule that fits in one line.
+
+A peer's labelled texts from its files.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike, NDArray
+
+from sottovoce.corpus.read import Corpus, ReadOptions, Skip, Tally, open_documents
+from sottovoce.corpus.read._corpus import Source, reader_for
+from sottovoce.corpus.read._strings import as_bytes, repaired
+from sottovoce.errors import InputError
+from sottovoce.learn._examples import Floats, Rows, checked_rows
+from sottovoce.learn._local_data import LocalData
+
+
+@dataclass(frozen=True, repr=False)
+class SentenceData(LocalData):
+    """One peer's rows with the document that each is of.
+
+    A word of five sentences of one document shows that document, so that support is counted in
+    documents; and sentences of a document are in one fold, or a fold's error would be too small.
+    """
+
+    documents: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def folds(self, number: int) -> NDArray[np.int64]:
+        """Document i is in fold i modulo ``number``."""
+        return self.documents % number
+
+    def support(self, folds: int) -> Floats:
+        """As `local_support`, by document, in each fold that will be opened.
+
+        Documents that use a feature; these and those of which some row lacks it, so that their
+        difference finds a feature which all but a few rows have; whether any uses it; whether it
+        counts.
+        """
+        if folds == 1:
+            return self._support(np.ones(len(self.rows), bool))[None]
+        fold = self.folds(folds)
+        return np.array([self._support(fold == k) for k in range(folds)])
+
+    def _support(self, chosen: NDArray[np.bool_]) -> Floats:
+        rows, documents = self.rows[chosen], self.documents[chosen]
+        width = self.rows.shape[1]
+        if not len(rows):
+            return np.zeros(4 * width)
+        numbers, places = np.unique(documents, return_inverse=True)
+        used, lacking = np.zeros((len(numbers), width)), np.zeros((len(numbers), width))
+        np.maximum.at(used, places, rows != 0)
+        np.maximum.at(lacking, places, rows == 0)
+        uses = used.sum(axis=0)
+        other = ((rows != 0) & (rows != 1)).any(axis=0)
+        return np.concatenate([uses, uses + lacking.sum(axis=0), uses > 0, other])
+
+
+# After a mark that ends a sentence and the space behind it, or at a line's end.
+_ENDS = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])\s+|[\r\n]+")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text: they end with . ! ? or the like before a space, or with a line.
+
+    Abbreviations end a sentence too: the rule knows no language. Parts without a character but
+    space are left out.
+    """
+    return [part.strip() for part in _ENDS.split(text) if part.strip()]
+
+
+Integers: TypeAlias = NDArray[np.int64]
+
+
+class NoDocumentsError(InputError):
+    """A peer has nothing to learn from, or nothing that is labelled."""
+
+
+@dataclass(frozen=True, repr=False)
+class Documents:
+    """Texts with their labels; never printed.
+
+    Attributes:
+        texts: one a row.
+        labels: a name for each; None where they are to be classified.
+        groups: which document each text is of, if several texts (sentences) are of one.
+    """
+
+    texts: tuple[str, ...]
+    labels: tuple[str, ...] | None = None
+    groups: Integers | None = None
+
+    @classmethod
+    def of(
+        cls, texts: Sequence[str], labels: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Self:
+        """Texts, a label each, and the id of each text's document."""
+        if not len(texts):
+            raise NoDocumentsError("a peer must have at least 1 document, got none.")
+        if not all(isinstance(text, str) for text in texts):
+            raise InputError("documents must be texts; got something else among them.")
+        return cls(tuple(texts), label_names(labels, len(texts)), group_numbers(groups, len(texts)))
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def part(self, chosen: NDArray[np.bool_]) -> "Documents":
+        """Some of them."""
+        at = np.flatnonzero(chosen)
+        labels = None if self.labels is None else tuple(self.labels[i] for i in at)
+        groups = None if self.groups is None else self.groups[at]
+        return Documents(tuple(self.texts[i] for i in at), labels, groups)
+
+    def split(self) -> "Documents":
+        """Each sentence with its document's label and its document's number."""
+        if self.groups is not None:
+            return self
+        parts = [sentences(text) for text in self.texts]
+        sizes = [len(part) for part in parts]
+        labels = self.labels and tuple(
+            label for label, size in zip(self.labels, sizes, strict=True) for _ in range(size)
+        )
+        groups = np.repeat(np.arange(len(parts)), sizes)
+        texts = tuple(sentence for part in parts for sentence in part)
+        if not texts:
+            raise NoDocumentsError("a peer must have at least 1 sentence, got none.")
+        return Documents(texts, labels, groups)
+
+
+@dataclass(frozen=True, repr=False)
+class Table:
+    """Rows of numbers with their labels; never printed.
+
+    Attributes:
+        rows: m by the peer's own columns.
+        labels: a name for each row; None where they are to be classified.
+        columns: the names of the peer's columns; none where it has all of the run's.
+        groups: which document each row is of, if several are of one.
+    """
+
+    rows: Floats
+    labels: tuple[str, ...] | None = None
+    columns: tuple[str, ...] = ()
+    groups: Integers | None = field(default=None)
+
+    @classmethod
+    def of(cls, rows: Rows, labels: ArrayLike | None = None, columns: Sequence[str] = ()) -> Self:
+        """Rows, a label each, and the names of the columns."""
+        matrix = checked_rows(rows)
+        return cls(matrix, label_names(labels, len(matrix)), tuple(columns))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def part(self, chosen: NDArray[np.bool_]) -> "Table":
+        """Some of them."""
+        at = np.flatnonzero(chosen)
+        labels = None if self.labels is None else tuple(self.labels[i] for i in at)
+        groups = None if self.groups is None else self.groups[at]
+        return replace(self, rows=self.rows[at], labels=labels, groups=groups)
+
+
+Examples: TypeAlias = Documents | Table
+
+
+def label_names(labels: ArrayLike | None, rows: int) -> tuple[str, ...] | None:
+    """Labels as names: whole numbers and truth values are written out."""
+    if labels is None:
+        return None
+    found: NDArray[Any] = np.asarray(labels)
+    if found.shape != (rows,):
+        raise InputError(f"labels must be one per row, {rows} of them, got shape {found.shape}.")
+    if found.dtype.kind == "f":
+        if not (np.isfinite(found).all() and (found == np.rint(found)).all()):
+            raise InputError("labels that are numbers must be whole and finite.")
+        found = found.astype(np.int64)
+    if found.dtype.kind not in "biuUO":
+        raise InputError("labels must be text, whole numbers or truth values.")
+    names = tuple(str(label) for label in found.tolist())
+    if not all(names):
+        raise InputError("labels must not be empty; leave out rows without one.")
+    return names
+
+
+def group_numbers(groups: ArrayLike | None, rows: int) -> Integers | None:
+    """Documents' ids as numbers in the order of their first rows."""
+    if groups is None:
+        return None
+    found: NDArray[Any] = np.asarray(groups)
+    if found.shape != (rows,):
+        raise InputError(f"document ids must be one per row, {rows} of them, got {found.shape}.")
+    first: dict[Any, int] = {}
+    return np.array([first.setdefault(each, len(first)) for each in found.tolist()], np.int64)
+
+
+def held_out(examples: Examples, fraction: float) -> NDArray[np.bool_]:
+    """Which rows a peer keeps for evaluation: documents spread evenly, whole ones.
+
+    Document i is held out if i + 1 times ``fraction`` reaches a whole number that i times does not.
+    """
+    groups = np.arange(len(examples)) if examples.groups is None else examples.groups
+    kept: NDArray[np.bool_] = np.floor((groups + 1) * fraction) > np.floor(groups * fraction)
+    return kept
+
+
+# The id of a document is read as the reader reads users' names: text or a whole number.
+_SENTENCES = pa.schema(
+    [
+        pa.field("text", pa.string(), nullable=False),
+        pa.field("label", pa.string()),
+        pa.field("user", pa.string(), nullable=False),
+    ]
+)
+
+
+def read_labelled(
+    source: Source,
+    *,
+    options: ReadOptions | None = None,
+    labelled: bool = True,
+    document: str | int | None = None,
+) -> Documents:
+    """Texts and labels from a file (CSV, TSV, JSONL, Parquet) or a data frame.
+
+    ``options.columns`` maps ``text`` and ``label`` to the file's names. Rows without a label are
+    left out where labels are wanted. ``document`` names a column with the id of the document that
+    each row is a sentence of.
+    """
+    given = options or ReadOptions()
+    if document is None:
+        table = open_documents(source, options=given).read_all()
+    else:
+        named = replace(given, columns={**given.columns, "user": document})
+        reader = reader_for(source, _SENTENCES, named)
+        table = Corpus(reader, _SENTENCES, _to_sentences, named).read_all()
+    if labelled:
+        table = _with_labels(table)
+    labels = table.column("label").to_pylist() if labelled else None
+    groups = None if document is None else table.column("user").to_pylist()
+    return Documents.of(table.column("text").to_pylist(), labels, groups)
+
+
+def _with_labels(table: pa.Table) -> pa.Table:
+    kept = np.array([bool(label) for label in table.column("label").to_pylist()], bool)
+    if not kept.any():
+        raise NoDocumentsError(
+            "a peer must have at least 1 labelled document, got none; name the column of labels: "
+            "label in [texts] of party.toml, or in Python columns={'label': 'NAME'}."
+        )
+    return table.filter(pa.array(kept))
+
+
+def _to_sentences(raw: pa.RecordBatch, _zone: str, tally: Tally) -> pa.RecordBatch:
+    text, document = (repaired(as_bytes(raw.column(name))) for name in ("text", "user"))
+    named = "label" in raw.schema.names
+    label = repaired(as_bytes(raw.column("label"))) if named else pa.nulls(len(text), pa.string())
+    lacking_text, lacking_id = (
+        column.is_null().to_numpy(zero_copy_only=False) for column in (text, document)
+    )
+    tally.skip(Skip.TEXT, int(lacking_text.sum()))
+    tally.skip(Skip.USER, int((lacking_id & ~lacking_text).sum()))
+    keep = ~(lacking_text | lacking_id)
+    tally.rows_kept += int(keep.sum())
+    rows = [column.filter(pa.array(keep)) for column in (text, label, document)]
+    return pa.RecordBatch.from_arrays(rows, schema=_SENTENCES)

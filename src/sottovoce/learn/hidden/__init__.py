@@ -1,0 +1,1 @@
+"""The hidden mode: nobody sees the sums or the classifier; queries are answered together."""

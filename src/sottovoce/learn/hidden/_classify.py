@@ -1,0 +1,258 @@
+"""Classification in the hidden mode: the asking peer learns the signs, and nobody anything else.
+
+Private Text Classification, Protocol 3, corrected: scores stay shared between the coordinator and
+the key holder, who compare their shares under encryption. Each sends the asking peer a bit that is
+a fair coin by itself; both together are the sign. No score is ever opened.
+
+How many rows a peer may have classified by somebody else's classifier.
+
+Signs of many chosen rows give theta's direction away: one for each of d features, of a row that is
+zero elsewhere, already points within a cosine of about 0.8 of it, and 2 d log2(1/error) of them, by
+bisection on pairs of features, to any precision. Scores give theta itself after d + 1 rows. So
+whoever helps to classify counts, and refuses beyond the budget. Peers may pool what they learn,
+and so all of them together have a budget too.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.errors import InputError, ParameterError, ProtocolError
+from sottovoce.learn._arithmetic.comparison import answer_less, ask_less
+from sottovoce.learn._arithmetic.sign import SharedNumbers
+from sottovoce.learn._examples import Floats
+from sottovoce.learn._paillier._grid import Grid, as_grid
+from sottovoce.learn._paillier.array import EncryptedArray
+from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
+from sottovoce.learn._paillier.packing import encode
+from sottovoce.learn._paillier.wire import array_from_bytes, array_to_bytes, decrypt_integers
+from sottovoce.learn._solve.field import mask_half_range, multiple_masks
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe
+from sottovoce.learn._wire._refusals import DamagedMessageError
+from sottovoce.learn._wire.codec import Value
+from sottovoce.learn._wire.message import Message
+from sottovoce.learn._wire.script import ScriptedParty
+from sottovoce.learn._wire.stages import Listener, Script, Stage, Staged, Teller
+from sottovoce.learn.hidden._solvers import QUERY_SUM, SCORE
+from sottovoce.learn.hidden._train import HiddenClassifier, share_slots
+from sottovoce.privacy._randomness import random_below
+
+
+class QueryBudgetError(ProtocolError):
+    """A peer has used up its budget of rows to classify.
+
+    Example:
+        >>> from sottovoce.learn import QueryBudgetError
+        >>> from sottovoce.learn import QueryBudget
+        >>> budget = QueryBudget(["ada", "ben"], rows=3)
+        >>> try:
+        ...     budget.spend("ada", 4)
+        ... except QueryBudgetError:
+        ...     print("ada may ask for", budget.left("ada"), "rows")
+        ada may ask for 3 rows
+    """
+
+
+class QueryBudget:
+    """One helper's count of what each peer has asked for; kept for as long as the classifier is."""
+
+    def __init__(self, peers: Iterable[str], rows: int, together: int | None = None) -> None:
+        joint = rows if together is None else together
+        if rows < 1 or joint < 1:
+            raise ParameterError(f"a query budget must be >= 1 row, got {min(rows, joint)}.")
+        self._left = dict.fromkeys(peers, rows)
+        self._joint = joint
+
+    @classmethod
+    def resumed(cls, left: Mapping[str, int], together: int) -> Self:
+        """A budget as it was when it was put down."""
+        if together < 0 or any(rows < 0 for rows in left.values()):
+            raise ParameterError("what is left of a query budget must be >= 0 rows.")
+        budget = cls(left, 1)
+        budget._left, budget._joint = dict(left), together
+        return budget
+
+    @property
+    def state(self) -> tuple[dict[str, int], int]:
+        """What each peer has left, and all together: to put it down until it is `resumed`."""
+        return dict(self._left), self._joint
+
+    def left(self, peer: str) -> int:
+        """How many rows a peer may still ask for; none if it is nobody known."""
+        return min(self._left.get(peer, 0), self._joint)
+
+    def spend(self, peer: str, rows: int) -> None:
+        """Count a query, or refuse it whole."""
+        if rows > self.left(peer):
+            raise QueryBudgetError(
+                f"{peer} may have {self.left(peer)} more rows classified, asked for {rows}: more "
+                "signs would give the classifier away; train again with a larger budget."
+            )
+        self._left[peer] -= rows
+        self._joint -= rows
+
+
+def planned_budget(recipe: Recipe, width: int, peers: Iterable[str]) -> QueryBudget:
+    """The budget of a recipe, for a classifier of ``width`` features.
+
+    Unless the recipe says otherwise all peers together may ask for half as many rows as there are
+    features, and each for its part of them.
+    """
+    names = tuple(peers)
+    joint = recipe.queries_together or recipe.queries or max(1, width // 2)
+    return QueryBudget(names, recipe.queries or max(1, joint // len(names)), joint)
+
+
+STAGES = ("scores", "compare", "coordinator's bits", "key holder's bits")
+
+
+@dataclass(frozen=True)
+class QueryTerms:
+    """One query.
+
+    Attributes:
+        session: the run's name.
+        asker: who learns the signs.
+        contributors: whose features are used, the asker among them.
+        rows: how many rows are classified.
+        modulus: of the shares of theta.
+        bound: the largest size of a score, as the solve was planned for.
+        peers: how many peers trained, which the slots were planned for.
+    """
+
+    session: bytes
+    asker: str
+    contributors: tuple[str, ...]
+    rows: int
+    modulus: int
+    bound: int
+    peers: int
+
+    def __post_init__(self) -> None:
+        if self.asker not in self.contributors or self.rows < 1:
+            raise InputError("a query needs at least one row, and its asker's own features.")
+
+    @property
+    def numbers(self) -> SharedNumbers:
+        """What is known of the scores; refused where shares would not tell their sign."""
+        return SharedNumbers(self.rows, self.modulus, self.bound)
+
+
+class HiddenContributor(Staged):
+    """A peer with features of the rows; the asker among them ends with the signs."""
+
+    def __init__(
+        self, name: str, terms: QueryTerms, classifier: HiddenClassifier, weights: Floats
+    ) -> None:
+        self.signs: NDArray[np.int64] | None = None
+        self.terms = terms
+        self._pieces = masked_scores(
+            classifier, query_integers(weights, classifier.query_bits, len(terms.contributors))
+        )
+        super().__init__(name, terms.session, STAGES, self._script())
+
+    def _script(self) -> Script:
+        yield Stage("scores", lambda s: Teller(self.name, s, "scores", self._pieces))
+        if self.name != self.terms.asker:
+            return
+        first = yield Stage(STAGES[2], lambda s: Listener(self.name, s, "bits", [COORDINATOR]))
+        second = yield Stage(STAGES[3], lambda s: Listener(self.name, s, "bits", [KEY_HOLDER]))
+        bits = told_bits(first.heard[COORDINATOR], self.terms)
+        bits = bits ^ told_bits(second.heard[KEY_HOLDER], self.terms)
+        self.signs = np.where(bits == 1, 1, -1)
+
+
+class HiddenScorer(Staged):
+    """Coordinator or key holder: opens masked scores, compares, and tells the asker a bit."""
+
+    def __init__(self, name: str, terms: QueryTerms, key: PrivateKey, other: PublicKey,
+                 budget: QueryBudget) -> None:  # fmt: skip
+        super().__init__(name, terms.session, STAGES, self._script())
+        self.terms, self._key, self._other, self._budget = terms, key, other, budget
+
+    def _script(self) -> Script:
+        terms = self.terms
+        heard = yield Stage(
+            "scores", lambda s: Listener(self.name, s, "scores", terms.contributors)
+        )
+        self._budget.spend(terms.asker, terms.rows)
+        share = opened_scores(heard.heard, terms, self._key)
+        compared = yield Stage("compare", lambda s: self._comparing(s, share))
+        bits = compared.result ^ 1 if self.name == COORDINATOR else compared.result
+        piece: dict[str, Value] = {"bits": np.asarray(bits, np.uint8)}
+        stage = STAGES[2] if self.name == COORDINATOR else STAGES[3]
+        yield Stage(stage, lambda s: Teller(self.name, s, "bits", {terms.asker: piece}))
+
+    def _comparing(self, session: bytes, share: Grid) -> ScriptedParty[NDArray[np.int64]]:
+        """[b < P - a + 1], shared: it is 0 exactly if the score a + b - P is positive."""
+        numbers = self.terms.numbers
+        if self.name == COORDINATOR:
+            own = numbers.modulus + 1 - numbers.checked(share)
+            script = ask_less(own, numbers.comparison, self._other)
+            return ScriptedParty(self.name, KEY_HOLDER, session, script)
+        script = answer_less(numbers.checked(share), numbers.comparison, self._key)
+        return ScriptedParty(self.name, COORDINATOR, session, script)
+
+
+def query_integers(weights: Floats, places: int, contributors: int) -> Grid:
+    """Standardised rows as integers, none of them too far out for the planned scores.
+
+    Contributors' numbers add up, so that each may use its part of the planned sum.
+    """
+    if not np.isfinite(weights).all():
+        raise InputError("rows to classify must be finite, got NaN or infinity.")
+    sizes = np.abs(weights).sum(axis=1)
+    most = QUERY_SUM / contributors - 1  # rounding adds less than 1
+    if sizes.size and sizes.max() > most:
+        raise InputError(
+            f"a standardised row's numbers must add up to less than {most:g} in size, got "
+            f"{sizes.max():g}; this row is nothing like those that were trained on."
+        )
+    return np.asarray(encode(weights, places)).astype(object)
+
+
+def masked_scores(classifier: HiddenClassifier, weights: Grid) -> dict[str, Mapping[str, Value]]:
+    """A peer's part of each score under both keys, plus r for the one and -r for the other.
+
+    Private Text Classification, Protocol 3: S.LOCALINNERPROD.
+    """
+    modulus, rows = classifier.modulus, len(weights)
+    residues = [random_below(modulus) for _ in range(rows)]
+    negated = [-residue % modulus for residue in residues]
+    return {
+        COORDINATOR: {"scores": _masked(classifier.coordinator, weights, residues, modulus)},
+        KEY_HOLDER: {"scores": _masked(classifier.key_holder, weights, negated, modulus)},
+    }
+
+
+def _masked(share: EncryptedArray, weights: Grid, residues: list[int], modulus: int) -> bytes:
+    scores = share.combined(weights, weight=SCORE)
+    masks = multiple_masks((len(weights),), modulus, SCORE) + as_grid(residues, (len(weights),))
+    bound = (mask_half_range(SCORE) + 1) * modulus
+    return array_to_bytes(scores.plus_integers(masks, bound=bound))
+
+
+def opened_scores(heard: Mapping[str, Message], terms: QueryTerms, key: PrivateKey) -> Grid:
+    """This party's share of the scores, from all contributors' masked parts."""
+    plan = share_slots(terms.modulus, key.public.bits, terms.peers)
+    total: EncryptedArray | None = None
+    for message in heard.values():
+        part = array_from_bytes(message.item("scores", bytes), key.public, plan=plan)
+        if part.shape != (terms.rows,):
+            raise DamagedMessageError(f"{terms.rows} masked scores must come, got {part.shape}.")
+        total = part if total is None else total + part
+    if total is None:
+        raise DamagedMessageError("a query needs at least one contributor.")
+    opened = decrypt_integers(total, key).ravel()
+    return as_grid([int(each) % terms.modulus for each in opened], (terms.rows,))
+
+
+def told_bits(message: Message, terms: QueryTerms) -> NDArray[np.int64]:
+    """One party's share of the signs."""
+    bits = message.array("bits", "|u1")
+    if bits.size != terms.rows or bits.max(initial=0) > 1:
+        raise DamagedMessageError(f"{terms.rows} bits must come.")
+    return bits.astype(np.int64)

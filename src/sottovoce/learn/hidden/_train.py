@@ -1,0 +1,316 @@
+"""Training in the hidden mode: nobody sees A, b or theta.
+
+Private Text Classification, Protocol 2, with a solve between a coordinator without the key and a
+key holder without the ciphertexts. Peers end with theta under encryption, in two shares: one under
+the coordinator's key, one under the key holder's.
+
+What a training in the hidden mode is solved by, and what its messages must be.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn._local_data import LocalData
+from sottovoce.learn._paillier._grid import as_grid
+from sottovoce.learn._paillier.array import EncryptedArray
+from sottovoce.learn._paillier.key_files import public_key_from_text, public_key_to_text
+from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
+from sottovoce.learn._paillier.slots import Program, SlotPlan, plan_slots
+from sottovoce.learn._paillier.slots import SlotStage as Bound
+from sottovoce.learn._paillier.wire import array_from_bytes, array_to_bytes, encrypt_integers
+from sottovoce.learn._ridge import Standard
+from sottovoce.learn._solve.chebyshev import ChebyshevPlan
+from sottovoce.learn._solve.field import masked_bound
+from sottovoce.learn._solve.plan import Share
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
+from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
+from sottovoce.learn._wire.codec import Value
+from sottovoce.learn._wire.message import Message
+from sottovoce.learn._wire.stages import Listener, PartyMaker, Script, Stage, Staged, Teller
+from sottovoce.learn.hidden._solvers import SCORE, HiddenSolve, modulus_bits
+from sottovoce.learn.open._train import (
+    agreeing_coordinator,
+    agreeing_peer,
+    kept_features,
+    moments_stage,
+    support_stage,
+    told_standard,
+)
+
+if TYPE_CHECKING:
+    from sottovoce.learn._examples import Floats
+
+
+SHARERS = (("coordinator's share", COORDINATOR), ("key holder's share", KEY_HOLDER))
+
+
+def hidden_solve(terms: TrainingTerms, standard: Standard, peers: tuple[str, ...]) -> HiddenSolve:
+    """The solve of a training, once it is known which features are kept."""
+    solve = HiddenSolve(terms.recipe, checked_penalty(terms), standard.width, peers)
+    check_room(solve)
+    return solve
+
+
+def check_room(solve: HiddenSolve) -> None:
+    """Refuse a system whose shares would not fit a plaintext, before it is solved."""
+    plan = solve.plan
+    bits = plan.share_bits if isinstance(plan, ChebyshevPlan) else modulus_bits(plan)
+    try:
+        share_slots((1 << bits) - 1, solve.recipe.key_bits, len(solve.peers))
+    except ParameterError as error:
+        raise ParameterError(
+            f"{solve.width} unknowns at {solve.recipe.fraction_bits} binary places have shares of "
+            f"{bits} bits, too long for keys of {solve.recipe.key_bits}; use solver='chebyshev', "
+            "fewer places or longer keys."
+        ) from error
+
+
+def checked_penalty(terms: TrainingTerms) -> float:
+    """Lambda, which the hidden mode takes as agreed: to choose it would open every fold."""
+    if terms.recipe.penalty is None or terms.recipe.statistics != "exact":
+        raise ParameterError(
+            "the hidden mode needs a penalty that is agreed on, and exact statistics: choosing "
+            "the penalty by cross-validation would open the folds' sums."
+        )
+    return terms.recipe.penalty
+
+
+def check_keys(terms: TrainingTerms, key: PrivateKey) -> None:
+    """Refuse a key of another length than was agreed on, and a penalty that was not."""
+    checked_penalty(terms)
+    if key.public.bits != terms.recipe.key_bits:
+        raise InputError(f"keys of {terms.recipe.key_bits} bits were agreed on.")
+
+
+def told_key(message: Message, recipe: Recipe) -> PublicKey:
+    """A public key from outside, of the length that was agreed on."""
+    public = public_key_from_text(message.item("key", str))
+    if public.bits != recipe.key_bits:
+        raise InputError(f"keys of {recipe.key_bits} bits were agreed on.")
+    return public
+
+
+def told_shape(message: Message, terms: TrainingTerms) -> tuple[int, tuple[str, ...]]:
+    """How many features are kept, with the intercept, and who takes part."""
+    width, names = message.item("width", int), message.item("peers", tuple)
+    peers = tuple(str(name) for name in names)
+    if not 2 <= width <= len(terms.features) + 1:  # noqa: PLR2004 - a feature and the intercept
+        raise DamagedMessageError("a system must have a feature and an intercept at least.")
+    if not set(peers) <= set(terms.peers) or len(set(peers)) != len(peers):
+        raise DisagreementError("a training is among its own peers.")
+    return width, peers
+
+
+def told_summand(
+    message: Message, solve: HiddenSolve, public: PublicKey
+) -> tuple[EncryptedArray, ...]:
+    """A peer's part of the system, checked against the plan."""
+    parts = message.item("arrays", tuple)
+    if len(parts) != len(solve.shapes) or not all(isinstance(part, bytes) for part in parts):
+        raise DamagedMessageError(f"a summand must be {len(solve.shapes)} encrypted arrays.")
+    arrays = tuple(
+        array_from_bytes(bytes(part), public, plan=solve.summand_slots) for part in parts
+    )
+    if tuple(array.shape for array in arrays) != solve.shapes:
+        raise InputError("a summand's encrypted arrays must have the shapes of the solve.")
+    return arrays
+
+
+def share_slots(modulus: int, key_bits: int, peers: int) -> SlotPlan:
+    """A plaintext for each number of a share, with room for a masked score of each peer."""
+    bits = modulus.bit_length()
+    scored = masked_bound(SCORE, bits)
+    stages = (Bound(modulus - 1, 0), Bound(SCORE << bits, 0), Bound(scored, 0))
+    program = Program((*stages, Bound(scored * peers, 0)))
+    return plan_slots(program, key_bits=key_bits, packed=False)
+
+
+def share_pieces(
+    share: Share, key: PrivateKey, peers: tuple[str, ...]
+) -> dict[str, dict[str, Value]]:
+    """A share of theta under its holder's own key, for every peer."""
+    plan = share_slots(share.modulus, key.public.bits, len(peers))
+    values = as_grid(list(share.values), (len(share.values),))
+    array = encrypt_integers(values, plan, key)
+    key_text = public_key_to_text(key.public)
+    return {
+        peer: {
+            "key": key_text,
+            "modulus": share.modulus,
+            "array": array_to_bytes(array.blind()),
+        }
+        for peer in peers
+    }
+
+
+def told_share(message: Message, solve: HiddenSolve) -> tuple[int, EncryptedArray]:
+    """The modulus, which must be the plan's, and a share under its holder's key."""
+    public, modulus = told_key(message, solve.recipe), message.item("modulus", int)
+    solve.check_modulus(modulus)
+    plan = share_slots(modulus, public.bits, len(solve.peers))
+    array = array_from_bytes(message.item("array", bytes), public, plan=plan)
+    if array.shape != (solve.width,):
+        raise InputError(f"a share of theta must have {solve.width} numbers, got {array.shape}.")
+    return modulus, array
+
+
+STAGES = (
+    "features",
+    "agreed",
+    "support",
+    "moments",
+    "shape",
+    "key",
+    "summands",
+    "solve",
+    "coordinator's share",
+    "key holder's share",
+)
+
+
+@dataclass(frozen=True)
+class HiddenClassifier:
+    """What a peer holds of theta: two shares, each under the key of who holds it.
+
+    Private Text Classification, Protocol 2: the encrypted classifier at a peer.
+
+    Attributes:
+        standard: how to standardise a row.
+        modulus: the shares add up to theta (or det(A) theta) modulo this.
+        score_bound: the largest size of a score, as the solve was planned for.
+        query_bits: the binary places of a standardised row to classify.
+        coordinator: the coordinator's share, under its own key.
+        key_holder: the key holder's, under its own.
+    """
+
+    standard: Standard
+    modulus: int
+    score_bound: int
+    query_bits: int
+    coordinator: EncryptedArray
+    key_holder: EncryptedArray
+
+
+class HiddenPeer(Staged):
+    """A peer: standardises by sums that everybody knows, and encrypts its part of the system."""
+
+    def __init__(self, name: str, terms: TrainingTerms, data: LocalData) -> None:
+        super().__init__(name, terms.session, STAGES, self._script())
+        self.terms, self.data = terms, data
+        self.classifier: HiddenClassifier | None = None
+        self.survivors: tuple[str, ...] = ()
+
+    def _script(self) -> Script:
+        terms, data = self.terms, self.data
+        yield from agreeing_peer(self.name, terms, data)
+        made = support_stage(terms).peer(self.name, data.identity, data.support(1))
+        summed = yield Stage("support", made)
+        kept = kept_features(summed.total, terms)
+        peers = self.survivors = summed.survivors
+        stage = moments_stage(terms, kept, peers)
+        made = stage.peer(self.name, data.identity, data.moments(kept))
+        summed = yield Stage("moments", made)
+        standard = told_standard(stage, summed.total, kept)
+        solve = hidden_solve(terms, standard, peers)
+        told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
+        public = told_key(told.heard[KEY_HOLDER], terms.recipe)
+        piece = self._summand(solve, standard, public)
+        yield Stage("summands", lambda s: Teller(self.name, s, "summand", {COORDINATOR: piece}))
+        dealing = solve.dealing()
+        if dealing is not None and self.name == solve.dealer:
+            yield Stage("solve", dealing)
+        parts = []
+        for stage_name, sender in SHARERS:
+            told = yield Stage(stage_name, self._listening(sender))
+            parts.append(told_share(told.heard[sender], solve))
+        (modulus, first), (other, second) = parts
+        if modulus != other or second.public != public or first.public == public:
+            raise InputError("the two shares of a classifier must be of one solve, under two keys.")
+        self.classifier = HiddenClassifier(
+            standard, modulus, solve.score_bound, solve.query_bits, first, second
+        )
+
+    def _listening(self, sender: str) -> PartyMaker:
+        return lambda s: Listener(self.name, s, "share", [sender])
+
+    def _summand(
+        self, solve: HiddenSolve, standard: Standard, public: PublicKey
+    ) -> dict[str, Value]:
+        rows = standard.applied(self.data.rows)
+        matrix, vector = solve.quantised(rows, self.data.signs, standard.count)
+        arrays = solve.encrypted(matrix, vector, public)
+        return {"arrays": tuple(array_to_bytes(array) for array in arrays)}
+
+
+class HiddenCoordinator(Staged):
+    """C: adds ciphertexts of the key holder's, and ends with a share of theta."""
+
+    def __init__(self, terms: TrainingTerms, key: PrivateKey) -> None:
+        check_keys(terms, key)
+        super().__init__(COORDINATOR, terms.session, STAGES, self._script())
+        self.terms, self._key = terms, key
+        self.share: Share | None = None
+        self.features = 0
+        self.standard: Standard | None = None
+        self.solve: HiddenSolve | None = None
+        self.survivors: tuple[str, ...] = ()
+        self.other: PublicKey | None = None
+        self.holdings: dict[str, Floats] = {}
+
+    def _script(self) -> Script:
+        terms = self.terms
+        self.holdings = yield from agreeing_coordinator(terms)
+        summed = yield Stage("support", support_stage(terms).adder())
+        kept = kept_features(summed.total, terms)
+        peers = self.survivors = summed.survivors
+        stage = moments_stage(terms, kept, peers)
+        summed = yield Stage("moments", stage.adder())
+        self.standard = told_standard(stage, summed.total, kept)
+        self.solve = solve = hidden_solve(terms, self.standard, peers)
+        self.features = kept.width
+        shape: dict[str, Value] = {"width": solve.width, "peers": peers}
+        yield Stage("shape", lambda s: Teller(self.name, s, "shape", {KEY_HOLDER: shape}))
+        told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
+        public = told_key(told.heard[KEY_HOLDER], terms.recipe)
+        if public == self._key.public:
+            raise InputError("the key holder must have a key of its own.")
+        self.other = public
+        heard = yield Stage("summands", lambda s: Listener(self.name, s, "summand", peers))
+        parts = [told_summand(message, solve, public) for message in heard.heard.values()]
+        solved = yield Stage("solve", solve.coordinator(self._key, solve.summed(parts)))
+        self.share = solved.share
+        pieces = share_pieces(solved.share, self._key, peers)
+        yield Stage(SHARERS[0][0], lambda s: Teller(self.name, s, "share", pieces))
+
+
+class HiddenKeyHolder(Staged):
+    """K: opens nothing but masked numbers, and ends with the other share of theta."""
+
+    def __init__(self, terms: TrainingTerms, key: PrivateKey) -> None:
+        check_keys(terms, key)
+        super().__init__(KEY_HOLDER, terms.session, STAGES, self._script())
+        self.terms, self._key = terms, key
+        self.share: Share | None = None
+        self.features = 0
+        self.survivors: tuple[str, ...] = ()
+        self.solve: HiddenSolve | None = None
+
+    def _script(self) -> Script:
+        terms, key = self.terms, self._key
+        if terms.recipe.way == "packed":
+            summed = yield Stage("support", support_stage(terms).opener(key))
+            kept, peers = kept_features(summed.total, terms), summed.survivors
+            yield Stage("moments", moments_stage(terms, kept, peers).opener(key))
+        told = yield Stage("shape", lambda s: Listener(self.name, s, "shape", [COORDINATOR]))
+        width, peers = told_shape(told.heard[COORDINATOR], terms)
+        self.survivors = peers
+        self.features = width - 1
+        self.solve = solve = HiddenSolve(terms.recipe, checked_penalty(terms), width, peers)
+        piece: dict[str, Value] = {"key": public_key_to_text(key.public)}
+        pieces = dict.fromkeys((COORDINATOR, *peers), piece)
+        yield Stage("key", lambda s: Teller(self.name, s, "key", pieces))
+        solved = yield Stage("solve", solve.key_holder(key))
+        self.share = solved.share
+        pieces = share_pieces(solved.share, key, peers)
+        yield Stage(SHARERS[1][0], lambda s: Teller(self.name, s, "share", pieces))

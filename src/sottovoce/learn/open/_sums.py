@@ -1,0 +1,114 @@
+"""A secure sum as a stage of a training."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from numpy.typing import ArrayLike
+
+from sottovoce.learn._sums._fixed import FixedPoint
+from sottovoce.learn._sums._masks import MaskedSum
+from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._sums.mask_peer import MaskPeer
+from sottovoce.learn._sums.mask_server import MaskServer
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn._wire.machine import Party
+from sottovoce.learn._wire.stages import PartyMaker
+
+if TYPE_CHECKING:
+    from sottovoce.learn._paillier.keys import PrivateKey
+    from sottovoce.learn._sums.packed import KnownKeys, PackedSum
+
+
+@dataclass(frozen=True)
+class SumStage:
+    """One secure sum among the peers of a training.
+
+    Attributes:
+        terms: of the training.
+        size: how many values a summand has.
+        numbers: their bound and scale.
+        peers: who takes part.
+        everyone: whether all of ``peers`` must stay, as they must once features were chosen by
+            what all of them have.
+        told: whether peers are told the sum.
+    """
+
+    terms: TrainingTerms
+    size: int
+    numbers: FixedPoint
+    peers: tuple[str, ...]
+    everyone: bool = True
+    told: bool = False
+
+    def peer(
+        self,
+        name: str,
+        identity: Identity,
+        values: ArrayLike,
+        known: "KnownKeys | None" = None,
+    ) -> PartyMaker:
+        """The machine of a peer with these values; ``known`` are keys it has checked before."""
+        summand = self.numbers.encode(values).ravel()
+        if self.terms.recipe.way == "masks":
+            return lambda session: MaskPeer(name, self._masked(session), identity, summand)
+
+        def made(session: bytes) -> Party:
+            from sottovoce.learn._sums.packed import PackedPeer  # noqa: PLC0415 - masks need it not
+
+            return PackedPeer(name, self._packed(session), summand, known=known)
+
+        return made
+
+    def adder(self, known: "KnownKeys | None" = None) -> PartyMaker:
+        """The machine of the coordinator."""
+        if self.terms.recipe.way == "masks":
+            return lambda session: MaskServer(self._masked(session))
+
+        def made(session: bytes) -> Party:
+            from sottovoce.learn._sums.packed import PackedCoordinator  # noqa: PLC0415 - likewise
+
+            return PackedCoordinator(self._packed(session), known=known)
+
+        return made
+
+    def opener(self, key: "PrivateKey") -> PartyMaker:
+        """The machine of the key holder."""
+
+        def made(session: bytes) -> Party:
+            from sottovoce.learn._sums.packed import PackedKeyHolder  # noqa: PLC0415 - likewise
+
+            return PackedKeyHolder(self._packed(session), key)
+
+        return made
+
+    def _masked(self, session: bytes) -> MaskedSum:
+        identities = _chosen(self.terms.identities, self.peers)
+        return MaskedSum(
+            session,
+            COORDINATOR,
+            identities,
+            self.size,
+            threshold=len(self.peers) if self.everyone else 0,
+            allow_two=self.terms.recipe.allow_two,
+            told=self.told,
+        )
+
+    def _packed(self, session: bytes) -> "PackedSum":
+        from sottovoce.learn._sums.packed import PackedSum  # noqa: PLC0415 - masks need it not
+
+        return PackedSum(
+            session,
+            COORDINATOR,
+            KEY_HOLDER,
+            self.peers,
+            self.size,
+            self.numbers,
+            self.terms.recipe.allow_two,
+            threshold=len(self.peers) if self.everyone else 0,
+            told=self.told,
+        )
+
+
+def _chosen(identities: Mapping[str, bytes], peers: tuple[str, ...]) -> dict[str, bytes]:
+    return {peer: identities[peer] for peer in peers}

@@ -1,0 +1,272 @@
+"""Training in the open mode: only sums over all peers are opened, and everybody gets theta.
+
+Private Text Classification, Protocol 2, with the coordinator's role split in two: who adds
+ciphertexts has no key, who has the key sees the aggregate only. With pairwise masks there is no
+key at all.
+"""
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sottovoce.learn._examples import Floats
+from sottovoce.learn._local_data import LocalData
+from sottovoce.learn._rados.learners import confidence_weights, m_loss_minimiser
+from sottovoce.learn._rados.rados import RadoMoments, symmetric, vector_size
+from sottovoce.learn._ridge import (
+    ExampleSums,
+    LinearModel,
+    Standard,
+    example_vector_size,
+    lifted,
+    penalty_from_sums,
+    ridge_from_sums,
+)
+from sottovoce.learn._sums._fixed import Ring
+from sottovoce.learn._support import KeptFeatures, kept_from_fold_sums, kept_from_sums
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
+from sottovoce.learn._wire.codec import Value
+from sottovoce.learn._wire.message import Message
+from sottovoce.learn._wire.stages import Listener, Script, Stage, Staged, Teller
+from sottovoce.learn.open._sums import SumStage
+
+if TYPE_CHECKING:
+    from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
+
+
+STAGES = ("features", "agreed", "support", "moments", "statistics", "model")
+_PARTS = 4  # of a support, per feature
+
+
+class TrainingPeer(Staged):
+    """A peer: gives masked or encrypted sums of its rows, and ends with the classifier."""
+
+    def __init__(self, name: str, terms: TrainingTerms, data: LocalData) -> None:
+        super().__init__(name, terms.session, STAGES, self._script())
+        self.terms, self.data = terms, data
+        self.model: LinearModel | None = None
+        self.penalty = 0.0
+        self.kept: KeptFeatures | None = None
+        self.survivors: tuple[str, ...] = ()
+
+    def _script(self) -> Script:
+        terms, data = self.terms, self.data
+        known: dict[str, PublicKey] = {}
+        yield from agreeing_peer(self.name, terms, data)
+        folds = terms.recipe.opened_folds
+        stage = support_stage(terms)
+        summed = yield Stage(
+            "support", stage.peer(self.name, data.identity, data.support(folds), known)
+        )
+        self.kept = kept_features(summed.total, terms)
+        peers = self.survivors = summed.survivors
+        standard = None
+        if terms.recipe.statistics == "rados":
+            stage = moments_stage(terms, self.kept, peers)
+            made = stage.peer(self.name, data.identity, data.moments(self.kept), known)
+            summed = yield Stage("moments", made)
+            standard = told_standard(stage, summed.total, self.kept)
+        stage = statistics_stage(terms, self.kept, peers)
+        values = local_statistics(data, terms, self.kept, standard)
+        yield Stage("statistics", stage.peer(self.name, data.identity, values, known))
+        told = yield Stage("model", lambda s: Listener(self.name, s, "model", [COORDINATOR]))
+        self.model, self.penalty = told_model(told.heard[COORDINATOR], len(terms.features))
+
+
+class TrainingCoordinator(Staged):
+    """Adds what it cannot read, solves the opened aggregate and tells everybody theta."""
+
+    def __init__(self, terms: TrainingTerms) -> None:
+        super().__init__(COORDINATOR, terms.session, STAGES, self._script())
+        self.terms = terms
+        self.model: LinearModel | None = None
+        self.penalty = 0.0
+        self.holdings: dict[str, Floats] = {}
+        self.survivors: tuple[str, ...] = ()
+
+    def _script(self) -> Script:
+        terms = self.terms
+        known: dict[str, PublicKey] = {}
+        self.holdings = yield from agreeing_coordinator(terms)
+        summed = yield Stage("support", support_stage(terms).adder(known))
+        kept = kept_features(summed.total, terms)
+        peers = self.survivors = summed.survivors
+        standard = None
+        if terms.recipe.statistics == "rados":
+            stage = moments_stage(terms, kept, peers)
+            summed = yield Stage("moments", stage.adder(known))
+            standard = told_standard(stage, summed.total, kept)
+        stage = statistics_stage(terms, kept, peers)
+        summed = yield Stage("statistics", stage.adder(known))
+        opened = stage.numbers.decode(summed.total)
+        solved = solved_statistics(opened, terms, kept, standard)
+        self.model, self.penalty = lifted(solved[0], kept), solved[1]
+        piece = model_piece(self.model, self.penalty)
+        pieces = dict.fromkeys(peers, piece)
+        yield Stage("model", lambda s: Teller(self.name, s, "model", pieces))
+
+
+class TrainingKeyHolder(Staged):
+    """Hands out its public key, and opens sums over all peers; it sees no other ciphertext."""
+
+    def __init__(self, terms: TrainingTerms, key: "PrivateKey") -> None:
+        super().__init__(KEY_HOLDER, terms.session, STAGES, self._script())
+        self.terms, self._key = terms, key
+        self.survivors: tuple[str, ...] = ()
+
+    def _script(self) -> Script:
+        terms, key = self.terms, self._key
+        summed = yield Stage("support", support_stage(terms).opener(key))
+        kept = kept_features(summed.total, terms)
+        peers = self.survivors = summed.survivors
+        if terms.recipe.statistics == "rados":
+            yield Stage("moments", moments_stage(terms, kept, peers).opener(key))
+        yield Stage("statistics", statistics_stage(terms, kept, peers).opener(key))
+
+
+def agreeing_peer(name: str, terms: TrainingTerms, data: LocalData) -> Generator[Stage, Any, None]:
+    """Send f_p and what the peer means by its features; go on when everybody means the same.
+
+    Private Text Classification, Protocol 2: f_p to the coordinator.
+    """
+    piece: dict[str, Value] = {"digest": terms.digest, "has": data.has}
+    yield Stage("features", lambda s: Teller(name, s, "features", {COORDINATOR: piece}))
+    told = yield Stage("agreed", lambda s: Listener(name, s, "agreed", [COORDINATOR]))
+    _check_digest(told.heard[COORDINATOR], terms)
+
+
+def agreeing_coordinator(
+    terms: TrainingTerms,
+) -> Generator[Stage, Any, dict[str, Floats]]:
+    """Hear every peer's f_p; refuse peers that mean different features."""
+    heard = yield Stage("features", lambda s: Listener(COORDINATOR, s, "features", terms.peers))
+    for message in heard.heard.values():
+        _check_digest(message, terms)
+    holdings = {
+        peer: _holding(message, len(terms.features)) for peer, message in heard.heard.items()
+    }
+    pieces: dict[str, dict[str, Value]] = {peer: {"digest": terms.digest} for peer in terms.peers}
+    yield Stage("agreed", lambda s: Teller(COORDINATOR, s, "agreed", pieces))
+    return holdings
+
+
+def support_stage(terms: TrainingTerms) -> SumStage:
+    """How many documents use each feature; everybody decides from it what may be opened."""
+    size = _PARTS * len(terms.features) * terms.recipe.opened_folds
+    return SumStage(terms, size, terms.counts(), terms.peers, everyone=False, told=True)
+
+
+def moments_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]) -> SumStage:
+    """Means and scales, which every peer needs to standardise its rows."""
+    return SumStage(
+        terms, 1 + 2 * kept.width, terms.numbers(terms.recipe.moment_bits), peers, told=True
+    )
+
+
+def told_standard(stage: SumStage, total: Ring, kept: KeptFeatures) -> Standard:
+    """How to standardise, from summed moments that every peer has rounded once."""
+    rounding = len(stage.peers) * stage.numbers.step / 2
+    return Standard.of(stage.numbers.decode(total), kept, rounding=rounding)
+
+
+def statistics_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]) -> SumStage:
+    """What the classifier is solved from."""
+    if terms.recipe.statistics == "rados":
+        size = vector_size(kept.width + 1) - 1
+    else:
+        size = kept.folds * example_vector_size(kept.width)
+    return SumStage(terms, size, terms.numbers(), peers)
+
+
+def kept_features(total: Ring, terms: TrainingTerms) -> KeptFeatures:
+    """The minimum support guard, before anything else is opened."""
+    recipe = terms.recipe
+    supports = terms.counts().decode(total).reshape(recipe.opened_folds, -1)
+    if recipe.opened_folds == 1:
+        return kept_from_sums(
+            supports[0],
+            fewest_documents=recipe.fewest_documents,
+            fewest_peers=recipe.fewest_peers,
+        )
+    return kept_from_fold_sums(
+        supports, fewest_documents=recipe.fewest_documents, fewest_peers=recipe.fewest_peers
+    )
+
+
+def local_statistics(
+    data: LocalData,
+    terms: TrainingTerms,
+    kept: KeptFeatures,
+    standard: Standard | None,
+) -> Floats:
+    """A peer's summand."""
+    if standard is None:
+        return data.sums(kept)
+    return data.rado_moments(standard, terms.recipe.rados)
+
+
+def solved_statistics(
+    total: Floats,
+    terms: TrainingTerms,
+    kept: KeptFeatures,
+    standard: Standard | None,
+) -> tuple[LinearModel, float]:
+    """The classifier of the kept features, and the penalty, from the opened aggregate."""
+    recipe = terms.recipe
+    if standard is not None:
+        if recipe.penalty is None:
+            raise DisagreementError("rados need a penalty that is agreed on beforehand.")
+        return rado_solution(total, standard, recipe.penalty), recipe.penalty
+    folds = total.reshape(kept.folds, -1)
+    if recipe.penalty is not None:
+        penalty = recipe.penalty
+    else:
+        penalty = penalty_from_sums(folds, kept.width, penalties=recipe.penalties).penalty
+    sums = ExampleSums.from_vector(folds.sum(axis=0), kept.width)
+    return ridge_from_sums(sums, penalty), penalty
+
+
+def rado_solution(total: Floats, standard: Standard, penalty: float) -> LinearModel:
+    """The minimiser of the M-loss of rados of all peers' rows, on the scale of ridge's theta.
+
+    Private Text Classification, Definition 4. The rados came divided by the root of m, the number
+    of rows: that leaves (Cov + (lambda/4) Gamma)^-1 mu over the same root, which is twice ridge's.
+    """
+    d = standard.width
+    mean, covariance = total[:d], symmetric(total[d:], d)
+    moments = RadoMoments(1, mean, covariance + np.outer(mean, mean))
+    weights = confidence_weights(d, low_confidence=[d - 1])
+    theta = m_loss_minimiser(moments, 1, weights, penalty=penalty)
+    return standard.undone(theta / (2 * np.sqrt(standard.count)))
+
+
+def model_piece(model: LinearModel, penalty: float) -> dict[str, Value]:
+    """A classifier as a message carries it."""
+    numbers = np.array([model.intercept, penalty])
+    return {"coefficients": model.coefficients, "numbers": numbers}
+
+
+def told_model(message: Message, width: int) -> tuple[LinearModel, float]:
+    """The classifier of a message."""
+    coefficients = message.array("coefficients", "<f8")
+    numbers = message.array("numbers", "<f8")
+    if coefficients.size != width or numbers.size != 2:  # noqa: PLR2004 - intercept and penalty
+        raise DamagedMessageError(f"a classifier of {width} features must come with two numbers.")
+    return LinearModel(coefficients, float(numbers[0])), float(numbers[1])
+
+
+def _check_digest(message: Message, terms: TrainingTerms) -> None:
+    if message.item("digest", bytes) != terms.digest:
+        raise DisagreementError(
+            f"{message.sender} and {message.receiver} must agree on the features and the recipe: "
+            "give both the same dictionary and the same options."
+        )
+
+
+def _holding(message: Message, width: int) -> Floats:
+    has = message.array("has", "|b1")
+    if has.size != width:
+        raise DisagreementError(f"{message.sender} must say of {width} features which it has.")
+    return has

@@ -1,0 +1,1 @@
+"""Assess, release and assess again: exposure against usefulness over privacy settings."""

@@ -1,0 +1,190 @@
+"""Whom an adversary finds in a release: he scores word counts as he would score posts.
+
+What an adversary who knows the noise makes of a noisy count.
+
+A published cell is z = c + Z with P(Z = z) proportional to alpha^|z|, alpha = exp(-rate). He takes
+counts of a column to be geometric, P(c) proportional to q^c, with the mean that the published
+column has (noise has mean 0, so that is an unbiased estimate), and computes E[c | z].
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sottovoce.assess._score import Scoring, plan_scoring
+from sottovoce.assess._setting import Setting
+from sottovoce.assess.measures._catalogue import Measure
+from sottovoce.assess.state._state import State
+from sottovoce.loop._knowledge import Knowledge
+from sottovoce.loop._subject import WEEK, UserDocuments
+from sottovoce.release._counts import Counts, Floats
+from sottovoce.topics._space import PostScorer
+
+_LEAST_MEAN = 1e-6
+_NEAR_ONE = 1e-6
+
+
+def posterior_counts(published: Counts, rate: float) -> sparse.csr_array:
+    """E[c | z] less E[c | 0], in every published cell: what the cell tells beyond an empty one.
+
+    An empty cell says the same of everybody, so that only the difference can single anyone out;
+    and the matrix stays as sparse as the release.
+    """
+    means = np.maximum(np.asarray(published.sum(axis=0)) / published.shape[0], _LEAST_MEAN)
+    told = expected_count(published.data, np.exp(-rate), (means / (1 + means))[published.indices])
+    empty = expected_count(np.zeros(means.size, np.int64), np.exp(-rate), means / (1 + means))
+    gained = np.maximum(told - empty[published.indices], 0.0)
+    counts = sparse.csr_array((gained, published.indices, published.indptr), shape=published.shape)
+    counts.eliminate_zeros()
+    return counts
+
+
+def expected_count(z: NDArray[np.int64], alpha: float, q: Floats) -> Floats:
+    """E[c | z] for a count of law (1 - q) q^c under two-sided geometric noise."""
+    places = np.maximum(z, 0).astype(np.float64)
+    below = q / alpha
+    # Of the two orders of summation the one whose terms fall is exact to rounding.
+    return np.where(
+        below <= 1, _from_zero(places, below, q * alpha), _from_z(places, below, q * alpha)
+    )
+
+
+def _from_zero(z: Floats, ratio: Floats, tail: Floats) -> Floats:
+    """Terms ratio^c up to z, then ratio^z tail^j: all relative to c = 0."""
+    x = _off_one(np.minimum(ratio, 1.0))
+    last = x**z
+    weight = (1 - last * x) / (1 - x)
+    first = x * (1 - (z + 1) * last + z * last * x) / (1 - x) ** 2
+    beyond = last * tail / (1 - tail)
+    return (first + beyond * (z + 1 / (1 - tail))) / (weight + beyond)
+
+
+def _from_z(z: Floats, ratio: Floats, tail: Floats) -> Floats:
+    """Terms (1/ratio)^j for c = z - j, then tail^j: all relative to c = z."""
+    x = _off_one(1 / np.maximum(ratio, 1.0))
+    last = x**z
+    weight = (1 - last * x) / (1 - x)
+    short = x * (1 - (z + 1) * last + z * last * x) / (1 - x) ** 2
+    beyond = tail / (1 - tail)
+    return (z * weight - short + beyond * (z + 1 / (1 - tail))) / (weight + beyond)
+
+
+def _off_one(x: Floats) -> Floats:
+    return np.minimum(x, 1 - _NEAR_ONE)
+
+
+TALLY = "tally"
+"""Neither space nor bucket: how often a user's documents have the topic's words, in all."""
+PUBLISHED, NOISE_AWARE = "as published", "noise-aware"
+
+TopicScores = Mapping[str, Floats]
+"""By topic, a score for each user."""
+View = tuple[str, str]
+"""How he reads the counts, and the measure he ranks by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What a release shows: noisy columns, and the words that share each of them."""
+
+    counts: Counts
+    spread: sparse.csr_array
+    """Columns x words: the part of a column that the public prior gives each of its words."""
+    rate: float | None
+    """Of the noise; None: there is none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Adversary:
+    """Background knowledge, and the measures he ranks by."""
+
+    knowledge: Knowledge
+    measures: tuple[str, ...]
+    setting: Setting = field(default_factory=Setting)
+
+    @cached_property
+    def topics(self) -> tuple[str, ...]:
+        """The sensitive ones."""
+        return tuple(topic.name for topic in self.knowledge.catalogue.sensitive)
+
+    def on_posts(self, posts: pa.Table, users: pa.Array) -> Mapping[str, TopicScores]:
+        """Scores by measure from the posts themselves, nothing being released."""
+        state = self._scoring.state_of(posts.to_batches())
+        scores = self._scores(state)
+        # Users come in the order in which posts name them, in both.
+        if not state.users.names().cast(users.type).equals(users):
+            raise AssertionError("users of posts and of documents must come in one order")
+        return scores
+
+    def on_release(self, documents: UserDocuments, sight: Sight) -> Mapping[View, TopicScores]:
+        """Scores by the view he takes of the counts, and the measure."""
+        clipped = _clipped(sight.counts)
+        found = self._viewed(documents, PUBLISHED, clipped @ sight.spread)
+        found[NOISE_AWARE, TALLY] = self._tallied(documents, sight)
+        if sight.rate is not None:
+            told = posterior_counts(sight.counts, sight.rate)
+            found |= self._viewed(documents, NOISE_AWARE, told @ sight.spread)
+        return found
+
+    def _viewed(
+        self, documents: UserDocuments, view: str, counts: sparse.csr_array
+    ) -> dict[View, TopicScores]:
+        state = State(self._scoring.header)
+        rows = state.rows(documents.users.take(pa.array(documents.owners)))
+        state.count_posts(rows)
+        for name, scorer in self._scoring.scorers.items():
+            own = sparse.csr_array(counts @ selection(documents.words, scorer))
+            state.spaces[name].add_posts(rows, documents.buckets, scorer.strengths(own))
+        return {(view, measure): scores for measure, scores in self._scores(state).items()}
+
+    def _tallied(self, documents: UserDocuments, sight: Sight) -> TopicScores:
+        """Signed sums: noise has mean 0, so they estimate without bias how often words occur."""
+        by_user = documents.summed_by_user(sight.counts).astype(np.float64) @ sight.spread
+        column = {word: place for place, word in enumerate(documents.words)}
+        return {
+            topic.name: np.asarray(
+                by_user[:, [column[word] for word in topic.words if word in column]].sum(axis=1)
+            )
+            for topic in self.knowledge.catalogue.sensitive
+        }
+
+    def _scores(self, state: State) -> dict[str, TopicScores]:
+        return {
+            name: {topic: measure.score(state, topic, self.setting) for topic in self.topics}
+            for name, measure in self._planned[0].items()
+        }
+
+    @property
+    def _scoring(self) -> Scoring:
+        return self._planned[1]
+
+    @cached_property
+    def _planned(self) -> tuple[dict[str, Measure], Scoring]:
+        return plan_scoring(
+            self.knowledge.catalogue,
+            self.knowledge.spaces,
+            self.measures,
+            bucket=WEEK,
+            kept=max(self.setting.m, 3),
+        )
+
+
+def selection(words: Sequence[str], scorer: PostScorer) -> sparse.csr_array:
+    """The matrix that carries counts of ``words`` into the columns of a scorer."""
+    column = scorer.vocabulary.column
+    known = [(row, column[word]) for row, word in enumerate(words) if word in column]
+    rows, columns = np.array(known, np.int64).reshape(-1, 2).T
+    shape = (len(words), len(scorer.vocabulary))
+    return sparse.csr_array((np.ones(len(known)), (rows, columns)), shape=shape)
+
+
+def _clipped(counts: Counts) -> sparse.csr_array:
+    positive = counts.astype(np.float64)
+    np.maximum(positive.data, 0, out=positive.data)
+    positive.eliminate_zeros()
+    return positive

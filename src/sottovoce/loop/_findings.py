@@ -1,0 +1,256 @@
+"""What the loop's numbers say, in sentences and figures.
+
+Exposure against usefulness: the figure, and the setting to recommend.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullFormatter, StrMethodFormatter
+
+from sottovoce.loop._round import FOUND, KEPT
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.report._figures import COLOURS, INK, legend_below, new_panels
+from sottovoce.report._page import Plot
+from sottovoce.report._result import Row, number
+
+_MARKERS = "os^Dv"
+DASHES = ("-", "--", "-.", ":")
+PANELS = {"jaccard": "topic Jaccard", "accuracy": "accuracy of the classifier"}
+
+
+def _end(row: Row, name: str, end: str) -> float:
+    """An end of an interval; the value itself where there is none."""
+    return number(row, f"{name}_{end}" if f"{name}_{end}" in row else name)
+
+
+def recommended(rows: Sequence[Row], exposure: str, limit: float) -> Row | None:
+    """Of the private settings whose exposure stays below ``limit``, the most useful one.
+
+    The upper end of the interval must stay below, so that a lucky draw does not decide.
+    """
+    fit = [
+        row for row in rows if row["epsilon"] is not None and _end(row, exposure, "high") <= limit
+    ]
+    return max(fit, key=lambda row: number(row, "jaccard"), default=None)
+
+
+def frontier(
+    rows: Sequence[Row],
+    exposure: str,
+    levels: Mapping[str, float],
+    *,
+    label: str,
+    limit: float,
+    chosen: Row | None,
+    finding: str,
+) -> Plot:
+    """A point a setting: right is useful, low is private; a line a method, weak to strong."""
+    # Few communities give wild intervals; what is drawn is a share all the same.
+    top = min(1.0, 1.25 * max(*(number(row, exposure) for row in rows), *levels.values(), limit))
+    figure, panels = new_panels(len(PANELS), width=9.5, height=4.4, share_y=True)
+    for axes, (score, title) in zip(panels, PANELS.items(), strict=True):
+        _draw_methods(axes, rows, exposure, score)
+        for (name, level), dashes in zip(levels.items(), DASHES, strict=False):
+            axes.axhline(level, color=INK, linewidth=1, linestyle=dashes, label=name)
+        axes.axhspan(0, limit, color=COLOURS[0], alpha=0.08)
+        if chosen is not None:
+            axes.plot(
+                number(chosen, score),
+                number(chosen, exposure),
+                marker="o",
+                markersize=13,
+                fillstyle="none",
+                color=INK,
+                linestyle="none",
+                label="recommended",
+            )
+        axes.set(xlabel=f"{title} (right: more useful)", ylim=(0, top))
+        axes.margins(x=0.2)  # room for the points' names
+    panels[0].set_xscale("log")
+    panels[0].xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    panels[0].xaxis.set_minor_formatter(NullFormatter())
+    panels[0].xaxis.set_major_locator(FixedLocator([0.05, 0.1, 0.2, 0.5, 1.0]))
+    panels[0].set_ylabel(f"{label} (low: more private)")
+    figure.suptitle("Each point a setting; the number beside it is ε/N", fontsize=9)
+    legend_below(figure, 3)
+    description = f"{label} against usefulness, a point for each setting. {finding}"
+    return Plot(figure, finding, description)
+
+
+def _draw_methods(axes: Axes, rows: Sequence[Row], exposure: str, score: str) -> None:
+    methods = list(dict.fromkeys(cast("str", row["method"]) for row in rows))
+    for method, colour, marker in zip(methods, COLOURS, _MARKERS, strict=False):
+        own = in_order([row for row in rows if row["method"] == method])
+        across = [number(row, score) for row in own]
+        up = [number(row, exposure) for row in own]
+        error = [value - _end(row, exposure, "low") for value, row in zip(up, own, strict=True)]
+        axes.errorbar(
+            across,
+            up,
+            yerr=error,
+            color=colour,
+            marker=marker,
+            markersize=5,
+            linewidth=1.2,
+            elinewidth=0.6,
+            capsize=2,
+            label=method,
+        )
+        if method == methods[0]:  # the others have the same settings in the same order
+            _name_points(axes, own, across, up)
+
+
+def _name_points(
+    axes: Axes, rows: Sequence[Row], across: Sequence[float], up: Sequence[float]
+) -> None:
+    for x, y, row in zip(across, up, rows, strict=True):
+        axes.annotate(
+            _named(row),
+            (x, y),
+            textcoords="offset points",
+            xytext=(4, -12) if row["epsilon"] is None else (-6, 4),
+            fontsize=8,
+            color=INK,
+            horizontalalignment="left" if row["epsilon"] is None else "right",
+            bbox={"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.5},
+            zorder=5,
+        )
+
+
+def in_order(rows: Sequence[Row]) -> list[Row]:
+    """Without noise first, then from weak to strong privacy."""
+    return sorted(rows, key=lambda row: -number(row, "rate") if row["rate"] is not None else -1e9)
+
+
+def _named(row: Row) -> str:
+    return "no noise" if row["epsilon"] is None else f"{number(row, 'rate'):.3g}"
+
+
+LABELS = {FOUND: "share of the afflicted found", KEPT: "share of the top 5% who stay there"}
+LEVELS = {
+    "r_precision_posts": "from the posts themselves",
+    "r_precision_rows": "by the number of documents",
+    "r_precision_luck": "the luckiest of as many random orders",
+    "r_precision_chance": "chance",
+}
+_MEANING = {
+    FOUND: (
+        "Found is his R-precision: as many people are picked from the top of his ranking as are "
+        "afflicted, and this share of them are. Which adversary does best is seen afterwards, so "
+        "that of nothing but noise the best stands a little above chance: that level is shown, too."
+    ),
+    KEPT: (
+        "Nobody said who is afflicted (--truth), so what counts is who stays at the top: of the "
+        "first 5% by their posts, the share who are in the first 5% of the release. Of nothing but "
+        "noise that is 0.05 for one adversary, and more for the best of several."
+    ),
+}
+_NOTES = (
+    (
+        "The adversary reads the published counts as they are, or through the known law of the "
+        "noise, whichever serves him; he ranks by any of the measures, or by a plain tally of a "
+        "topic's words. The one who does best is shown: a user must reckon with him."
+    ),
+    (
+        "How many documents somebody has is public in a release; what ranking by that alone finds "
+        "is shown beside."
+    ),
+    (
+        "The promise is about one document, which is what a user wrote in a week, or in all; "
+        "documents of one user that say the same add up. Settings of one rate epsilon/N are the "
+        "same release."
+    ),
+)
+_HARDLY = 1.5
+
+
+def notes(exposure: str) -> tuple[str, ...]:
+    """How to read the numbers, by what stands for exposure."""
+    first, *others = _NOTES
+    return (first, _MEANING[exposure], *others)
+
+
+def level_lines(levels: Mapping[str, float]) -> dict[str, float]:
+    """The levels to draw, by the names people read."""
+    return {name: levels[key] for key, name in LEVELS.items() if key in levels}
+
+
+def finding(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> str:
+    """What happens to exposure from no noise to the strongest setting."""
+    plain = [row for row in rows if row["compression"] == "none"] or list(rows)
+    ordered = in_order(plain)
+    first, last = ordered[0], ordered[-1]
+    text = (
+        f"The {LABELS[exposure]} goes from {number(first, exposure):.2f} without noise to "
+        f"{number(last, exposure):.2f} at {number(last, 'rate'):.3g} nats a word"
+    )
+    if exposure == FOUND:
+        text += (
+            f" (chance {levels['r_precision_chance']:.2f}, the luckiest of as many random orders "
+            f"{levels['r_precision_luck']:.2f}; from the posts themselves "
+            f"{levels['r_precision_posts']:.2f})"
+        )
+    return (
+        f"{text}; the topic Jaccard from {number(first, 'jaccard'):.2f} to "
+        f"{number(last, 'jaccard'):.2f}."
+    )
+
+
+def advice(chosen: Row | None, exposure: str, limit: float) -> str:
+    """The setting to take for a stated limit, and what it promises."""
+    if chosen is None:
+        return (
+            f"No setting that was tried keeps the {LABELS[exposure]} below {limit:g}: try a "
+            "smaller epsilon, or do not release."
+        )
+    promise = LimitedPrecision(cast("int", chosen["precision"]), cast("str", chosen["epsilon"]))
+    useless = number(chosen, "jaccard") <= _HARDLY * number(chosen, "jaccard_chance")
+    warning = " At that its topics are hardly better than random ones." if useless else ""
+    return (
+        f"To keep the {LABELS[exposure]} below {limit:g}, take {chosen['method']} at N="
+        f"{chosen['precision']}, epsilon {chosen['epsilon']}: that share is "
+        f"{number(chosen, exposure):.2f}, the topic Jaccard {number(chosen, 'jaccard'):.2f}, the "
+        f"accuracy {number(chosen, 'accuracy'):.2f} ({number(chosen, 'accuracy_majority'):.2f} by "
+        f"always saying the commoner label).{warning} {promise.in_words()}"
+    )
+
+
+def by_rate(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> Plot:
+    """Exposure against the rate, every adversary a line, for the release of every word."""
+    plain = [row for row in rows if row["compression"] == "none"] or list(rows)
+    noisy = [row for row in in_order(plain) if row["rate"] is not None]
+    figure, (axes,) = new_panels(1, width=7.5, height=4.4)
+    views = [name for name in noisy[0] if name.startswith(f"{exposure}: ")]
+    for place, name in enumerate(views):
+        axes.plot(
+            [number(row, "rate") for row in noisy],
+            [number(row, name) for row in noisy],
+            color=COLOURS[place % len(COLOURS)],
+            linestyle="-" if place < len(COLOURS) else "--",
+            marker="o",
+            markersize=3,
+            linewidth=1.2,
+            label=name.removeprefix(f"{exposure}: "),
+        )
+    for (name, level), dashes in zip(level_lines(levels).items(), DASHES, strict=False):
+        axes.axhline(level, color=INK, linewidth=0.8, linestyle=dashes, label=name)
+    rates = sorted({number(row, "rate") for row in noisy})
+    axes.set(
+        xscale="log",
+        xlabel="epsilon/N, nats a word (left: more private)",
+        ylabel=LABELS[exposure],
+        ylim=(0, None),
+    )
+    axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
+    axes.set_xticks([], minor=True)
+    legend_below(figure, 3)
+    strongest = noisy[-1]
+    best = max(views, key=lambda name: number(strongest, name))
+    text = (
+        f"From {number(noisy[0], 'rate'):.3g} to {number(strongest, 'rate'):.3g} nats a word the "
+        f"{LABELS[exposure]}, by the best adversary, goes from "
+        f"{max(number(noisy[0], name) for name in views):.2f} to {number(strongest, best):.2f}."
+    )
+    return Plot(figure, text, f"{LABELS[exposure]} against epsilon/N, a line an adversary. {text}")

@@ -1,0 +1,129 @@
+"""The closed loop: assess, release, assess again; and what the release is still good for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sottovoce.errors import ParameterError, check_choice
+from sottovoce.loop._adversary import Adversary
+from sottovoce.loop._findings import (
+    LABELS,
+    advice,
+    by_rate,
+    finding,
+    frontier,
+    level_lines,
+    notes,
+    recommended,
+)
+from sottovoce.loop._round import FOUND, KEPT, Circle, RoundOutcome, luckiest_chance, setting_row
+from sottovoce.loop._settings import PrivacySetting, grid
+from sottovoce.loop._subject import Shape, Subject, documents_of
+from sottovoce.loop._usefulness import Effort, Task
+from sottovoce.report._result import Row, StudyResult
+
+WIDE = ("rank_correlation", "overlap_1", "overlap_10", "coherence", "worst_adversary")
+DEFAULT_LIMIT = 0.1
+
+
+@dataclass(frozen=True)
+class LoopPlan:
+    """What is tried.
+
+    Attributes:
+        shape: what a document is: all that a user wrote in a ``week``, or as a ``user`` in all.
+        methods: compressions with their columns.
+        precisions: N.
+        epsilons: for each N.
+        measures: by which the adversary may rank.
+        measure: the one of the unprotected ranking.
+        limit: the exposure that is still acceptable.
+        effort: how long topic models are trained.
+    """
+
+    shape: Shape = "week"
+    methods: tuple[tuple[str, int | None], ...] = (
+        ("none", None),
+        ("frequency", 300),
+        ("random", 300),
+    )
+    precisions: tuple[int, ...] = (1, 4)
+    epsilons: tuple[str, ...] = ("8", "4", "2", "1")
+    measures: tuple[str, ...] = ("bow", "bow-dt", "lda", "lda-dt")
+    measure: str = "lda-dt"
+    limit: float = DEFAULT_LIMIT
+    effort: Effort = field(default_factory=Effort)
+
+    def __post_init__(self) -> None:
+        # Written so that a NaN is refused too.
+        if not 0 < self.limit <= 1:
+            raise ParameterError(f"limit must be > 0 and <= 1, got {self.limit}.")
+        check_choice("measure", self.measure, self.measures)
+
+    @property
+    def settings(self) -> tuple[PrivacySetting, ...]:
+        """One of each noise: settings of one rate are the same release."""
+        found = {
+            (setting.method, setting.rate): setting
+            for setting in grid(self.methods, self.precisions, self.epsilons)
+        }
+        return tuple(found.values())
+
+
+def run_loop(subjects: Sequence[Subject], plan: LoopPlan) -> StudyResult:
+    """Every community at every setting."""
+    circles = [_circle(subject, plan) for subject in subjects]
+    before = [circle.unprotected() for circle in circles]
+    outcomes = {
+        setting: [
+            circle.released(setting, ranking)
+            for circle, ranking in zip(circles, before, strict=True)
+        ]
+        for setting in plan.settings
+    }
+    found = [circle.levels(ranking) for circle, ranking in zip(circles, before, strict=True)]
+    levels = {name: float(np.mean([each[name] for each in found])) for name in found[0]}
+    if subjects[0].judged:
+        views = max(len(each[0].exposure) for each in outcomes.values())
+        levels["r_precision_luck"] = luckiest_chance([each.judged for each in subjects], views)
+    return _result(plan, outcomes, levels, FOUND if subjects[0].judged else KEPT)
+
+
+def _circle(subject: Subject, plan: LoopPlan) -> Circle:
+    documents = documents_of(subject.posts, subject.words, plan.shape)
+    return Circle(
+        subject.posts,
+        documents,
+        Adversary(subject.knowledge, plan.measures),
+        Task(documents, subject.catalogue, plan.effort, subject.seed),
+        subject.frequencies,
+        subject.judged,
+        plan.measure,
+        subject.seed,
+    )
+
+
+def _result(
+    plan: LoopPlan,
+    outcomes: Mapping[PrivacySetting, Sequence[RoundOutcome]],
+    levels: Mapping[str, float],
+    exposure: str,
+) -> StudyResult:
+    facts: Row = {"shape": plan.shape, "limit": plan.limit, **levels}
+    rows = tuple(setting_row(setting, found) | facts for setting, found in outcomes.items())
+    chosen = recommended(rows, exposure, plan.limit)
+    plot = frontier(
+        rows,
+        exposure,
+        level_lines(levels),
+        label=LABELS[exposure],
+        limit=plan.limit,
+        chosen=chosen,
+        finding=finding(rows, levels, exposure),
+    )
+    shown = ("method", "precision", "epsilon", exposure, "overlap_5", "jaccard", "accuracy")
+    wide = tuple(name for name in ("place", *WIDE) if name in rows[0])
+    told = (advice(chosen, exposure, plan.limit), *notes(exposure))
+    plots = (plot, by_rate(rows, levels, exposure))
+    return StudyResult(rows, plots, tuple(dict.fromkeys(shown)), told, wide)

@@ -1,0 +1,248 @@
+"""One community once around: assess, release at every setting, assess what was released.
+
+How much of a ranking survives a release, and how many of the afflicted are still found.
+
+From what every community gave to one row a setting.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import stats
+
+from sottovoce.assess.evaluation import JudgedTopic
+from sottovoce.assess.evaluation._judged import user_rows
+from sottovoce.assess.evaluation._metrics import averaged, metrics_by_topic
+from sottovoce.loop._adversary import Adversary, Sight, TopicScores, View
+from sottovoce.loop._settings import PrivacySetting
+from sottovoce.loop._subject import UserDocuments
+from sottovoce.loop._usefulness import Task
+from sottovoce.release._counts import Floats
+from sottovoce.release.compression._decompress import column_spread
+from sottovoce.release.evaluation._intervals import mean_interval
+from sottovoce.report._result import Row
+
+SHARES = (1, 5, 10)
+"""Per cent of the community."""
+
+
+def r_precision(judged: Sequence[JudgedTopic], users: pa.Array, scores: TopicScores) -> float:
+    """Of as many users as are afflicted, taken from the top, the share who are (micro-average)."""
+    own = [scores[topic.name][user_rows(topic, users)] for topic in judged]
+    return float(averaged(metrics_by_topic(judged, own))["r_precision_micro"])
+
+
+def chance(judged: Sequence[JudgedTopic]) -> float:
+    """The R-precision of a random order, on average."""
+    hits = sum(topic.sensitive.sum() ** 2 / len(topic.users) for topic in judged)
+    return float(hits / sum(topic.sensitive.sum() for topic in judged))
+
+
+def place_of_afflicted(
+    judged: Sequence[JudgedTopic], users: pa.Array, scores: TopicScores
+) -> float:
+    """The median place of the afflicted, as a percentage of the community from the top."""
+    places = [
+        100 * mean_ranks(scores[topic.name])[user_rows(topic, users)][topic.sensitive] / len(users)
+        for topic in judged
+    ]
+    return float(np.median(np.concatenate(places)))
+
+
+def correlation(before: TopicScores, after: TopicScores) -> float:
+    """Spearman's rho between two rankings of the same users, the mean over topics."""
+    return float(np.mean([_rho(before[topic], after[topic]) for topic in before]))
+
+
+def overlap(before: TopicScores, after: TopicScores, share: int) -> float:
+    """Of those at the top before, the part at the top after; the mean over topics.
+
+    Users who tie at the edge count by the chance that they are inside.
+    """
+    return float(np.mean([_shared(before[topic], after[topic], share) for topic in before]))
+
+
+def surviving(before: TopicScores, after: TopicScores) -> Mapping[str, float]:
+    """Everything about two rankings that needs no truth."""
+    return {
+        "rank_correlation": correlation(before, after),
+        **{f"overlap_{share}": overlap(before, after, share) for share in SHARES},
+    }
+
+
+def mean_ranks(scores: Floats) -> Floats:
+    """Places from 1, the highest score first; who ties shares the middle place."""
+    return stats.rankdata(-scores, method="average")
+
+
+def _rho(before: Floats, after: Floats) -> float:
+    one, other = mean_ranks(before), mean_ranks(after)
+    if not (np.ptp(one) and np.ptp(other)):
+        return 0.0  # where everybody ties no order is left to agree with
+    return float(np.corrcoef(one, other)[0, 1])
+
+
+def _shared(before: Floats, after: Floats, share: int) -> float:
+    size = max(1, round(before.size * share / 100))
+    inside, still = _inside(before, size), _inside(after, size)
+    return float((inside * still).sum() / size)
+
+
+def _inside(scores: Floats, size: int) -> NDArray[np.float64]:
+    """Each user's chance to stand within the first ``size`` places."""
+    edge = np.partition(scores, scores.size - size)[scores.size - size]
+    above, tied = scores > edge, scores == edge
+    inside: Floats = above + tied * ((size - above.sum()) / tied.sum())
+    return inside
+
+
+Numbers = dict[str, float]
+
+
+@dataclass(frozen=True)
+class RoundOutcome:
+    """What one release exposes to each adversary, and what it is good for."""
+
+    exposure: Mapping[View, Numbers]
+    useful: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Circle:
+    """A community, the adversary who looks at it, and what its counts are used for."""
+
+    posts: pa.Table
+    documents: UserDocuments
+    adversary: Adversary
+    task: Task
+    frequencies: Floats | None
+    """Public frequencies of the words; None: all alike."""
+    judged: tuple[JudgedTopic, ...] = ()
+    """Who is afflicted, where that is known."""
+    measure: str = "lda-dt"
+    """The measure of the unprotected ranking."""
+    seed: int = 0
+
+    def unprotected(self) -> TopicScores:
+        """The ranking by the posts themselves."""
+        return self.adversary.on_posts(self.posts, self.documents.users)[self.measure]
+
+    def levels(self, before: TopicScores) -> Numbers:
+        """What there is to compare with: the posts themselves, public facts, chance."""
+        if not self.judged:
+            return dict(self.task.levels)
+        found = {
+            "r_precision_posts": r_precision(self.judged, self.documents.users, before),
+            "r_precision_rows": r_precision(self.judged, self.documents.users, self._row_counts()),
+            "r_precision_chance": chance(self.judged),
+            "place_posts": place_of_afflicted(self.judged, self.documents.users, before),
+        }
+        return {**found, **self.task.levels}
+
+    def released(self, setting: PrivacySetting, before: TopicScores) -> RoundOutcome:
+        """Release, assess what was released as every adversary does, and use it."""
+        drawn = setting.drawn(self.documents, self.frequencies, self.seed)
+        spread = column_spread(drawn.maps[0], drawn.frequencies)
+        views = self.adversary.on_release(
+            self.documents, Sight(drawn.counts, spread, setting.noise_rate)
+        )
+        exposure = {view: self._exposure(before, scores) for view, scores in views.items()}
+        useful = self.task.usefulness(drawn.counts, drawn.maps[0], drawn.frequencies)
+        return RoundOutcome(exposure, useful)
+
+    def _exposure(self, before: TopicScores, after: TopicScores) -> Numbers:
+        found = dict(surviving(before, after))
+        if self.judged:
+            users = self.documents.users
+            found["r_precision"] = r_precision(self.judged, users, after)
+            found["place"] = place_of_afflicted(self.judged, users, after)
+        return found
+
+    def _row_counts(self) -> TopicScores:
+        rows = self.documents.rows_by_user().astype(np.float64)
+        return dict.fromkeys(self.adversary.topics, rows)
+
+
+FOUND, KEPT = "r_precision", f"overlap_{SHARES[1]}"
+"""What decides which adversary is the worst: with a truth, and without."""
+_DRAWS = 200
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The adversary who does best, on average over communities: the one to reckon with."""
+
+    view: View
+    numbers: Mapping[str, Sequence[float]]
+    """What he reaches in each community."""
+
+
+def worst_adversary(outcomes: Sequence[RoundOutcome]) -> Worst:
+    """Chosen once for all communities, so that luck in one of them counts little."""
+    views = list(outcomes[0].exposure)
+    decides = deciding(outcomes[0])
+    best = max(views, key=lambda view: np.mean([each.exposure[view][decides] for each in outcomes]))
+    names = outcomes[0].exposure[best]
+    return Worst(best, {name: [each.exposure[best][name] for each in outcomes] for name in names})
+
+
+def deciding(outcome: RoundOutcome) -> str:
+    """The share of the afflicted who are found; where nobody knows them, of those found before."""
+    return FOUND if FOUND in next(iter(outcome.exposure.values())) else KEPT
+
+
+def setting_row(setting: PrivacySetting, outcomes: Sequence[RoundOutcome]) -> Row:
+    """One setting: what it promises, what the worst adversary sees, what it is good for."""
+    worst, decides = worst_adversary(outcomes), deciding(outcomes[0])
+    guarantee = setting.guarantee
+    row: Row = {
+        "method": setting.method,
+        "compression": setting.compression,
+        "columns": setting.columns,
+        "precision": None if guarantee is None else setting.precision,
+        "epsilon": None if guarantee is None else str(setting.epsilon),
+        "rate": setting.noise_rate,
+        "guarantee": "none" if guarantee is None else str(guarantee),
+        "worst_adversary": ", ".join(worst.view),
+    }
+    useful = {name: [each.useful[name] for each in outcomes] for name in outcomes[0].useful}
+    for name, values in {**worst.numbers, **useful}.items():
+        row |= _summary(name, values)
+    for view, numbers in outcomes[0].exposure.items():
+        reached = [each.exposure[view][decides] for each in outcomes]
+        row[f"{decides}: {', '.join(view)}"] = float(np.mean(reached)) if numbers else None
+    return row | {"seeds": len(outcomes)}
+
+
+def _summary(name: str, values: Sequence[float]) -> Row:
+    """A mean and its interval; of one community there is none."""
+    interval = mean_interval(values)
+    if len(values) == 1:
+        return {name: interval.mean}
+    return {name: interval.mean, f"{name}_low": interval.low, f"{name}_high": interval.high}
+
+
+def luckiest_chance(judged: Sequence[Sequence[JudgedTopic]], views: int) -> float:
+    """What the best of ``views`` random orders reaches, on average, over these communities.
+
+    The worst adversary is picked after the fact, so that even pure noise beats plain chance by
+    this much.
+    """
+    generator = np.random.default_rng(0)
+    best = [
+        max(np.mean([_random_hits(own, generator) for own in judged]) for _ in range(views))
+        for _ in range(_DRAWS)
+    ]
+    return float(np.mean(best))
+
+
+def _random_hits(judged: Sequence[JudgedTopic], generator: np.random.Generator) -> float:
+    sensitive = [int(topic.sensitive.sum()) for topic in judged]
+    hits = [
+        generator.hypergeometric(found, len(topic.users) - found, found)
+        for found, topic in zip(sensitive, judged, strict=True)
+    ]
+    return float(sum(hits) / sum(sensitive))

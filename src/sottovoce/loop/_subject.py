@@ -1,0 +1,219 @@
+"""Whose posts go round the loop, and what an adversary and a holder publicly know.
+
+A user's own community for the loop: a folder as ``simulate`` writes it, or single files.
+
+A community's word counts in the shape in which they are released.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sottovoce.assess._time_bucket import Bucket
+from sottovoce.assess.evaluation import JudgedTopic, judged_topics
+from sottovoce.assess.evaluation._judged import read_judgements
+from sottovoce.corpus._count import count_batches
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.read import ReadOptions, open_documents, open_posts
+from sottovoce.corpus.simulate import SimulatedCommunity
+from sottovoce.errors import CorpusError, InputError, ParameterError, check_choice
+from sottovoce.loop._communities import DEFAULT, simulated_catalogue, simulated_community
+from sottovoce.loop._knowledge import Knowledge, Training, fitted, load_knowledge, train_knowledge
+from sottovoce.release._counts import Counts, Floats, checked_counts
+from sottovoce.topics import Catalogue
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A community as the loop takes it."""
+
+    posts: pa.Table
+    knowledge: Knowledge
+    catalogue: Catalogue
+    """All its topics; the adversary's knowledge may have fewer."""
+    words: tuple[str, ...]
+    """That are counted and released: a public list."""
+    frequencies: Floats | None = None
+    """How often the words occur in public texts; None: nobody knows."""
+    judged: tuple[JudgedTopic, ...] = ()
+    """Who is afflicted, where that is known."""
+    seed: int = 0
+
+
+def simulated_subject(community: SimulatedCommunity, training: Training) -> Subject:
+    """A simulated community, with an adversary who has learnt from its background."""
+    catalogue = simulated_catalogue(community)
+    seed = community.parameters.seed
+    texts = community.background["text"]
+    knowledge = train_knowledge(texts.to_pylist(), catalogue, training, seed, ("lda",))
+    words = public_words(catalogue)
+    judged = asked_of(simulated_community(community, DEFAULT).judged, knowledge)
+    frequencies = word_frequencies(texts, words)
+    return Subject(community.posts, knowledge, catalogue, words, frequencies, judged, seed)
+
+
+def asked_of(judged: Sequence[JudgedTopic], knowledge: Knowledge) -> tuple[JudgedTopic, ...]:
+    """The judged topics that the adversary can ask about."""
+    asked = {topic.name for topic in knowledge.catalogue.sensitive}
+    return tuple(topic for topic in judged if topic.name in asked)
+
+
+def public_words(catalogue: Catalogue) -> tuple[str, ...]:
+    """The catalogue's single words: public, since the catalogue is."""
+    words = (word for topic in catalogue for word in topic.words if " " not in word)
+    return tuple(dict.fromkeys(words))
+
+
+def word_frequencies(texts: pa.ChunkedArray, words: Sequence[str]) -> Floats:
+    """How often each word occurs in public texts; one more, so that none has nothing."""
+    counted = count_batches(texts.chunks, Vocabulary.public(words, origin="a public list"))
+    occurrences: Floats = np.sum([np.asarray(each.sum(axis=0)) for each in counted], axis=0)
+    return occurrences + 1.0
+
+
+POSTS, TOPICS, TRUTH, BACKGROUND = (
+    "posts.parquet",
+    "topics.toml",
+    "truth.parquet",
+    "background.parquet",
+)
+TRAINING = Training(topics=100, iterations=100, burn_in=25)
+
+
+@dataclass(frozen=True)
+class CorpusFiles:
+    """Where a community's files are; only posts and topics must be there."""
+
+    posts: Path
+    topics: Path
+    truth: Path | None = None
+    background: Path | None = None
+    models: tuple[Path, ...] = ()
+
+    @classmethod
+    def found(
+        cls,
+        corpus: Path,
+        *,
+        topics: Path | None = None,
+        truth: Path | None = None,
+        background: Path | None = None,
+        models: tuple[Path, ...] = (),
+    ) -> "CorpusFiles":
+        """The files of a folder, or a file of posts with those that are named."""
+        if corpus.is_dir():
+            topics = topics or corpus / TOPICS
+            truth = truth or _if_there(corpus / TRUTH)
+            background = background or _if_there(corpus / BACKGROUND)
+            corpus /= POSTS
+        if not corpus.exists():
+            raise InputError(f"cannot read {corpus}: no such file.")
+        if topics is None:
+            raise ParameterError("a catalogue of topics is needed; give it with --topics.")
+        return cls(corpus, topics, truth, background, models)
+
+
+def corpus_subject(files: CorpusFiles, read: ReadOptions, seed: int) -> Subject:
+    """The community of some files, with what an adversary may know of its topics."""
+    catalogue = Catalogue.load(files.topics)
+    words = public_words(catalogue)
+    posts = open_posts(files.posts, options=read).read_all()
+    knowledge = _knowledge(files, catalogue, seed)
+    judged = () if files.truth is None else judged_topics(read_judgements(files.truth))
+    return Subject(
+        posts,
+        knowledge,
+        catalogue,
+        words,
+        _frequencies(files, words),
+        asked_of(judged, knowledge),
+        seed,
+    )
+
+
+def _knowledge(files: CorpusFiles, catalogue: Catalogue, seed: int) -> Knowledge:
+    if files.models:
+        return load_knowledge(files.models, files.topics)
+    if files.background is not None:
+        texts = open_documents(files.background).read_all()["text"].to_pylist()
+        return train_knowledge(texts, catalogue, TRAINING, seed, ("lda",))
+    return fitted((), catalogue)
+
+
+def _frequencies(files: CorpusFiles, words: tuple[str, ...]) -> Floats | None:
+    if files.background is None:
+        return None
+    return word_frequencies(open_documents(files.background).read_all()["text"], words)
+
+
+def _if_there(path: Path) -> Path | None:
+    return path if path.exists() else None
+
+
+Shape: TypeAlias = Literal["user", "week"]
+SHAPES: tuple[Shape, ...] = ("user", "week")
+WEEK = Bucket(1, "w")
+
+
+@dataclass(frozen=True, eq=False)
+class UserDocuments:
+    """A row a user, or a user and week; whose row it is and of when are public facts."""
+
+    users: pa.Array
+    """Everybody with a post, each once."""
+    owners: NDArray[np.int64]
+    """The place in ``users`` of each row's writer."""
+    buckets: NDArray[np.int32]
+    """The week of each row; 0 where a row is all that somebody has written."""
+    counts: Counts
+    words: tuple[str, ...]
+    """Of the columns; public."""
+
+    @property
+    def rows(self) -> int:
+        """How many documents."""
+        return len(self.owners)
+
+    def rows_by_user(self) -> NDArray[np.int64]:
+        """How many documents each user has: public in any release of this shape."""
+        return np.bincount(self.owners, minlength=len(self.users))
+
+    def summed_by_user(self, cells: sparse.csr_array) -> sparse.csr_array:
+        """A row a user: the sum of ``cells`` over her documents."""
+        return sparse.csr_array(_gathering(self.owners, len(self.users)) @ cells)
+
+
+def documents_of(posts: pa.Table, words: Sequence[str], shape: Shape) -> UserDocuments:
+    """Count ``words`` in the posts of each user, or of each user and week."""
+    check_choice("shape", shape, SHAPES)
+    if not posts.num_rows:
+        raise CorpusError("the loop needs posts, got none.")
+    encoded = pc.dictionary_encode(posts["user"].combine_chunks())
+    users = encoded.dictionary
+    writers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    weeks = WEEK.numbers(posts["time"].combine_chunks()).astype(np.int64)
+    if shape == "user":
+        weeks = np.zeros_like(weeks)
+    keys, row = np.unique(np.stack([writers, weeks], axis=1), axis=0, return_inverse=True)
+    counted = _counted(posts["text"], words)
+    counts = checked_counts(sparse.csr_array(_gathering(row.ravel(), len(keys)) @ counted))
+    return UserDocuments(users, keys[:, 0], keys[:, 1].astype(np.int32), counts, tuple(words))
+
+
+def _counted(texts: pa.ChunkedArray, words: Sequence[str]) -> sparse.csr_array:
+    vocabulary = Vocabulary.public(words, origin="a public list")
+    return sparse.csr_array(sparse.vstack(list(count_batches(texts.chunks, vocabulary))))
+
+
+def _gathering(places: NDArray[np.int64], size: int) -> sparse.csr_array:
+    """The matrix that adds row i to row ``places[i]``."""
+    ones = np.ones(len(places), np.int64)
+    columns = np.arange(len(places))
+    return sparse.csr_array((ones, (places, columns)), shape=(size, len(places)))

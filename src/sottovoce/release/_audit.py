@@ -1,0 +1,150 @@
+"""Whether published counts hold as much noise as their card says: a gross check on one draw.
+
+True counts are never negative. Of C cells, at least as many come out negative as noise alone makes
+of cells whose count is 0, and most cells' are; but how many are 0 is private. What holds for any
+counts: a cell with count y comes out at y + Z, so that the number of cells that are not 0 is at
+least as likely to be large as if all counts were 0 (P(y + Z = 0) <= P(Z = 0)). So
+
+    non-zero cells  >=  Binomial(C, P(Z != 0))   in distribution,
+
+and likewise from a threshold t on, P(y + Z >= t) >= P(Z >= t). Fewer refute the noise.
+
+The audit of a released folder, by its card.
+
+A keystream under a known key, for checks whose draws must repeat; never for a release.
+
+No mechanism, estimator or command takes it as an option.
+
+Negative controls: releases that break their promise in known ways, and must be flagged.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import CTR
+from numpy.typing import NDArray
+from scipy import sparse, stats
+
+from sottovoce.errors import ParameterError
+from sottovoce.privacy._exact import exact
+from sottovoce.privacy._expected import zero_cell_chance
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy._mechanism import GeometricMechanism
+from sottovoce.privacy.audit._black_box import audit_noise
+from sottovoce.privacy.audit._findings import (
+    AuditReport,
+    Finding,
+    audit_freshness,
+    audit_lattice,
+    audit_porous_support,
+)
+from sottovoce.privacy.audit._sampler import audit_mechanism
+from sottovoce.release._accounting import account
+from sottovoce.release._baselines import LaplaceBaseline
+from sottovoce.release._card import ReleaseCard
+from sottovoce.release._counts import Counts
+from sottovoce.release._folder import COUNTS_FILE, verified_card
+
+FALSE_ALARM = 1e-9
+
+
+def audit_presence(
+    counts: sparse.csr_array, rate: Fraction, threshold: int | None = None
+) -> AuditReport:
+    """Refuse counts with fewer cells than noise at ``rate`` leaves of zeros alone."""
+    cells = counts.shape[0] * counts.shape[1]
+    chance = zero_cell_chance(rate, threshold)
+    seen = int(counts.count_nonzero())
+    least = int(stats.binom.ppf(FALSE_ALARM, cells, chance))
+    finding = Finding(
+        name="noise in the published counts",
+        holds=seen >= least,
+        detail=f"{seen} of {cells} cells are not 0; noise alone leaves at least {least}",
+    )
+    return AuditReport((finding,))
+
+
+# The work of an experiment grows with N squared; the rate it tests is the same at any N.
+_LARGEST_N = 1000
+
+
+def audit_release(folder: Path, *, trials: int | None = None) -> AuditReport:
+    """Check the card and the files, then replay the card's mechanism on neighbours.
+
+    How well the one draw that was published hides its documents cannot be tested: what can be is
+    that there is noise in it, and that the card's noise keeps the card's promise. An unusable
+    folder, or a card that contradicts itself, is an error, not a finding.
+    """
+    card = verified_card(folder)
+    counts = sparse.csr_array(sparse.load_npz(folder / COUNTS_FILE))
+    return audit_published(card, counts, trials=trials)
+
+
+def audit_published(card: ReleaseCard, counts: Counts, *, trials: int | None = None) -> AuditReport:
+    """The same for a card and counts that were found to belong together."""
+    rate = exact(card.noise_rate, "noise_rate")
+    noise = LimitedPrecision.at_rate(rate, n=min(card.guarantee.n, _LARGEST_N))
+    presence = audit_presence(counts, rate, card.threshold)
+    mechanism = audit_mechanism(noise, threshold=card.threshold, trials=trials)
+    return AuditReport((*presence.findings, *mechanism.findings))
+
+
+class FixedKeystream:
+    """AES-256-CTR under the key that ``seed`` names."""
+
+    def __init__(self, seed: int) -> None:
+        self._cipher = Cipher(AES(seed.to_bytes(32, "big")), CTR(bytes(16))).encryptor()
+
+    def fill(self, out: NDArray[np.uint8]) -> None:
+        """Overwrite ``out`` with the next bytes of the keystream."""
+        self._cipher.update_into(bytes(out.size), out.data)
+
+
+_CLAIM = LimitedPrecision(2, 1)
+# The paper's synthetic study.
+_WORDS, _COLUMNS = 100, 10
+
+
+class _ReusedKeystream(GeometricMechanism):
+    """Every call and every thread under the same key."""
+
+    _make_source = staticmethod(lambda: FixedKeystream(0))
+
+
+def audit_control(name: str) -> AuditReport:
+    """Run the control ``name``; its report must not hold."""
+    if name not in CONTROLS:
+        raise ParameterError(f"control must be one of {', '.join(CONTROLS)}.")
+    return CONTROLS[name]()
+
+
+def paper_accounting() -> AuditReport:
+    """The per-entry budget M epsilon / K, claimed as epsilon (paper, section 4)."""
+    accounted = account(_CLAIM, "paper", words=_WORDS, columns=_COLUMNS)
+    noisy = GeometricMechanism(accounted.noise_rate)
+    return audit_noise(_CLAIM, noisy.dense, trials=1 << 19)
+
+
+def float_noise() -> AuditReport:
+    """Laplace noise in double precision."""
+    laplace = LaplaceBaseline(rate=float(_CLAIM.rate))
+    findings = audit_porous_support(laplace).findings + audit_lattice(laplace.release).findings
+    return AuditReport(findings)
+
+
+def reused_keystream() -> AuditReport:
+    """The exact sampler, fed the same random bits twice."""
+    rate = Fraction(1, 2)
+    noisy = _ReusedKeystream(rate)
+    return audit_freshness(rate, lambda number: noisy.noise(number).astype(np.int64))
+
+
+CONTROLS: dict[str, Callable[[], AuditReport]] = {
+    "paper-accounting": paper_accounting,
+    "float-noise": float_noise,
+    "reused-keystream": reused_keystream,
+}

@@ -1,0 +1,240 @@
+"""What a release reads: the documents, and the public knowledge beside them.
+
+Private documents as a release needs them: counted, bounded per user, and told apart by a hash.
+
+The hash names the corpus in the ledger and stays there: on a card it would let anyone confirm a
+guess at the whole corpus.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sottovoce.corpus._count import count_batches, term_statistics
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.read import Corpus, ReadOptions, open_documents, open_posts
+from sottovoce.corpus.read._corpus import Source
+from sottovoce.corpus.read._tally import Tallied
+from sottovoce.corpus.words._rules import STOP_WORDS, TokenRules, load_stop_words
+from sottovoce.corpus.words._scan import text_buffers
+from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.privacy._exact import positive_integer
+from sottovoce.release._counts import Counts, Floats, checked_counts
+from sottovoce.release._plan import refuse_pairs
+
+
+@dataclass(frozen=True)
+class CountsElsewhere:
+    """What must be known of counts that are not here but on a cluster."""
+
+    shape: tuple[int, int]
+    nnz: int
+    digests: tuple[str, str, str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CountedDocuments:
+    """Counts by a vocabulary, the corpus they come from, and how many documents were left out."""
+
+    counts: "Counts | CountsElsewhere"
+    vocabulary: Vocabulary
+    corpus: str
+    left_out: int = 0
+    per_user: int | None = None
+    """The most documents of any user, where that was bounded."""
+
+    def __repr__(self) -> str:
+        rows, words = self.counts.shape
+        return f"Documents(documents={rows}, words={words}, left_out={self.left_out})"
+
+
+class CountsDigest:
+    """Hashes of a matrix's arrays, from blocks of its rows in order."""
+
+    def __init__(self) -> None:
+        self._data, self._columns, self._pointers = (hashlib.sha256() for _ in range(3))
+        self._pointers.update(np.zeros(1, np.int64).tobytes())
+        self.rows = self.nnz = 0
+
+    def add(
+        self, lengths: NDArray[np.int64], columns: NDArray[np.integer], data: NDArray[np.int64]
+    ) -> None:
+        """Take in the next rows: how long each is, their columns and counts."""
+        self._pointers.update((self.nnz + np.cumsum(lengths)).astype(np.int64).tobytes())
+        self._columns.update(columns.astype(np.int64).tobytes())
+        self._data.update(data.tobytes())
+        self.rows += lengths.size
+        self.nnz += int(lengths.sum())
+
+    def counts(self, width: int) -> CountsElsewhere:
+        """What must be known of the whole matrix."""
+        hashes = (self._data, self._columns, self._pointers)
+        data, columns, pointers = (each.hexdigest() for each in hashes)
+        return CountsElsewhere((self.rows, width), self.nnz, (data, columns, pointers))
+
+
+def count_documents(
+    batches: Iterable[pa.RecordBatch],
+    vocabulary: Vocabulary,
+    rules: TokenRules,
+    *,
+    per_user: int | None = None,
+) -> CountedDocuments:
+    """Count the column ``text``; with ``per_user`` keep each user's first so many documents."""
+    identity = CorpusIdentity()
+    bound = _Bound(per_user)
+    # The corpus is the same whatever bound is put on its users: their budgets are not told apart.
+    texts = (batch["text"] for batch in bound.kept(identity.watched(batches)))
+    blocks = list(count_batches(texts, vocabulary, rules))
+    if not blocks:
+        raise CorpusError("there is no document to release.")
+    counts = checked_counts(sparse.csr_array(sparse.vstack(blocks)))
+    return CountedDocuments(counts, vocabulary, identity.digest(), bound.left_out, per_user)
+
+
+class CorpusIdentity:
+    """A hash of all texts in order that does not depend on how they were cut into batches."""
+
+    def __init__(self) -> None:
+        self._lengths = hashlib.sha256()
+        self._bytes = hashlib.sha256()
+
+    def watched(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches, their texts taken in on the way."""
+        for batch in batches:
+            self.add(*lengths_and_bytes(batch["text"]))
+            yield batch
+
+    def add(self, lengths: bytes, texts: bytes) -> None:
+        """Take in the next texts, as `lengths_and_bytes` gives them."""
+        self._lengths.update(lengths)
+        self._bytes.update(texts)
+
+    def digest(self) -> str:
+        """The corpus's name in a ledger."""
+        return hashlib.sha256(self._lengths.digest() + self._bytes.digest()).hexdigest()
+
+
+def lengths_and_bytes(texts: pa.Array) -> tuple[bytes, bytes]:
+    """How long each text is, and all of them one after another."""
+    found = text_buffers(texts)
+    lengths = np.diff(found.offsets).astype("<i8").tobytes()
+    return lengths, found.data[found.offsets[0] : found.offsets[-1]].tobytes()
+
+
+class _Bound:
+    """Lets each user's first documents through."""
+
+    def __init__(self, most: int | None) -> None:
+        self._most = most
+        self._seen: Counter[str] = Counter()
+        self.left_out = 0
+
+    def kept(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield batch if self._most is None else self._within(batch, self._most)
+
+    def _within(self, batch: pa.RecordBatch, most: int) -> pa.RecordBatch:
+        keep = []
+        for user in batch["user"].to_pylist():
+            self._seen[user] += 1
+            keep.append(self._seen[user] <= most)
+        self.left_out += len(keep) - sum(keep)
+        return batch.filter(pa.array(keep, pa.bool_()))
+
+
+_UNDECLARED = (
+    "{what} may tell something about the documents: give a public --vocabulary and a built-in "
+    "stop list, or own up to it with --declare-data-dependent; the card will say so."
+)
+
+
+@dataclass(frozen=True)
+class ReleaseInputs:
+    """Where the documents and their words come from.
+
+    Without a vocabulary the words are those of the documents, cut by ``min_texts`` and
+    ``max_terms``. That, a vocabulary marked as data-dependent, and a stop list from a file are
+    refused unless ``declared``.
+    """
+
+    corpus: Source
+    reading: ReadOptions
+    vocabulary: Vocabulary | None = None
+    min_texts: int = 1
+    max_terms: int | None = None
+    stop_words: str | None = None
+    user_documents: int | None = None
+    declared: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse cuts of a list that is given."""
+        if self.vocabulary is not None and (self.max_terms is not None or self.min_texts != 1):
+            raise ParameterError(
+                "--min-texts and --max-terms choose words; --vocabulary gives them."
+            )
+        if self.user_documents is not None:
+            positive_integer(self.user_documents, "user documents")
+
+    def open(self) -> Corpus:
+        """The documents; with their users where these bound them."""
+        opener = open_documents if self.user_documents is None else open_posts
+        return opener(self.corpus, options=self.reading)
+
+    def load(self, corpus: Corpus) -> tuple[CountedDocuments, tuple[str, ...]]:
+        """The counted documents, and what about their words was declared."""
+        rules = TokenRules(stop_words=load_stop_words(self.stop_words))
+        declared = self.declarations(self.vocabulary)
+        vocabulary = self.vocabulary or self._chosen_words(corpus, rules)
+        refuse_pairs(vocabulary.terms)
+        documents = count_documents(corpus, vocabulary, rules, per_user=self.user_documents)
+        return documents, declared + self.left_out(corpus)
+
+    def _chosen_words(self, corpus: Corpus, rules: TokenRules) -> Vocabulary:
+        statistics = term_statistics((batch["text"] for batch in corpus), rules)
+        return statistics.vocabulary(min_texts=self.min_texts, max_terms=self.max_terms)
+
+    def left_out(self, corpus: Tallied) -> tuple[str, ...]:
+        """That a document is missing depends on what it holds: no noise covers that."""
+        left_out = corpus.tally.skipped.total()
+        if left_out and not self.declared:
+            raise ParameterError(
+                f"{left_out} rows could not be used ({corpus.tally}); that they are missing tells "
+                "something about them. Mend them, or own up to it with --declare-data-dependent."
+            )
+        return ("rows that could not be used were left out",) if left_out else ()
+
+    def declarations(self, vocabulary: Vocabulary | None) -> tuple[str, ...]:
+        """What about the words may tell something of the documents, and was owned up to."""
+        found = []
+        if vocabulary is None or vocabulary.data_dependent:
+            found.append("a vocabulary that the data chose")
+        if self.stop_words is not None and self.stop_words not in STOP_WORDS:
+            found.append("a stop list from a file")
+        if found and not self.declared:
+            raise ParameterError(_UNDECLARED.format(what=" and ".join(found)))
+        return tuple(found)
+
+
+def load_frequencies(path: Path, vocabulary: Vocabulary) -> Floats:
+    """Public frequencies from lines "word, tab, number"; words that are not listed get none."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        pairs = [line.rsplit("\t", 1) for line in lines if line.strip()]
+        listed = {word: float(number) for word, number in pairs}
+    except (OSError, UnicodeDecodeError, ValueError):
+        raise CorpusError(f"{path} must be readable lines of a word, a tab and a number.") from None
+    frequencies = np.array([listed.get(term, 0.0) for term in vocabulary.terms])
+    if not np.isfinite(frequencies).all() or frequencies.min() < 0:
+        raise CorpusError(f"the frequencies in {path} must be finite and >= 0.")
+    if not frequencies.any():
+        raise CorpusError(f"{path} lists none of the vocabulary's words.")
+    # A word without a listed frequency is rare, not impossible.
+    return np.where(frequencies > 0, frequencies, frequencies[frequencies > 0].min() / 2)

@@ -1,0 +1,284 @@
+"""Documents in, a release out: what ``sottovoce release`` does, its ledger included."""
+
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.read._corpus import Source
+from sottovoce.corpus.read._tally import ReadOptions
+from sottovoce.errors import ParameterError
+from sottovoce.privacy._exact import Exact, exact
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy.ledger import Account, Ledger
+from sottovoce.release._accounting import Accounting
+from sottovoce.release._card import ReleaseCard
+from sottovoce.release._counts import Floats
+from sottovoce.release._inputs import CountedDocuments, ReleaseInputs, load_frequencies
+from sottovoce.release._job import Job, open_account, quote, release_to_folder
+from sottovoce.release._plan import Released, ReleasePlan
+from sottovoce.release._release import Release, load_release
+from sottovoce.release._settings import PriorKind, ReleaseSettings
+from sottovoce.release.compression import WordVectors, read_embedding
+
+FilePath: TypeAlias = str | PathLike[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """How counts are to be released, as it was asked: before the words are known."""
+
+    guarantee: LimitedPrecision
+    compress: str = "none"
+    columns: int | None = None
+    accounting: Accounting = "tight"
+    prior: PriorKind = "public"
+    prior_share: Exact = "1/10"
+    frequencies: FilePath | ArrayLike | None = None
+    embedding: FilePath | WordVectors | None = None
+    maps: int = 1
+    threshold: int | None = None
+    constant_work: bool = False
+
+    def job(self, documents: CountedDocuments, declared: tuple[str, ...], label: str = "") -> Job:
+        """The release of ``documents``, ready to be quoted or drawn."""
+        settings = self._settings(documents.vocabulary)
+        return Job(documents, ReleasePlan(settings, documents.vocabulary.terms), declared, label)
+
+    def _settings(self, vocabulary: Vocabulary) -> ReleaseSettings:
+        return ReleaseSettings(
+            guarantee=self.guarantee,
+            compression=self.compress,
+            columns=self.columns,
+            accounting=self.accounting,
+            prior=self.prior,
+            prior_share=exact(self.prior_share, "prior share"),
+            frequencies=_frequencies(self.frequencies, vocabulary),
+            embedding=_embedding(self.embedding),
+            maps=self.maps,
+            threshold=self.threshold,
+            constant_work=self.constant_work,
+        )
+
+
+@dataclass(frozen=True)
+class Done:
+    """A release that lies in its folder, and what it cost."""
+
+    card: ReleaseCard
+    account: Account
+    paid_before: bool
+
+
+def carry_out(
+    job: Job,
+    ledger_file: Path,
+    budget: LimitedPrecision | None,
+    folder: Path,
+    draw: Callable[[Ledger], Released] | None = None,
+) -> Done:
+    """Spend and release into ``folder``; the same job again gives the same bytes and is free.
+
+    ``draw`` draws elsewhere, for a job whose counts are not here.
+    """
+    quote(job, ledger_file, budget, folder)
+    ledger = Ledger(ledger_file, create=True)
+    corpus = job.documents.corpus
+    open_account(ledger, job, budget)
+    paid = {spend.request.id for spend in ledger.spends(corpus)}
+    elsewhere = None if draw is None else partial(draw, ledger)
+    card = release_to_folder(job, ledger, folder, elsewhere)
+    return Done(card, ledger.account(corpus), job.request.id in paid)
+
+
+def ledger_of(corpus: Path) -> Path:
+    """The ledger of a corpus: beside it, so that every release meets the same; a link is it."""
+    true = corpus.resolve()
+    return true.with_name(f"{true.name}.ledger")
+
+
+def release_counts(
+    documents: Source,
+    *,
+    epsilon: Exact,
+    precision: int,
+    words: FilePath | Vocabulary | Iterable[str] | None = None,
+    text: str | int = "text",
+    user: str | int | None = None,
+    time: str | int | None = None,
+    user_documents: int | None = None,
+    ledger: FilePath | None = None,
+    budget: Exact | None = None,
+    out: FilePath | None = None,
+    compress: str = "none",
+    columns: int | None = None,
+    accounting: Accounting = "tight",
+    prior: PriorKind = "public",
+    prior_share: Exact = "1/10",
+    frequencies: FilePath | ArrayLike | None = None,
+    embedding: FilePath | WordVectors | None = None,
+    maps: int = 1,
+    threshold: int | None = None,
+    constant_work: bool = False,
+    declare_data_dependent: bool = False,
+    min_texts: int = 1,
+    max_terms: int | None = None,
+    stop_words: str | None = None,
+    label: str = "",
+    reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
+) -> Release:
+    """Release word counts so that no passage can be recovered from them.
+
+    What ``sottovoce release`` does. The spend is committed to the ledger before noise is drawn;
+    the same call again gives the same bytes and spends nothing. A corpus is known to its ledger by
+    its texts, whether they come from a file, a frame or rows.
+
+    >>> import tempfile, sottovoce as sv
+    >>> import pyarrow as pa
+    >>> notes = pa.table({"body": ["my debt and my loan", "the bank is shut"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     released = sv.release_counts(
+    ...         notes, text="body", words=["bank", "debt", "loan"], epsilon=2, precision=2,
+    ...         ledger=f"{folder}/notes.ledger",
+    ...     )
+    >>> print(released.guarantee)
+    (N=2, epsilon=2) limited-precision local privacy per document, 1 nats per word
+
+    Args:
+        documents: a file's path, a data frame of pandas, polars or Arrow, or rows: texts,
+            dictionaries or tuples.
+        epsilon: for documents up to ``precision`` words apart; text such as "0.1" is taken exactly.
+        precision: N, in words.
+        words: the public words to count: a file's path, a `Vocabulary`, or words.
+        text: the column of the text.
+        user: the column of the user, read only with ``user_documents``; None: "user".
+        time: the column of the time, likewise.
+        user_documents: keep so many documents of each user, and promise per user too.
+        ledger: the privacy ledger's file; None: beside the documents' file.
+        budget: the epsilon, at the same N, that these documents may ever spend; None: this one.
+        out: folder for the release; None: the ledger alone keeps it, for the same call with one.
+        compress: none, random, frequency, embedding-cluster or embedding-disperse.
+        columns: K, the columns to release, with a compression.
+        accounting: "tight", or "paper" to reproduce the paper's weaker one.
+        prior: where word frequencies come from: "public", "local" or "central" (paid for).
+        prior_share: part of epsilon that pays for local or central frequencies.
+        frequencies: public frequencies: a file of words, tabs and numbers, or one per word.
+        embedding: public word vectors: a file, a model's folder, or an `Embedding`.
+        maps: how many maps, for groups of documents.
+        threshold: drop outputs below this.
+        constant_work: work that does not depend on the counts.
+        declare_data_dependent: own up to words that the documents chose; the card says so.
+        min_texts: without ``words``: drop words in fewer texts.
+        max_terms: without ``words``: keep the most frequent ones.
+        stop_words: "english", or a file with one word a line.
+        label: tells apart two releases that are otherwise the same.
+        reading: how a file is read: format, header, encoding.
+    """
+    ledger_file = _ledger_file(documents, ledger)
+    _check_words(words, declared=declare_data_dependent)
+    inputs = ReleaseInputs(
+        corpus=documents,
+        reading=_reading(reading, text, user, time, user_documents),
+        vocabulary=_vocabulary(words),
+        min_texts=min_texts,
+        max_terms=max_terms,
+        stop_words=stop_words,
+        user_documents=user_documents,
+        declared=declare_data_dependent,
+    )
+    wanted = Wanted(
+        LimitedPrecision(precision, epsilon),
+        compress,
+        columns,
+        accounting,
+        prior,
+        prior_share,
+        frequencies,
+        embedding,
+        maps,
+        threshold,
+        constant_work,
+    )
+    allowed = None if budget is None else LimitedPrecision(precision, budget)
+    job = _counted_job(inputs, wanted, label)
+    if out is not None:
+        carry_out(job, ledger_file, allowed, Path(out))
+        return load_release(out)
+    with tempfile.TemporaryDirectory() as folder:
+        carry_out(job, ledger_file, allowed, Path(folder))
+        return replace(load_release(folder), folder=None)
+
+
+def _counted_job(inputs: ReleaseInputs, wanted: Wanted, label: str) -> Job:
+    opened = inputs.open()
+    documents, declared = inputs.load(opened)
+    if left_out := opened.tally.left_out:
+        rows = opened.tally.rows_read
+        warnings.warn(f"documents were skipped, of {rows} rows: {left_out}", stacklevel=3)
+    job = wanted.job(documents, declared, label)
+    if job.plan.guarantee.rate > wanted.guarantee.rate:
+        warnings.warn(job.plan.true_epsilon(), stacklevel=3)
+    return job
+
+
+def _ledger_file(documents: Source, ledger: FilePath | None) -> Path:
+    if ledger is not None:
+        return Path(ledger)
+    if isinstance(documents, str | PathLike):
+        return ledger_of(Path(documents))
+    raise ParameterError(
+        "a release of a data frame or of rows needs a ledger, which keeps what was spent and what "
+        "was drawn; give ledger='FILE', the same one for every release of these documents."
+    )
+
+
+def _check_words(words: object, *, declared: bool) -> None:
+    if words is None and not declared:
+        raise ParameterError(
+            "words must be a public list (a file, a Vocabulary or words), got none: those of the "
+            "documents may tell something about them. Give one, or own up to that with "
+            "declare_data_dependent=True; the card will say so."
+        )
+
+
+def _reading(
+    reading: ReadOptions,
+    text: str | int,
+    user: str | int | None,
+    time: str | int | None,
+    user_documents: int | None,
+) -> ReadOptions:
+    if user_documents is None and not (user is None and time is None):
+        raise ParameterError(
+            "user and time are read only where each user's documents are bounded; give "
+            "user_documents too, or leave them out."
+        )
+    return reading.named(text=text, user=user, time=time)
+
+
+def _vocabulary(words: FilePath | Vocabulary | Iterable[str] | None) -> Vocabulary | None:
+    if words is None or isinstance(words, Vocabulary):
+        return words
+    if isinstance(words, str | PathLike):
+        return Vocabulary.load(Path(words))
+    return Vocabulary.public(words)
+
+
+def _frequencies(given: FilePath | ArrayLike | None, vocabulary: Vocabulary) -> Floats | None:
+    if given is None:
+        return None
+    if isinstance(given, str | PathLike):
+        return load_frequencies(Path(given), vocabulary)
+    return np.asarray(given, np.float64)
+
+
+def _embedding(given: FilePath | WordVectors | None) -> WordVectors | None:
+    return read_embedding(Path(given)) if isinstance(given, str | PathLike) else given

@@ -1,0 +1,148 @@
+"""A map on disk: `NAME.npz` with one array, and `NAME.json`, the card that describes it.
+
+`NAME.npz` holds `column`, 32-bit integers of shape (maps, words): the column of each word in each
+map. `NAME.json` holds::
+
+    {"format": "sottovoce-map", "version": 1, "method": "random", "words": 6800,
+     "columns": 100, "maps": 1, "sha256": "<of NAME.npz>"}
+
+Document i uses map i mod `maps`. Nothing is pickled, and a map is public.
+"""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce._files import cause_of, whole_file
+from sottovoce.errors import InputError
+from sottovoce.release.compression._mapping import WordMap
+
+FORMAT = "sottovoce-map"
+VERSION = 1
+MOST_NUMBERS = 2**28
+LARGEST_CARD = 64 * 1024
+LARGEST_ARRAY_HEADER = 4096
+
+
+class MapFileError(InputError):
+    """A stored map is unusable."""
+
+
+@dataclass(frozen=True)
+class MapCard:
+    """What `NAME.json` says about `NAME.npz`."""
+
+    method: str
+    words: int
+    columns: int
+    maps: int
+    sha256: str
+    format: str = FORMAT
+    version: int = VERSION
+
+
+def save_maps(maps: Sequence[WordMap], stem: Path, *, method: str) -> MapCard:
+    """Write ``stem``.npz and then ``stem``.json; each is whole or absent."""
+    packed, card = packed_maps(maps, method=method)
+    with whole_file(_beside(stem, ".npz")) as file:
+        file.write_bytes(packed)
+    with whole_file(_beside(stem, ".json")) as file:
+        file.write_text(card, encoding="utf-8")
+    return MapCard(**json.loads(card))
+
+
+def packed_maps(maps: Sequence[WordMap], *, method: str) -> tuple[bytes, str]:
+    """What `save_maps` writes: the array, and the card that describes it."""
+    first = maps[0]
+    if any((each.words, each.columns) != (first.words, first.columns) for each in maps):
+        raise MapFileError("the maps of one corpus must have the same words and columns.")
+    packed = _packed(np.stack([each.column for each in maps]))
+    digest = hashlib.sha256(packed).hexdigest()
+    card = MapCard(method, first.words, first.columns, len(maps), digest)
+    return packed, json.dumps(asdict(card), indent=2) + "\n"
+
+
+def load_maps(stem: Path) -> tuple[list[WordMap], MapCard]:
+    """Read what `save_maps` wrote, checked against its card."""
+    try:
+        card = _card(_beside(stem, ".json"))
+        column = _columns(_beside(stem, ".npz"), card)
+    except OSError as error:
+        raise MapFileError(f"cannot read the map {stem}: {cause_of(error)}.") from error
+    return [WordMap(each, card.columns) for each in column], card
+
+
+def _beside(stem: Path, suffix: str) -> Path:
+    return stem.with_name(stem.name + suffix)
+
+
+def _packed(column: NDArray[np.int32]) -> bytes:
+    buffer = BytesIO()
+    np.savez_compressed(buffer, column=column)
+    return buffer.getvalue()
+
+
+def _card(path: Path) -> MapCard:
+    with path.open("rb") as file:
+        raw = file.read(LARGEST_CARD)
+    try:
+        card = MapCard(**json.loads(raw))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise MapFileError(f"{path} is not a map's card; write the map again.") from error
+    _check_card(card, path)
+    return card
+
+
+def _check_card(card: MapCard, path: Path) -> None:
+    if (card.format, card.version) != (FORMAT, VERSION):
+        raise MapFileError(f"{path} must be of format {FORMAT}, version {VERSION}.")
+    numbers = (card.words, card.columns, card.maps)
+    if not all(type(number) is int and number >= 1 for number in numbers):
+        raise MapFileError(f"{path}: words, columns and maps must be whole numbers >= 1.")
+    if card.words * card.maps > MOST_NUMBERS:
+        raise MapFileError(f"{path}: words times maps must be at most {MOST_NUMBERS}.")
+
+
+def _columns(path: Path, card: MapCard) -> NDArray[np.int32]:
+    packed = _bounded_bytes(path, card)
+    if hashlib.sha256(packed).hexdigest() != card.sha256:
+        raise MapFileError(f"{path} does not match its card's sha256; one of them was changed.")
+    _refuse_bomb(packed, path, card)
+    try:
+        with np.load(BytesIO(packed), allow_pickle=False) as arrays:
+            column: NDArray[np.int32] = arrays["column"]
+    except (KeyError, ValueError, EOFError, MemoryError, zipfile.BadZipFile) as error:
+        raise MapFileError(f"{path} holds no readable array 'column'.") from error
+    if column.shape != (card.maps, card.words) or column.dtype != np.int32:
+        raise MapFileError(f"{path} must hold {card.maps} x {card.words} 32-bit integers.")
+    return column
+
+
+def _bounded_bytes(path: Path, card: MapCard) -> bytes:
+    most = _array_bytes(card) + LARGEST_ARRAY_HEADER
+    with path.open("rb") as file:
+        packed = file.read(most + 1)
+    if len(packed) > most:
+        raise MapFileError(f"{path} must be at most {most} bytes; its card promises no more.")
+    return packed
+
+
+def _refuse_bomb(packed: bytes, path: Path, card: MapCard) -> None:
+    try:
+        with zipfile.ZipFile(BytesIO(packed)) as archive:
+            unpacked = sum(member.file_size for member in archive.infolist())
+    except zipfile.BadZipFile as error:
+        raise MapFileError(f"{path} is not an npz file.") from error
+    if unpacked > _array_bytes(card) + LARGEST_ARRAY_HEADER:
+        raise MapFileError(f"{path} unpacks to more than its card promises.")
+
+
+def _array_bytes(card: MapCard) -> int:
+    return card.maps * card.words * np.dtype(np.int32).itemsize

@@ -1,1 +1,0 @@
-"""What the studies of the assess tables and figures share."""

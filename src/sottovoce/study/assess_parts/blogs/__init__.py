@@ -1,1 +1,0 @@
-"""Parts of the study on real timelines."""

@@ -1,1 +1,0 @@
-"""What the demo's assess part is made of."""

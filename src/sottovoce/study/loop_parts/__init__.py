@@ -1,1 +1,0 @@
-"""What the closed loop is made of."""

@@ -1,0 +1,289 @@
+"""The catalogue: which topics there are, their salient words, domains and sensitivity.
+
+A catalogue as TOML: an optional ``model``, then one ``[[topic]]`` for each topic.
+
+The simulator writes the same format from the layer below; a test keeps the two alike. Errors name
+a topic and its field, never what else stands in the file.
+"""
+
+import math
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sottovoce._files import cause_of, whole_file
+from sottovoce._toml import toml_lines, toml_table
+from sottovoce.corpus._vocabulary import is_term
+from sottovoce.errors import InputError, ParameterError
+
+MOST_BYTES = 64 * 1024 * 1024
+_REQUIRED = ("name", "domain", "words")
+_KEYS = (*_REQUIRED, "sensitive", "weights", "dimensions")
+_TYPES: dict[str, tuple[type, str]] = {
+    "name": (str, "a text"),
+    "domain": (str, "a text"),
+    "sensitive": (bool, "true or false"),
+    "words": (list, "a list of texts"),
+    "weights": (list, "a list of numbers"),
+    "dimensions": (list, "a list of whole numbers"),
+}
+_ITEMS: dict[str, tuple[type, ...]] = {
+    "words": (str,),
+    "weights": (int, float),
+    "dimensions": (int,),
+}
+
+
+def is_name(text: str) -> bool:
+    """Whether ``text`` can name a topic or domain: something to read, safe to print."""
+    return bool(text.strip()) and text == text.strip() and text.isprintable()
+
+
+def read_entries(path: Path) -> tuple[str | None, list[dict[str, Any]]]:
+    """The model's fingerprint and the topics' entries: keys and types as they should be."""
+    content = _parsed(path)
+    _refuse_unknown(content, ("model", "topic"), "at the top")
+    model, entries = content.get("model"), content.get("topic")
+    if not isinstance(entries, list) or not entries:
+        raise InputError("topic must be at least one [[topic]] table, got none.")
+    if model is not None and not (isinstance(model, str) and is_name(model)):
+        raise InputError("model must be the fingerprint of a model, as a text.")
+    for number, entry in enumerate(entries, start=1):
+        _check_entry(entry, number)
+    if model is None and any(entry.get("dimensions") for entry in entries):
+        raise InputError("dimensions mean nothing without the model they belong to: match anew.")
+    return model, entries
+
+
+def catalogue_text(model: str | None, entries: Iterable[Mapping[str, Any]]) -> str:
+    """What ``write_entries`` writes; keys whose value is None are left out."""
+    head = [f"{line}\n" for line in toml_lines({"model": model})]
+    tables = [toml_table("[[topic]]", entry, word_a_line=True) for entry in entries]
+    return "\n".join(head + tables)
+
+
+def write_entries(
+    path: Path, model: str | None, entries: Iterable[Mapping[str, Any]], *, private: bool
+) -> None:
+    """Write a catalogue, whole or not at all."""
+    text = catalogue_text(model, entries)
+    with whole_file(path, private=private) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    text = _text(path)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"it is no TOML{_place(error)}.") from None
+    except RecursionError:
+        raise InputError("its tables are nested too deeply.") from None
+    except ValueError:
+        raise InputError("a number in it has too many digits.") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        size = path.stat().st_size
+        if size <= MOST_BYTES:
+            return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"it cannot be read: {cause_of(error)}.") from None
+    except UnicodeDecodeError:
+        raise InputError("it is no UTF-8 text.") from None
+    raise InputError(f"it must have at most {MOST_BYTES:,} bytes, got {size:,}.")
+
+
+def _place(error: tomllib.TOMLDecodeError) -> str:
+    # The message may quote a character of the file; its place does not.
+    _, found, place = str(error).rpartition("(at ")
+    return f" (at {place}" if found else ""
+
+
+def _check_entry(entry: object, number: int) -> None:
+    if not isinstance(entry, dict):
+        raise InputError(f"topic {number} must be a [[topic]] table.")
+    label = entry_label(entry.get("name"), number)
+    missing = [key for key in _REQUIRED if key not in entry]
+    if missing:
+        raise InputError(f"{label} has no {missing[0]}.")
+    _refuse_unknown(entry, _KEYS, f"in {label}")
+    for key, value in entry.items():
+        kind, wanted = _TYPES[key]
+        if not isinstance(value, kind) or not _items_fit(key, value):
+            raise InputError(f"{label}: {key} must be {wanted}.")
+
+
+def entry_label(name: object, number: int) -> str:
+    """How an error calls a topic: by its name if that can be printed, else by its place."""
+    return f"topic {name!r}" if isinstance(name, str) and is_name(name) else f"topic {number}"
+
+
+def _items_fit(key: str, value: Any) -> bool:  # noqa: ANN401 - whatever the file holds
+    allowed = _ITEMS.get(key)
+    return allowed is None or all(
+        isinstance(item, allowed) and not isinstance(item, bool) for item in value
+    )
+
+
+def _refuse_unknown(table: Mapping[str, Any], known: Iterable[str], where: str) -> None:
+    unknown = sum(key not in known for key in table)
+    if unknown:
+        raise InputError(f"{unknown} unknown keys {where}; known are {', '.join(known)}.")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One topic: R-Susceptibility, Definition 3, before it is a vector.
+
+    >>> Topic("financial debts", ("debt", "credit card"), "finance", sensitive=True).words
+    ('debt', 'credit card')
+    """
+
+    name: str
+    words: tuple[str, ...]
+    """Its salient words or bigrams ("first second"), the most salient first."""
+    domain: str
+    sensitive: bool = False
+    weights: tuple[float, ...] | None = None
+    """The weight of each word in the topic; None weighs them alike."""
+    dimensions: tuple[int, ...] = ()
+    """The latent dimensions of the catalogue's model that stand for this topic."""
+
+    def __post_init__(self) -> None:
+        for name, text in (("name", self.name), ("domain", self.domain)):
+            if not is_name(text):
+                raise ParameterError(f"{name} must be a printable text without blanks around it.")
+        self._check_words()
+        if self.weights is not None:
+            self._check_weights(self.weights)
+        if any(dimension < 0 for dimension in self.dimensions):
+            raise self._error(f"dimensions must be >= 0, got {min(self.dimensions)}.")
+        if len(set(self.dimensions)) < len(self.dimensions):
+            raise self._error("dimensions must differ, got one repeated.")
+
+    def _check_words(self) -> None:
+        if not self.words:
+            raise self._error("words must be at least 1, got none.")
+        unusable = sum(not is_term(word) for word in self.words)
+        if unusable:
+            raise self._error(
+                f"words must each be one word or two in lower case, got {unusable} that are not."
+            )
+        repeated = len(self.words) - len(set(self.words))
+        if repeated:
+            raise self._error(f"words must differ, got {repeated} repeated.")
+
+    def _check_weights(self, weights: tuple[float, ...]) -> None:
+        if len(weights) != len(self.words):
+            raise self._error(
+                f"weights must be as many as words, {len(self.words)}, got {len(weights)}."
+            )
+        # Written so that a NaN is refused too.
+        unusable = sum(not 0 <= weight < math.inf for weight in weights)
+        if unusable:
+            raise self._error(f"weights must be finite and >= 0, got {unusable} that are not.")
+        if not any(weights):
+            raise self._error("weights must not all be 0.")
+
+    def _error(self, what: str) -> ParameterError:
+        return ParameterError(f"topic {self.name!r}: {what}")
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Topics by name, in a fixed order.
+
+    >>> catalogue = Catalogue((Topic("debts", ("debt",), "finance", sensitive=True),))
+    >>> catalogue.names, len(catalogue.sensitive)
+    (('debts',), 1)
+    """
+
+    topics: tuple[Topic, ...]
+    model: str | None = None
+    """Fingerprint of the model whose dimensions the topics name; None when none is matched."""
+
+    def __post_init__(self) -> None:
+        if not self.topics:
+            raise ParameterError("a catalogue needs at least 1 topic, got none.")
+        repeated = len(self.topics) - len({topic.name for topic in self.topics})
+        if repeated:
+            raise ParameterError(f"the topics of a catalogue must differ, got {repeated} repeated.")
+
+    @classmethod
+    def load(cls, path: Path) -> "Catalogue":
+        """Read a TOML catalogue: an optional ``model``, then one ``[[topic]]`` for each topic."""
+        try:
+            model, entries = read_entries(path)
+            topics = tuple(_topic(entry, number) for number, entry in enumerate(entries, start=1))
+            return cls(topics, model)
+        except InputError as error:
+            raise InputError(f"the catalogue {path}: {error}") from None
+
+    def save(self, path: Path, *, private: bool = False) -> None:
+        """Write the catalogue as TOML, so that ``load`` gives an equal one.
+
+        Words that a model of private texts chose are for their owner only: ``private``.
+        """
+        entries = (_entry(topic) for topic in self.topics)
+        write_entries(path, self.model, entries, private=private)
+
+    def __len__(self) -> int:
+        return len(self.topics)
+
+    def __iter__(self) -> Iterator[Topic]:
+        return iter(self.topics)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Topic]:
+        """The topic of each name."""
+        return {topic.name: topic for topic in self.topics}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The topics' names, in order."""
+        return tuple(topic.name for topic in self.topics)
+
+    @property
+    def sensitive(self) -> tuple[Topic, ...]:
+        """The topics that were judged sensitive."""
+        return tuple(topic for topic in self.topics if topic.sensitive)
+
+    def domain_of(self, topic: Topic) -> tuple[Topic, ...]:
+        """The topics of the same domain, ``topic`` included (Definition 6)."""
+        return tuple(other for other in self.topics if other.domain == topic.domain)
+
+
+def _topic(entry: dict[str, Any], number: int) -> Topic:
+    weights = entry.get("weights")
+    try:
+        return Topic(
+            name=entry["name"],
+            words=tuple(entry["words"]),
+            domain=entry["domain"],
+            sensitive=entry.get("sensitive", False),
+            weights=None if weights is None else tuple(map(float, weights)),
+            dimensions=tuple(entry.get("dimensions", ())),
+        )
+    except OverflowError:
+        label = entry_label(entry["name"], number)
+        raise InputError(f"{label}: weights must be finite and >= 0.") from None
+    except ParameterError as error:
+        # A name that cannot be printed is told by its place.
+        told = str(error).startswith("topic ")
+        raise InputError(f"{'' if told else f'topic {number}: '}{error}") from None
+
+
+def _entry(topic: Topic) -> dict[str, Any]:
+    return {
+        "name": topic.name,
+        "domain": topic.domain,
+        "sensitive": topic.sensitive,
+        "words": list(topic.words),
+        "weights": None if topic.weights is None else list(topic.weights),
+        "dimensions": list(topic.dimensions) or None,
+    }

@@ -1,0 +1,262 @@
+"""The first-person space as a value: the words of background texts, and which were near an I.
+
+Strength of interest in the first-person space.
+
+How much a word speaks for a topic: shrunk log-odds of the company that its mentions keep.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from sottovoce._compiled import Whole, kernel
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.errors import ParameterError
+from sottovoce.topics._catalogue import Catalogue, Topic
+from sottovoce.topics._model_file import (
+    Expected,
+    ModelCard,
+    ModelFileError,
+    Origin,
+    read_files,
+    rules_record,
+    write_folder,
+)
+from sottovoce.topics._rows import checked_rows, scored, topic_number
+from sottovoce.topics._space import Mode
+from sottovoce.topics.voice._mentions import Mentions
+
+
+@dataclass(frozen=True, eq=False)
+class VoiceScorer:
+    """The evidence of a post's distinct words, summed."""
+
+    topics: tuple[str, ...]
+    vocabulary: Vocabulary
+    rules: TokenRules
+    weights: NDArray[np.float64]
+    """The evidence of each word (row) for each topic."""
+
+    def strengths(
+        self, counts: sparse.csr_array, *, threads: int | None = None
+    ) -> NDArray[np.float64]:
+        """For each post and topic, the evidence of its words in nats: 0 or more, not a cosine."""
+        rows = checked_rows(counts, self.vocabulary)
+
+        def work(first: int, last: int, out: NDArray[np.float64]) -> None:
+            _sums(rows.pointers, rows.columns, self.weights, first, last, out)
+
+        return scored(rows, len(self.topics), work, threads)
+
+    def contributions(self, counts: sparse.csr_array, topic: str) -> sparse.csr_array:
+        """For each word of each post, the strength it adds: its evidence."""
+        number = topic_number(self.topics, topic)
+        rows = checked_rows(counts, self.vocabulary)
+        added = self.weights[rows.columns, number]
+        return sparse.csr_array((added, rows.columns, rows.pointers), shape=counts.shape)
+
+
+@kernel
+def _sums(
+    pointers: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    first: Whole,
+    last: Whole,
+    out: NDArray[np.float64],
+) -> None:
+    for row in range(first, last):
+        for cell in range(pointers[row], pointers[row + 1]):
+            for topic in range(weights.shape[1]):
+                out[row, topic] += weights[columns[cell], topic]
+
+
+Floats = NDArray[np.float64]
+
+PRIOR_TEXTS = 30.0
+"""Texts' worth of the background's own frequencies added to both sides."""
+LEAST_Z = 2.0
+"""Log-odds within so many standard errors of 0 count for nothing."""
+
+
+def evidence_of_words(
+    with_mention: Floats, mentions: int, without_mention: Floats, others: int
+) -> Floats:
+    """The weight of each word, in nats, from how many background texts of each kind hold it.
+
+    a of n texts with a mention and b of m others hold the word, which is in a share q of all;
+    lambda is ``PRIOR_TEXTS``. The log-odds (B. Monroe, M. Colaresi and K. Quinn, Fightin' Words,
+    Political Analysis, 2008) and their standard error are
+
+        w = ln((a + lambda q) / (n + lambda)) - ln((b + lambda q) / (m + lambda)),
+        s = sqrt(1 / (a + lambda q) + 1 / (b + lambda q)),
+
+    and the weight is w (1 - (2 s / w)^2) where w > 2 s, and 0 elsewhere: what few texts show is
+    shrunk, as James and Stein would, and a word that speaks against the topic says nothing.
+    """
+    q = (with_mention + without_mention) / max(mentions + others, 1)
+    a = with_mention + PRIOR_TEXTS * q
+    b = without_mention + PRIOR_TEXTS * q
+    weights: Floats = np.zeros(len(q))
+    seen = q > 0
+    w = np.log(a[seen] / (mentions + PRIOR_TEXTS)) - np.log(b[seen] / (others + PRIOR_TEXTS))
+    z = w / np.sqrt(1.0 / a[seen] + 1.0 / b[seen])
+    trusted = z > LEAST_Z
+    weights[seen] = np.where(trusted, w * (1.0 - (LEAST_Z / np.where(trusted, z, 1.0)) ** 2), 0.0)
+    return weights
+
+
+KIND = "voice"
+
+
+@dataclass(frozen=True, eq=False)
+class VoiceModel:
+    """What is known of people who speak of themselves.
+
+    A background text *mentions* a topic if one of the topic's salient words stands near a
+    first-person word in it. Words that are more frequent in texts with a mention than in others
+    are evidence for the topic, the salient words among them (``evidence_of_words``). The strength
+    of a post is the sum of the evidence of its distinct words; the paper's strength, breadth and
+    persistence of interest, with it in place of a cosine, are the measures ``voice``, ``voice-d``,
+    ``voice-t`` and ``voice-dt``. The paper has no such space.
+
+    >>> from sottovoce.topics import train_voice
+    >>> train_voice(["i paid my debt", "the bank lends money"] * 10).vocabulary.terms[:3]
+    ('bank', 'debt', 'i')
+    """
+
+    mentions: Mentions
+    vocabulary: Vocabulary
+    rules: TokenRules
+    origin: Origin = field(default_factory=Origin)
+    name: str = KIND
+
+    def __post_init__(self) -> None:
+        pointers, columns, near = self.mentions
+        ascending = pointers.size > 1 and pointers[0] == 0 and (np.diff(pointers) >= 0).all()
+        if not ascending or pointers[-1] != columns.size or near.size != columns.size:
+            raise ParameterError("mentions must be sparse rows: one pointer more than texts.")
+        if columns.size and not 0 <= columns.min() <= columns.max() < len(self.vocabulary):
+            raise ParameterError("mentions must be of the vocabulary's words.")
+
+    @property
+    def texts(self) -> int:
+        """How many background texts there are."""
+        return int(self.mentions.pointers.size - 1)
+
+    @property
+    def dimensions(self) -> int:
+        """A text is not placed in a space of dimensions: 1 number for each topic."""
+        return 1
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over the mentions, the words and the token rules."""
+        parts = [KIND, self.vocabulary.fingerprint, rules_record(self.rules)]
+        digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
+        for name, array in _stored(self.mentions).items():
+            digest.update(name.encode())
+            digest.update(array.data)
+        return digest.hexdigest()
+
+    def weights(self, topic: Topic) -> NDArray[np.float64]:
+        """The evidence of every word of the vocabulary for ``topic``."""
+        mentioned = self._mentioning(self._columns(topic))
+        if not mentioned.any():
+            raise ParameterError(
+                f"topic {topic.name!r} needs a word that some background text has near a "
+                "first-person word, got none."
+            )
+        with_mention = self._texts_with_each_word(mentioned)
+        without = self._texts_with_each_word(~mentioned)
+        mentions = int(mentioned.sum())
+        return evidence_of_words(with_mention, mentions, without, self.texts - mentions)
+
+    def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> VoiceScorer:  # noqa: ARG002 - not the paper's: one mode
+        """How posts are scored for the topics of ``catalogue``."""
+        weights = np.stack([self.weights(topic) for topic in catalogue], axis=1)
+        telling = np.flatnonzero(weights.max(axis=1))
+        if not telling.size:
+            raise ParameterError("the background is too small to tell what any word speaks for.")
+        known = Vocabulary(
+            tuple(self.vocabulary.terms[word] for word in telling),
+            data_dependent=self.vocabulary.data_dependent,
+            origin=self.vocabulary.origin,
+        )
+        return VoiceScorer(
+            catalogue.names, known, self.rules, np.ascontiguousarray(weights[telling])
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write the model into ``folder``."""
+        sizes = {"texts": self.texts, "cells": int(self.mentions.columns.size)}
+        origin = Origin(
+            self.origin.corpus,
+            {**self.origin.parameters, **sizes},
+            self.origin.libraries,
+            self.origin.public,
+        )
+        card = ModelCard(
+            KIND, self.fingerprint, len(self.vocabulary), self.dimensions, self.rules, origin, {}
+        )
+        write_folder(folder, card, self.vocabulary, _stored(self.mentions))
+
+    @classmethod
+    def from_folder(cls, folder: Path, card: ModelCard) -> "VoiceModel":
+        """Read what ``save`` wrote."""
+        texts, cells = (card.origin.parameters.get(name) for name in ("texts", "cells"))
+        if type(texts) is not int or type(cells) is not int or min(texts, cells) < 0:
+            raise ModelFileError(f"the card of {folder} must say how many texts and cells it has.")
+        expected = {
+            "pointers": Expected("<i8", (texts + 1,)),
+            "columns": Expected("<i4", (cells,)),
+            "near": Expected("|u1", (cells,)),
+        }
+        vocabulary, arrays = read_files(folder, card, expected)
+        mentions = Mentions(arrays["pointers"], arrays["columns"], arrays["near"])
+        try:
+            model = cls(mentions, vocabulary, card.rules, card.origin)
+        except ParameterError as error:
+            raise ModelFileError(f"the model {folder} is damaged: {error}") from None
+        if model.fingerprint != card.fingerprint:
+            raise ModelFileError(f"the model {folder} does not fit its card's fingerprint.")
+        return model
+
+    def _columns(self, topic: Topic) -> list[int]:
+        """The columns of the topic's words; bigrams are no words of this space."""
+        form, column = self.rules.former(), self.vocabulary.column
+        formed = (form(word) for word in topic.words)
+        return [column[word] for word in formed if word in column]
+
+    def _mentioning(self, columns: list[int]) -> NDArray[np.bool_]:
+        """The texts in which one of ``columns`` stands near a first-person word."""
+        salient = np.zeros(len(self.vocabulary), np.bool_)
+        salient[columns] = True
+        cells = salient[self.mentions.columns] & (self.mentions.near > 0)
+        mentioned = np.zeros(self.texts, np.bool_)
+        mentioned[self._text_of_cell[cells]] = True
+        return mentioned
+
+    def _texts_with_each_word(self, texts: NDArray[np.bool_]) -> NDArray[np.float64]:
+        cells = texts[self._text_of_cell]
+        counts = np.bincount(self.mentions.columns[cells], minlength=len(self.vocabulary))
+        return counts.astype(np.float64)
+
+    @cached_property
+    def _text_of_cell(self) -> NDArray[np.int64]:
+        return np.repeat(np.arange(self.texts), np.diff(self.mentions.pointers))
+
+
+def _stored(mentions: Mentions) -> dict[str, NDArray[np.generic]]:
+    return {
+        "pointers": mentions.pointers.astype("<i8"),
+        "columns": mentions.columns.astype("<i4"),
+        "near": mentions.near.astype("|u1"),
+    }

@@ -1,1 +1,0 @@
-"""Word vectors in the formats of GloVe and word2vec, text and binary."""

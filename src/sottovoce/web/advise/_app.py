@@ -1,0 +1,253 @@
+"""The advisor page as an application: routes inside, everything that refuses around them.
+
+The socket that a page or a server listens on.
+
+Serving the page: a socket on this machine, an address that works once, no log of requests.
+"""
+
+import errno
+import ipaddress
+import os
+import socket
+import webbrowser
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import uvicorn
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp
+
+import sottovoce
+from sottovoce._files import whole_file
+from sottovoce.advisor._alert_store import AlertStore
+from sottovoce.errors import ParameterError, SottovoceError
+from sottovoce.web.advise._pages import BAD_INPUT, UNREADABLE, show
+from sottovoce.web.advise._reports import Reporting
+from sottovoce.web.advise._routes import api, pages, session, settings
+from sottovoce.web.advise._routes import operator as routes_operator
+from sottovoce.web.advise._routes.operator import Operator
+from sottovoce.web.advise._routes.session import ENTRANCE
+from sottovoce.web.advise._session import DEMO, AdvisorSession, ComparedCommunity
+from sottovoce.web.security._login import LoginTokens, NeedsSession
+from sottovoce.web.security._requests import LOOPBACK, BodyLimit, HostCheck, SameOrigin, hosts_of
+from sottovoce.web.security._responses import SecureHeaders, Unbroken
+
+BODY_LIMIT_BYTES = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """What the page is started with."""
+
+    port: int
+    store: Path
+    names: tuple[str, ...] = LOOPBACK
+    """Under which names or addresses it may be reached."""
+    comparison: ComparedCommunity = DEMO
+    operator: Operator | None = None
+    reporting: Reporting | None = None
+    door: LoginTokens = field(default_factory=LoginTokens)
+    upload_limit_bytes: int = session.UPLOAD_LIMIT_BYTES
+
+
+def create_app(options: PageOptions) -> ASGIApp:
+    """The page, ready to be served at ``options.port``."""
+    inner = routes(options)
+    hosts = hosts_of(options.names, options.port)
+    limits = {
+        session.UPLOAD: options.upload_limit_bytes,
+        session.PASTE: session.PASTE_LIMIT_BYTES,
+    }
+    # From the inside out: the last one added sees a request first.
+    guarded: ASGIApp = BodyLimit(inner, lambda scope: limits.get(scope["path"], BODY_LIMIT_BYTES))
+    guarded = NeedsSession(
+        guarded,
+        door=options.door,
+        cookie=inner.state.cookie,
+        open_paths=session.OPEN_PATHS,
+        outside=session.outside,
+    )
+    guarded = SameOrigin(guarded, [f"http://{host}" for host in hosts])
+    return SecureHeaders(Unbroken(HostCheck(guarded, hosts)))
+
+
+def routes(options: PageOptions) -> FastAPI:
+    """The routes alone, without what guards them."""
+    app = FastAPI(
+        title="Sottovoce advisor",
+        version=sottovoce.__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+        lifespan=_lifespan,
+    )
+    app.state.desk = AdvisorSession(
+        options.comparison, AlertStore(options.store), options.reporting
+    )
+    app.state.door = options.door
+    app.state.operator = options.operator
+    # Cookies do not tell ports apart, so two advisors need two names.
+    app.state.cookie = f"sottovoce-{options.port}"
+    parts = (
+        session,
+        session,
+        pages,
+        pages,
+        pages,
+        settings,
+        api,
+    )
+    for part in parts:
+        app.include_router(part.router)
+    if options.operator is not None:
+        app.include_router(routes_operator.router)
+    _answer_errors(app)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    app.state.desk.close()
+
+
+def _answer_errors(app: FastAPI) -> None:
+    @app.exception_handler(SottovoceError)
+    def bad_input(request: Request, error: SottovoceError) -> Response:
+        return _problem(request, BAD_INPUT, str(error))
+
+    @app.exception_handler(HTTPException)
+    def refused(request: Request, error: HTTPException) -> Response:
+        answer = _problem(request, error.status_code, str(error.detail))
+        answer.headers.update(error.headers or {})
+        return answer
+
+    @app.exception_handler(RequestValidationError)
+    def unreadable(request: Request, error: RequestValidationError) -> Response:
+        # The library's own answer would repeat what was sent.
+        wrong = sorted({f"{each['loc'][-1]}: {each['msg']}" for each in error.errors()})
+        return _problem(request, UNREADABLE, f"This cannot be used. {'; '.join(wrong)}.")
+
+
+def _problem(request: Request, status: int, sentence: str) -> Response:
+    if request.url.path.startswith("/api"):
+        return JSONResponse({"detail": sentence}, status)
+    return show(request, "problem.html", status=status, problem=sentence, back="/")
+
+
+def listening_socket(
+    host: str, port: int, *, family: int = socket.AF_INET, backlog: int | None = None
+) -> socket.socket:
+    """Listen there; an OSError says why that cannot be."""
+    try:
+        listener = socket.create_server((host, port), family=family, backlog=backlog)
+    except OSError as error:
+        if error.errno is None or error.errno not in errno.errorcode:
+            raise
+        # Python adds the address to the reason, which whoever catches this has said already.
+        raise OSError(error.errno, os.strerror(error.errno)) from None
+    # Else the second half of an answer waits for the first to be acknowledged: 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
+
+
+LAST_PORT = 65_535
+_GO = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
+
+
+@dataclass(frozen=True)
+class PageAddress:
+    """Where the page is served."""
+
+    host: str
+    port: int
+    beyond_this_machine: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= LAST_PORT:
+            raise ParameterError(f"port must be from 0 to {LAST_PORT}, got {self.port}.")
+        if self._ip.is_unspecified:
+            raise ParameterError("host must be one address, got one that stands for all of them.")
+        if not self._ip.is_loopback and not self.beyond_this_machine:
+            raise ParameterError(
+                "host must be this machine itself (127.0.0.1): others could reach the page "
+                "elsewhere, unencrypted; if you know that, add --i-know-others-can-reach-it."
+            )
+
+    @property
+    def _ip(self) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+        try:
+            return ipaddress.ip_address("127.0.0.1" if self.host == "localhost" else self.host)
+        except ValueError:
+            raise ParameterError("host must be an address such as 127.0.0.1.") from None
+
+    @property
+    def written(self) -> str:
+        """As it stands in an address."""
+        return f"[{self._ip}]" if self._ip.version == 6 else str(self._ip)  # noqa: PLR2004 - IPv6
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a browser may call it."""
+        return LOOPBACK if self._ip.is_loopback else (self.written,)
+
+    def listen(self) -> socket.socket:
+        """A socket that listens there."""
+        family = socket.AF_INET6 if self._ip.version == 6 else socket.AF_INET  # noqa: PLR2004 - IPv6
+        try:
+            return listening_socket(str(self._ip), self.port, family=family)
+        except OSError as error:
+            raise ParameterError(
+                f"cannot listen on port {self.port}: {error.strerror}; choose another with --port."
+            ) from None
+
+
+def serve(
+    place: PageAddress,
+    *,
+    store: Path,
+    comparison: ComparedCommunity,
+    operator: Operator | None,
+    reporting: Reporting | None,
+    told: Callable[[str], None],
+    told_again: Callable[[str], None],
+    open_browser: bool,
+) -> None:
+    """Serve until stopped; ``told`` gets the address, ``told_again`` each one that follows it."""
+    with place.listen() as listening, TemporaryDirectory(prefix="sottovoce-") as folder:
+        port = int(listening.getsockname()[1])
+
+        def address(token: str) -> str:
+            return f"http://{place.written}:{port}{ENTRANCE}?token={token}"
+
+        door = LoginTokens(lambda token: told_again(address(token)))
+        app = create_app(
+            PageOptions(
+                port,
+                store,
+                place.names,
+                comparison,
+                operator=operator,
+                reporting=reporting,
+                door=door,
+            )
+        )
+        told(address(door.token))
+        if open_browser:
+            _open(Path(folder) / "open.html", address(door.token))
+        # Requests are not logged: their addresses name topics.
+        config = uvicorn.Config(app, access_log=False, log_level="error", server_header=False)
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _open(path: Path, address: str) -> None:
+    """Through a private file: everybody on this machine can read the arguments of a program."""
+    with whole_file(path, private=True) as temporary:
+        temporary.write_text(_GO.format(address=address), encoding="ascii")
+    webbrowser.open(path.as_uri())

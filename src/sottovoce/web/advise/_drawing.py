@@ -1,0 +1,197 @@
+"""The strip: a community from its most exposed member to the least, and where she is on it.
+
+The timeline: what each time bucket holds, her score so far, and the lines of alerts.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from math import sqrt
+
+from sottovoce.advisor._standing import BANDS, Standing
+from sottovoce.advisor._timeline import AlertLine, Timeline
+
+WIDTH = 400.0
+NARROWEST = 5.0
+
+
+@dataclass(frozen=True)
+class Span:
+    """From where to where, along a line."""
+
+    x: float
+    width: float
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+
+@dataclass(frozen=True)
+class Band:
+    """One band of the community, the most exposed first."""
+
+    percent: int
+    span: Span
+
+
+def along(share: float) -> float:
+    """Where a share of the community lies; square roots give the small bands room."""
+    return WIDTH * sqrt(min(1.0, max(0.0, share)))
+
+
+def bands() -> list[Band]:
+    """The bands of the strip, from left to right; the last holds the rest."""
+    borders = [0, *BANDS, 100]
+    return [Band(high, _between(low / 100, high / 100)) for low, high in pairwise(borders)]
+
+
+@dataclass(frozen=True)
+class StandingMark(Span):
+    """Her place, and how far single posts or a histogram would move it."""
+
+    doubt: Span | None = None
+
+
+def place(standing: Standing) -> StandingMark | None:
+    """Where she is on the strip: the places of all who score as she does."""
+    if standing.low is None or standing.high is None:
+        return None
+    found = _places(standing.low, standing.high, standing.users)
+    rough = standing.uncertainty
+    doubt = None if rough is None else _places(rough.low, rough.high, standing.users)
+    return StandingMark(found.x, found.width, doubt)
+
+
+def _places(low: int, high: int, users: int) -> Span:
+    span = _between((low - 1) / users, high / users)
+    middle, width = span.middle, max(span.width, NARROWEST)
+    if span.width < NARROWEST:
+        return Span(max(0.0, min(middle - width / 2, WIDTH - width)), width)
+    return span
+
+
+def _between(low: float, high: float) -> Span:
+    return Span(along(low), along(high) - along(low))
+
+
+TIMELINE_WIDTH, TIMELINE_HEIGHT = 640.0, 150.0
+MOST_BUCKETS = 104
+MOST_DATES = 6
+LABEL_HEIGHT = 13.0
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One time bucket: how close its closest post comes, and her score with all posts so far."""
+
+    start: date
+    posts: int
+    strength: float
+    score: float
+    x: float
+    width: float
+    y: float
+    height: float
+    label: str | None
+
+
+@dataclass(frozen=True)
+class BandLine:
+    """From this score on she is in the first ``percent``."""
+
+    percent: int
+    score: float
+    y: float
+    name_y: float
+    """Where its name stands: beside it, but clear of the others."""
+
+
+@dataclass(frozen=True)
+class TimelineDrawing:
+    """Everything with its place; the templates only draw."""
+
+    bars: list[Bar]
+    lines: list[BandLine]
+    path: str
+    """Her score so far, as points."""
+    zero: float
+    left_out: int
+    """So many earlier buckets are not drawn."""
+
+
+def draw(timeline: Timeline) -> TimelineDrawing:
+    """Lay out the latest buckets."""
+    first = max(0, len(timeline.starts) - MOST_BUCKETS)
+    scores = [_finite(score) for score in timeline.scores[first:]]
+    strengths = _strengths(timeline)[first:]
+    lines = [line for line in timeline.lines if line.enter is not None]
+    scale = _Scale.of([*scores, *strengths, *(_finite(line.enter or 0.0) for line in lines)])
+    step = TIMELINE_WIDTH / len(scores)
+    every = -(-len(scores) // MOST_DATES)
+    bars = [
+        Bar(
+            start=timeline.starts[first + place],
+            posts=timeline.posts[first + place],
+            strength=strength,
+            score=score,
+            x=place * step + step * 0.15,
+            width=step * 0.7,
+            y=scale.y(strength),
+            height=max(0.0, scale.y(0.0) - scale.y(strength)),
+            label=f"{timeline.starts[first + place]:%d %b %y}"
+            if _dated(place, every, len(scores))
+            else None,
+        )
+        for place, (strength, score) in enumerate(zip(strengths, scores, strict=True))
+    ]
+    path = " ".join(
+        f"{place * step:.1f},{scale.y(score):.1f} {(place + 1) * step:.1f},{scale.y(score):.1f}"
+        for place, score in enumerate(scores)
+    )
+    return TimelineDrawing(bars, _named(lines, scale), path, scale.y(0.0), first)
+
+
+def _dated(place: int, every: int, count: int) -> bool:
+    # The last one would reach beyond the drawing.
+    return place % every == 0 and (place == 0 or place + every / 2 <= count)
+
+
+@dataclass(frozen=True)
+class _Scale:
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "_Scale":
+        low, high = min(0.0, *values, 0.0), max(0.0, *values, 0.0)
+        room = (high - low or 1.0) * 0.06
+        return cls(low - room if low < 0 else low, high + room)
+
+    def y(self, value: float) -> float:
+        return TIMELINE_HEIGHT * (self.high - value) / (self.high - self.low)
+
+
+def _named(lines: Sequence[AlertLine], scale: _Scale) -> list[BandLine]:
+    """The widest band first; it is the lowest line."""
+    found: list[BandLine] = []
+    below = TIMELINE_HEIGHT + LABEL_HEIGHT
+    for line in sorted(lines, key=lambda one: -one.percent):
+        score = _finite(line.enter or 0.0)
+        y = scale.y(score)
+        below = min(y + LABEL_HEIGHT / 3, below - LABEL_HEIGHT)
+        found.append(BandLine(line.percent, score, y, below))
+    return found
+
+
+def _strengths(timeline: Timeline) -> list[float]:
+    if timeline.strengths is None:
+        return [0.0] * len(timeline.starts)
+    return [_finite(strength) for strength in timeline.strengths]
+
+
+def _finite(value: float) -> float:
+    # The only user of a word scores infinity, which no drawing holds.
+    return max(-2.0, min(2.0, value)) if not math.isfinite(value) else value

@@ -1,0 +1,234 @@
+"""What the JSON routes take and give."""
+
+import math
+from datetime import date, datetime
+from typing import Annotated, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from sottovoce.advisor._evidence import Evidence
+from sottovoce.advisor._guidance import Suggestion
+from sottovoce.advisor._standing import Standing
+from sottovoce.advisor._timeline import Timeline
+from sottovoce.web.advise import _drawing as drawing
+from sottovoce.web.advise import _words as words
+
+LONGEST_TOPIC = 1000
+LONGEST_DRAFT = 100_000
+MOST_POSTS = 50_000
+TopicName = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_TOPIC)]
+
+
+def _whole(value: object) -> object:
+    # To JSON 80.0 is as whole a number as 80.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+PostId = Annotated[int, Field(ge=0, lt=2**53, strict=True), BeforeValidator(_whole)]
+
+
+class Asked(BaseModel):
+    """A request: nothing unknown in it, so that a slip is told rather than ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Mark(BaseModel):
+    """Where she is on the strip."""
+
+    x: float
+    width: float
+
+
+class StandingAnswer(BaseModel):
+    """Where she stands for one topic."""
+
+    topic: str
+    domain: str
+    measure: str
+    users: int
+    score: float | None = Field(description="None for who has no post, and for an infinite score")
+    low: int | None
+    high: int | None
+    band: str
+    best_band: str
+    strength: float | None
+    breadth: float | None
+    persistence: float | None
+    sentence: str
+    doubt: str | None
+    mark: Mark | None
+
+    @classmethod
+    def of(cls, one: Standing) -> Self:
+        """From the engine's standing."""
+        span = drawing.place(one)
+        return cls(
+            topic=one.topic,
+            domain=one.domain,
+            measure=one.measure,
+            users=one.users,
+            score=finite(one.score),
+            low=one.low,
+            high=one.high,
+            band=one.band,
+            best_band=one.best_band,
+            strength=one.strength,
+            breadth=one.breadth,
+            persistence=one.persistence,
+            sentence=words.sentence(one),
+            doubt=words.doubt(one),
+            mark=None if span is None else Mark(x=span.x, width=span.width),
+        )
+
+
+class PostAnswer(BaseModel):
+    """One of her posts and its part."""
+
+    id: int
+    time: datetime
+    text: str
+    share: float
+    adds: float | None
+
+
+class WordAnswer(BaseModel):
+    """One word and its part."""
+
+    word: str
+    share: float
+    adds: float | None
+
+
+class EvidenceAnswer(BaseModel):
+    """The posts and words that put her there."""
+
+    topic: str
+    posts: list[PostAnswer]
+    words: list[WordAnswer]
+    others: int
+
+    @classmethod
+    def of(cls, found: Evidence) -> Self:
+        """From the engine's evidence."""
+        return cls(
+            topic=found.topic,
+            posts=[
+                PostAnswer(
+                    id=post.id,
+                    time=post.time,
+                    text=post.text,
+                    share=post.share,
+                    adds=finite(post.adds),
+                )
+                for post in found.posts
+            ],
+            words=[
+                WordAnswer(word=word.word, share=word.share, adds=finite(word.adds))
+                for word in found.words
+            ],
+            others=found.others,
+        )
+
+
+class LineAnswer(BaseModel):
+    """Above ``enter`` she is in the first ``percent``."""
+
+    percent: int
+    enter: float | None
+    leave: float | None
+
+
+class TimelineAnswer(BaseModel):
+    """Her history for one topic."""
+
+    topic: str
+    starts: list[date]
+    posts: list[int]
+    strengths: list[float] | None
+    scores: list[float | None]
+    lines: list[LineAnswer]
+
+    @classmethod
+    def of(cls, found: Timeline) -> Self:
+        """From the engine's timeline."""
+        return cls(
+            topic=found.topic,
+            starts=list(found.starts),
+            posts=list(found.posts),
+            strengths=None if found.strengths is None else list(found.strengths),
+            scores=[finite(score) for score in found.scores],
+            lines=[
+                LineAnswer(percent=line.percent, enter=finite(line.enter), leave=finite(line.leave))
+                for line in found.lines
+            ],
+        )
+
+
+class WhatIf(Asked):
+    """Of the posts shown, those still ticked; the others count as never written."""
+
+    topic: TopicName
+    shown: list[PostId] = Field(max_length=MOST_POSTS)
+    kept: list[PostId] = Field(max_length=MOST_POSTS)
+
+
+class WhatIfAnswer(BaseModel):
+    """Where she would stand."""
+
+    change: str
+    count: str
+    removed: list[int]
+    before: StandingAnswer
+    after: StandingAnswer
+    standings: list[StandingAnswer]
+
+
+class Draft(Asked):
+    """A post that is not published yet."""
+
+    text: Annotated[str, StringConstraints(max_length=LONGEST_DRAFT)]
+
+
+class DraftRow(BaseModel):
+    """What it would do for one topic."""
+
+    topic: str
+    now: str
+    then: str
+    words: str
+
+
+class Way(BaseModel):
+    """Something she can do, and why."""
+
+    title: str
+    reason: str
+    effect: str | None
+
+    @classmethod
+    def of(cls, one: Suggestion) -> Self:
+        """From the engine's suggestion."""
+        return cls(title=one.title, reason=one.reason, effect=one.effect)
+
+
+class DraftAnswer(BaseModel):
+    """What publishing it would do."""
+
+    summary: str
+    rows: list[DraftRow]
+    ways: list[Way]
+
+
+class AlertAnswer(BaseModel):
+    """She entered or left a band."""
+
+    time: datetime
+    topic: str
+    percent: int
+    entered: bool
+
+
+def finite(value: float | None) -> float | None:
+    """As JSON can hold it."""
+    return value if value is not None and math.isfinite(value) else None

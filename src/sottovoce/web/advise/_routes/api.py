@@ -1,0 +1,110 @@
+"""The same answers as JSON, for the page's own script."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, HTTPException, Query
+
+from sottovoce.advisor._person import Person
+from sottovoce.web.advise import _answers as answers
+from sottovoce.web.advise._models import (
+    LONGEST_TOPIC,
+    AlertAnswer,
+    Draft,
+    DraftAnswer,
+    EvidenceAnswer,
+    StandingAnswer,
+    TimelineAnswer,
+    WhatIf,
+    WhatIfAnswer,
+)
+from sottovoce.web.advise._pages import (
+    BAD_INPUT,
+    NOTHING_BROUGHT,
+    UNREADABLE,
+    TheDesk,
+    with_refusals,
+)
+from sottovoce.web.security._requests import Problem
+
+NOT_FOUND = 404
+EVIDENCE_MOST = 1000
+_NOBODY: dict[int | str, dict[str, Any]] = {NOTHING_BROUGHT: {"model": Problem}}
+_NO_TOPIC: dict[int | str, dict[str, Any]] = {**_NOBODY, NOT_FOUND: {"model": Problem}}
+_REFUSALS = with_refusals({BAD_INPUT: {"model": Problem}, UNREADABLE: {"model": Problem}})
+router = APIRouter(prefix="/api", tags=["api"], responses=_REFUSALS)
+
+
+def the_person(desk: TheDesk) -> Person:
+    """Whoever has brought posts."""
+    if desk.person is None:
+        raise HTTPException(NOTHING_BROUGHT, "Bring some posts first.")
+    return desk.person
+
+
+ThePerson = Annotated[Person, Depends(the_person)]
+
+
+def the_topic(
+    person: ThePerson, name: Annotated[str, Query(min_length=1, max_length=LONGEST_TOPIC)]
+) -> str:
+    """A sensitive topic of the community."""
+    if name not in person.community.topics:
+        raise HTTPException(NOT_FOUND, "There is no sensitive topic of that name.")
+    return name
+
+
+TheTopic = Annotated[str, Depends(the_topic)]
+
+
+@router.get("/standings", responses=_NOBODY)
+def standings(person: ThePerson) -> list[StandingAnswer]:
+    """Where she stands for each sensitive topic."""
+    return [StandingAnswer.of(one) for one in person.standings()]
+
+
+@router.get("/evidence", responses=_NO_TOPIC)
+def evidence(
+    person: ThePerson,
+    topic: TheTopic,
+    most: Annotated[int, Query(ge=1, le=EVIDENCE_MOST)] = 20,
+) -> EvidenceAnswer:
+    """The posts and words that put her there."""
+    return EvidenceAnswer.of(person.evidence(topic, most))
+
+
+@router.get("/timeline", responses=_NO_TOPIC)
+def timeline(person: ThePerson, topic: TheTopic) -> TimelineAnswer:
+    """Her history for one topic."""
+    return TimelineAnswer.of(person.timeline(topic))
+
+
+@router.put("/what-if", responses=_NO_TOPIC)
+def what_if(desk: TheDesk, person: ThePerson, asked: WhatIf) -> WhatIfAnswer:
+    """Where she would stand without the posts that are not ticked; they stay unticked."""
+    if asked.topic not in person.community.topics:
+        raise HTTPException(NOT_FOUND, "There is no sensitive topic of that name.")
+    return answers.without_posts(person, asked.topic, desk.untick(asked.shown, asked.kept))
+
+
+@router.post("/draft", responses=_NOBODY)
+def draft(desk: TheDesk, person: ThePerson, asked: Draft) -> DraftAnswer:
+    """What publishing a draft would do; it is kept so that a reload does not lose it."""
+    desk.draft = asked.text
+    return answers.with_draft(person, asked.text)
+
+
+@router.get("/alerts")
+def alerts(desk: TheDesk) -> list[AlertAnswer]:
+    """Bands that she entered or left, the latest first."""
+    return [
+        AlertAnswer(
+            time=alert.time, topic=alert.topic, percent=alert.percent, entered=alert.entered
+        )
+        for alert in desk.store.alerts()
+    ]
+
+
+@router.delete("/everything", status_code=204)
+def delete(desk: TheDesk) -> None:
+    """Delete everything."""
+    desk.erase()

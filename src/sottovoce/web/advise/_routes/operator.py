@@ -1,0 +1,194 @@
+"""The operator's view: everybody's rank. It *is* the attack tool, so it is off unless asked for.
+
+It needs a flag and a password file when the page is started; every look is on disk, in a file that
+only grows, before it is shown; and wrong passwords are slowed down.
+
+The operator's view; these routes exist only where the page was started with it.
+"""
+
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Form, HTTPException, Query, Request
+from starlette.responses import HTMLResponse, Response
+
+from sottovoce.advisor._community import Community
+from sottovoce.assess._ranking import rank_batches
+from sottovoce.errors import InputError
+from sottovoce.web.advise._models import LONGEST_TOPIC
+from sottovoce.web.advise._pages import PAGES, SEE_OTHER, TheDesk, go, html, show
+from sottovoce.web.security._login import LookLog, PasswordFile, RateLimit
+
+TRIES, SECONDS_A_TRY = 5, 30.0
+LASTS_S = 15 * 60
+ROWS = 100
+
+
+@dataclass(frozen=True)
+class RankingRow:
+    """One row of the full ranking."""
+
+    rank: int
+    user: str
+    score: float
+    band: str
+
+
+@dataclass(frozen=True)
+class Operator:
+    """Who may see the full ranking: whoever knows the password, for a quarter of an hour."""
+
+    password: PasswordFile
+    log: LookLog
+    clock: Callable[[], float] = time.monotonic
+    tries: RateLimit = field(
+        default_factory=lambda: RateLimit(burst=TRIES, per_second=1 / SECONDS_A_TRY)
+    )
+    _until: dict[bytes, float] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def enter(self, password: str) -> str | None:
+        """A session for the right password; a try was allowed by ``tries`` before."""
+        if not self.password.matches(password):
+            self.log.note("wrong password")
+            return None
+        self.log.note("entered")
+        session = secrets.token_urlsafe(32)
+        with self._lock:
+            self._until[_digest(session)] = self.clock() + LASTS_S
+        return session
+
+    def knows(self, session: str | None) -> bool:
+        """Whether the session is open still."""
+        if session is None:
+            return False
+        with self._lock:
+            return self._until.get(_digest(session), -1.0) > self.clock()
+
+    def leave(self) -> None:
+        """Close all sessions."""
+        self.log.note("left")
+        with self._lock:
+            self._until.clear()
+
+    def look(self, community: Community, topic: str, page: int) -> list[RankingRow]:
+        """One page of the full ranking; noted before anything is worked out."""
+        setting = community.setting
+        self.log.note("looked", topic=topic, measure=setting.measure, page=page)
+        if community.state is None:
+            raise InputError("This community is known by histograms only: it has no ranking.")
+        how = {setting.measure: setting.how()}
+        (batch,) = rank_batches(community.state, how, topics=[topic], setting=setting.risk)
+        rows = batch.slice((page - 1) * ROWS, ROWS).select(["rank", "user", "score", "band"])
+        return [RankingRow(**row) for row in rows.to_pylist()]
+
+
+def _digest(session: str) -> bytes:
+    return hashlib.sha256(session.encode(errors="replace")).digest()
+
+
+router = APIRouter(default_response_class=HTMLResponse, tags=["operator"], responses=PAGES)
+FORBIDDEN, NOT_FOUND, TOO_MANY = 403, 404, 429
+LONGEST_PASSWORD = 1000
+
+
+def the_operator(request: Request) -> Operator:
+    """Set when the page was started with the operator's view."""
+    operator: Operator = request.app.state.operator
+    return operator
+
+
+TheOperator = Annotated[Operator, Depends(the_operator)]
+
+
+def cookie_name(request: Request) -> str:
+    """A cookie of its own."""
+    return f"{request.app.state.cookie}-operator"
+
+
+def admitted(request: Request, operator: TheOperator) -> Operator:
+    """Only for who has given the password."""
+    if not operator.knows(request.cookies.get(cookie_name(request))):
+        raise HTTPException(FORBIDDEN, "The operator's view needs its password.")
+    return operator
+
+
+@router.get("/operator")
+def door(request: Request, operator: TheOperator, desk: TheDesk) -> HTMLResponse:
+    """The password, or the topics."""
+    if not operator.knows(request.cookies.get(cookie_name(request))):
+        return _ask(request)
+    topics = desk.community().topics
+    return show(request, "operator.html", topics=topics, log=operator.log.path)
+
+
+@router.post(
+    "/operator/enter", status_code=SEE_OTHER, responses=html(SEE_OTHER, FORBIDDEN, TOO_MANY)
+)
+def enter(
+    request: Request,
+    operator: TheOperator,
+    password: Annotated[str, Form(min_length=1, max_length=LONGEST_PASSWORD)],
+) -> Response:
+    """Give the password."""
+    if not operator.tries.allows():
+        wait = f"{operator.tries.wait_s():.0f}"
+        problem = f"Too many tries; the next is allowed in {wait} seconds."
+        answer = _ask(request, status=TOO_MANY, problem=problem)
+        answer.headers["Retry-After"] = wait
+        return answer
+    session = operator.enter(password)
+    if session is None:
+        return _ask(request, status=FORBIDDEN, problem="That is not the password.")
+    inside = go("/operator")
+    inside.set_cookie(
+        cookie_name(request),
+        session,
+        max_age=LASTS_S,
+        path="/operator",
+        httponly=True,
+        samesite="strict",
+    )
+    return inside
+
+
+@router.get("/operator/ranking", responses=html(FORBIDDEN, NOT_FOUND))
+def ranking(
+    request: Request,
+    operator: Annotated[Operator, Depends(admitted)],
+    desk: TheDesk,
+    name: Annotated[str, Query(min_length=1, max_length=LONGEST_TOPIC)],
+    page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
+) -> Response:
+    """Everybody's rank for one topic; the look is logged first."""
+    community = desk.community()
+    if name not in community.topics:
+        raise HTTPException(NOT_FOUND, "This community has no sensitive topic of that name.")
+    rows = operator.look(community, name, page)
+    last = page * ROWS >= len(community.users)
+    return show(
+        request,
+        "ranking.html",
+        topic=name,
+        rows=rows,
+        page=page,
+        more=None if last else page + 1,
+        users=len(community.users),
+        measure=community.setting.measure,
+    )
+
+
+@router.post("/operator/leave", status_code=SEE_OTHER, responses=html(SEE_OTHER, FORBIDDEN))
+def leave(operator: Annotated[Operator, Depends(admitted)]) -> Response:
+    """Close the view again."""
+    operator.leave()
+    return go("/operator")
+
+
+def _ask(request: Request, *, status: int = 200, problem: str | None = None) -> HTMLResponse:
+    return show(request, "operator_door.html", status=status, problem=problem)

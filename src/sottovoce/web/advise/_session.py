@@ -1,0 +1,352 @@
+"""The desk: what one person has brought and tries out. In memory, but for settings and alerts.
+
+Posts as they come in: pasted, or in a file of any format that the corpus reader knows.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sottovoce.advisor._alert_store import AlertStore
+from sottovoce.advisor._community import Community
+from sottovoce.advisor._person import Person
+from sottovoce.advisor._person_values import posts_of_table
+from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.advisor.rank._client import Quote
+from sottovoce.corpus._schema import POSTS
+from sottovoce.corpus.read import Format, ReadOptions, open_posts
+from sottovoce.corpus.read._bytes import COMPRESSIONS
+from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, SUFFIXES, Tally
+from sottovoce.errors import CorpusError, InputError, ParameterError, SottovoceError
+from sottovoce.topics._catalogue import Catalogue
+from sottovoce.topics._space import Space
+from sottovoce.web.advise._reports import Reporting
+from sottovoce.web.security._requests import size_in_words
+
+ME = "me"
+MOST_POSTS = 2_000_000
+MOST_BYTES = 1024 * MIB
+"""In memory: a small file of Parquet may hold much more than its size."""
+LONGEST_POST_BYTES = MIB
+_DATED = re.compile(r"\s*(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?)\b[\s:,;-]*")
+ENDINGS = tuple(ending for ending, kind in SUFFIXES.items() if kind is not Format.LINES)
+"""Of files that can be brought: plain lines would say neither whose posts they are nor when."""
+_HOW_TO_MAP = re.compile(r"(Map it|map (\w+) by position): .*$", re.DOTALL)
+_HOW_TO_NAME = re.compile(r" If the file has no header row, .*", re.DOTALL)
+_HOW_TO_READ = re.compile(
+    rf"(, or|;) {re.escape(RAISE_THE_LIMIT)}|pass its encoding \([^)]*\) or ", re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Posts that were read, and what was left out of them."""
+
+    table: pa.Table
+    tally: Tally
+
+    @property
+    def users(self) -> int:
+        """How many people wrote them."""
+        return len(pc.unique(self.table["user"]))
+
+    def most_active(self, most: int) -> list[tuple[str, int]]:
+        """Who wrote most, with the number of posts."""
+        counts = self.table.group_by("user").aggregate([("text", "count")])
+        first = counts.sort_by([("text_count", "descending"), ("user", "ascending")])[:most]
+        return list(zip(first["user"].to_pylist(), first["text_count"].to_pylist(), strict=True))
+
+    def of(self, user: str) -> pa.Table:
+        """The posts of one of them."""
+        return self.table.filter(pc.equal(self.table["user"], user))
+
+
+def pasted(text: str, now: datetime) -> Arrival:
+    """Posts apart by blank lines or, where there is none, by lines; a date may come first."""
+    pieces = [piece for piece in re.split(r"\n[ \t]*\n", _lines(text)) if piece.strip()]
+    if len(pieces) == 1:
+        pieces = [line for line in pieces[0].split("\n") if line.strip()]
+    if not pieces:
+        raise CorpusError("There is no text to look at: write or paste at least one post.")
+    posts = [_dated(piece, now) for piece in pieces]
+    times, texts = zip(*posts, strict=True)
+    table = pa.table([[ME] * len(posts), list(times), list(texts)], schema=POSTS)
+    return Arrival(table, Tally(rows_kept=len(posts)))
+
+
+def uploaded(path: Path, columns: Mapping[str, str], timezone: str, *, only_mine: bool) -> Arrival:
+    """Read a file that was sent; ``only_mine``: all its posts are hers, whoever it names."""
+    options = ReadOptions(
+        columns=dict(columns), timezone=timezone, max_line_bytes=LONGEST_POST_BYTES
+    )
+    if only_mine:
+        # Whose posts they are need not be said: the text, surely a string, stands in for the user.
+        stand_in = options.columns.get("text", "text")
+        options = ReadOptions(
+            columns={**columns, "user": stand_in},
+            timezone=timezone,
+            max_line_bytes=LONGEST_POST_BYTES,
+        )
+    corpus = open_posts(path, options=options)
+    table = pa.Table.from_batches(_bounded(corpus), POSTS).combine_chunks()
+    if only_mine:
+        mine = pa.repeat(pa.scalar(ME), table.num_rows)
+        table = table.set_column(0, POSTS.field("user"), mine)
+    return Arrival(table, corpus.tally)
+
+
+def safe_name(name: str) -> str:
+    """A name of our own for a file called ``name``: only what tells its format is kept."""
+    suffixes = [each.lower() for each in PurePosixPath(name.replace("\\", "/")).suffixes[-2:]]
+    compressed = suffixes[-1] if suffixes and suffixes[-1] in COMPRESSIONS else ""
+    kinds = suffixes[:-1] if compressed else suffixes
+    if not kinds or kinds[-1] not in ENDINGS:
+        known = ", ".join(sorted(ENDINGS))
+        raise CorpusError(f"The file's name must end in one of {known}, so that it can be read.")
+    return f"posts{kinds[-1]}{compressed}"
+
+
+def on_the_page(error: SottovoceError, path: Path) -> str:
+    """The error's sentence as a reader of the page needs it: without our path and the options."""
+    words = str(error).replace(str(path), "the file")
+    words = _HOW_TO_NAME.sub("", words).replace(" for user;", ";")
+    words = _HOW_TO_READ.sub("", words)
+    words = _HOW_TO_MAP.sub("Say under 'Columns of the file' which one it is.", words)
+    return words[:1].upper() + words[1:]
+
+
+def _bounded(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+    posts = size = 0
+    for batch in batches:
+        posts, size = posts + batch.num_rows, size + batch.nbytes
+        if posts > MOST_POSTS or size > MOST_BYTES:
+            raise InputError(
+                f"The file holds more than the {MOST_POSTS:,} posts or {size_in_words(MOST_BYTES)} "
+                "that are read at once; bring a part of it."
+            )
+        yield batch
+
+
+def _lines(text: str) -> str:
+    # A lone surrogate is no character, and cannot be kept.
+    whole = text.encode("utf-8", "replace").decode()
+    return whole.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _dated(piece: str, now: datetime) -> tuple[datetime, str]:
+    found = _DATED.match(piece)
+    if found is None:
+        return now, piece.strip()
+    try:
+        time = datetime.fromisoformat(found[1]).replace(tzinfo=UTC)
+    except ValueError:
+        return now, piece.strip()
+    rest = piece[found.end() :].strip()
+    return (time, rest) if rest else (now, piece.strip())
+
+
+@dataclass(frozen=True)
+class ComparedCommunity:
+    """Whom she is compared with: how to get them, and what to call them."""
+
+    community: Callable[[AdvisorSetting], Community]
+    name: str
+    spaces: tuple[Space, ...] = ()
+    """The adversary's models, for a community that she brings too."""
+    rules: str | None = None
+    """The version of a rank server's description: measure, k, m and bucket are then given, so that
+    she can only set when to be told."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether scores can be made in one way only."""
+        return self.rules is not None
+
+
+DEMO = ComparedCommunity(Community.demo, "a simulated community of people who do not exist")
+DEMO_MEMBER = "the others of the demo community (you are one of its members, and nobody is real)"
+
+
+class AdvisorSession:
+    """Everything that belongs to her. Threads may share it; what it hands out never changes."""
+
+    def __init__(
+        self, comparison: ComparedCommunity, store: AlertStore, reporting: Reporting | None = None
+    ) -> None:
+        self.comparison, self._own_store, self.reporting = comparison, store, reporting
+        # Looking at the demo must not leave alerts among her own.
+        self._demo_store = AlertStore(store.path.with_name(f"demo-{store.path.name}"))
+        self._lock = threading.Lock()
+        self.person: Person | None = None
+        self.compared_with = comparison.name
+        self.waiting: Arrival | None = None
+        """A whole community's posts, until she says which of its members she is."""
+        self.removed: frozenset[int] = frozenset()
+        """The posts she has unticked."""
+        self.draft = ""
+
+    @property
+    def in_demo(self) -> bool:
+        """Whether she looks at the demo community, as somebody else."""
+        return self.person is not None and self.compared_with == DEMO_MEMBER
+
+    @property
+    def store(self) -> AlertStore:
+        """Where her alerts are."""
+        return self._demo_store if self.in_demo else self._own_store
+
+    @property
+    def path(self) -> Path:
+        """Where her settings and alerts are kept."""
+        return self._own_store.path
+
+    @property
+    def setting(self) -> AdvisorSetting:
+        """How she is scored, and when she wants to be told."""
+        if self.person is not None:
+            return self.person.setting
+        stored = self._own_store.setting()
+        return self.comparison.community(stored).setting if self.comparison.fixed else stored
+
+    def now(self) -> datetime:
+        """What a post without a date takes for its time."""
+        return self.community().now or datetime.now(UTC)
+
+    def community(self) -> Community:
+        """Whom she is compared with unless she brings a whole community."""
+        return _nearest(self.comparison.community, self.setting)
+
+    def look_at_demo(self) -> None:
+        """Be a member of the demo community who is worth looking at."""
+        community = _nearest(Community.demo, self.setting)
+        self._seat(Person(community, user=community.example), DEMO_MEMBER)
+
+    def bring_mine(self, table: pa.Table) -> None:
+        """Her posts, compared with the community at hand."""
+        community = self.community()
+        self._seat(Person(community, posts_of_table(table)), self.comparison.name)
+
+    def bring_community(self, arrival: Arrival) -> None:
+        """A whole community's posts; she says next which one she is."""
+        if arrival.users <= 1:
+            raise InputError(
+                "A community has at least 2 members, but all posts of this file are of one person; "
+                "choose 'Only mine'."
+            )
+        self.waiting = arrival
+
+    def be(self, user: str) -> None:
+        """She is this member of the community that is waiting."""
+        waiting = self.waiting
+        if waiting is None:
+            raise InputError("There is no file to choose from; bring one first.")
+        if not waiting.of(user).num_rows:
+            raise InputError("Nobody in the file has this name.")
+        topics = self.community().catalogue
+        community = _nearest(partial(self._from_posts, waiting.table, topics), self.setting)
+        self._seat(Person(community, user=user), "the community in your file")
+
+    def use(self, setting: AdvisorSetting) -> None:
+        """Score by another setting."""
+        person = self.person
+        if self._fixed and not _same_scores(setting, self.setting):
+            raise ParameterError(
+                "Measure, k, m and bucket are the rank server's here: other scores could not be "
+                "compared with its histograms."
+            )
+        if person is None:
+            self.comparison.community(setting)
+        changed = None if person is None else person.with_setting(setting)
+        self._own_store.save_setting(setting)
+        if changed is not None:
+            self._seat(changed, self.compared_with, self.removed)
+
+    def untick(self, shown: Collection[int], kept: Collection[int]) -> frozenset[int]:
+        """Of the posts that were shown these are ticked; all that are unticked now."""
+        with self._lock:
+            ours = frozenset() if self.person is None else {post.id for post in self.person.posts}
+            if strangers := len(set(shown) - ours) + len(set(kept) - ours):
+                raise ParameterError(f"Posts must be yours, got {strangers} that are not.")
+            self.removed = (self.removed - frozenset(shown)) | (frozenset(shown) - frozenset(kept))
+            return self.removed
+
+    def may_report(self, topic: str) -> bool:
+        """Whether she could report on ``topic``: as herself, scored as the rank server asks."""
+        person, at_hand = self.person, self.compared_with == self.comparison.name
+        return (
+            self.reporting is not None
+            and person is not None
+            and at_hand
+            and topic in person.community.topics
+        )
+
+    def quote(self, topic: str) -> Quote:
+        """What a report on ``topic`` would be; nothing is sent."""
+        reporting, score = self._reported(topic)
+        return reporting.quote(topic, score, self.comparison.rules)
+
+    def report(self, topic: str, agreed: str) -> None:
+        """Send the report that she agreed to: that of all her posts, whatever is unticked."""
+        reporting, score = self._reported(topic)
+        reporting.report(topic, score, self.comparison.rules, agreed)
+
+    def _reported(self, topic: str) -> tuple[Reporting, float]:
+        score = None if self.person is None else self.person.standing(topic).score
+        if self.reporting is None or score is None:
+            raise InputError("There is nothing to report, or nobody to report to.")
+        return self.reporting, score
+
+    def erase(self) -> None:
+        """Forget everything, also on disk."""
+        with self._lock:
+            self.person = self.waiting = None
+            self.removed, self.draft = frozenset(), ""
+            self.compared_with = self.comparison.name
+            for store in (self._own_store, self._demo_store):
+                store.erase()
+            if self.reporting is not None:
+                self.reporting.erase()
+
+    def close(self) -> None:
+        """Let go of the files; the demo's is of no more use."""
+        self._demo_store.erase()
+        for store in (self._own_store, self._demo_store):
+            store.close()
+        self._demo_store.path.unlink(missing_ok=True)
+
+    def _seat(self, person: Person, name: str, removed: frozenset[int] = frozenset()) -> None:
+        person.standings()
+        with self._lock:
+            self.person, self.compared_with, self.removed = person, name, removed
+            self.waiting = None
+            self.store.update(person.standings(), person.setting)
+
+    def _from_posts(self, table: pa.Table, topics: Catalogue, setting: AdvisorSetting) -> Community:
+        return Community.from_posts(table, self.comparison.spaces, topics, setting)
+
+    @property
+    def _fixed(self) -> bool:
+        at_hand = self.person is None or self.compared_with == self.comparison.name
+        return self.comparison.fixed and at_hand
+
+
+def _nearest(
+    community: Callable[[AdvisorSetting], Community], setting: AdvisorSetting
+) -> Community:
+    """By this setting or, where its measure is not to be had, by the default one."""
+    try:
+        return community(setting)
+    except ParameterError:
+        return community(replace(setting, measure=AdvisorSetting.measure))
+
+
+def _same_scores(one: AdvisorSetting, other: AdvisorSetting) -> bool:
+    told, slack = other.thresholds, other.hysteresis
+    return replace(one, thresholds=told, hysteresis=slack) == other

@@ -1,0 +1,136 @@
+"""Standings in sentences that a person understands."""
+
+import math
+
+from sottovoce.advisor._standing import REST, Standing
+
+_TEN, _A_MILLION = math.log(10), math.log(10**6)
+_SPACES = {
+    "bow": "closeness by the topic's own words",
+    "lda": "closeness by a topic model",
+    "w2v": "closeness by word vectors",
+    "voice": "people who speak of themselves",
+}
+_KINDS = {
+    "": "",
+    "-d": ", less breadth",
+    "-t": ", lasting",
+    "-dt": ", lasting, less breadth",
+}
+_WORD_MEASURES = {
+    "ent": "how much you change the community's words",
+    "diff-priv": "the largest such change of one word",
+    "ent-present": "the same as ent, over the words you have used",
+    "diff-priv-present": "the same as diff-priv, over the words you have used",
+}
+
+
+def measure_in_words(measure: str) -> str:
+    """A measure in a few words."""
+    if measure in _WORD_MEASURES:
+        return _WORD_MEASURES[measure]
+    space, _, kind = measure.partition("-")
+    return _SPACES.get(space, space) + _KINDS.get(f"-{kind}" if kind else "", "")
+
+
+def factor_in_words(epsilon: float) -> str:
+    """How many times likelier an outcome becomes: e to the epsilon."""
+    if epsilon > _A_MILLION:
+        return "more than a million"
+    factor = math.exp(epsilon)
+    return f"{factor:.1f}" if epsilon < _TEN else f"{factor:,.0f}"
+
+
+def sentence(standing: Standing) -> str:
+    """Where a reader of the whole community would list her, in one sentence."""
+    if standing.low is None or standing.high is None:
+        return "Without these posts you would not be in the community, and nobody could list you."
+    if standing.users == 1:
+        return f"Nobody else is known for {standing.topic} yet, so there is no place to tell."
+    return (
+        f"Someone who ranked this community by how much its members write about {standing.topic} "
+        f"would list you {places(standing)} of {standing.users:,}{_ending(standing)}."
+    )
+
+
+def doubt(standing: Standing) -> str | None:
+    """How far her place is uncertain; None when there is nothing to say."""
+    found = standing.uncertainty
+    if found is None or standing.low is None or standing.high is None or standing.users == 1:
+        return None
+    if standing.unsure:
+        return (
+            f"What is known of the others leaves it open: you may be {in_words(standing.best_band)}"
+            f" or only {in_words(standing.band)}."
+        )
+    if found.posts == 1:
+        return "That rests on a single post."
+    if (found.low, found.high) == (standing.low, standing.high):
+        return "It would be the same had any one of your posts not been written."
+    return (
+        f"Had any one of your posts not been written, it would be between place {found.low:,} "
+        f"and {found.high:,}."
+    )
+
+
+def _ending(standing: Standing) -> str:
+    """The band, as far as it is known."""
+    if not standing.unsure:
+        return f": {in_words(standing.band)}"
+    if standing.band == REST:
+        return "; in which band that is cannot be told"
+    return f", surely {in_words(standing.band)}"
+
+
+def in_words(band: str) -> str:
+    """``in the first 5%`` for ``top 5%``."""
+    if band == REST:
+        return "in the lower half, among those least exposed"
+    return "in the first " + band.removeprefix("top ")
+
+
+def chip(standing: Standing) -> str:
+    """The band in a few words."""
+    if not standing.present:
+        return "not listed"
+    if standing.users == 1:
+        return "nobody else known"
+    if standing.unsure:
+        wide = standing.band == REST
+        return "cannot be told" if wide else "within " + in_words(standing.band).removeprefix("in ")
+    return standing.band if standing.band == REST else "first " + standing.band.removeprefix("top ")
+
+
+def change(before: Standing, after: Standing) -> str:
+    """What would change, in one sentence."""
+    if before.low is None or before.high is None or after.low is None or after.high is None:
+        return sentence(after)
+    if (before.low, before.high) == (after.low, after.high):
+        return f"Your place for {after.topic} would stay the same: {places(after)}."
+    way = "less" if after.high > before.high or after.low > before.low else "more"
+    bands = "" if before.band == after.band else _then(after)
+    return (
+        f"For {after.topic} you would be {way} exposed: {places(after)} instead of "
+        f"{places(before)} of {after.users:,}{bands}."
+    )
+
+
+def _then(standing: Standing) -> str:
+    if standing.unsure:
+        known = standing.band != REST
+        return f", and you would surely be {in_words(standing.band)}" if known else ""
+    return f", and you would be {in_words(standing.band)}"
+
+
+def places(standing: Standing) -> str:
+    """``at place 12``, or between which ones those who score alike are."""
+    low, high = standing.low or 0, standing.high or 0
+    return f"at place {low:,}" if low == high else f"between place {low:,} and {high:,}"
+
+
+def short_places(standing: Standing) -> str:
+    """``12``, or ``12 to 15``, for a table."""
+    if standing.low is None or standing.high is None:
+        return "-"
+    low, high = f"{standing.low:,}", f"{standing.high:,}"
+    return low if low == high else f"{low} to {high}"

@@ -1,0 +1,47 @@
+"""How routes answer: what they share, and the words of their refusals."""
+
+import asyncio
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import HTTPException
+
+from sottovoce.web.rank._models import Kept
+from sottovoce.web.rank._service import RankService
+from sottovoce.web.rank._store import ReportOutcome
+from sottovoce.web.security._requests import Problem
+
+_REFUSED = {
+    ReportOutcome.OTHER: "another report goes by this id; take a new one.",
+    ReportOutcome.CLOSED: "this period is over; report for the one that runs.",
+}
+
+
+def problems(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
+    """How OpenAPI shows the refusals of a route, those of all routes included."""
+    everywhere = (
+        HTTPStatus.BAD_REQUEST,
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        HTTPStatus.TOO_MANY_REQUESTS,
+    )
+    return {int(each): {"model": Problem} for each in (*everywhere, *statuses)}
+
+
+async def acknowledged(service: RankService, form: Any, payload: bytes) -> Kept:  # noqa: ANN401 - a form made at run time
+    """Store a report of the running period; answers when it is durable."""
+    if form.period != service.period:
+        raise HTTPException(HTTPStatus.CONFLICT, _REFUSED[ReportOutcome.CLOSED])
+    stored = service.keep(form.topic, form.period, form.id, payload)
+    outcome = await asyncio.wrap_future(stored)
+    if outcome is not ReportOutcome.STORED:
+        raise HTTPException(HTTPStatus.CONFLICT, _REFUSED[outcome])
+    return Kept()
+
+
+def check_length(service: RankService, topic: str, got: int, more: int = 0) -> None:
+    """Refuse a vector that does not fit its topic's buckets."""
+    wanted = service.description.topic(topic).buckets.number + more
+    if got != wanted:
+        raise HTTPException(
+            HTTPStatus.UNPROCESSABLE_ENTITY, f"this topic's reports have {wanted} numbers."
+        )

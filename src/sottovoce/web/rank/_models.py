@@ -1,0 +1,113 @@
+"""The forms of requests and answers: what OpenAPI shows and what is enforced are one thing."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+
+from sottovoce.advisor.rank._description import Description
+from sottovoce.advisor.rank._shares import DIGITS, SQUARE
+
+LARGEST_PERIOD = (1 << 53) - 1
+
+
+def whole(value: Any) -> Any:  # noqa: ANN401 - whatever was sent
+    """1.0 is a whole number to JSON, and "1" or true is none: nor are they here."""
+    if isinstance(value, list):
+        return [whole(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Period = Annotated[int, Field(ge=0, le=LARGEST_PERIOD, strict=True), BeforeValidator(whole)]
+Packed = Annotated[str, Field(pattern=f"^([0-9a-f]{{{DIGITS}}})*$")]
+Token = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", min_length=32, max_length=32)]
+
+
+class Strict(BaseModel):
+    """Nothing but the named fields, of the named types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Kept(BaseModel):
+    """A report is stored, durably."""
+
+    stored: Literal[True] = True
+
+
+class TopicForm(BaseModel):
+    """One topic and the edges between its buckets."""
+
+    name: str
+    measure: str
+    edges: list[float]
+
+
+class DescriptionForm(BaseModel):
+    """The server's rules and the running period."""
+
+    protocol: int
+    mode: Literal["noise", "shares"]
+    epsilon: str
+    precision: int
+    setting: str
+    period_s: int
+    minimum_reports: int
+    reach: int
+    topics: list[TopicForm]
+    version: str
+    period: int
+    ends: int
+
+
+class Periods(BaseModel):
+    """The latest periods with a published histogram, the latest first."""
+
+    periods: list[int]
+
+
+class HistogramForm(BaseModel):
+    """A published histogram; its counts are null where too few people reported."""
+
+    topic: str
+    period: int
+    description: str
+    reports: int
+    counts: list[float] | None
+    at_least: list[float] | None
+
+
+def topic_names(description: Description) -> Any:  # noqa: ANN401 - a type made at run time
+    """The type of the names of the server's topics."""
+    return Literal[tuple(description.by_name)]
+
+
+def noised_form(description: Description) -> type[BaseModel]:
+    """A noised report: every entry within the public bound."""
+    noise = description.noise(description.topics[0].name)
+    entry = Annotated[int, Field(ge=noise.lowest, le=noise.highest, strict=True)]
+    numbers = [topic.buckets.number for topic in description.topics]
+    length = Field(min_length=min(numbers), max_length=max(numbers))
+    entries = Annotated[list[entry], length, BeforeValidator(whole)]
+    return _form("NoisedReport", description, entries=(entries, ...))
+
+
+def share_form(description: Description) -> type[BaseModel]:
+    """One share of a report: packed residues."""
+    numbers = [topic.buckets.number + SQUARE for topic in description.topics]
+    lengths = f"{{{min(numbers)},{max(numbers)}}}"
+    share = Annotated[str, Field(pattern=f"^([0-9a-f]{{{DIGITS}}}){lengths}$")]
+    return _form("ShareReport", description, share=(share, ...))
+
+
+def _form(
+    name: str,
+    description: Description,
+    **vector: Any,  # noqa: ANN401 - a field made at run time
+) -> type[BaseModel]:
+    fields: dict[str, Any] = {
+        "topic": (topic_names(description), ...),
+        "period": (Period, ...),
+        "id": (Token, ...),
+        "description": (Literal[(description.version,)], ...),
+    }
+    return create_model(name, __base__=Strict, **fields, **vector)

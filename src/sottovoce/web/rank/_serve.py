@@ -1,0 +1,89 @@
+"""Running a rank server: the socket, the event loop, and nothing in a log."""
+
+import socket
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.web.advise._app import listening_socket
+from sottovoce.web.rank._store import SqliteStore, Store
+
+_BACKLOG = 2048
+_POSTGRES = ("postgresql://", "postgres://")
+
+
+@dataclass(frozen=True)
+class ListenSettings:
+    """Where a server listens, and its certificate if it speaks TLS itself."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+    certificate: Path | None = None
+    key: Path | None = None
+
+    def check(self) -> None:
+        """Refuse a certificate and a key that cannot serve, before anything is announced."""
+        if self.certificate is None:
+            if self.key is not None:
+                raise ParameterError("--key belongs to a --certificate; give both or neither.")
+            return
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        try:
+            # Without a password OpenSSL would ask for that of a sealed key at the terminal.
+            context.load_cert_chain(self.certificate, self.key, password="")
+        except ssl.SSLError:
+            raise InputError(
+                f"the certificate {self.certificate} and its key must be PEM files that belong "
+                "together, the key without a passphrase."
+            ) from None
+        except OSError as error:
+            raise InputError(
+                f"cannot read the certificate {self.certificate} or its key: {error.strerror}."
+            ) from None
+
+
+def open_store(where: str) -> Store:
+    """The store at a PostgreSQL URL, or in an SQLite file."""
+    if where.startswith(_POSTGRES):
+        from sottovoce.web.rank._store import PostgresStore  # noqa: PLC0415 - an extra of its own
+
+        return PostgresStore(where)
+    return SqliteStore(Path(where.removeprefix("sqlite:///")))
+
+
+def serve(app: FastAPI, door: ListenSettings, announce: Callable[[str], None]) -> None:
+    """Answer until told to stop. Requests are not logged: they would name addresses.
+
+    ``announce`` is told the URL once connections are taken; port 0 is any that is free.
+    """
+    config = uvicorn.Config(
+        app,
+        ssl_certfile=door.certificate,
+        ssl_keyfile=door.key,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=5,
+    )
+    with _listening(door) as listener:
+        scheme = "https" if door.certificate else "http"
+        announce(f"{scheme}://{door.host}:{listener.getsockname()[1]}")
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listening(door: ListenSettings) -> socket.socket:
+    try:
+        return listening_socket(door.host, door.port, backlog=_BACKLOG)
+    except OSError as error:
+        raise InputError(
+            f"cannot listen at {door.host}, port {door.port}: {error.strerror}."
+        ) from error

@@ -1,0 +1,51 @@
+"""The order of guarantees is a partial order, and composition respects it."""
+
+from fractions import Fraction
+from typing import cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sottovoce.privacy._guarantee import (
+    Guarantee,
+    LimitedPrecision,
+    LocalPrivacy,
+    NoGuarantee,
+    Unit,
+    compose_disjoint,
+    compose_overlapping,
+)
+
+UNITS = st.sampled_from(cast("list[Unit]", ["document", "user"]))
+EPSILONS = st.fractions(min_value=Fraction(1, 50), max_value=5, max_denominator=50)
+LIMITED = st.builds(LimitedPrecision, st.integers(1, 5), EPSILONS, UNITS)
+LOCAL = st.builds(LocalPrivacy, EPSILONS, st.integers(1, 5), UNITS)
+GUARANTEES = st.one_of(LIMITED, LOCAL, st.just(NoGuarantee("none.")))
+
+
+@given(GUARANTEES, GUARANTEES)
+def test_antisymmetric_and_hashed_alike(a: Guarantee, b: Guarantee) -> None:
+    assert a <= a  # noqa: PLR0124 - reflexivity is the claim
+    assert (a <= b <= a) == (a == b)
+    assert (a < b) == (b > a) == (a <= b and a != b)
+    if a == b:
+        assert hash(a) == hash(b)
+
+
+@given(GUARANTEES, GUARANTEES, GUARANTEES)
+def test_transitive(a: Guarantee, b: Guarantee, c: Guarantee) -> None:
+    if a <= b <= c:
+        assert a <= c
+
+
+@given(st.lists(EPSILONS, min_size=1, max_size=4))
+def test_composition_promises_no_more_than_its_parts(rates: list[Fraction]) -> None:
+    parts = [LimitedPrecision.at_rate(rate) for rate in rates]
+    for part in parts:
+        assert part <= compose_disjoint(*parts) <= compose_overlapping(*parts)
+
+
+@given(LIMITED, EPSILONS)
+def test_max_n_is_tight(guarantee: LimitedPrecision, epsilon: Fraction) -> None:
+    n = guarantee.max_n(epsilon)
+    assert guarantee.rate * n <= epsilon < guarantee.rate * (n + 1)

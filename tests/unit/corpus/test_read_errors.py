@@ -1,0 +1,205 @@
+"""Files that cannot be used end in a CorpusError that tells what to do and quotes nothing."""
+
+import gzip
+import os
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from sottovoce.corpus.read._corpus import Corpus, open_documents, open_posts
+from sottovoce.corpus.read._tally import Format, ReadOptions
+from sottovoce.errors import CorpusError
+
+SECRET = "mysecretillness"  # noqa: S105 - a word to look for, not a password
+POSTS = f"user,time,text\nann,2024-05-01,I told nobody of {SECRET}\n"
+
+
+def refusal(path: Path, opener: Callable[..., Corpus] = open_posts, **options: object) -> str:
+    """The message of the CorpusError that reading to the end must raise; never a chained cause."""
+    with pytest.raises(CorpusError) as caught:
+        opener(path, options=ReadOptions(**options)).read_all()  # type: ignore[arg-type] # varies
+    shown = "".join(traceback.format_exception_only(caught.value))
+    assert SECRET not in shown
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    return str(caught.value)
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_a_missing_file_a_folder_and_an_empty_file(tmp_path: Path) -> None:
+    assert "No such file" in refusal(tmp_path / "a.csv")
+    assert "not a file" in refusal(tmp_path)
+    assert "NUL" in refusal(Path("a\0.csv"))
+    assert "is empty" in refusal(written(tmp_path, "a.csv", ""))
+    assert "is empty" in refusal(written(tmp_path, "b.csv", "\n\n"))
+    assert "is empty" in refusal(written(tmp_path, "a.csv.gz", gzip.compress(b"")))
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.csv")
+    assert "not a file" in refusal(tmp_path / "a.csv")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", POSTS)
+    path.chmod(0)
+    assert "Permission denied" in refusal(path)
+
+
+def test_permission_denied_is_said_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_path: str) -> None:
+        raise PermissionError(13, SECRET)
+
+    path = written(tmp_path, "a.csv", POSTS)
+    monkeypatch.setattr(pa, "OSFile", refuse)
+    assert "Permission denied" in refusal(path)
+
+
+def test_a_name_that_tells_no_format(tmp_path: Path) -> None:
+    message = refusal(written(tmp_path, "a.dat", POSTS))
+    assert ".csv, .tsv" in message
+    assert "pass --format" in message
+
+
+def test_a_missing_column_lists_the_columns_found(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", f"who,time,Post Text\nann,2024-05-01,{SECRET}\n")
+    message = refusal(path)
+    assert "no column 'user'" in message
+    assert "who, time, Post Text" in message
+    assert "--fields user=" in message
+
+
+def test_a_first_row_that_is_somebodys_text_is_not_quoted(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.tsv", f"ham\tI told nobody of {SECRET}\n")
+    message = refusal(path, open_documents)
+    assert "header=" in message
+    assert "2 columns" in message
+
+
+def test_a_missing_json_key_lists_the_keys_found(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.jsonl", f'{{"who": 1, "text": "{SECRET}"}}')
+    assert "it has: who, text." in refusal(path)
+    assert "by name" in str(_parameter_error(path))
+
+
+def _parameter_error(path: Path) -> BaseException:
+    with pytest.raises(Exception, match="by name") as caught:
+        open_posts(path, options=ReadOptions(columns={"user": 0}))
+    return caught.value
+
+
+def test_a_header_of_the_wrong_length_and_a_position_outside(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", POSTS)
+    assert "3 columns in its first row, header names 2" in refusal(path, header=("user", "text"))
+    assert "mapped to column 9" in refusal(path, columns={"user": 9})
+
+
+def test_no_usable_row_says_why(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", f"user,time,text\n,2024-05-01,{SECRET}\nann,{SECRET},x\n")
+    message = refusal(path)
+    assert "2 rows read, 0 kept" in message
+    assert "1 unreadable time" in message
+    assert "no usable row" in refusal(written(tmp_path, "b.csv", "user,time,text\n"))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.txt"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32"])
+def test_utf16_is_refused_until_named(tmp_path: Path, name: str, encoding: str) -> None:
+    path = written(tmp_path, name, POSTS.encode(encoding))
+    assert "pass its encoding" in refusal(path, open_documents)
+
+
+@pytest.mark.parametrize("name", ["a.csv.gz", "a.tsv.gz", "a.jsonl.gz", "a.txt.gz"])
+def test_a_cut_or_false_gzip(tmp_path: Path, name: str) -> None:
+    whole = gzip.compress(os.urandom(100_000).hex().encode() + b"\n")
+    assert "damaged, cut short" in refusal(written(tmp_path, name, whole[:50_000]), open_documents)
+    assert "damaged, cut short" in refusal(written(tmp_path, name, POSTS), open_documents)
+
+
+def _table() -> pa.Table:
+    texts = [f"{SECRET} {os.urandom(20).hex()}" for _ in range(5000)]
+    return pa.table({"user": ["ann"] * 5000, "time": [0] * 5000, "text": texts})
+
+
+@pytest.mark.parametrize("cut", [0.0001, 0.3, 0.7, 0.9999])
+def test_a_cut_parquet_file(tmp_path: Path, cut: float) -> None:
+    path = tmp_path / "a.parquet"
+    parquet.write_table(_table(), path)
+    whole = path.read_bytes()
+    assert "damaged, cut short" in refusal(
+        written(tmp_path, "a.parquet", whole[: int(len(whole) * cut) + 1])
+    )
+
+
+@pytest.mark.parametrize("place", [4, 40, 0.1, 0.5, 0.8])
+def test_a_parquet_file_whose_pages_fail_their_checksums(tmp_path: Path, place: float) -> None:
+    path = tmp_path / "a.parquet"
+    parquet.write_table(_table(), path, compression="zstd", write_page_checksum=True)
+    whole = bytearray(path.read_bytes())
+    start = int(place * len(whole)) if place < 1 else int(place)
+    whole[start : start + 200] = os.urandom(200)
+    assert refusal(written(tmp_path, "a.parquet", bytes(whole)))
+
+
+def test_something_else_called_parquet(tmp_path: Path) -> None:
+    assert "damaged" in refusal(written(tmp_path, "a.parquet", POSTS))
+
+
+def test_an_unclosed_quote_over_the_limit(tmp_path: Path) -> None:
+    content = POSTS + 'ann,2024-05-01,"' + "x\n" * 1_500_000
+    message = refusal(written(tmp_path, "a.csv", content), max_line_bytes=1000)
+    assert "longer than 1000 bytes, or a quote that is not closed" in message
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "wanted"),
+    [
+        ("user", [1.5], "a string or an integer"),
+        ("user", [True], "a string or an integer"),
+        ("text", [1], "a string"),
+        ("text", [["a"]], "a string"),
+        ("text", [{"a": 1}], "a string"),
+        ("time", [True], "a timestamp"),
+        ("time", [["a"]], "a timestamp"),
+    ],
+)
+def test_columns_of_an_impossible_type(
+    tmp_path: Path, column: str, values: list[object], wanted: str
+) -> None:
+    table = pa.table({"user": ["a"], "time": [0], "text": ["x"]} | {column: values})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    message = refusal(tmp_path / "a.parquet")
+    assert f"mapped to {column} has type" in message
+    assert wanted in message
+    with pytest.raises(CorpusError, match=wanted):
+        open_posts(table)
+
+
+def test_a_csv_read_as_json_lines_and_the_other_way(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", POSTS)
+    assert "no line that is a JSON object" in refusal(path, format=Format.JSONL)
+    path = written(tmp_path, "a.jsonl", f'{{"user": "{SECRET}", "text": "{SECRET}"}}\n')
+    assert "not shown" in refusal(path, format=Format.CSV)
+
+
+def test_a_first_row_without_end_in_csv(tmp_path: Path) -> None:
+    path = written(tmp_path, "a.csv", '"' + "x" * 200_000)
+    assert "quotes closed" in refusal(path)
+
+
+def test_same_named_columns_in_parquet(tmp_path: Path) -> None:
+    table = pa.Table.from_arrays([pa.array(["a"]), pa.array(["b"])], names=["text", "text"])
+    parquet.write_table(table, tmp_path / "a.parquet")
+    assert "2 columns named 'text'" in refusal(tmp_path / "a.parquet", open_documents)
+    message = refusal(tmp_path / "a.parquet", open_documents, columns={"text": 0})
+    assert "rename them first" in message

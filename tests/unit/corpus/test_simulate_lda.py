@@ -1,0 +1,34 @@
+"""Shape, type and determinism of LDA counts."""
+
+import numpy as np
+
+from sottovoce.corpus.simulate import lda_counts
+from sottovoce.corpus.simulate._lda import ROWS_AT_ONCE
+
+
+def test_default_is_a_hundred_words_and_ten_topics() -> None:
+    drawn = lda_counts(documents=30)
+    assert drawn.counts.shape == (30, 100)
+    assert drawn.counts.dtype == np.int32
+    assert drawn.counts.format == "csr"
+    assert drawn.topic_words.shape == (10, 100)
+    assert drawn.document_topics.shape == (30, 10)
+
+
+def test_rows_of_the_model_are_distributions() -> None:
+    drawn = lda_counts(documents=30, alpha=0.001, beta=0.001)
+    np.testing.assert_allclose(drawn.topic_words.sum(axis=1), 1.0)
+    np.testing.assert_allclose(drawn.document_topics.sum(axis=1), 1.0)
+
+
+def test_same_seed_gives_the_same_counts_and_another_seed_others() -> None:
+    first, again, other = (lda_counts(documents=40, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.counts.toarray(), again.counts.toarray())
+    np.testing.assert_array_equal(first.topic_words, again.topic_words)
+    assert not np.array_equal(first.counts.toarray(), other.counts.toarray())
+
+
+def test_more_documents_than_are_drawn_at_once() -> None:
+    drawn = lda_counts(documents=ROWS_AT_ONCE + 3, topics=2, vocabulary=5, mean_length=4.0)
+    assert drawn.counts.shape == (ROWS_AT_ONCE + 3, 5)
+    assert drawn.counts[[ROWS_AT_ONCE - 1, ROWS_AT_ONCE + 1]].sum() > 0

@@ -1,0 +1,146 @@
+"""Parameters out of bounds are refused; the difficulty levels are frozen."""
+
+import math
+from datetime import date
+from typing import Any
+
+import pytest
+
+from sottovoce.corpus.simulate import (
+    DIFFICULTIES,
+    Difficulty,
+    SimulationParameters,
+    difficulty_named,
+    lda_counts,
+    simulate,
+)
+from sottovoce.corpus.simulate._people import the_world
+from sottovoce.errors import ParameterError
+
+
+def test_levels_are_frozen() -> None:
+    """Chosen before any risk measure ran: a change here makes published results void."""
+    frozen = {
+        "very-easy": Difficulty(indirect=0.20, dilution=0.45, leakage=0.01, focus=0.50, drift=0.0),
+        "easy": Difficulty(indirect=0.50, dilution=0.52, leakage=0.02, focus=0.40, drift=0.04),
+        "default": Difficulty(indirect=0.70, dilution=0.60, leakage=0.03, focus=0.33, drift=0.08),
+        "hard": Difficulty(indirect=0.82, dilution=0.68, leakage=0.06, focus=0.26, drift=0.12),
+        "very-hard": Difficulty(indirect=0.92, dilution=0.76, leakage=0.10, focus=0.20, drift=0.16),
+    }
+    assert frozen == DIFFICULTIES
+
+
+def test_defaults_are_frozen() -> None:
+    assert SimulationParameters() == SimulationParameters(
+        users=1000,
+        weeks=26,
+        seed=0,
+        start=date(2024, 1, 1),
+        difficulty=DIFFICULTIES["default"],
+        control=False,
+        afflicted_share=0.03,
+        professional_share=0.015,
+        curious_share=0.03,
+        supporter_share=0.02,
+        posts_per_week=1.2,
+        volume_spread=1.0,
+        week_regularity=0.6,
+        words_per_post=11.0,
+        length_spread=0.9,
+        longest_post=120,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("users", 49),
+        ("users", 1000.0),
+        ("users", True),
+        ("weeks", 0),
+        ("weeks", 521),
+        ("seed", -1),
+        ("seed", 2**63),
+        ("longest_post", 0),
+        ("background_documents", 0),
+        ("start", date(1969, 12, 31)),
+        ("posts_per_week", 0.0),
+        ("posts_per_week", math.nan),
+        ("volume_spread", -0.1),
+        ("week_regularity", 0.0),
+        ("words_per_post", 0.5),
+        ("length_spread", math.inf),
+        ("words_per_document", 0.0),
+        ("afflicted_share", -0.01),
+        ("curious_share", 1.01),
+        ("sensitive_topics", ()),
+        ("sensitive_topics", ("hiv", "hiv")),
+    ],
+)
+def test_parameter_out_of_bounds_is_refused_by_name(name: str, value: object) -> None:
+    arguments: dict[str, Any] = {name: value}
+    with pytest.raises(ParameterError, match=name.split("_", maxsplit=1)[0]):
+        SimulationParameters(**arguments)
+
+
+def test_more_personas_than_users_are_refused() -> None:
+    with pytest.raises(ParameterError, match="must fit into 100 users, got 150"):
+        SimulationParameters(
+            users=100,
+            afflicted_share=0.3,
+            professional_share=0.0,
+            curious_share=0.0,
+            supporter_share=0.0,
+        )
+
+
+def test_unknown_topic_is_refused() -> None:
+    with pytest.raises(ParameterError, match="'gout'"):
+        simulate(SimulationParameters(sensitive_topics=("gout",)))
+
+
+def test_a_world_without_everyday_topics_is_refused() -> None:
+    everything = tuple(topic.name for topic in the_world().topics)
+    with pytest.raises(ParameterError, match=r"at most 42, .* got 46"):
+        simulate(
+            SimulationParameters(
+                sensitive_topics=everything,
+                curious_share=0.002,
+                supporter_share=0.002,
+                afflicted_share=0.002,
+                professional_share=0.002,
+            )
+        )
+
+
+def test_unknown_level_is_refused_and_levels_are_named() -> None:
+    with pytest.raises(ParameterError, match=r"very-easy, easy, default, hard, very-hard, got 'x'"):
+        difficulty_named("x")
+
+
+def test_a_role_with_a_share_has_at_least_one_holder_per_topic() -> None:
+    parameters = SimulationParameters(users=50, supporter_share=0.0, afflicted_share=0.001)
+    assert parameters.role_counts == {
+        "afflicted": 1,
+        "professional": 1,
+        "curious": 2,
+        "supporter": 0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("documents", 0),
+        ("topics", 0),
+        ("vocabulary", 1),
+        ("alpha", 0.0),
+        ("beta", math.nan),
+        ("mean_length", -1.0),
+        ("seed", -1),
+    ],
+)
+def test_lda_parameter_out_of_bounds_is_refused(name: str, value: float) -> None:
+    arguments: dict[str, Any] = {name: value}
+    with pytest.raises(ParameterError, match=name):
+        lda_counts(**arguments)

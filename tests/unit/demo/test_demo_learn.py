@@ -1,0 +1,98 @@
+"""The demo's learn part and the studies' drawings, without a federation."""
+
+import pytest
+
+from sottovoce.corpus.simulate import SimulationParameters, simulate
+from sottovoce.demo import _release_learn as release_learn
+from sottovoce.demo._release_learn import (
+    CONCERNED,
+    NOT,
+    PEERS,
+    LearnDemo,
+    community_words,
+    learn_section,
+    people_as_documents,
+)
+from sottovoce.lab.learn._data import made_up_documents
+from sottovoce.lab.learn._network import Flow, of_kind, size_in_words, total
+from sottovoce.lab.learn.federation import Grid
+from sottovoce.lab.learn.figures import architecture, pipeline
+from sottovoce.report._figures import as_svg
+
+SENT = [
+    *(Flow(name, "coordinator", "summand", "sums", 2, 5000) for name in PEERS),
+    *(Flow("coordinator", name, "model", "theta", 1, 700) for name in PEERS),
+    *(Flow("key holder", name, "key", "a key", 1, 300) for name in PEERS),
+    Flow("coordinator", "key holder", "added", "sum", 1, 5000),
+    Flow("key holder", "coordinator", "sum", "sum", 1, 900),
+]
+
+
+def test_people_are_concerned_who_are_no_bystanders_to_every_sensitive_topic() -> None:
+    community = simulate(SimulationParameters(users=50, weeks=3, background_documents=1))
+    documents = people_as_documents(community)
+    users = list(dict.fromkeys(community.posts["user"].to_pylist()))
+    personas: dict[str, set[str]] = {}
+    for row in community.truth.to_pylist():
+        personas.setdefault(row["user"], set()).add(row["persona"])
+    expected = [NOT if personas[user] == {"bystander"} else CONCERNED for user in users]
+    assert documents.labels == tuple(expected)
+    assert {CONCERNED, NOT} == set(expected)
+    first = [text for user, text in zip(community.posts["user"].to_pylist(),
+             community.posts["text"].to_pylist(), strict=True) if user == users[0]]  # fmt: skip
+    assert documents.texts[0] == " ".join(first)
+    assert 20 < len(community_words(community)) < 200
+
+
+def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    learns = [{"who": "coordinator", "what": "the sum"}]
+    made = LearnDemo(
+        people=100,
+        words=88,
+        trained={"seconds": 3.21, "rounds": 6, "leakage": {"learns": learns, "together": "all"}},
+        evaluated={"accuracy": 0.75, "rows": 40, "counts": [[12, 4, 0], [6, 18, 0]]},
+        labels={CONCERNED: 10, NOT: 15},
+        sent=SENT,
+    )
+    monkeypatch.setattr(release_learn, "run_learn_demo", lambda _: made)
+    section = learn_section(None, command="x")  # type: ignore[arg-type] # not looked at
+    assert section.facts["Right on people kept apart"] == "75.0% of 40"
+    assert section.facts["Who always says the commoner label"] == "60.0%"
+    assert section.facts["Sent by all parties"] == "29.9 kB"
+    assert section.table == (("who", "learns"), ("coordinator", "the sum"), ("together", "all"))
+    assert "20.0 kB of encrypted sums" in section.plots[0].finding
+
+
+def test_drawings_hold_the_bytes_that_were_sent() -> None:
+    drawn = as_svg(architecture(SENT, PEERS).figure)
+    for words in ("↑ 5.0 kB", "↓ 700 B", "↓ 300 B", "ada", "key holder"):
+        assert words in drawn
+    assert drawn.count("↑ 5.0 kB") == len(PEERS)
+    line = pipeline(SENT, 200, 20)
+    assert "nothing leaves ada but 5.0 kB of encrypted sums and 0 B" in line.finding
+    assert "rows of" in as_svg(line.figure)
+
+
+def test_flows_add_up_by_ends_and_kind() -> None:
+    assert total(SENT) == 4 * 6000 + 5900
+    assert total(SENT, "ada") == 5000
+    assert total(SENT, receiver="ada") == 1000
+    assert of_kind(SENT, "key", sender="key holder") == 1200
+    assert [size_in_words(n) for n in (850, 12_340, 4.5e6, 2e9)] == [
+        "850 B",
+        "12.3 kB",
+        "4.5 MB",
+        "2.0 GB",
+    ]
+
+
+def test_a_grid_tries_each_federation_once() -> None:
+    points = Grid(peers=(3, 4), widths=(50, 100)).points()
+    assert points == [(3, 100), (4, 50), (4, 100)]
+
+
+def test_made_up_texts_have_two_labels_and_a_seed() -> None:
+    first, again = made_up_documents(40, 1), made_up_documents(40, 1)
+    assert (first.texts, first.labels) == (again.texts, again.labels)
+    assert set(first.labels or ()) == {"garden", "kitchen"}
+    assert made_up_documents(40, 2).texts != first.texts

@@ -1,0 +1,244 @@
+"""What a desk refuses, what it tells the others, and what it shows of a run."""
+
+import json
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from support.federations import JOURNAL_KEY, ToySum, ToyTraining, bare_roster, in_process
+from support.rehearsal import Outcome, Rehearsal, changed
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._node.dispatcher import Dispatcher, Machines
+from sottovoce.federation._transport.frames import (
+    VERSION,
+    Answer,
+    BadFrameError,
+    Frame,
+    Header,
+    MessageRefusedError,
+    Proposal,
+    RunAbortedError,
+    WrongVersionError,
+    packed,
+    unpacked,
+)
+from sottovoce.learn._training_terms import COORDINATOR
+from sottovoce.learn._wire.machine import Party
+from sottovoce.learn._wire.message import Message
+
+PEERS = ("ann", "bob", "cy")
+SUM = ToySum(PEERS)
+
+
+def rehearsed(machines: Machines, toy: Any = SUM) -> tuple[Rehearsal, Outcome]:  # noqa: ANN401 - either toy
+    rehearsal = Rehearsal(toy.names, machines)
+    return rehearsal, rehearsal.run(COORDINATOR, toy.terms())
+
+
+def desk(name: str = "ann", machines: Machines | None = None) -> Dispatcher:
+    journal = Journal(None, JOURNAL_KEY)
+    machines = machines or Machines(SUM.made, SUM.result)
+    return Dispatcher(name, bare_roster(SUM.names), journal, machines, now=0.0)
+
+
+def proposal(sender: str = COORDINATOR, **changes: Any) -> Frame:  # noqa: ANN401 - of a proposal
+    given = {"terms": SUM.terms(), "participants": list(SUM.names)} | changes
+    proposed = Proposal(**given)
+    return Frame.of("propose", proposed.session, sender, "ann", 1, packed(proposed))
+
+
+def test_a_party_that_declines_ends_the_run_with_its_sentence() -> None:
+    def policy(terms: bytes, proposer: str) -> str | None:
+        del terms
+        return f"not with {proposer}."
+
+    ann = desk(machines=Machines(SUM.made, SUM.result, policy=policy))
+    answer = ann.reception.take(proposal(), 0.0)
+    assert answer == Answer(VERSION, "refused", "RunRefusedError", "not with coordinator.")
+    _, outcome = rehearsed(Machines(SUM.made, SUM.result, policy=policy))
+    assert outcome.ends[COORDINATOR] == "RunRefusedError"
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"participants": ["ann", "nobody", COORDINATOR]}, "on the roster"),
+        ({"participants": ["bob", COORDINATOR]}, "ann must be among"),
+        ({"participants": ["ann", "ann", COORDINATOR]}, "each only once"),
+    ],
+)
+def test_a_proposal_of_impossible_participants_is_refused(
+    changes: dict[str, Any], sentence: str
+) -> None:
+    answer = desk().reception.take(proposal(**changes), 0.0)
+    assert answer.outcome == "refused"
+    assert sentence in answer.sentence
+
+
+def test_a_proposal_under_another_runs_name_is_refused() -> None:
+    frame = proposal()
+    forged = Frame.of("propose", bytes(16), COORDINATOR, "ann", 1, frame.body)
+    assert "named by its terms" in desk().reception.take(forged, 0.0).sentence
+
+
+def test_the_same_terms_are_never_run_twice() -> None:
+    coordinator, terms = desk(COORDINATOR), SUM.terms()
+    coordinator.propose(terms, SUM.names, 0.0)
+    with pytest.raises(ParameterError, match="made before"):
+        coordinator.propose(terms, SUM.names, 0.0)
+    with pytest.raises(ParameterError, match="only the coordinator"):
+        desk("ann").propose(terms, SUM.names, 0.0)
+
+
+def test_frames_out_of_order_are_put_off_and_repeated_ones_not_read() -> None:
+    ann, first = desk(), proposal()
+    session = first.header.session
+    third = Frame.of("message", session, COORDINATOR, "ann", 3, b"any")
+    assert ann.reception.admit(third.header) == Answer(VERSION, "later")
+    assert ann.reception.take(first, 0.0).outcome == "taken"
+    assert ann.reception.admit(first.header) == Answer(VERSION, "taken")
+    assert ann.reception.admit(third.header) == Answer(VERSION, "later")
+    second = Frame.of("message", session, COORDINATOR, "ann", 2, b"any")
+    assert ann.reception.admit(second.header) is None
+    stranger = Frame.of("message", session, "ann", "ann", 1, b"any")
+    answer = ann.reception.admit(stranger.header)
+    assert answer is not None
+    assert answer.error == "StrangerError"
+
+
+def test_a_sender_that_runs_ahead_is_put_off() -> None:
+    ann, first = desk(), proposal()
+    ann.reception.take(first, 0.0)
+    for at in range(2, 100):
+        frame = Frame.of("message", first.header.session, COORDINATOR, "ann", at, b"any")
+        answer = ann.reception.take(frame, 0.0)
+        if answer.outcome == "later":
+            break
+    assert at - 2 == ann.books.settings.most_held
+
+
+def test_headers_of_another_version_or_shape_are_refused_by_name() -> None:
+    header = proposal().header
+    plain = msgspec.structs.asdict(header)
+    with pytest.raises(WrongVersionError, match="version 1, got version 2"):
+        unpacked(msgspec.msgpack.encode(plain | {"version": 2}), Header)
+    for damage in ({"size": -1}, {"sequence": 0}, {"session": b"short"}, {"kind": "other"}):
+        with pytest.raises(BadFrameError):
+            unpacked(msgspec.msgpack.encode(plain | damage), Header)
+    with pytest.raises(BadFrameError):
+        unpacked(b"\xc1 nothing", Header)
+
+
+class WrongSize:
+    """A peer that adds a vector of another length than agreed."""
+
+    def __init__(self, inner: Party) -> None:
+        self.inner, self.name = inner, inner.name
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the true one has
+        return getattr(self.inner, name)
+
+    def receive(self, message: Message) -> list[Message]:
+        said = self.inner.receive(message)
+        return [self._changed(each) for each in said]
+
+    def _changed(self, message: Message) -> Message:
+        if message.kind != "masked":
+            return message
+        payload = {"vector": np.zeros(99, np.uint64)}
+        head = (message.session, message.sender, message.receiver, message.step, message.kind)
+        return Message(*head, payload)
+
+
+def test_wrong_dimensions_are_told_to_whoever_sent_them_and_end_the_run_by_name() -> None:
+    def made(terms: bytes, name: str) -> Any:  # noqa: ANN401 - a party or one that misbehaves
+        party = SUM.made(terms, name)
+        return WrongSize(party) if name == "bob" else party
+
+    rehearsal, outcome = rehearsed(Machines(made, SUM.result))
+    assert set(outcome.ends.values()) == {"MessageRefusedError"}
+    bob = rehearsal.desks["bob"]
+    assert bob is not None
+    (run,) = bob.books.runs.values()
+    assert run.ended["by"] == "bob"
+    assert "must have 4 values" in run.ended["sentence"]
+    assert outcome.lasted_s < 5
+
+
+def test_an_error_of_a_partys_own_data_is_named_to_others_without_its_sentence() -> None:
+    def made(terms: bytes, name: str) -> Party:
+        if name == "cy":
+            raise InputError("cy's file secret.csv has one class only.")
+        return SUM.made(terms, name)
+
+    rehearsal, outcome = rehearsed(Machines(made, SUM.result))
+    assert set(outcome.ends.values()) == {"InputError"}
+    told = {name: d.status(0)["runs"][0]["ended"] for name, d in rehearsal.desks.items() if d}
+    assert "one class only" in told["cy"]["sentence"]
+    assert all("secret" not in told[name]["sentence"] for name in ("ann", "bob", COORDINATOR))
+    assert told["ann"]["by"] == "cy"
+
+
+def test_a_failure_that_nobody_planned_ends_the_run_by_name_and_says_nothing() -> None:
+    def made(terms: bytes, name: str) -> Party:
+        if name == "bob":
+            raise KeyError("somebody's text")
+        return SUM.made(terms, name)
+
+    rehearsal, outcome = rehearsed(Machines(made, SUM.result))
+    assert set(outcome.ends.values()) == {"DefectError"}
+    assert "somebody" not in str(rehearsal.events)
+
+
+def test_a_run_can_be_ended_by_hand_and_says_so_everywhere() -> None:
+    coordinator = desk(COORDINATOR)
+    session = coordinator.propose(SUM.terms(), SUM.names, 0.0)
+    assert coordinator.error(session) is None
+    coordinator.abort(session, MessageRefusedError("enough."), 1.0)
+    with pytest.raises(RunAbortedError, match="enough") as caught:
+        coordinator.result(session)
+    assert (caught.value.by, caught.value.error) == (COORDINATOR, "MessageRefusedError")
+    frame = coordinator.courier.due("ann", 2.0)
+    assert frame is not None
+    assert frame.header.kind == "abort"
+    with pytest.raises(ParameterError, match="no run"):
+        coordinator.result(bytes(16))
+
+
+def test_status_and_transcript_say_everything_but_values() -> None:
+    toy = ToyTraining(PEERS)
+    rehearsal, outcome = rehearsed(Machines(toy.made, toy.result), toy)
+    assert set(outcome.ends.values()) == {in_process(toy)}
+    ann = rehearsal.desks["ann"]
+    assert ann is not None
+    (run,) = ann.status(rehearsal.now)["runs"]
+    assert run["status"] == "finished"
+    assert run["rounds"] == 11
+    rows = ann.transcript(bytes.fromhex(run["session"]))
+    assert run["bytes_sent"] == sum(row["bytes"] for row in rows if row["sender"] == "ann") > 0
+    assert run["bytes_received"] == sum(r["bytes"] for r in rows if r["receiver"] == "ann") > 0
+    masked = [row for row in rows if row.get("kind") == "masked"]
+    assert masked[0]["fields"] == {"vector": "uint64 12"}
+    assert {(row["sender"], row["receiver"]) for row in rows} == {
+        ("ann", COORDINATOR),
+        (COORDINATOR, "ann"),
+    }
+    json.dumps(rows)
+
+
+def test_a_waiting_party_says_whom_it_waits_for() -> None:
+    rehearsal = Rehearsal(SUM.names, Machines(SUM.made, SUM.result), settings=changed())
+    coordinator = rehearsal.desks[COORDINATOR]
+    assert coordinator is not None
+    coordinator.propose(SUM.terms(), SUM.names, 0.0)
+    work = coordinator.workbench.next_work()
+    assert work is not None
+    coordinator.workbench.compute(work)
+    coordinator.workbench.done(work, 0.0)
+    (run,) = coordinator.status(100.0)["runs"]
+    assert run["waiting_for"] == ["ann", "bob", "cy"]
+    assert run["unsent_to"] == ["ann", "bob", "cy"]
+    assert run["doing"] == "idle"

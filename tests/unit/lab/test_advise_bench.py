@@ -1,0 +1,104 @@
+"""The bench of the advisor asks a real page, and believes it only when it agrees."""
+
+import time
+
+import pytest
+
+from sottovoce.advisor._community import Community
+from sottovoce.advisor._person import Person
+from sottovoce.errors import CheckFailedError
+from sottovoce.lab.bench import _advise_page as advise_page
+from sottovoce.lab.bench import advise, rank_server
+from sottovoce.lab.bench import advise as advise_windows
+from sottovoce.lab.bench._advise_page import BrowserSession, csv_of
+from sottovoce.lab.bench.advise import asked_at_once, bench_advise, long_history, p95_ms
+from sottovoce.lab.bench.rank_server import Survival
+
+pytest.importorskip("fastapi")
+
+
+def test_the_page_and_the_engine_are_timed_and_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sottovoce.lab.bench.rank_server.rows", list)
+    rows = bench_advise(300, questions=3)
+    assert [row["unit"] for row in rows] == ["ms"] * 7
+    assert [row["theirs"] for row in rows][:6] == [100.0] * 3 + [50.0] * 2 + [200.0]
+    assert all(row["ours"] > 0 and row["ratio"] for row in rows)
+    assert sum("page" in row["case"] for row in rows) == 4
+
+
+def test_a_page_that_tells_another_place_is_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    person = Person(Community.demo(), long_history(Community.demo(), 50))
+
+    class Wrong(BrowserSession):
+        def __init__(self) -> None:
+            """Reach nothing."""
+
+        def what_if(self, *_asked: object) -> dict[str, dict[str, int]]:
+            return {"after": {"low": 0, "high": 0}}
+
+    with pytest.raises(CheckFailedError, match="do not give the same place"):
+        advise._check_same(person, Wrong(), person.community.topics[0], [1], [1, 2])
+
+
+class Silent(BrowserSession):
+    """A page that is never reached."""
+
+    def __init__(self) -> None:
+        """Reach nothing."""
+
+    def another_window(self) -> BrowserSession:
+        return Silent()
+
+    def close(self) -> None:
+        """Nothing to hang up."""
+
+
+def test_a_question_that_waits_for_another_counts_from_when_it_was_due(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(advise_windows, "_PAUSE_S", 0.01)
+    taken = asked_at_once(Silent(), lambda *_: time.sleep(0.1), windows=2, questions=3)
+    # Due every 0.01 s and answered every 0.1 s: the third was due 0.28 s before its answer.
+    assert len(taken) == 6
+    assert max(taken) > 0.25
+
+
+def test_a_window_without_an_answer_is_told() -> None:
+    def refused(_window: BrowserSession, _number: int) -> None:
+        raise ConnectionError
+
+    with pytest.raises(ConnectionError):
+        asked_at_once(Silent(), refused, windows=2, questions=1)
+
+
+def test_percentiles_are_of_the_questions_after_the_warm_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+    clock = iter(number / 1000 for number in range(1000))
+    monkeypatch.setattr("sottovoce.lab.bench.advise.time.perf_counter", lambda: next(clock))
+    assert p95_ms(asked.append, 20) == pytest.approx(1)
+    assert asked == list(range(25))
+
+
+def test_a_history_is_the_same_each_time() -> None:
+    first, again = (long_history(Community.demo(), 40) for _ in range(2))
+    assert first == again
+    assert csv_of(first).count(b"herself") == 40
+
+
+def test_an_advisor_that_does_not_start_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("none")
+    with (
+        pytest.raises(CheckFailedError, match="did not start"),
+        advise_page.advisor_process(folder, "--no-such-option"),
+    ):
+        pytest.fail("it started")
+
+
+def test_what_survived_stands_beside_what_was_acknowledged() -> None:
+    row = rank_server._kept_row(Survival(300, 3, 297, 20))
+    assert (row["ours"], row["theirs"], row["ratio"]) == (297, 300, 0.99)
+    assert rank_server._kept_row(Survival(300, 0, 300, 20))["ratio"] == 1

@@ -1,0 +1,44 @@
+"""The study of the rank server on a handful of people."""
+
+from fractions import Fraction
+
+from sottovoce.lab.advisor.rank import RankStudySettings, run
+
+SMALL = RankStudySettings(
+    people=(200, 400),
+    epsilons=(Fraction(1), Fraction(2)),
+    repetitions=3,
+    fit_repetitions=1,
+    attacked=20,
+    trials=1 << 12,
+)
+
+
+def test_every_part_has_its_rows_and_each_row_says_what_came_out() -> None:
+    result = run(SMALL)
+    parts = [row["part"] for row in result.rows]
+    assert {part: parts.count(part) for part in parts} == {
+        "noise": 4,
+        "shares": 5,
+        "fitted edges, shares": 8,
+        "fitted edges, noise": 8,
+        "attack": 5,
+        "audit": 4,
+    }
+    assert all(row["outcome"] for row in result.rows)
+    assert len({tuple(row) for row in result.rows}) == 1
+    assert "predicted" in result.plots[0].finding
+    assert result.table()[0]["part"] == "noise"
+
+
+def test_the_whole_protocol_opens_everybody_s_reports() -> None:
+    row = next(row for row in run(SMALL).rows if row["case"] == "whole protocol")
+    assert row["people"] == 400
+    assert row["error_points"] < 5  # type: ignore[operator] # a number
+
+
+def test_fitted_edges_have_a_row_for_each_round_and_a_place_in_the_finding() -> None:
+    result = run(SMALL)
+    fits = [row["fits"] for row in result.rows if row["part"] == "fitted edges, shares"]
+    assert fits == [0, 1, 2, 3] * 2
+    assert "after 3 fits" in result.plots[0].finding

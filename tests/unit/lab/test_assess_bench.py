@@ -1,0 +1,53 @@
+"""The bench of an assessment compares only what ranks alike."""
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import CheckFailedError
+from sottovoce.lab.bench import assess
+from sottovoce.lab.bench import assess as assess_peer
+from sottovoce.lab.bench.assess import Material, bench_assess, check_pandas_ranks, ours, prepare
+
+KEYS = {"bench", "case", "unit", "ours", "peer", "theirs", "ratio"}
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
+    pytest.importorskip("tomotopy")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assess, "ITERATIONS", 20)
+        return prepare(tmp_path_factory.mktemp("bench"), 600, 8)
+
+
+def test_every_case_has_a_row(material: Material, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("gensim")
+    monkeypatch.setattr(assess, "prepare", lambda *_arguments: material)
+    rows = bench_assess(600, users=1000, peer_posts=100, topics=8, seconds=0.0)
+    assert all(set(row) == KEYS for row in rows)
+    assert [row["case"].partition(",")[0] for row in rows][-2:] == ["ent", "diff-priv"]
+    assert all(row["ratio"] and row["ratio"] > 0 for row in rows)
+    assert "of our top 10% in the peer's" in rows[0]["case"]
+
+
+def test_a_missing_peer_is_said(material: Material, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assess, "prepare", lambda *_arguments: material)
+    monkeypatch.setattr(assess_peer, "installed", lambda: False)
+    rows = bench_assess(600, users=1000, topics=8, seconds=0.0)
+    assert [row["theirs"] for row in rows if row["peer"].startswith("gensim")] == [None, None]
+
+
+def test_pandas_ranks_everybody_as_we_do_given_our_strengths(material: Material) -> None:
+    pytest.importorskip("pandas")
+    check_pandas_ranks(material, ours(material))
+
+
+def test_other_ranks_are_not_compared(material: Material, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pandas")
+    right = assess_peer._ranks
+    monkeypatch.setattr(
+        assess_peer,
+        "_ranks",
+        lambda posts, strengths, catalogue: right(posts, np.roll(strengths, 1, 0), catalogue),
+    )
+    with pytest.raises(CheckFailedError, match="pandas ranks other users"):
+        check_pandas_ranks(material, ours(material))

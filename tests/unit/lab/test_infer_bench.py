@@ -1,0 +1,63 @@
+"""The bench of topics of posts compares like with like."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sottovoce.lab.bench import infer
+from sottovoce.lab.bench import infer as infer_data
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
+    monkeypatch.setattr(infer_data, "TOPICS", 12)
+    monkeypatch.setattr(infer_data, "ITERATIONS", 20)
+    monkeypatch.setattr(infer, "TURNS_S", 0.1)
+    monkeypatch.setattr(infer, "ITERATIONS", (2, 20))
+    monkeypatch.setattr(infer, "GIBBS_ITERATIONS", (10,))
+
+
+@pytest.mark.usefixtures("small")
+def test_every_peer_has_a_row_for_speed_and_one_for_likelihood() -> None:
+    rows = infer.bench_infer(60)
+    speeds = [row for row in rows if row["unit"] == "posts/s"]
+    nats = [row for row in rows if row["unit"] == "nats/word"]
+    assert {row["peer"] for row in nats} <= {row["peer"] for row in speeds}
+    assert len(nats) == 3
+    for row in rows:
+        assert row["ratio"] is None or row["ratio"] > 0
+    for row in nats:
+        assert row["theirs"] is None or 3 < row["theirs"] < 12
+
+
+@pytest.mark.usefixtures("small")
+def test_the_scored_half_is_not_observed_and_a_better_theta_costs_fewer_nats() -> None:
+    held = infer_data.held_out_posts(80)
+    observed, scored = held.observed.sum(axis=1), held.scored.sum(axis=1)
+    assert ((scored == observed) | (scored == observed + 1)).all()
+    theta = held.model.infer(held.observed)
+    prior = np.tile(held.model.alpha / held.model.alpha.sum(), (80, 1))
+    assert held.nats(theta) < held.nats(prior) < held.nats(theta[::-1])
+
+
+def test_a_missing_peer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    held = infer_data.HeldOut.__new__(infer_data.HeldOut)
+    assert set(infer._peers(held).values()) == {None}
+    assert infer._best(held, None) is None
+
+
+def test_of_equally_good_settings_the_fastest_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Held:
+        def nats(self, theta: float) -> float:
+            return theta
+
+    times = {"slow": 3.0, "fast": 1.0, "bad": 0.1}
+    nats = {"slow": 7.0, "fast": 7.0005, "bad": 7.5}
+    monkeypatch.setattr(infer, "best_time", lambda work, _repeats: (times[work()], nats[work()]))
+    tried = {name: (lambda name=name: name) for name in times}
+    best = infer._best(Held(), tried)  # type: ignore[arg-type] # stands in
+    assert best is not None
+    assert best.settings == "fast"

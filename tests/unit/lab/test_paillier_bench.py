@@ -1,0 +1,91 @@
+"""Paillier's bench compares equal values, and says what is missing."""
+
+import json
+import os
+from collections.abc import Callable
+from importlib.util import find_spec
+
+import pytest
+
+from sottovoce._compiled import available_cores
+from sottovoce.errors import CheckFailedError
+from sottovoce.lab.bench import _schemes as schemes
+from sottovoce.lab.bench import paillier
+from sottovoce.lab.bench._schemes import PEERS, Encrypted, Ours
+
+OPERATIONS = ["encrypt", "add", "multiply by a scalar", "decrypt"]
+
+
+QUICK = {"key_bits": (2048,), "seconds": 0.0}
+
+
+@pytest.fixture
+def quick_peers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without sf-heu, which takes long to make keys."""
+    monkeypatch.setattr(
+        schemes, "find_spec", lambda name: None if name == "heu" else find_spec(name)
+    )
+    monkeypatch.setattr(paillier.bench_paillier, "__kwdefaults__", QUICK)
+
+
+@pytest.mark.long
+def test_all_peers_compute_the_same() -> None:
+    rows = paillier.bench_paillier(64, key_bits=(2048,), seconds=0)
+    assert {row["peer"] for row in rows if row["theirs"]} >= set(PEERS)
+
+
+def test_every_operation_is_compared_with_every_peer(quick_peers: None) -> None:
+    rows = paillier.bench_paillier(64)
+    found = {(row["case"], row["peer"]) for row in rows if row["unit"] == "values/s"}
+    assert found >= {(f"2048 bits, {name}", peer) for name in OPERATIONS for peer in PEERS}
+    assert all(row["ratio"] is None or row["ratio"] > 0 for row in rows)
+    per_ciphertext = {row["case"] for row in rows if row["unit"] == "ciphertexts/s"}
+    assert per_ciphertext == {f"2048 bits, {name}" for name in OPERATIONS}
+    assert any("new key, tables and 64 values" in row["case"] for row in rows)
+    assert any("2 cores" in row["case"] for row in rows) == (available_cores() > 1)
+
+
+def test_a_missing_peer_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schemes, "find_spec", lambda _name: None)
+    rows = paillier.bench_paillier(64, key_bits=(2048,), seconds=0)
+    assert {row["theirs"] for row in rows if row["peer"] in PEERS} == {None}
+
+
+def test_a_scheme_that_computes_something_else_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def wrong(self: Ours, encrypted: Encrypted) -> Encrypted:
+        return encrypted * (schemes.SCALAR - 1)
+
+    monkeypatch.setattr(Ours, "times", wrong)
+    monkeypatch.setattr(schemes, "find_spec", lambda _name: None)
+    with pytest.raises(CheckFailedError, match="ours computes other values"):
+        paillier.bench_paillier(64, key_bits=(2048,), seconds=0)
+
+
+def test_the_command_prints_nothing_but_rows(
+    run: Callable[..., tuple[int, str, str]], quick_peers: None
+) -> None:
+    code, out, _ = run("bench", "paillier", "--size", 64, "--json")
+    assert code == 0
+    assert {row["bench"] for row in json.loads(out)} == {"paillier"}
+
+
+def test_what_a_peer_prints_goes_to_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
+    with paillier.output_to_errors():
+        os.write(1, b"from C++")
+    os.write(1, b"rows")
+    shown = capfd.readouterr()
+    assert (shown.out, shown.err) == ("rows", "from C++")
+
+
+def test_one_core_is_one_core() -> None:
+    before = os.sched_getaffinity(0)
+    with paillier.one_core():
+        assert available_cores() == 1
+    assert os.sched_getaffinity(0) == before
+
+
+def test_values_are_the_same_for_all() -> None:
+    first = paillier._numbers(10)
+    assert (paillier._numbers(20)[:10] == first).all()

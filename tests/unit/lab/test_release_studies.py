@@ -1,0 +1,251 @@
+"""The release studies, small: what they report, and that what they report is so."""
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.lab._data import CountedCorpus
+from sottovoce.lab.release import _cases as cases
+from sottovoce.lab.release import figure_1, figure_2, table_1
+from sottovoce.lab.release import synthetic as release_synthetic
+from sottovoce.lab.release._cases import STRONG, WEAK, Level, ReleaseRecipe, release
+from sottovoce.release._counts import Counts, Floats
+from sottovoce.release.compression import Embedding
+from sottovoce.report._result import StudyResult
+
+WORDS = 40
+VOCABULARY = tuple(f"w{i}" for i in range(WORDS))
+
+
+def geometric(seed: int = 0) -> Callable[[Counts, Fraction], Counts]:
+    """Two-sided geometric noise for tests only: numpy's generator is no privacy noise."""
+    generator = np.random.default_rng(seed)
+
+    def noise(counts: Counts, rate: Fraction) -> Counts:
+        stop = -np.expm1(-float(rate))
+        drawn = [generator.geometric(stop, counts.shape) for _ in range(2)]
+        return sparse.csr_array(counts.toarray() + drawn[0] - drawn[1])
+
+    return noise
+
+
+def laplace(counts: Counts, rate: Fraction) -> Floats:
+    generator = np.random.default_rng(0)
+    return counts.toarray() + generator.laplace(scale=1 / float(rate), size=counts.shape)
+
+
+def synthetic(seed: int) -> Counts:
+    """Documents of one of four topics, ten words each."""
+    generator = np.random.default_rng(seed)
+    topic = np.arange(60) % 4
+    means = np.where(np.arange(WORDS)[None, :] // 10 == topic[:, None], 2.0, 0.05)
+    return sparse.csr_array(generator.poisson(means))
+
+
+def corpus() -> CountedCorpus:
+    return CountedCorpus(synthetic(0), VOCABULARY, tuple(f"t{i % 4}" for i in range(60)))
+
+
+def recipe(columns: int = 8) -> ReleaseRecipe:
+    vectors = np.repeat(np.eye(4, dtype=np.float32), 10, axis=0)
+    return ReleaseRecipe(geometric(), columns, VOCABULARY, Embedding(VOCABULARY, vectors))
+
+
+def assert_sound(result: StudyResult) -> None:
+    """Rows are JSON, share their keys, and show the true epsilon wherever there is one."""
+    json.dumps(result.rows, allow_nan=False)
+    assert len({frozenset(row) for row in result.rows}) == 1
+    assert all(row["true_epsilon"] is not None for row in result.rows if row["rate"] is not None)
+    assert {*result.shown, *result.wide} <= set(result.rows[0])
+    for plot in result.plots:
+        assert plot.svg.startswith("<svg")
+
+
+@pytest.fixture
+def topics() -> None:
+    pytest.importorskip("tomotopy", reason="tomotopy is missing: pip install sottovoce[topics]")
+
+
+def test_synthetic_shows_the_paper_s_cells_in_both_accountings(topics: None) -> None:
+    settings = release_synthetic.SyntheticReleaseSettings(
+        recipe(), synthetic, topics=4, seeds=2, iterations=10, grid=[Level(Fraction(5), 1)]
+    )
+    result = release_synthetic.run(settings)
+    assert_sound(result)
+    printed = [row for row in result.rows if row["paper_jaccard"] is not None]
+    assert len(printed) == 10
+    for row in printed:
+        weaker = WORDS / 8 if row["accounting"] == "paper" else 1
+        assert row["true_epsilon"] == pytest.approx(weaker * float(str(row["stated_epsilon"])))
+    assert any("tenth" in note for note in result.notes)
+
+
+def test_noise_costs_topics(topics: None) -> None:
+    """Almost no noise keeps the topics; strong noise leaves little more than chance."""
+    grid = [Level(Fraction(50), 1), Level(Fraction(1, 50), 1)]
+    settings = release_synthetic.SyntheticReleaseSettings(
+        recipe(), synthetic, topics=4, seeds=2, iterations=30, grid=grid
+    )
+    rows = release_synthetic.run(settings).rows
+    jaccard = {row["rate"]: row["jaccard"] for row in rows if row["method"] == "none"}
+    assert float(str(jaccard[50.0])) > 0.5 > float(str(jaccard[0.02]))
+
+
+def test_figure_2_runs_every_method_at_equal_true_epsilon(topics: None) -> None:
+    settings = figure_2.ReleaseFigure2Settings(
+        recipe(), corpus(), topics=4, levels=[WEAK], seeds=2, iterations=5, dimensions=4
+    )
+    result = figure_2.run(settings)
+    assert_sound(result)
+    for accounting in ("tight", "paper"):
+        rows = [row for row in result.rows if row["accounting"] == accounting]
+        assert len({row["method"] for row in rows}) == 5
+        assert len({row["true_epsilon"] for row in rows}) == 1
+    assert result.rows[0]["paper_exclusivity"] == 0.2642
+    assert result.rows[0]["accuracy"] == 1
+    (noiseless,) = [
+        row for row in result.rows if (row["method"], row["accounting"]) == ("none", "paper")
+    ]
+    assert noiseless["jaccard"] == result.rows[0]["jaccard"]
+
+
+def test_table_1_shows_the_shared_words_of_a_pair(topics: None) -> None:
+    settings = table_1.ReleaseTable1Settings(
+        recipe(columns=4), corpus(), topics=4, pair=2, iterations=10, documents=40
+    )
+    result = table_1.run(settings)
+    assert_sound(result)
+    assert len(result.rows) == 20
+    for row in result.rows:
+        ours, theirs = row["private_words"], row["true_words"]
+        assert isinstance(ours, list)
+        assert isinstance(theirs, list)
+        shared = set(ours) & set(theirs)
+        assert set(row["shared_words"]) == shared  # type: ignore[arg-type]  # a list of words
+        assert row["jaccard"] == pytest.approx(len(shared) / len(set(ours) | set(theirs)))
+    # One clause for each level and accounting: levels of equal epsilon but another N stay apart.
+    assert result.plots[0].finding.count("without compression") == 4
+    printed = {row["paper_jaccard"] for row in result.rows}
+    assert printed == {None, 0.6, 0.2121, 0.0256, 0.0811}
+
+
+STUDIES: dict[str, tuple[ModuleType, Callable[[], Any]]] = {
+    "synthetic": (
+        release_synthetic,
+        lambda: release_synthetic.SyntheticReleaseSettings(
+            recipe(), synthetic, topics=4, seeds=2, grid=[WEAK]
+        ),
+    ),
+    "figure 2": (
+        figure_2,
+        lambda: figure_2.ReleaseFigure2Settings(
+            recipe(), corpus(), topics=4, levels=[WEAK], seeds=2, dimensions=2
+        ),
+    ),
+    "table 1": (
+        table_1,
+        lambda: table_1.ReleaseTable1Settings(recipe(), corpus(), topics=4, pair=1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_private_model_shares_its_seed_with_a_reference(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A common seed would make models of nearly the same text agree by that alone."""
+    study, settings = STUDIES[name]
+    seeds: list[int] = []
+
+    def untrained(counts: Counts, topics: int, seed: int, **options: int) -> Floats:
+        seeds.append(seed)
+        return np.random.default_rng(len(seeds)).random((topics, counts.shape[1]))
+
+    monkeypatch.setattr(cases, "fit_topics", untrained)
+    study.run(settings())
+    references = seeds[: 1 if name == "table 1" else 2]
+    assert len(seeds) > 4
+    assert not set(references) & set(seeds[len(references) :])
+
+
+def test_figure_1_measures_density_and_foreign_words() -> None:
+    settings = figure_1.ReleaseFigure1Settings(
+        recipe(), laplace, corpus(), documents=30, words_shown=12, length_cap=10
+    )
+    result = figure_1.run(settings)
+    assert_sound(result)
+    panels = {row["panel"]: row for row in result.rows}
+    assert "".join(str(panel) for panel in panels) == "abcdef"
+    assert panels["a"]["foreign_words_mean"] == 0
+    assert panels["a"]["length_ratio"] == 1
+    assert all(panels[panel]["true_epsilon"] == 2 for panel in "bcdef")
+    assert panels["b"]["rate"] == 2 / 20
+    assert panels["e"]["rate"] == 1
+
+    def length(panel: str) -> float:
+        return float(str(panels[panel]["length_ratio"]))
+
+    assert length("c") > length("e") > 1
+    assert length("b") > length("d") > 1
+
+
+def test_a_release_spends_exactly_the_rate_it_is_given() -> None:
+    """The frequencies' rate and the columns' rate sum to the whole."""
+    for method in ("none", "random", "frequency", "embedding-cluster", "embedding-disperse"):
+        rates: list[Fraction] = []
+
+        def recording(counts: Counts, rate: Fraction, spent: list[Fraction] = rates) -> Counts:
+            spent.append(rate)
+            return counts
+
+        base = recipe()
+        spending = ReleaseRecipe(recording, base.columns, base.vocabulary, base.embedding)
+        counts = corpus().counts
+        kept = release(spending, method, counts, Fraction(1, 3), 0)
+        assert sum(set(rates)) == Fraction(1, 3)
+        assert kept.sum() == counts.sum()
+
+
+def test_a_local_prior_pays_per_document() -> None:
+    calls: list[tuple[int, ...]] = []
+
+    def recording(counts: Counts, rate: Fraction) -> Counts:
+        calls.append(counts.shape)
+        return counts
+
+    release(ReleaseRecipe(recording, 8, prior="local"), "random", corpus().counts, Fraction(1), 0)
+    assert calls == [(60, WORDS), (60, 8)]
+    calls.clear()
+    release(ReleaseRecipe(recording, 8, prior="central"), "random", corpus().counts, Fraction(1), 0)
+    assert calls == [(1, WORDS), (60, 8)]
+
+
+def test_without_an_embedding_its_methods_are_left_out(topics: None) -> None:
+    settings = figure_2.ReleaseFigure2Settings(
+        ReleaseRecipe(geometric(), 8), corpus(), topics=2, levels=[STRONG], seeds=1, iterations=2,
+        dimensions=2,
+    )  # fmt: skip  # one call reads best
+    methods = {row["method"] for row in figure_2.run(settings).rows}
+    assert methods == {"true text", "none", "random", "frequency"}
+
+
+@pytest.mark.parametrize(
+    "bad", [{"prior": "public"}, {"prior_share": Fraction(0)}, {"prior_share": Fraction(1)}]
+)
+def test_a_recipe_that_cannot_be_paid_is_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match="prior"):
+        ReleaseRecipe(geometric(), 8, **bad)
+
+
+def test_parts_that_do_not_match_are_refused() -> None:
+    with pytest.raises(CorpusError, match="as many labels and words"):
+        CountedCorpus(synthetic(0), VOCABULARY, ("a",))
+    with pytest.raises(ParameterError, match="pair must be 1 to 4"):
+        table_1.ReleaseTable1Settings(recipe(), corpus(), topics=4, pair=5)

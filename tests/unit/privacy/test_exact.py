@@ -1,0 +1,77 @@
+"""Parameters are kept exactly, and leave only rounded up."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import ParameterError
+from sottovoce.privacy._exact import Exact, exact, float_up, positive, positive_integer, text_up
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (2, Fraction(2)),
+        ("0.1", Fraction(1, 10)),
+        ("1/3", Fraction(1, 3)),
+        ("5e-2", Fraction(1, 20)),
+        (Decimal("0.7"), Fraction(7, 10)),
+        (Fraction(2, 7), Fraction(2, 7)),
+        (0.5, Fraction(1, 2)),
+        (0.1, Fraction(3602879701896397, 36028797018963968)),
+    ],
+)
+def test_a_number_is_kept_exactly(given: Exact, kept: Fraction) -> None:
+    assert exact(given, "epsilon") == kept
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    assert exact(np.int64(3), "n") == 3  # type: ignore[arg-type]  # at run time
+    assert exact(np.float32(0.25), "n") == Fraction(1, 4)  # type: ignore[arg-type]  # at run time
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *["", "x", "1/0", "1/x", "nan", "inf", "1e999999999", "1e-999999999", "1" * 100],
+        *[float("nan"), float("inf"), Decimal("NaN"), True],
+    ],
+)
+def test_what_is_no_usable_number_is_refused(given: Exact) -> None:
+    with pytest.raises(ParameterError, match="epsilon must"):
+        exact(given, "epsilon")
+
+
+@pytest.mark.parametrize("given", [None, [1], object()])
+def test_what_is_no_number_at_all_is_refused_without_echo(given: object) -> None:
+    with pytest.raises(ParameterError, match="got something else"):
+        exact(given, "epsilon")  # type: ignore[arg-type]  # the point of the test
+
+
+@pytest.mark.parametrize("given", [0, -1, "0", "-1/2", -0.5])
+def test_positive_refuses_zero_and_less(given: Exact) -> None:
+    with pytest.raises(ParameterError, match="epsilon must be > 0"):
+        positive(given, "epsilon")
+
+
+def test_a_whole_number_is_wanted_where_words_are_counted() -> None:
+    assert positive_integer("3", "n") == 3
+    with pytest.raises(ParameterError, match=r"n must be a whole number, got 1\.5"):
+        positive_integer(1.5, "n")
+
+
+def test_a_float_is_never_below_the_exact_value() -> None:
+    third = Fraction(1, 3)
+    assert Fraction(float_up(third)) > third > Fraction(float(third))
+    assert float_up(Fraction(1, 2)) == 0.5
+    assert float_up(Fraction(10**400)) == float("inf")
+
+
+def test_text_is_exact_or_rounded_up() -> None:
+    assert text_up(Fraction(1, 3)) == "0.333334"
+    assert text_up(Fraction(1, 20)) == "0.05"
+    assert text_up(Fraction(68)) == "68"
+    assert text_up(Fraction(0.1)) == "0.100001"
+    assert text_up(Fraction(1200)) == "1200"
