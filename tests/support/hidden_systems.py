@@ -6,8 +6,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from sottovoce._arrays import Floats
 from sottovoce.lab._data import DataAbsentError, data_file
-from sottovoce.learn._examples import Floats
 from sottovoce.learn._paillier import keys
 from sottovoce.learn._paillier.keys import PrivateKey
 from sottovoce.learn._solve.system import IntegerSystem, PublicBounds

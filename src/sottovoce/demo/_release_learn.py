@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.simulate import SimulatedCommunity
@@ -27,7 +28,7 @@ from sottovoce.lab.learn.figures import architecture
 from sottovoce.learn.documents import Documents
 from sottovoce.loop._communities import simulated_catalogue
 from sottovoce.loop._subject import public_words
-from sottovoce.release._counts import Counts, Floats, checked_counts
+from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release._estimator import PrivateBagOfWords
 from sottovoce.release.evaluation import (
     TopicMatch,

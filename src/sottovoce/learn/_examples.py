@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
 
 if TYPE_CHECKING:
     from scipy import sparse
 
 
-Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = "ArrayLike | sparse.spmatrix | sparse.sparray"
 
 

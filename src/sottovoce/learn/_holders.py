@@ -10,8 +10,9 @@ from typing import Any, Self, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
-from sottovoce.learn._examples import Floats, Rows, checked_rows
+from sottovoce.learn._examples import Rows, checked_rows
 from sottovoce.learn._local_data import feature_places
 from sottovoce.learn.documents import Table, label_names
 

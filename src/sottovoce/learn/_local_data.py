@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
-from sottovoce.learn._examples import Floats, Rows, checked_rows, checked_signs
+from sottovoce.learn._examples import Rows, checked_rows, checked_signs
 from sottovoce.learn._rados.rados import RadoMaker, RadoMoments
 from sottovoce.learn._ridge import Standard, local_fold_sums, local_sums
 from sottovoce.learn._sums.keys import Identity

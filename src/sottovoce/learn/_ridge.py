@@ -14,8 +14,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import Floats, LeakError, Rows, checked_rows, checked_signs
+from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs
 from sottovoce.learn._rados.rados import symmetric
 from sottovoce.learn._support import FEWEST_DOCUMENTS, KeptFeatures, checked_folds
 

@@ -10,8 +10,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import Floats, LeakError, Rows, checked_rows
+from sottovoce.learn._examples import LeakError, Rows, checked_rows
 
 FEWEST_DOCUMENTS = 5
 FEWEST_PEERS = 2

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, MissingExtraError
-from sottovoce.learn._examples import Floats, LeakError
+from sottovoce.learn._examples import LeakError
 from sottovoce.learn._holders import LabelValues
 from sottovoce.learn._leakage import PAPER_WARNING, PaperModeWarning, mode_recipe
 from sottovoce.learn._recipe import Dictionary, FeatureMap, FeatureValues, TextRecipe, Unit

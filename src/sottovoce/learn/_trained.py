@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce._notebook import html_facts
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import Floats, LeakError
+from sottovoce.learn._examples import LeakError
 from sottovoce.learn._holders import RowHolders
 from sottovoce.learn._ridge import LinearModel
 from sottovoce.learn._run.classify import called

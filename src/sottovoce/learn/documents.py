@@ -16,11 +16,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce._arrays import Floats, Integers
 from sottovoce.corpus.read import Corpus, ReadOptions, Skip, Tally, open_documents
 from sottovoce.corpus.read._corpus import Source, reader_for
 from sottovoce.corpus.read._strings import as_bytes, repaired
 from sottovoce.errors import InputError
-from sottovoce.learn._examples import Floats, Rows, checked_rows
+from sottovoce.learn._examples import Rows, checked_rows
 from sottovoce.learn._local_data import LocalData
 
 
@@ -75,9 +76,6 @@ def sentences(text: str) -> list[str]:
     space are left out.
     """
     return [part.strip() for part in _ENDS.split(text) if part.strip()]
-
-
-Integers: TypeAlias = NDArray[np.int64]
 
 
 class NoDocumentsError(InputError):

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce._notebook import html_facts
 from sottovoce.errors import InputError, MissingExtraError, ParameterError
-from sottovoce.learn._examples import Floats, checked_signs
+from sottovoce.learn._examples import checked_signs
 from sottovoce.learn._rados.learners import (
     PAPER_PENALTY,
     boosted,

@@ -12,10 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce.corpus._count import count_batches, term_statistics
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.errors import CorpusError
-from sottovoce.learn._examples import Floats
 from sottovoce.learn._recipe import TextRecipe
 from sottovoce.learn.documents import NoDocumentsError
 from sottovoce.privacy._randomness import random_below

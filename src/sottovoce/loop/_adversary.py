@@ -16,13 +16,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce.assess._score import Scoring, plan_scoring
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure
 from sottovoce.assess.state._state import State
 from sottovoce.loop._knowledge import Knowledge
 from sottovoce.loop._subject import WEEK, UserDocuments
-from sottovoce.release._counts import Counts, Floats
+from sottovoce.release._counts import Counts
 from sottovoce.topics._space import PostScorer
 
 _LEAST_MEAN = 1e-6

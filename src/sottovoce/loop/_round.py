@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import stats
 
+from sottovoce._arrays import Floats
 from sottovoce.assess.evaluation import JudgedTopic
 from sottovoce.assess.evaluation._judged import user_rows
 from sottovoce.assess.evaluation._metrics import averaged, metrics_by_topic
@@ -20,7 +21,6 @@ from sottovoce.loop._adversary import Adversary, Sight, TopicScores, View
 from sottovoce.loop._settings import PrivacySetting
 from sottovoce.loop._subject import UserDocuments
 from sottovoce.loop._usefulness import Task
-from sottovoce.release._counts import Floats
 from sottovoce.release.compression._decompress import column_spread
 from sottovoce.release.evaluation._intervals import mean_interval
 from sottovoce.report._result import Row

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce.assess._time_bucket import Bucket
 from sottovoce.assess.evaluation import JudgedTopic, judged_topics
 from sottovoce.assess.evaluation._judged import read_judgements
@@ -26,7 +27,7 @@ from sottovoce.corpus.simulate import SimulatedCommunity
 from sottovoce.errors import CorpusError, InputError, ParameterError, check_choice
 from sottovoce.loop._communities import DEFAULT, simulated_catalogue, simulated_community
 from sottovoce.loop._knowledge import Knowledge, Training, fitted, load_knowledge, train_knowledge
-from sottovoce.release._counts import Counts, Floats, checked_counts
+from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.topics import Catalogue
 
 

@@ -7,10 +7,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import CorpusError
 from sottovoce.learn import train
 from sottovoce.loop._subject import UserDocuments
-from sottovoce.release._counts import Counts, Floats
+from sottovoce.release._counts import Counts
 from sottovoce.release.compression import WordMap, multinomial_counts
 from sottovoce.release.evaluation import chance_jaccard, fit_topics, match_topics, topic_coherence
 from sottovoce.topics._catalogue import Catalogue

@@ -10,8 +10,6 @@ from sottovoce.errors import CorpusError
 
 Counts: TypeAlias = "sparse.csr_array[np.int64, tuple[int, int]]"
 Weights: TypeAlias = "sparse.csr_array[np.float64, tuple[int, int]]"
-Integers: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = "ArrayLike | sparse.spmatrix | sparse.sparray"
 
 LARGEST_COUNT = 2**40  # a sum over eight million words still fits 64 bits

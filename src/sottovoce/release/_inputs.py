@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce.corpus._count import count_batches, term_statistics
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read import Corpus, ReadOptions, open_documents, open_posts
@@ -26,7 +27,7 @@ from sottovoce.corpus.words._rules import STOP_WORDS, TokenRules, load_stop_word
 from sottovoce.corpus.words._scan import text_buffers
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy._exact import positive_integer
-from sottovoce.release._counts import Counts, Floats, checked_counts
+from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release._plan import refuse_pairs
 
 

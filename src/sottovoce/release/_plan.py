@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._exact import text_up
 from sottovoce.privacy._expected import expected_nonzeros, noise_deviation
@@ -14,7 +15,7 @@ from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy._mechanism import GeometricMechanism, constant_work_noise, geometric_noise
 from sottovoce.privacy._sampler import check_rate
 from sottovoce.release._accounting import account
-from sottovoce.release._counts import Counts, Floats, checked_counts, checked_width
+from sottovoce.release._counts import Counts, checked_counts, checked_width
 from sottovoce.release._settings import ReleaseSettings
 from sottovoce.release.compression import (
     Compression,

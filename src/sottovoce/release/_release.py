@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce._notebook import html_facts
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.audit._findings import AuditReport
 from sottovoce.release._audit import audit_published, audit_release
 from sottovoce.release._card import ReleaseCard
-from sottovoce.release._counts import Counts, Floats
+from sottovoce.release._counts import Counts
 from sottovoce.release._folder import (
     COUNTS_FILE,
     FREQUENCIES_FILE,

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sottovoce._arrays import Floats
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read._corpus import Source
 from sottovoce.corpus.read._tally import ReadOptions
@@ -21,7 +22,6 @@ from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, Ledger
 from sottovoce.release._accounting import Accounting
 from sottovoce.release._card import ReleaseCard
-from sottovoce.release._counts import Floats
 from sottovoce.release._inputs import CountedDocuments, ReleaseInputs, load_frequencies
 from sottovoce.release._job import Job, open_account, quote, release_to_folder
 from sottovoce.release._plan import Released, ReleasePlan

@@ -6,11 +6,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError, check_choice
 from sottovoce.privacy._exact import positive_integer
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.release._accounting import Accounting
-from sottovoce.release._counts import Floats
 from sottovoce.release.compression import COMPRESSIONS, Prior, PublicPrior, WordVectors
 from sottovoce.release.compression._frequency import PAID_PRIORS
 

@@ -16,13 +16,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._catalogue import Catalogue, Topic
 from sottovoce.topics._load import load_model
 from sottovoce.topics._salient import (
     SALIENT_WORDS,
     Affinities,
-    Floats,
     Form,
     affinities_of,
     checked_sizes,

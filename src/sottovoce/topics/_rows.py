@@ -88,10 +88,10 @@ def longest(pointers: NDArray[np.int64], first: Whole, last: Whole) -> Whole:
     return most
 
 
-Floats = NDArray[np.float64]
 LANES = 8
 
 if TYPE_CHECKING:
+    from sottovoce._arrays import Floats
 
     def lane_sum(values: Floats, size: Whole) -> float: ...
 

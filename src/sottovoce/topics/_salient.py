@@ -10,10 +10,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.topics._catalogue import Catalogue, Topic
-
-Floats: TypeAlias = NDArray[np.float64]
 
 SALIENT_WORDS = 20
 

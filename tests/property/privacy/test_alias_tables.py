@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.release._counts import Floats, Integers
+from sottovoce._arrays import Floats, Integers
 from sottovoce.release.compression._decompress import alias_tables
 
 pytestmark = pytest.mark.kernel

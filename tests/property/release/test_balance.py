@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from sottovoce.release._counts import Floats, Integers
+from sottovoce._arrays import Floats, Integers
 from sottovoce.release.compression._kmeans import (
     balanced_assignment,
     balanced_clusters,

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
+from sottovoce._arrays import Floats
 from sottovoce.assess.evaluation import metrics_by_topic
 from sottovoce.assess.evaluation._judged import JudgedTopic
-from sottovoce.assess.evaluation._ties import Floats
 from sottovoce.lab.assess.blogs._judges import (
     BlogTopicRanks,
     draw_people,

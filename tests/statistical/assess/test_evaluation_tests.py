@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sottovoce._arrays import Flags, Floats, Integers
 from sottovoce.assess.evaluation import (
     JudgedTopic,
     averaged,
@@ -16,7 +17,6 @@ from sottovoce.assess.evaluation import (
     user_hits,
     volume_strata,
 )
-from sottovoce.assess.evaluation._ties import Flags, Floats, Integers
 from sottovoce.errors import ParameterError
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from sottovoce.release._counts import Floats, Integers
+from sottovoce._arrays import Floats, Integers
 from sottovoce.release.compression import WordMap, multinomial_counts
 from sottovoce.release.compression._decompress import DRAWS_PER_WORD
 

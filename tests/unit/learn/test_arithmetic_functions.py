@@ -8,9 +8,10 @@ import pytest
 from support.paillier_keys import insecure_key_for_tests
 from support.secure_arithmetic import WIDE_KEY, hidden_numbers
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._arithmetic.shown import Outline
-from sottovoce.learn._examples import Floats, LeakError
+from sottovoce.learn._examples import LeakError
 from sottovoce.learn._paillier.slots import Program, plan_slots
 from sottovoce.learn._paillier.wire import decrypt, encrypt
 from sottovoce.learn._rados.learners import descended

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.release._counts import Counts, Floats
+from sottovoce.release._counts import Counts
 from sottovoce.release.evaluation import (
     chance_jaccard,
     match_topics,

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce._arrays import Floats
 from sottovoce._files import whole_file
 from sottovoce.advisor.rank._buckets import BUCKETS, Buckets, check_number, score_range
 from sottovoce.advisor.rank._description import Description, RankedTopic
-from sottovoce.advisor.rank._histogram import BANDS, Floats, Histogram
+from sottovoce.advisor.rank._histogram import BANDS, Histogram
 from sottovoce.errors import InputError, ParameterError
 
 FORMAT = "sottovoce-rank-edges"

@@ -28,11 +28,10 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 from scipy.stats import norm
 
+from sottovoce._arrays import Floats
 from sottovoce.advisor.rank._description import COVERAGE, Description
 from sottovoce.advisor.rank._noise import OneHotNoise
 from sottovoce.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 def noise_margins(noise: OneHotNoise, reports: int, coverage: float) -> Floats:

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from sottovoce._arrays import Floats, Integers
 from sottovoce._notebook import html_table
 from sottovoce.assess._score import plan_scoring
 from sottovoce.assess._setting import Setting
@@ -34,7 +35,6 @@ from sottovoce.assess.evaluation._tests import (
     user_hits,
     volume_strata,
 )
-from sottovoce.assess.evaluation._ties import Floats, Integers
 from sottovoce.corpus.read import Corpus
 from sottovoce.errors import InputError
 from sottovoce.topics._catalogue import Catalogue

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from sottovoce.assess.evaluation._ties import Flags, Floats, Integers
+from sottovoce._arrays import Flags, Floats, Integers
 from sottovoce.assess.evaluation.trec import read_qrels, read_run
 from sottovoce.corpus.read import read_truth
 from sottovoce.errors import InputError

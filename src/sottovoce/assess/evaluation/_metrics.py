@@ -21,8 +21,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from sottovoce._arrays import Flags, Floats
 from sottovoce.assess.evaluation._judged import JudgedTopic, Scores
-from sottovoce.assess.evaluation._ties import Flags, Floats, TiedRanking, TieOrder, tied_ranking
+from sottovoce.assess.evaluation._ties import TiedRanking, TieOrder, tied_ranking
 
 
 def average_precision(ranking: TiedRanking) -> Floats:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from sottovoce._arrays import Floats, Integers
 from sottovoce.assess.evaluation._judged import JudgedTopic, Scores, places_of_users
 from sottovoce.assess.evaluation._metrics import (
     TopicMetrics,
@@ -19,7 +20,7 @@ from sottovoce.assess.evaluation._metrics import (
     hits_of_sensitive_users,
     topic_metrics,
 )
-from sottovoce.assess.evaluation._ties import Floats, Integers, TiedRanking, TieOrder, tie_order
+from sottovoce.assess.evaluation._ties import TiedRanking, TieOrder, tie_order
 from sottovoce.errors import InputError, ParameterError
 
 PERMUTATIONS = 10_000

@@ -15,6 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import stats
 
+from sottovoce._arrays import Floats
 from sottovoce.assess._score import plan_scoring
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.evaluation import (
@@ -32,7 +33,6 @@ from sottovoce.assess.evaluation import (
     user_rows,
 )
 from sottovoce.assess.evaluation._evaluate import POSTS, RANDOM
-from sottovoce.assess.evaluation._ties import Floats
 from sottovoce.assess.measures._catalogue import Measure
 from sottovoce.assess.state._state import State
 from sottovoce.corpus.read import open_posts

@@ -17,8 +17,8 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import CheckFailedError
 from sottovoce.lab._data import data_file
 from sottovoce.lab.bench._rows import BenchRow, bench_row
@@ -60,9 +60,6 @@ class SolveCost(NamedTuple):
 
     cpu_s: float
     bytes: int
-
-
-Floats = NDArray[np.float64]
 
 
 def bench_hidden(

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce._compiled import available_cores
 from sottovoce.corpus.read import open_documents
 from sottovoce.corpus.simulate import SimulationParameters, simulate
@@ -146,7 +147,6 @@ def _counted(posts: list[NDArray[np.int32]], width: int) -> sparse.csr_array:
     return sparse.csr_array(sparse.coo_array(cells, shape=(len(posts), width)))
 
 
-Floats = NDArray[np.float64]
 Infer = Callable[[], Floats]
 
 TOLERANCE = 0.001

@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce.corpus._count import count_batches, term_statistics
 from sottovoce.corpus.read import ReadOptions, open_documents
 from sottovoce.corpus.words._rules import TokenRules
@@ -35,7 +35,6 @@ _SUPPORT_PARTS = 4
 _PHE = "phe, number by number, scaled up from a part"
 _RIDGE = "scikit-learn's ridge on pooled rows"
 _row = partial(bench_row, "learn")
-Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
 

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from sottovoce._arrays import Floats
 from sottovoce.corpus.read import Corpus, ReadOptions, open_documents
 from sottovoce.errors import CorpusError, check_choice
 from sottovoce.lab._data import CountedCorpus, counted, data_file, open_complaints
-from sottovoce.learn._examples import Floats
 from sottovoce.learn.documents import Documents
 
 _COLUMNS = 35

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.lab.learn._data import Examples
-from sottovoce.learn._examples import Floats
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._paillier.keys import PrivateKey, generate_key
 from sottovoce.learn._rados.rados import RadoMoments

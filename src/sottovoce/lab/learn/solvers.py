@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sottovoce._arrays import Floats
 from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.learn._data import Examples, ionosphere
 from sottovoce.learn._arithmetic.shown import Outline
-from sottovoce.learn._examples import Floats
 from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.keys import PrivateKey, generate_key
 from sottovoce.learn._paillier.wire import decrypt, encrypt

@@ -17,8 +17,9 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.release._counts import Counts, Floats, checked_counts
+from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release.compression import (
     COMPRESSIONS,
     Compression,

@@ -9,7 +9,8 @@ from typing import cast
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sottovoce.release._counts import Counts, Floats
+from sottovoce._arrays import Floats
+from sottovoce.release._counts import Counts
 from sottovoce.release.evaluation import (
     chance_jaccard,
     corpus_shape,

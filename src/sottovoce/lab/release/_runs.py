@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sottovoce._arrays import Floats
 from sottovoce.corpus.simulate import lda_counts
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.lab._data import (
@@ -23,7 +24,7 @@ from sottovoce.lab.release._cases import MIDDLE, STRONG, WEAK, Level, ReleaseRec
 from sottovoce.privacy._exact import Exact
 from sottovoce.privacy._mechanism import geometric_noise
 from sottovoce.release._baselines import LaplaceBaseline
-from sottovoce.release._counts import Counts, Floats, checked_counts
+from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release.compression import WordVectors, read_embedding
 from sottovoce.release.compression._embedding import LEAST_COVERAGE
 from sottovoce.release.evaluation._counts import FOLDS

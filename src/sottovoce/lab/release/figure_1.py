@@ -16,10 +16,11 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.lab._data import CountedCorpus
 from sottovoce.lab.release._cases import ReleaseRecipe, release
 from sottovoce.release._baselines import cut_lengths
-from sottovoce.release._counts import Counts, Floats
+from sottovoce.release._counts import Counts
 from sottovoce.release.evaluation import corpus_shape
 from sottovoce.report._figures import INK, new_panels
 from sottovoce.report._page import Plot

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from matplotlib.figure import Figure
 
+from sottovoce._arrays import Floats
 from sottovoce.lab._data import CountedCorpus
 from sottovoce.lab.release._cases import (
     ACCOUNTINGS,
@@ -39,7 +40,7 @@ from sottovoce.lab.release._plots import (
     shape_scores,
     topic_scores,
 )
-from sottovoce.release._counts import Counts, Floats
+from sottovoce.release._counts import Counts
 from sottovoce.release.evaluation._topics import MOST_TOKENS
 from sottovoce.report._page import Plot
 from sottovoce.report._result import Row, StudyResult, number

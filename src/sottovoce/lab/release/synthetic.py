@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from matplotlib.figure import Figure
 
+from sottovoce._arrays import Floats
 from sottovoce.lab.release._cases import (
     ACCOUNTINGS,
     NOTES,
@@ -30,7 +31,7 @@ from sottovoce.lab.release._plots import (
     shape_scores,
     topic_scores,
 )
-from sottovoce.release._counts import Counts, Floats
+from sottovoce.release._counts import Counts
 from sottovoce.release.evaluation._topics import MOST_TOKENS
 from sottovoce.report._page import Plot
 from sottovoce.report._result import Row, StudyResult, number

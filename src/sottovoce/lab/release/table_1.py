@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.lab._data import CountedCorpus
 from sottovoce.lab.release._cases import (
@@ -26,7 +27,6 @@ from sottovoce.lab.release._cases import (
     study_topics,
 )
 from sottovoce.lab.release._plots import COLOUR, LABELS, MARKERS, level_scores
-from sottovoce.release._counts import Floats
 from sottovoce.release.evaluation import TopicMatch, match_topics, mean_interval, top_words
 from sottovoce.release.evaluation._topics import MOST_TOKENS
 from sottovoce.report._figures import INK, legend_below, new_panels

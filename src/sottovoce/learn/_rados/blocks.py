@@ -13,8 +13,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import Floats, LeakError, checked_rows, checked_signs
+from sottovoce.learn._examples import LeakError, checked_rows, checked_signs
 from sottovoce.learn._rados.learners import block_minimiser
 from sottovoce.learn._rados.rados import RadoMoments
 from sottovoce.learn._support import checked_folds

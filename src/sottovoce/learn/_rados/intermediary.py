@@ -7,12 +7,13 @@ when it is opened.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import Floats, LeakError, Rows, checked_rows, checked_signs
+from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs
 from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.key_files import public_key_from_text, public_key_to_text
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
@@ -27,6 +28,9 @@ from sottovoce.learn._rados.rados import SealedSignatures
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.machine import Leakage, Learns
 from sottovoce.learn._wire.message import Inbox, Message
+
+if TYPE_CHECKING:
+    from sottovoce._arrays import Floats
 
 LEAKAGE = Leakage(
     "encrypted rados by a blind intermediary",

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.learn._examples import Floats
 from sottovoce.learn._rados.rados import RadoMoments, loss_gradient, regularised_loss
 
 LARGEST_EDGE = 1 - 1e-6

@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp, softmax
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import Floats, LeakError, Rows, checked_rows, checked_signs
+from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs
 from sottovoce.privacy._randomness import random_bytes
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
-from sottovoce.learn._examples import Floats
 from sottovoce.learn._ridge import LinearModel
 from sottovoce.learn._run._holdings import Holdings
 from sottovoce.learn._run.agree import WrongExamplesError, lifted_rows

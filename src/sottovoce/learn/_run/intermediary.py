@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.learn._examples import Floats
 from sottovoce.learn._paillier.keys import PrivateKey
 from sottovoce.learn._rados.intermediary import RadoIntermediary, RadoOwner, RadoReceiver, RadoTerms
 from sottovoce.learn._rados.learners import confidence_weights, m_loss_minimiser

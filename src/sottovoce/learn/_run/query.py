@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.learn._examples import Floats
+from sottovoce._arrays import Floats
 from sottovoce.learn._paillier.key_files import public_key_from_text
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn._run.records import (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.learn._examples import Floats
+from sottovoce._arrays import Floats
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._ridge import LinearModel, Standard
 from sottovoce.learn._run.agree import Agreed

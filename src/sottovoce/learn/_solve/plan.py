@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.learn._examples import Floats
 from sottovoce.learn._paillier._grid import gmpy2
 from sottovoce.learn._paillier.packing import blocks
 from sottovoce.learn._paillier.slots import SLACK_BITS, SlotPlan

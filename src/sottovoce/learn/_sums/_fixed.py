@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.learn._wire._refusals import TooFewPartiesError
 
 Ring: TypeAlias = NDArray[np.uint64]
-Floats: TypeAlias = NDArray[np.float64]
 
 _RING_BITS = 64
 _EXACT_BITS = 53  # a float holds every integer up to here

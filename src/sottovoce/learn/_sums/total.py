@@ -7,8 +7,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, check_choice
-from sottovoce.learn._sums._fixed import AllowTwo, FixedPoint, Floats, Ring, checked_parties
+from sottovoce.learn._sums._fixed import AllowTwo, FixedPoint, Ring, checked_parties
 from sottovoce.learn._sums._masks import MaskedSum
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._sums.mask_peer import MaskPeer

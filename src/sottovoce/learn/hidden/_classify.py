@@ -20,10 +20,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError, ProtocolError
 from sottovoce.learn._arithmetic.comparison import answer_less, ask_less
 from sottovoce.learn._arithmetic.sign import SharedNumbers
-from sottovoce.learn._examples import Floats
 from sottovoce.learn._paillier._grid import Grid, as_grid
 from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import Floats
 from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn._paillier.packing import encode

@@ -39,7 +39,7 @@ from sottovoce.learn.open._train import (
 )
 
 if TYPE_CHECKING:
-    from sottovoce.learn._examples import Floats
+    from sottovoce._arrays import Floats
 
 
 SHARERS = (("coordinator's share", COORDINATOR), ("key holder's share", KEY_HOLDER))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
-from sottovoce.learn._examples import Floats
 from sottovoce.learn._local_data import LocalData, feature_places
 from sottovoce.learn._rados.blocks import (
     BLOCK_PENALTIES,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sottovoce.learn._examples import Floats
+from sottovoce._arrays import Floats
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._rados.learners import confidence_weights, m_loss_minimiser
 from sottovoce.learn._rados.rados import RadoMoments, symmetric, vector_size

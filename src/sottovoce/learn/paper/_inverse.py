@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.learn._arithmetic.shown import Outline, see, settled, show
-from sottovoce.learn._examples import Floats
 from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.keys import PrivateKey
 from sottovoce.learn._paillier.slots import scaled_bound

@@ -23,9 +23,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._arithmetic.shown import Outline, check_outline, settled
-from sottovoce.learn._examples import Floats, LeakError, Rows, checked_rows, checked_signs
+from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs
 from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.key_files import public_key_from_text, public_key_to_text
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey

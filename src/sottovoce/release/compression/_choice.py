@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sottovoce.release._counts import Floats
+from sottovoce._arrays import Floats
 from sottovoce.release.compression._embedding import (
     EmbeddingClusterCompression,
     EmbeddingDisperseCompression,

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sottovoce._arrays import Floats, Integers
 from sottovoce._compiled import available_cores, kernel, on_threads
 from sottovoce.errors import ParameterError
-from sottovoce.release._counts import Counts, Floats, Integers, Weights, checked_width
+from sottovoce.release._counts import Counts, Weights, checked_width
 from sottovoce.release.compression._mapping import WordMap
 
 # Up to this many draws per word one alias draw each is faster than a chain of binomials.

@@ -18,9 +18,9 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce._arrays import Floats, Integers
 from sottovoce._files import cause_of
 from sottovoce.errors import ParameterError
-from sottovoce.release._counts import Floats, Integers
 from sottovoce.release.compression._kmeans import balanced_clusters
 from sottovoce.release.compression._mapping import even_sizes
 from sottovoce.release.compression._maps import Compression, Decompression

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from sottovoce._arrays import Floats, Integers
 from sottovoce.errors import ParameterError
-from sottovoce.release._counts import Counts, Floats, Integers, checked_counts, checked_width
+from sottovoce.release._counts import Counts, checked_counts, checked_width
 from sottovoce.release.compression._decompress import checked_prior
 from sottovoce.release.compression._maps import Compression, Decompression
 

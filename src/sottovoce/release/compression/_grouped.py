@@ -7,8 +7,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from sottovoce._arrays import Integers
 from sottovoce.errors import ParameterError
-from sottovoce.release._counts import Counts, Integers, Matrix, Weights, checked_counts
+from sottovoce.release._counts import Counts, Matrix, Weights, checked_counts
 from sottovoce.release.compression._maps import Compression
 
 

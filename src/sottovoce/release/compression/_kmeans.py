@@ -10,8 +10,8 @@ optimum as `scipy.optimize.linear_sum_assignment` on repeated clusters, without 
 
 import numpy as np
 
+from sottovoce._arrays import Floats, Integers
 from sottovoce._compiled import kernel
-from sottovoce.release._counts import Floats, Integers
 from sottovoce.release.compression._mapping import even_sizes
 
 

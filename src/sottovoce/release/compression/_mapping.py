@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sottovoce._arrays import Integers
 from sottovoce.errors import ParameterError
-from sottovoce.release._counts import Counts, Integers, checked_width
+from sottovoce.release._counts import Counts, checked_width
 
 
 @dataclass(frozen=True, eq=False)

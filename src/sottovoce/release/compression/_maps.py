@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.release._counts import Counts, Floats, Matrix, Weights, checked_counts, checked_width
+from sottovoce.release._counts import Counts, Matrix, Weights, checked_counts, checked_width
 from sottovoce.release.compression._decompress import expected_counts, multinomial_counts
 from sottovoce.release.compression._mapping import WordMap, checked_columns
 

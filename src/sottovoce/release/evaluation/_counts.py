@@ -14,8 +14,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import CorpusError, ParameterError
-from sottovoce.release._counts import Counts, Floats, Weights
+from sottovoce.release._counts import Counts, Weights
 
 FOLDS = 5
 FILLED = 0.25  # from this share of non-zeros on, a dense matrix takes little more room than CSR

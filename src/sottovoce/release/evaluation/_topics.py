@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from sottovoce._arrays import Floats, Integers
 from sottovoce.errors import CorpusError, MissingExtraError, ParameterError
-from sottovoce.release._counts import Counts, Floats, Integers, checked_width
+from sottovoce.release._counts import Counts, checked_width
 
 if TYPE_CHECKING:
     import tomotopy

@@ -13,13 +13,12 @@ and one that a processor can do side by side.
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce._compiled import Whole, kernel
 from sottovoce.topics._rows import lane_sum, longest
 
 # A block of posts stays in the cache between inference and what is made of it.
 BLOCK = 64
-
-Floats = NDArray[np.float64]
 
 
 # One function on purpose: a helper called for each word would count references to its arrays.

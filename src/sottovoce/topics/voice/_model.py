@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce._compiled import Whole, kernel
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
@@ -77,8 +78,6 @@ def _sums(
             for topic in range(weights.shape[1]):
                 out[row, topic] += weights[columns[cell], topic]
 
-
-Floats = NDArray[np.float64]
 
 PRIOR_TEXTS = 30.0
 """Texts' worth of the background's own frequencies added to both sides."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce._compiled import Whole, available_cores, kernel, on_threads
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
@@ -44,8 +45,6 @@ from sottovoce.topics._space import Mode
 # Up to here the words' dot products are less work than a vector for each of a few topics. It does
 # not depend on how many topics there are, so neither do a topic's bits.
 FEW_WORDS = 32
-
-Floats = NDArray[np.float64]
 
 
 @kernel

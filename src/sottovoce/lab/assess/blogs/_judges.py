@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Flags, Floats, Integers
 from sottovoce.assess.evaluation import TiedRanking, TieOrder, tie_order, topic_metrics
-from sottovoce.assess.evaluation._ties import Flags, Floats, Integers
 
 METRICS = ("r_precision", "average_precision", "ndcg")
 ROWS_AT_ONCE = 250

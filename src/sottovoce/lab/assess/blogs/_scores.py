@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats, Integers
 from sottovoce.assess._score import Scoring, plan_scoring
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.evaluation import paired_difference, percentile_interval
 from sottovoce.assess.evaluation._evaluate import POSTS, RANDOM, WORDS
-from sottovoce.assess.evaluation._ties import Floats
 from sottovoce.assess.measures._catalogue import MEASURES, PAPER_METHODS, Measure
 from sottovoce.assess.measures._risks import time_aware_risk
 from sottovoce.assess.state._buckets import BestBuckets
@@ -36,8 +36,6 @@ BASELINES = (RANDOM, POSTS, WORDS, WEEKS, KEYWORDS, KEYWORD_RATE, KEYWORD_KINDS,
 VOICE = tuple(name for name, measure in MEASURES.items() if measure.space == "voice")
 METHODS = (*PAPER_METHODS, *VOICE)
 SETTING = Setting()
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

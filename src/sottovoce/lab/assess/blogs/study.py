@@ -11,9 +11,9 @@ from typing import cast
 
 import numpy as np
 
+from sottovoce._arrays import Floats, Integers
 from sottovoce.assess.evaluation import holm, volume_strata
 from sottovoce.assess.evaluation._evaluate import POSTS, RANDOM, WORDS
-from sottovoce.assess.evaluation._ties import Floats, Integers
 from sottovoce.lab._data import data_file
 from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.assess.blogs._judges import (
