@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sottovoce.learn._examples import LeakError
     from sottovoce.learn._leakage import DroppedFeaturesWarning, PaperModeWarning
+    from sottovoce.learn._query_budget import QueryBudgetError
     from sottovoce.learn._run.evaluate import JointEvaluation
     from sottovoce.learn._text_classifier import FederatedTextClassifier
     from sottovoce.learn._train import train
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
         RadoDescentClassifier,
         SummedRidgeClassifier,
     )
-    from sottovoce.learn.hidden._classify import QueryBudgetError
 
 
 __all__ = [
@@ -51,7 +51,7 @@ _WHERE = {
     "Leakage": "sottovoce.learn._wire.machine",
     "MLossClassifier": "sottovoce.learn.estimators",
     "PaperModeWarning": "sottovoce.learn._leakage",
-    "QueryBudgetError": "sottovoce.learn.hidden._classify",
+    "QueryBudgetError": "sottovoce.learn._query_budget",
     "RadoBoostClassifier": "sottovoce.learn.estimators",
     "RadoDescentClassifier": "sottovoce.learn.estimators",
     "SummedRidgeClassifier": "sottovoce.learn.estimators",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sottovoce._arrays import Floats
 from sottovoce._notebook import html_facts
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn._confusion import ConfusionCounts
 from sottovoce.learn._examples import LeakError
 from sottovoce.learn._holders import RowHolders
 from sottovoce.learn._ridge import LinearModel
@@ -26,7 +27,6 @@ from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.exchange import Said, Traffic
 from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.documents import Examples
-from sottovoce.learn.estimators import ConfusionCounts
 
 if TYPE_CHECKING:
     from sottovoce.learn._wire.machine import Leakage

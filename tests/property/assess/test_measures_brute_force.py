@@ -149,17 +149,17 @@ def negated(function: Callable[..., object]) -> Callable[..., object]:
 
 
 FAULTS = {
-    "ent": "entropy.divergences",
-    "ent-present": "entropy.divergences",
-    "diff-priv": "differential_privacy.changes",
-    "diff-priv-present": "differential_privacy.changes",
-    "": "catalogue.strength_risk",
-    "-d": "catalogue.domain_aware_risk",
-    "-d, breadth": "domain.breadth_of_interest",
-    "-t": "catalogue.time_aware_risk",
-    "-dt": "catalogue.domain_time_aware_risk",
-    "-dt, breadth": "domain_time.breadth_of_interest",
-    "-dt, time": "domain_time.time_aware_risk",
+    "ent": "_entropy.divergences",
+    "ent-present": "_entropy.divergences",
+    "diff-priv": "_differential_privacy.changes",
+    "diff-priv-present": "_differential_privacy.changes",
+    "": "_catalogue.strength_risk",
+    "-d": "_catalogue.domain_aware_risk",
+    "-d, breadth": "_risks.breadth_of_interest",
+    "-t": "_catalogue.time_aware_risk",
+    "-dt": "_catalogue.domain_time_aware_risk",
+    "-dt, breadth": "_risks.breadth_of_interest",
+    "-dt, time": "_risks.time_aware_risk",
 }
 
 

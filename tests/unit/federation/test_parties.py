@@ -234,11 +234,7 @@ def test_peers_start_trainings_only_where_the_coordinator_lets_them(folder: Path
 def test_every_kind_of_message_in_the_protocols_has_words() -> None:
     source = Path(sottovoce.learn.__file__).parent
     kinds = set()
-    for path in [
-        *source.glob("protocols/*.py"),
-        *source.glob("runs/*.py"),
-        *source.glob("sums/*.py"),
-    ]:
+    for path in source.rglob("*.py"):
         kinds |= set(re.findall(r'(?:Teller|Listener)\([^()]*?"([a-z ]+)"', path.read_text()))
     assert {"features", "model", "summand", "bits", "dictionary"} <= kinds
     known = {kind for kind, _ in MEANINGS}

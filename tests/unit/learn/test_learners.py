@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn._confusion import evaluation_from_sums, local_counts
 from sottovoce.learn._examples import LeakError
 from sottovoce.learn._rados.learners import (
     boosted,
@@ -45,8 +46,6 @@ from sottovoce.learn.estimators import (
     RadoBoostClassifier,
     RadoDescentClassifier,
     SummedRidgeClassifier,
-    evaluation_from_sums,
-    local_counts,
 )
 
 CHANCE = np.random.default_rng(3)

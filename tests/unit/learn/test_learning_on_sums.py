@@ -5,6 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn._confusion import evaluation_from_sums, local_counts
 from sottovoce.learn._ridge import (
     ExampleSums,
     LinearModel,
@@ -17,7 +18,6 @@ from sottovoce.learn._sums.total import Way, secure_total
 from sottovoce.learn._support import KeptFeatures, kept_from_fold_sums, local_fold_support
 from sottovoce.learn._wire._refusals import StalledError, TooFewPartiesError
 from sottovoce.learn._wire.exchange import Faults
-from sottovoce.learn.estimators import evaluation_from_sums, local_counts
 
 Floats = NDArray[np.float64]
 CHANCE = np.random.default_rng(11)

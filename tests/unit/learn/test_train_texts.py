@@ -16,12 +16,12 @@ from support.trainings import small_peers
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import FederatedTextClassifier, train
+from sottovoce.learn._confusion import ConfusionCounts
 from sottovoce.learn._holders import LabelValues
 from sottovoce.learn._run.classify import UNDECIDED
 from sottovoce.learn._run.evaluate import JointEvaluation
 from sottovoce.learn._wire._refusals import TooFewPartiesError
 from sottovoce.learn.documents import Documents
-from sottovoce.learn.estimators import ConfusionCounts
 
 HASHED: dict[str, Any] = {"dictionary": "hashed", "width": 30, "penalty": 0.1}
 PAIRS = {name: made_texts(40, at) for at, name in enumerate(NAMES)}

@@ -15,6 +15,7 @@ from sottovoce._arrays import Floats
 from sottovoce.lab.learn._data import Examples
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._paillier.keys import PrivateKey, generate_key
+from sottovoce.learn._query_budget import planned_budget
 from sottovoce.learn._rados.rados import RadoMoments
 from sottovoce.learn._ridge import LinearModel, Standard, lifted, local_sums, ridge_from_sums
 from sottovoce.learn._solve.plan import opened_integers, opened_theta
@@ -24,12 +25,7 @@ from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe, Tra
 from sottovoce.learn._wire.exchange import Exchange, Traffic
 from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.estimators import own_rados
-from sottovoce.learn.hidden._classify import (
-    HiddenContributor,
-    HiddenScorer,
-    QueryTerms,
-    planned_budget,
-)
+from sottovoce.learn.hidden._classify import HiddenContributor, HiddenScorer, QueryTerms
 from sottovoce.learn.hidden._solvers import HiddenSolve
 from sottovoce.learn.hidden._train import (
     HiddenClassifier,

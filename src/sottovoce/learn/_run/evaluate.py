@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
+from sottovoce.learn._confusion import ConfusionCounts
 from sottovoce.learn._run._holdings import Holdings
 from sottovoce.learn._run.agree import LabelError
 from sottovoce.learn._run.classify import (
@@ -31,7 +32,6 @@ from sottovoce.learn._wire import codec
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.stages import Stage
 from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, held_out
-from sottovoce.learn.estimators import ConfusionCounts
 from sottovoce.learn.open._sums import SumStage
 
 COUNTS = "counts"

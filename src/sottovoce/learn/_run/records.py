@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce.learn._local_data import LocalData
+from sottovoce.learn._query_budget import QueryBudget, planned_budget
 from sottovoce.learn._ridge import LinearModel, Standard
 from sottovoce.learn._run.agree import Agreed
 from sottovoce.learn._run.terms import MODES, RunTerms
@@ -23,7 +24,6 @@ from sottovoce.learn._training_terms import COORDINATOR, Mode
 from sottovoce.learn._wire import codec
 from sottovoce.learn._wire.codec import DamagedResultError, Value
 from sottovoce.learn.features import Features
-from sottovoce.learn.hidden._classify import QueryBudget, planned_budget
 
 if TYPE_CHECKING:
     from sottovoce.learn._paillier.array import EncryptedArray

@@ -94,17 +94,17 @@ def routes(options: PageOptions) -> FastAPI:
     app.state.operator = options.operator
     # Cookies do not tell ports apart, so two advisors need two names.
     app.state.cookie = f"sottovoce-{options.port}"
-    parts = (
-        session,
-        session,
-        pages,
-        pages,
-        pages,
-        settings,
-        api,
+    routers = (
+        session.login_router,
+        session.start_router,
+        pages.topics_router,
+        pages.draft_router,
+        pages.report_router,
+        settings.router,
+        api.router,
     )
-    for part in parts:
-        app.include_router(part.router)
+    for router in routers:
+        app.include_router(router)
     if options.operator is not None:
         app.include_router(routes_operator.router)
     _answer_errors(app)
