@@ -1,0 +1,79 @@
+"""The tree stays one that a stranger finds the way in."""
+
+import ast
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from house import (  # noqa: E402 - a script of ours, found by the line above
+    SHORT_LINES,
+    Source,
+    importers,
+    repeated_names,
+    sources,
+)
+
+FILES = sources(ROOT / "src")
+MODULES = [file for file in FILES if not file.is_package]
+LARGEST = 400
+
+# Short, with one importer, and still files of their own.
+APART = {
+    "sottovoce._version": "reading the metadata takes longer than the rest of the import",
+    "sottovoce.cli.learn._app": "the commands of one group, as the root has its own",
+    "sottovoce.cli.topics._app": "the commands of one group, as the root has its own",
+    "sottovoce.corpus.read._parquet_kernel": "compiled, and so imported late",
+    "sottovoce.lab.loop": "a study, as every other file there",
+    "sottovoce.topics.imports._tomotopy_child": "run in a process of its own",
+}
+
+# Where every module is a command, or a study or bench.
+OPEN_ROOMS = ("sottovoce.cli", "sottovoce.lab")
+PUBLIC_MODULES = {
+    "sottovoce.__main__",
+    "sottovoce.assess.evaluation.trec",
+    "sottovoce.errors",
+    "sottovoce.learn.documents",
+    "sottovoce.learn.estimators",
+    "sottovoce.learn.features",
+}
+
+
+def test_no_public_class_is_defined_twice() -> None:
+    assert repeated_names(FILES, (ast.ClassDef,)) == {}
+
+
+def test_a_short_module_with_one_importer_is_part_of_it() -> None:
+    by = importers(FILES)
+    short = {module.name for module in MODULES if module.lines < SHORT_LINES}
+    assert {name for name in short if len(by[name]) == 1} == set(APART)
+
+
+def test_what_is_not_public_is_marked_private() -> None:
+    plain = {module.name for module in MODULES if not module.is_private}
+    assert {name for name in plain if not name.startswith(OPEN_ROOMS)} == PUBLIC_MODULES
+
+
+def test_a_file_is_no_longer_than_one_idea_and_its_first_line_says_which() -> None:
+    assert [file.name for file in FILES if file.lines > LARGEST] == []
+    assert [file.name for file in FILES if not _says_what_it_is(file)] == []
+
+
+def _says_what_it_is(file: Source) -> bool:
+    told = ast.get_docstring(file.tree)
+    return bool(told) and str(told).splitlines()[0].endswith((".", ":", "?"))
+
+
+def test_a_folder_groups_a_family_and_not_a_prefix() -> None:
+    families = defaultdict(set)
+    for module in MODULES:
+        folder, _, name = module.name.rpartition(".")
+        if not folder.startswith(OPEN_ROOMS):
+            families[folder, name.strip("_").partition("_")[0]].add(name)
+    assert {prefix: names for prefix, names in families.items() if len(names) > 2} == {}
+    folders = [part for file in FILES for part in file.path.relative_to(ROOT).parts[:-1]]
+    assert not [folder for folder in folders if re.search(r"_parts$", folder)]
