@@ -7,6 +7,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 
@@ -19,15 +21,49 @@ def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_imports_point_one_way_and_an_import_against_it_is_caught(tmp_path: Path) -> None:
+PLANTED = {
+    "against the layers": (
+        "corpus/_schema.py",
+        "sottovoce.release",
+        "sottovoce.corpus is not allowed to import sottovoce.release",
+    ),
+    "in a circle": (
+        "corpus/_vocabulary.py",
+        "sottovoce.corpus._count",
+        "No cycles are allowed in sottovoce.corpus",
+    ),
+    "of the paper's mode": (
+        "federation/_roster.py",
+        "sottovoce.learn.paper",
+        "Illegal imports of protected package sottovoce.learn.paper",
+    ),
+    "of the kernels of noise": (
+        "release/_plan.py",
+        "sottovoce.privacy._noise_kernels",
+        "Illegal imports of protected package sottovoce.privacy._noise_kernels",
+    ),
+}
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    assert lint_imports(tmp_path).returncode == 0
-    with (tmp_path / "src/sottovoce/corpus/_schema.py").open("a") as schema:
-        schema.write("import sottovoce.release\n")
-    broken = lint_imports(tmp_path)
+    return tmp_path
+
+
+def test_imports_follow_the_contracts(copied: Path) -> None:
+    assert lint_imports(copied).returncode == 0
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_an_import_against_a_contract_is_caught(planted: str, copied: Path) -> None:
+    file, imported, sentence = PLANTED[planted]
+    with (copied / "src" / "sottovoce" / file).open("a") as source:
+        source.write(f"import {imported}\n")
+    broken = lint_imports(copied)
     assert broken.returncode == 1
-    assert "sottovoce.corpus is not allowed to import sottovoce.release" in broken.stdout
+    assert sentence in " ".join(broken.stdout.split())
 
 
 def test_the_number_of_tests_does_not_fall_below_the_recorded_floor() -> None:
