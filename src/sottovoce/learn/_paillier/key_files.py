@@ -1,11 +1,12 @@
-"""Keys as JSON: public ones to hand out, private ones in files that only their owner reads.
+"""Keys as JSON, public ones to hand out and private ones for their owner; and a proof of a key.
 
-A proof, checked by anyone, that blinding under a foreign key blinds.
+Private keys are in files that only their owner reads, sealed where there is a passphrase.
 
-r -> r^n permutes the units modulo n exactly if gcd(n, phi(n)) = 1. The owner shows n-th roots of
-numbers that a hash chose: where the gcd has a prime factor d, at most one number in d has one.
-(Goldberg, Reyzin, Sagga and Baldimtsi, Asiacrypt 2019, with the hash for the verifier.) It shows
-that n is square-free too. It does not show that n has only two factors, or who knows them.
+The proof, checked by anyone, shows that blinding under a foreign key blinds. r -> r^n permutes the
+units modulo n exactly if gcd(n, phi(n)) = 1. The owner shows n-th roots of numbers that a hash
+chose: where the gcd has a prime factor d, at most one number in d has one. (Goldberg, Reyzin, Sagga
+and Baldimtsi, Asiacrypt 2019, with the hash for the verifier.) It shows that n is square-free too.
+It does not show that n has only two factors, or who knows them.
 """
 
 import hashlib

@@ -1,11 +1,10 @@
-"""Paillier's keys, in the form of Damgard, Jurik and Nielsen.
+"""Paillier's keys in the form of Damgard, Jurik and Nielsen, and checks of what others send.
 
 g = n + 1; a blinding factor is h^(n r) mod n^2 for a short random r, where h = -x^2 mod n. Here x
 is a hash of n, so that nobody has to be trusted for h: whoever knows n can recompute it.
 
-What is checked of keys and ciphertexts that come from outside.
-
-No message holds a key's or a ciphertext's number: an error may end up in a log.
+The checks are of keys and of ciphertexts. No error's message holds a key's or a ciphertext's
+number: it may end up in a log.
 """
 
 import hashlib
@@ -108,7 +107,7 @@ _EXCESS_BYTES = 16
 
 
 class PublicKey:
-    """What anyone may know: encrypts, computes on ciphertexts and blinds them anew."""
+    """What anyone may know: encrypts, computes on ciphertexts and blinds them again."""
 
     def __init__(self, modulus: int) -> None:
         check_modulus(int(modulus))

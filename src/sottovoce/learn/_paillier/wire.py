@@ -1,12 +1,12 @@
-"""Encrypted arrays as bytes: a header of public facts, then the ciphertexts, each equally long.
+"""Encryption and decryption of arrays, and encrypted arrays as bytes.
+
+A header of public facts, then the ciphertexts, each equally long:
 
     magic "SVPA" | version, 1 byte | header's length, 4 bytes | header, JSON | ciphertexts
 
 What leaves is blinded, and the bound in the header is a step of the public plan. What comes in is
 checked, and counts as not blinded, so that it is when passed on; that its sender kept to the bound
-he states can only be seen when it is decrypted.
-
-Encryption and decryption of arrays.
+it states can only be seen when it is decrypted.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""What comes before a training: the peers' features and labels, agreed through the coordinator.
+"""What comes before a training: the parties agree on terms, features and labels.
 
-The first stage of a run: do all parties have the same terms?
-
-Label names, agreed through the coordinator: within a run they are public.
+First all parties compare a digest of the run's terms. Then the peers agree on the columns and on
+the label names through the coordinator: within a run label names are public. At the end a peer
+lifts its own examples into the common columns (`local_data`).
 """
 
 import hashlib
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
-from sottovoce.learn._local_data import LocalData, feature_places
+from sottovoce.learn._features import Features, nominated
+from sottovoce.learn._local_data import LocalData, SentenceData, feature_places
 from sottovoce.learn._run.dictionary import (
     KEY_STAGES,
     NOMINATION_STAGES,
@@ -32,8 +33,7 @@ from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
 from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.stages import Listener, Stage, Teller
-from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, SentenceData, Table
-from sottovoce.learn.features import Features, nominated
+from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, Table
 
 if TYPE_CHECKING:
     from sottovoce.learn._wire.codec import Value

@@ -1,10 +1,8 @@
 """A run that classifies one peer's rows, by itself or with other peers' parts of them.
 
-Private Text Classification, Protocol 3.
-
-Which features each peer adds to a score: the coordinator knows who has which, and says so.
-
-From scores or signs to label names.
+Private Text Classification, Protocol 3. Where several peers add to a score, the coordinator, who
+knows which features each has, says who adds which. Scores, or signs where nobody may see a score,
+become label names.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -17,7 +15,6 @@ from numpy.typing import NDArray
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
 from sottovoce.learn._ridge import LinearModel
-from sottovoce.learn._run._holdings import Holdings
 from sottovoce.learn._run.agree import WrongExamplesError, lifted_rows
 from sottovoce.learn._run.records import (
     VERSION,
@@ -27,7 +24,7 @@ from sottovoce.learn._run.records import (
     read_model,
     read_trained,
 )
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._run.terms import Holdings, RunTerms
 from sottovoce.learn._run.train import RunScript
 from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn._wire import codec

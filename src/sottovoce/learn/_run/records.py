@@ -1,8 +1,7 @@
 """What a party keeps of a training: a record that its machine can store and read again.
 
-A peer's record holds the key of its words where the peers share one: store it as a secret.
-
-A trained classifier as a record, by mode, and back.
+It holds a trained classifier in the form of its mode. A peer's record also holds the key of its
+words where the peers share one: store it as a secret.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
+from sottovoce.learn._features import Features
 from sottovoce.learn._local_data import LocalData
-from sottovoce.learn._query_budget import QueryBudget, planned_budget
 from sottovoce.learn._ridge import LinearModel, Standard
 from sottovoce.learn._run.agree import Agreed
 from sottovoce.learn._run.terms import MODES, RunTerms
@@ -23,7 +22,7 @@ from sottovoce.learn._support import KeptFeatures
 from sottovoce.learn._training_terms import COORDINATOR, Mode
 from sottovoce.learn._wire import codec
 from sottovoce.learn._wire.codec import DamagedResultError, Value
-from sottovoce.learn.features import Features
+from sottovoce.learn.hidden._query_budget import QueryBudget, planned_budget
 
 if TYPE_CHECKING:
     from sottovoce.learn._paillier.array import EncryptedArray
@@ -101,7 +100,7 @@ def mean_row(record: Mapping[str, Value], standard: Standard) -> Floats:
 
 
 def _hidden_part(classifier: "HiddenClassifier", peers: int, data: LocalData) -> Record:
-    from sottovoce.learn.paper._mode import extra_rado  # noqa: PLC0415 - likewise
+    from sottovoce.learn._rados.rados import extra_rado  # noqa: PLC0415 - likewise
 
     rado, rows = extra_rado(classifier.standard.applied(data.rows), data.signs)
     return {

@@ -1,1 +1,11 @@
-"""The hidden mode: nobody sees the sums or the classifier; queries are answered together."""
+"""The hidden mode: nobody sees the sums or the classifier; queries are answered together.
+
+Who sees what. The coordinator has ciphertexts and no key to them, the key holder a key and only
+uniform numbers to open; each ends with a uniform share of theta. Both learn who asks, and for how
+many rows. Every peer learns each feature's counts, mean and variance, theta under encryption, and
+the signs of its own queries, which are limited by a budget, since many signs give theta away.
+Coordinator and key holder together learn everything: they must be parties that do not collude.
+
+`_train` is the training, `_solvers` the three solves of `_solve` behind one interface, `_classify`
+a query, and `_query_budget` the count of what each peer may still ask for.
+"""

@@ -2,9 +2,8 @@
 
 Private Text Classification, Protocol 2, with a solve between a coordinator without the key and a
 key holder without the ciphertexts. Peers end with theta under encryption, in two shares: one under
-the coordinator's key, one under the key holder's.
-
-What a training in the hidden mode is solved by, and what its messages must be.
+the coordinator's key, one under the key holder's. What each party checks of the others' messages
+comes first, then the three parties.
 """
 
 from dataclasses import dataclass
@@ -30,8 +29,8 @@ from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.stages import Listener, PartyMaker, Script, Stage, Staged, Teller
 from sottovoce.learn.hidden._solvers import SCORE, HiddenSolve, modulus_bits
 from sottovoce.learn.open._train import (
-    agreeing_coordinator,
-    agreeing_peer,
+    feature_agreement_coordinator,
+    feature_agreement_peer,
     kept_features,
     moments_stage,
     support_stage,
@@ -203,7 +202,7 @@ class HiddenPeer(Staged):
 
     def _script(self) -> Script:
         terms, data = self.terms, self.data
-        yield from agreeing_peer(self.name, terms, data)
+        yield from feature_agreement_peer(self.name, terms, data)
         made = support_stage(terms).peer(self.name, data.identity, data.support(1))
         summed = yield Stage("support", made)
         kept = kept_features(summed.total, terms)
@@ -260,7 +259,7 @@ class HiddenCoordinator(Staged):
 
     def _script(self) -> Script:
         terms = self.terms
-        self.holdings = yield from agreeing_coordinator(terms)
+        self.holdings = yield from feature_agreement_coordinator(terms)
         summed = yield Stage("support", support_stage(terms).adder())
         kept = kept_features(summed.total, terms)
         peers = self.survivors = summed.survivors
