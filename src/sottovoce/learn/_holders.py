@@ -118,7 +118,7 @@ class RowHolders:
         given = named_holders(peers)
         rows = {name: checked_rows(x) for name, (x, _) in given.items()}
         labels = {name: _labels(y, len(rows[name]), name) for name, (_, y) in given.items()}
-        classes = two_classes(labels)
+        classes = common_classes(labels)
         names = _feature_names(rows, features)
         dictionary = tuple(dict.fromkeys(name for own in names.values() for name in own))
         for name, own in names.items():
@@ -154,7 +154,7 @@ class RowHolders:
         return found
 
 
-def two_classes(labels: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+def common_classes(labels: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
     """The two values that all peers' labels have together."""
     try:
         classes = np.unique(np.concatenate(list(labels.values())))

@@ -22,7 +22,6 @@ try:
 except ImportError as error:
     raise MissingExtraError("gmpy2", "learn") from error
 
-
 __all__ = [
     "Grid",
     "Pair",
@@ -37,9 +36,9 @@ __all__ = [
     "products",
     "spread",
 ]
-
 Item = TypeVar("Item")
-
+Grid = NDArray[np.object_]
+Pair = tuple[int, int]
 _CORES: ContextVar[int | None] = ContextVar("paillier_cores", default=None)
 
 
@@ -84,10 +83,6 @@ def inverses(numbers: Sequence[int], modulus: int) -> list[int]:
         found.append(inverse * before % modulus)
         inverse = inverse * number % modulus
     return found[::-1]
-
-
-Grid = NDArray[np.object_]
-Pair = tuple[int, int]
 
 
 def as_grid(numbers: Sequence[int], shape: tuple[int, ...]) -> Grid:

@@ -21,8 +21,8 @@ from sottovoce.learn._run.classify import (
     brought_record,
     brought_training,
     called,
-    head,
     labels_from_signs,
+    record_head,
     trained_rows,
 )
 from sottovoce.learn._run.records import Record, Trained
@@ -80,7 +80,7 @@ def evaluating_helper(name: str, terms: RunTerms, holdings: Holdings) -> RunScri
                 key = holdings.wanted_key(name)
                 training = yield from scoring(name, terms, peer, key, training)
         if name != COORDINATOR:
-            return {**head(terms), "training": training}
+            return {**record_head(terms), "training": training}
         stage = count_stage(terms, len(labels))
         summed = yield Stage(COUNTS, stage.adder())
         counts = evaluation_record(terms, labels, stage.numbers.decode(summed.total))
@@ -148,7 +148,7 @@ def evaluation_record(terms: RunTerms, labels: tuple[str, ...], total: Floats) -
             "an evaluation needs at least 1 row over all peers, got none; train with held_out > 0 "
             "or bring other documents."
         )
-    return {**head(terms), "labels": labels, COUNTS: total.astype(np.int64)}
+    return {**record_head(terms), "labels": labels, COUNTS: total.astype(np.int64)}
 
 
 @dataclass(frozen=True)

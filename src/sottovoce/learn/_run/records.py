@@ -30,8 +30,146 @@ if TYPE_CHECKING:
     from sottovoce.learn.hidden._train import HiddenClassifier
     from sottovoce.learn.paper._mode import PaperClassifier
 
-
 Record = dict[str, Value]
+VERSION = 1
+
+
+def peer_record(
+    terms: RunTerms,
+    agreed: Agreed,
+    features: Features | None,
+    data: LocalData,
+    trained: list[Any],
+) -> Record:
+    """What a peer keeps: the features' rule, the labels, and a classifier for each training."""
+    chosen = None if features is None else features.chosen
+    return {
+        **_common(terms, agreed, trained),
+        "text": maybe(TEXT).written(terms.text),
+        "key": b"" if features is None else features.key,
+        "chosen": () if chosen is None else (chosen,),
+        "has": data.has,
+        "held out": np.array([terms.held_out]),
+        "classifiers": tuple(classifier_part(terms.mode, party) for party in trained),
+    }
+
+
+def helper_record(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
+    """What a coordinator or a key holder keeps."""
+    record = _common(terms, agreed, trained)
+    if trained and hasattr(trained[0], "holdings"):
+        record["holdings"] = {
+            peer: np.asarray(has, bool) for peer, has in trained[0].holdings.items()
+        }
+    if terms.mode == "hidden":
+        record["helpers"] = tuple(_helper_part(terms, agreed, party) for party in trained)
+    elif trained and trained[0].name == COORDINATOR:
+        record["classifiers"] = tuple(classifier_part("open", party) for party in trained)
+    return record
+
+
+def _common(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
+    peers = getattr(trained[-1], "survivors", agreed.peers) if trained else agreed.peers
+    return {
+        "version": VERSION,
+        "kind": terms.kind,
+        "mode": terms.mode,
+        "session": terms.session,
+        "features": agreed.features,
+        "labels": agreed.labels,
+        "peers": peers,
+    }
+
+
+def _helper_part(terms: RunTerms, agreed: Agreed, party: Any) -> Record:  # noqa: ANN401 - C or K
+    from sottovoce.learn._paillier.key_files import public_key_to_text  # noqa: PLC0415 - masks need no gmpy2
+
+    other = getattr(party, "other", None)
+    budget = planned_budget(terms.recipe, party.features, party.survivors or agreed.peers)
+    return {
+        "modulus": party.share.modulus,
+        "score bound": party.solve.score_bound,
+        "peers": len(party.survivors),
+        "other": "" if other is None else public_key_to_text(other),
+        "budget": budget_part(budget),
+    }
+
+
+@dataclass(frozen=True, repr=False)
+class Trained:
+    """A peer's result of a training, read again.
+
+    Attributes:
+        mode: the trust mode.
+        session: of the training.
+        names: the columns' names.
+        labels: in alphabetical order.
+        peers: who trained.
+        features: how texts become rows; None where rows are given.
+        has: which columns the peer has.
+        held_out: the fraction of documents that it kept for evaluation.
+        classifiers: one for two labels, one for each label of more.
+    """
+
+    mode: Mode
+    session: bytes
+    names: tuple[str, ...]
+    labels: tuple[str, ...]
+    peers: tuple[str, ...]
+    features: Features | None
+    has: NDArray[np.bool_]
+    held_out: float
+    classifiers: tuple[Mapping[str, Value], ...]
+
+    @property
+    def agreed(self) -> Agreed:
+        """What the parties had agreed on."""
+        return Agreed(self.names, self.labels, self.peers)
+
+
+def read_trained(record: Mapping[str, Value]) -> Trained:
+    """A peer's result, or DamagedResultError."""
+    check_version(record, "train")
+    mode = codec.item(record, "mode", str)
+    if mode not in MODES:
+        raise DamagedResultError("a result must be of a known mode.")
+    held = codec.array(record, "held out", "<f8")
+    if held.size != 1:
+        raise DamagedResultError("a result must have one fraction that was held out.")
+    return Trained(
+        mode,
+        codec.item(record, "session", bytes),
+        codec.texts(record, "features"),
+        codec.texts(record, "labels"),
+        codec.texts(record, "peers"),
+        _read_features(record),
+        codec.array(record, "has", "|b1"),
+        float(held[0]),
+        codec.parts(record, "classifiers"),
+    )
+
+
+def check_version(record: Mapping[str, Value], kind: str) -> None:
+    """Refuse what another version wrote, and another kind of run."""
+    if record.get("version") != VERSION or record.get("kind") != kind:
+        raise DamagedResultError(
+            f"a result must be that of a run to {kind}, of version {VERSION}; bring the right one."
+        )
+
+
+def _read_features(record: Mapping[str, Value]) -> Features | None:
+    try:
+        recipe = maybe(TEXT).read(record.get("text", ()))
+    except (DamagedTermsError, ValueError) as error:
+        raise DamagedResultError("a result's text recipe must be one.") from error
+    if recipe is None:
+        return None
+    chosen = codec.item(record, "chosen", tuple)
+    if len(chosen) > 1 or not all(
+        isinstance(each, np.ndarray) and each.dtype == "<i8" for each in chosen
+    ):
+        raise DamagedResultError("a result's buckets must be whole numbers.")
+    return Features(recipe, codec.item(record, "key", bytes), chosen[0] if chosen else None)
 
 
 def classifier_part(mode: Mode, party: Any) -> Record:  # noqa: ANN401 - a peer or coordinator
@@ -164,70 +302,6 @@ def _read_array(
     return array_from_bytes(codec.item(record, name, bytes), public, plan=plan(public.bits))
 
 
-VERSION = 1
-
-
-def peer_record(
-    terms: RunTerms,
-    agreed: Agreed,
-    features: Features | None,
-    data: LocalData,
-    trained: list[Any],
-) -> Record:
-    """What a peer keeps: the features' rule, the labels, and a classifier for each training."""
-    chosen = None if features is None else features.chosen
-    return {
-        **_common(terms, agreed, trained),
-        "text": maybe(TEXT).written(terms.text),
-        "key": b"" if features is None else features.key,
-        "chosen": () if chosen is None else (chosen,),
-        "has": data.has,
-        "held out": np.array([terms.held_out]),
-        "classifiers": tuple(classifier_part(terms.mode, party) for party in trained),
-    }
-
-
-def helper_record(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
-    """What a coordinator or a key holder keeps."""
-    record = _common(terms, agreed, trained)
-    if trained and hasattr(trained[0], "holdings"):
-        record["holdings"] = {
-            peer: np.asarray(has, bool) for peer, has in trained[0].holdings.items()
-        }
-    if terms.mode == "hidden":
-        record["helpers"] = tuple(_helper_part(terms, agreed, party) for party in trained)
-    elif trained and trained[0].name == COORDINATOR:
-        record["classifiers"] = tuple(classifier_part("open", party) for party in trained)
-    return record
-
-
-def _common(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
-    peers = getattr(trained[-1], "survivors", agreed.peers) if trained else agreed.peers
-    return {
-        "version": VERSION,
-        "kind": terms.kind,
-        "mode": terms.mode,
-        "session": terms.session,
-        "features": agreed.features,
-        "labels": agreed.labels,
-        "peers": peers,
-    }
-
-
-def _helper_part(terms: RunTerms, agreed: Agreed, party: Any) -> Record:  # noqa: ANN401 - C or K
-    from sottovoce.learn._paillier.key_files import public_key_to_text  # noqa: PLC0415 - masks need no gmpy2
-
-    other = getattr(party, "other", None)
-    budget = planned_budget(terms.recipe, party.features, party.survivors or agreed.peers)
-    return {
-        "modulus": party.share.modulus,
-        "score bound": party.solve.score_bound,
-        "peers": len(party.survivors),
-        "other": "" if other is None else public_key_to_text(other),
-        "budget": budget_part(budget),
-    }
-
-
 def budget_part(budget: QueryBudget) -> Record:
     """What is left of a budget."""
     left, together = budget.state
@@ -242,80 +316,3 @@ def read_budget(record: Mapping[str, Value]) -> QueryBudget:
         raise DamagedResultError("a budget must be rows by peer.")
     rows = {name: int(value) for name, value in left.items() if isinstance(value, int)}
     return QueryBudget.resumed(rows, codec.item(kept, "together", int))
-
-
-@dataclass(frozen=True, repr=False)
-class Trained:
-    """A peer's result of a training, read again.
-
-    Attributes:
-        mode: the trust mode.
-        session: of the training.
-        names: the columns' names.
-        labels: in alphabetical order.
-        peers: who trained.
-        features: how texts become rows; None where rows are given.
-        has: which columns the peer has.
-        held_out: the fraction of documents that it kept for evaluation.
-        classifiers: one for two labels, one for each label of more.
-    """
-
-    mode: Mode
-    session: bytes
-    names: tuple[str, ...]
-    labels: tuple[str, ...]
-    peers: tuple[str, ...]
-    features: Features | None
-    has: NDArray[np.bool_]
-    held_out: float
-    classifiers: tuple[Mapping[str, Value], ...]
-
-    @property
-    def agreed(self) -> Agreed:
-        """What the parties had agreed on."""
-        return Agreed(self.names, self.labels, self.peers)
-
-
-def read_trained(record: Mapping[str, Value]) -> Trained:
-    """A peer's result, or DamagedResultError."""
-    check_version(record, "train")
-    mode = codec.item(record, "mode", str)
-    if mode not in MODES:
-        raise DamagedResultError("a result must be of a known mode.")
-    held = codec.array(record, "held out", "<f8")
-    if held.size != 1:
-        raise DamagedResultError("a result must have one fraction that was held out.")
-    return Trained(
-        mode,
-        codec.item(record, "session", bytes),
-        codec.texts(record, "features"),
-        codec.texts(record, "labels"),
-        codec.texts(record, "peers"),
-        _read_features(record),
-        codec.array(record, "has", "|b1"),
-        float(held[0]),
-        codec.parts(record, "classifiers"),
-    )
-
-
-def check_version(record: Mapping[str, Value], kind: str) -> None:
-    """Refuse what another version wrote, and another kind of run."""
-    if record.get("version") != VERSION or record.get("kind") != kind:
-        raise DamagedResultError(
-            f"a result must be that of a run to {kind}, of version {VERSION}; bring the right one."
-        )
-
-
-def _read_features(record: Mapping[str, Value]) -> Features | None:
-    try:
-        recipe = maybe(TEXT).read(record.get("text", ()))
-    except (DamagedTermsError, ValueError) as error:
-        raise DamagedResultError("a result's text recipe must be one.") from error
-    if recipe is None:
-        return None
-    chosen = codec.item(record, "chosen", tuple)
-    if len(chosen) > 1 or not all(
-        isinstance(each, np.ndarray) and each.dtype == "<i8" for each in chosen
-    ):
-        raise DamagedResultError("a result's buckets must be whole numbers.")
-    return Features(recipe, codec.item(record, "key", bytes), chosen[0] if chosen else None)

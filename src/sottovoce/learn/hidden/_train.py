@@ -82,7 +82,7 @@ def check_keys(terms: TrainingTerms, key: PrivateKey) -> None:
         raise InputError(f"keys of {terms.recipe.key_bits} bits were agreed on.")
 
 
-def told_key(message: Message, recipe: Recipe) -> PublicKey:
+def told_agreed_key(message: Message, recipe: Recipe) -> PublicKey:
     """A public key from outside, of the length that was agreed on."""
     public = public_key_from_text(message.item("key", str))
     if public.bits != recipe.key_bits:
@@ -145,7 +145,7 @@ def share_pieces(
 
 def told_share(message: Message, solve: HiddenSolve) -> tuple[int, EncryptedArray]:
     """The modulus, which must be the plan's, and a share under its holder's key."""
-    public, modulus = told_key(message, solve.recipe), message.item("modulus", int)
+    public, modulus = told_agreed_key(message, solve.recipe), message.item("modulus", int)
     solve.check_modulus(modulus)
     plan = share_slots(modulus, public.bits, len(solve.peers))
     array = array_from_bytes(message.item("array", bytes), public, plan=plan)
@@ -213,7 +213,7 @@ class HiddenPeer(Staged):
         standard = told_standard(stage, summed.total, kept)
         solve = hidden_solve(terms, standard, peers)
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
-        public = told_key(told.heard[KEY_HOLDER], terms.recipe)
+        public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe)
         piece = self._summand(solve, standard, public)
         yield Stage("summands", lambda s: Teller(self.name, s, "summand", {COORDINATOR: piece}))
         dealing = solve.dealing()
@@ -271,7 +271,7 @@ class HiddenCoordinator(Staged):
         shape: dict[str, Value] = {"width": solve.width, "peers": peers}
         yield Stage("shape", lambda s: Teller(self.name, s, "shape", {KEY_HOLDER: shape}))
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
-        public = told_key(told.heard[KEY_HOLDER], terms.recipe)
+        public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe)
         if public == self._key.public:
             raise InputError("the key holder must have a key of its own.")
         self.other = public
