@@ -6,25 +6,27 @@ Within a run labels are names; `LabelValues` gives them back in the type in whic
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import InputError
-from sottovoce.learn.documents import Documents, NoDocumentsError, read_labelled
+from sottovoce.learn._examples import Rows, checked_rows
+from sottovoce.learn._local_data import feature_places
+from sottovoce.learn.documents import (
+    Documents,
+    NoDocumentsError,
+    Table,
+    label_names,
+    read_labelled,
+)
 
 if TYPE_CHECKING:
     from sottovoce.corpus.read._corpus import Source
-
-from typing import Self, TypeVar
-
-from sottovoce._arrays import Floats
-from sottovoce.learn._examples import Rows, checked_rows
-from sottovoce.learn._local_data import feature_places
-from sottovoce.learn.documents import Table, label_names
 
 RowsGiven: TypeAlias = tuple[Rows, ArrayLike]
 TextsGiven: TypeAlias = (

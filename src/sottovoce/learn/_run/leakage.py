@@ -25,10 +25,7 @@ _OF_TWO = (
     "own"
 )
 _RUN_ASSUMES = "honest but curious parties, authenticated private channels"
-_MODE_ASSUMES = (
-    "honest but curious parties, authenticated private channels; the features' names and the "
-    "recipe are public"
-)
+_MODE_ASSUMES = f"{_RUN_ASSUMES}; the features' names and the recipe are public"
 
 
 def run_leakage(terms: RunTerms) -> Leakage:
@@ -307,10 +304,7 @@ def _told(recipe: Recipe) -> str:
 def _support(recipe: Recipe) -> str:
     """What the sum of the peers' `local_support` says, which everybody decides from."""
     folds = "" if recipe.opened_folds == 1 else f", for each of {recipe.opened_folds} folds"
-    return (
-        "of each feature how many documents use it, how many documents there are, how many peers "
-        f"use it and at how many it is not only 0 and 1{folds}"
-    )
+    return f"{_SUPPORT}{folds}"
 
 
 def _aggregate(recipe: Recipe) -> str:

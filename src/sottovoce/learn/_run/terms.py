@@ -4,25 +4,20 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias, get_args
 
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, ParameterError, check_choice
+from sottovoce.learn._features import MOST_FEATURES, TextRecipe
+from sottovoce.learn._sums._fixed import checked_parties
 from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
 from sottovoce.learn._wire.codec import Value
+from sottovoce.learn._wire.message import SESSION_BYTES
 from sottovoce.learn.documents import Examples
 
 if TYPE_CHECKING:
     from sottovoce.learn._paillier.keys import PrivateKey
-
-from dataclasses import field
-from typing import Literal, Self, TypeAlias, get_args
-
-from sottovoce.errors import ParameterError, check_choice
-from sottovoce.learn._features import MOST_FEATURES, TextRecipe
-from sottovoce.learn._sums._fixed import checked_parties
-from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
-from sottovoce.learn._wire.message import SESSION_BYTES
 
 RunKind: TypeAlias = Literal["train", "classify", "evaluate", "rados"]
 KINDS: tuple[RunKind, ...] = get_args(RunKind)
