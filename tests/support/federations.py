@@ -21,10 +21,9 @@ from sottovoce.learn._paillier._primes import random_primes
 from sottovoce.learn._paillier.keys import PrivateKey
 from sottovoce.learn._solve.plan import Share, opened_integers
 from sottovoce.learn._sums._fixed import Ring
-from sottovoce.learn._sums._masks import MaskedSum
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._sums.mask_peer import MaskPeer
-from sottovoce.learn._sums.mask_server import MaskServer
+from sottovoce.learn._sums.masked_sum import MaskedSum, MaskServer
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
 from sottovoce.learn._wire.codec import decoded, encoded
 from sottovoce.learn._wire.exchange import Exchange

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.learn._recipe import TextRecipe
-from sottovoce.learn._run._holdings import Holdings
+from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._run.party import Finished, run_in_process
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._run.terms import Holdings, RunTerms
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe
 from sottovoce.learn._wire.codec import Value, parts, texts

@@ -11,7 +11,7 @@ from sottovoce.assess._explain.explanation import (
     WordShare,
 )
 from sottovoce.assess.evaluation._bootstrap import Interval
-from sottovoce.learn._confusion import ConfusionCounts
+from sottovoce.learn._run.evaluate import ConfusionCounts
 from sottovoce.learn._wire.machine import Leakage, Learns
 from sottovoce.privacy.audit._findings import AuditReport, Finding
 from sottovoce.report._figures import new_figure

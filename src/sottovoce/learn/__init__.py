@@ -1,29 +1,27 @@
-"""One classifier across several holders of private text: state machines without I/O.
+"""Learn: one classifier across several holders of private text, none of whom shows it.
 
-Names here are loaded when they are first used: parts of the package need no extra.
+Begin with `train`: one call, which gives back a `TrainedClassifier`. Parties are state machines
+without I/O, so that the same ones run in this process and, through `sottovoce.federation`, on
+machines of their own.
+
+Where to read on, from the call inwards:
+
+- The calls: `_train`, `_trained`, `_text_classifier` with scikit-learn's conventions, and
+  `_estimators`, the learners on one's own rows.
+- From what a holder has to rows: `_holders`, `documents`, `_features`, `_local_data`.
+- From rows to a classifier: `_examples`, `_support` (which features may be opened), `_ridge`, and
+  `_rados` for irreversible sums of examples.
+- A whole run: `_training_terms`, then `_run`, whose parties talk through `_wire`.
+- The three trust modes, each saying who sees what: `open`, `hidden`, and `paper`, which is
+  reproduced and not recommended.
+- Beneath them: secure sums (`_sums`), Paillier (`_paillier`, its key files under a passphrase by
+  `_encrypted_files`), solves that nobody sees (`_solve`), and comparisons of encrypted numbers
+  (`_arithmetic`).
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from sottovoce.learn._examples import LeakError
-    from sottovoce.learn._leakage import DroppedFeaturesWarning, PaperModeWarning
-    from sottovoce.learn._query_budget import QueryBudgetError
-    from sottovoce.learn._run.evaluate import JointEvaluation
-    from sottovoce.learn._text_classifier import FederatedTextClassifier
-    from sottovoce.learn._train import train
-    from sottovoce.learn._trained import TrainedClassifier
-    from sottovoce.learn._wire._refusals import TooFewPartiesError
-    from sottovoce.learn._wire.machine import Leakage
-    from sottovoce.learn._wire.stages import AbortedError
-    from sottovoce.learn.estimators import (
-        MLossClassifier,
-        RadoBoostClassifier,
-        RadoDescentClassifier,
-        SummedRidgeClassifier,
-    )
-
+from sottovoce._lazy import attach
 
 __all__ = [
     "AbortedError",
@@ -42,32 +40,42 @@ __all__ = [
     "TrainedClassifier",
     "train",
 ]
-_WHERE = {
-    "AbortedError": "sottovoce.learn._wire.stages",
-    "DroppedFeaturesWarning": "sottovoce.learn._leakage",
-    "FederatedTextClassifier": "sottovoce.learn._text_classifier",
-    "JointEvaluation": "sottovoce.learn._run.evaluate",
-    "LeakError": "sottovoce.learn._examples",
-    "Leakage": "sottovoce.learn._wire.machine",
-    "MLossClassifier": "sottovoce.learn.estimators",
-    "PaperModeWarning": "sottovoce.learn._leakage",
-    "QueryBudgetError": "sottovoce.learn._query_budget",
-    "RadoBoostClassifier": "sottovoce.learn.estimators",
-    "RadoDescentClassifier": "sottovoce.learn.estimators",
-    "SummedRidgeClassifier": "sottovoce.learn.estimators",
-    "TooFewPartiesError": "sottovoce.learn._wire._refusals",
-    "TrainedClassifier": "sottovoce.learn._trained",
-    "train": "sottovoce.learn._train",
-}
 
-
-def __getattr__(name: str) -> object:
-    """A public name, loaded when asked for."""
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found: object = getattr(import_module(_WHERE[name]), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if TYPE_CHECKING:
+    from sottovoce.learn._estimators import (
+        MLossClassifier,
+        RadoBoostClassifier,
+        RadoDescentClassifier,
+        SummedRidgeClassifier,
+    )
+    from sottovoce.learn._examples import LeakError
+    from sottovoce.learn._run.evaluate import JointEvaluation
+    from sottovoce.learn._text_classifier import FederatedTextClassifier
+    from sottovoce.learn._train import DroppedFeaturesWarning, PaperModeWarning, train
+    from sottovoce.learn._trained import TrainedClassifier
+    from sottovoce.learn._wire._refusals import TooFewPartiesError
+    from sottovoce.learn._wire.machine import Leakage
+    from sottovoce.learn._wire.stages import AbortedError
+    from sottovoce.learn.hidden._query_budget import QueryBudgetError
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "AbortedError": "sottovoce.learn._wire.stages",
+            "DroppedFeaturesWarning": "sottovoce.learn._train",
+            "FederatedTextClassifier": "sottovoce.learn._text_classifier",
+            "JointEvaluation": "sottovoce.learn._run.evaluate",
+            "LeakError": "sottovoce.learn._examples",
+            "Leakage": "sottovoce.learn._wire.machine",
+            "MLossClassifier": "sottovoce.learn._estimators",
+            "PaperModeWarning": "sottovoce.learn._train",
+            "QueryBudgetError": "sottovoce.learn.hidden._query_budget",
+            "RadoBoostClassifier": "sottovoce.learn._estimators",
+            "RadoDescentClassifier": "sottovoce.learn._estimators",
+            "SummedRidgeClassifier": "sottovoce.learn._estimators",
+            "TooFewPartiesError": "sottovoce.learn._wire._refusals",
+            "TrainedClassifier": "sottovoce.learn._trained",
+            "train": "sottovoce.learn._train",
+        },
+        extra="learn",
+    )

@@ -59,3 +59,10 @@ def _dense(rows: Rows) -> ArrayLike:
     matrix: Any = rows  # scipy's stubs know no toarray that all sparse matrices have
     dense: ArrayLike = matrix.toarray() if hasattr(matrix, "toarray") else matrix
     return dense
+
+
+def symmetric(upper: Floats, width: int) -> Floats:
+    """A symmetric matrix from its upper triangle, row by row."""
+    matrix = np.zeros((width, width))
+    matrix[np.triu_indices(width)] = upper
+    return matrix + np.triu(matrix, 1).T

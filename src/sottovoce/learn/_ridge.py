@@ -1,10 +1,9 @@
-"""Exact ridge from summed statistics.
+"""Ridge from sums over examples, which secure sums can carry.
 
-What ridge needs of the examples, as sums that secure sums can carry.
-
-The choice of ridge's penalty by cross-validation, its folds held at the peers.
-
-Standardisation from summed moments, at every peer alike.
+Each peer sums up its examples (`local_sums`, or `local_fold_sums` by fold); from the sum over all
+peers follow the classifier (`ridge_from_sums`), the choice of its penalty by cross-validation
+(`penalty_from_sums`) and, where rows must be standardised before they are encrypted or made into
+rados, the common means and scales (`Standard`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs
-from sottovoce.learn._rados.rados import symmetric
+from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs, symmetric
 from sottovoce.learn._support import FEWEST_DOCUMENTS, KeptFeatures, checked_folds
+
+PENALTIES = tuple(float(penalty) for penalty in np.logspace(-4, 2, 13))
+FEWEST_EXAMPLES = 2
+_CONSTANT = 1e-9  # of a feature's mean square: what varies by less does not vary
+_FLOAT = 2.0**-46  # how far sums, squares and quotients of floats are off, in terms of mean squares
+_TELLABLE = 16  # a variance must be so many times its error
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,9 +93,6 @@ def example_vector_size(width: int) -> int:
     return 2 + 2 * width + width * (width + 1) // 2
 
 
-FEWEST_EXAMPLES = 2
-
-
 @dataclass(frozen=True)
 class LinearModel:
     """A score theta'x + c, in the units of the features as they came."""
@@ -126,9 +127,6 @@ def squared_error_from_sums(model: LinearModel, sums: ExampleSums) -> float:
     theta, c = model.coefficients, model.intercept
     square = theta @ sums.products @ theta + 2 * c * (theta @ sums.totals) + sums.count * c * c
     return float(sums.count - 2 * (theta @ sums.cross + c * sums.label_total) + square)
-
-
-PENALTIES = tuple(float(penalty) for penalty in np.logspace(-4, 2, 13))
 
 
 @dataclass(frozen=True)
@@ -235,11 +233,6 @@ def _check_folds(folds: Sequence[ExampleSums]) -> None:
             f"every fold must have at least {FEWEST_DOCUMENTS} rows over all peers, "
             f"got {fewest:g}; use fewer folds."
         )
-
-
-_CONSTANT = 1e-9  # of a feature's mean square: what varies by less does not vary
-_FLOAT = 2.0**-46  # how far sums, squares and quotients of floats are off, in terms of mean squares
-_TELLABLE = 16  # a variance must be so many times its error
 
 
 class UnscaledFeatureError(InputError):

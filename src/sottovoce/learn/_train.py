@@ -1,4 +1,7 @@
-"""One call that trains across holders in this process, for notebooks, studies and benches."""
+"""One call that trains across holders in this process, for notebooks, studies and benches.
+
+It warns of what a user may not expect: of the paper's mode, and of features that are not used.
+"""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -7,20 +10,20 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._holders import RowHolders, RowsGiven, named_holders
-from sottovoce.learn._leakage import (
-    DROPPED_WARNING,
-    PAPER_WARNING,
-    DroppedFeaturesWarning,
-    PaperModeWarning,
-    mode_recipe,
+from sottovoce.learn._features import TextRecipe
+from sottovoce.learn._holders import (
+    RowHolders,
+    RowsGiven,
+    TextColumns,
+    TextHolders,
+    TextsGiven,
+    holds_text,
+    named_holders,
 )
-from sottovoce.learn._recipe import TextRecipe
 from sottovoce.learn._run.party import InProcess
 from sottovoce.learn._run.terms import MODES, RunTerms
-from sottovoce.learn._text_holders import TextColumns, TextHolders, TextsGiven, holds_text
 from sottovoce.learn._trained import TrainedClassifier
-from sottovoce.learn._training_terms import Mode
+from sottovoce.learn._training_terms import Mode, mode_recipe
 from sottovoce.learn._wire.exchange import Faults
 from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.documents import label_names
@@ -28,6 +31,44 @@ from sottovoce.learn.documents import label_names
 Given: TypeAlias = "RowsGiven | TextsGiven"
 _TEXT_OPTIONS = frozenset(TextRecipe.__dataclass_fields__)
 _MANY = ("words", "stop_words")
+PAPER_WARNING = (
+    "mode='paper' is for reproducing the paper: its coordinator holds the key, so that it can read "
+    "every peer's sums, theta and every score; use mode='open' or mode='hidden' on private text."
+)
+DROPPED_WARNING = (
+    "{} of {} features belong to one peer alone and were dropped, since their sums would be that "
+    "peer's own: see kept_ for those that are left; use shared=[...] to train on block rados, or "
+    "have peers agree on the features."
+)
+
+
+class PaperModeWarning(UserWarning):
+    """The paper's arrangement: whoever coordinates can read everything.
+
+    Example:
+        An error where nobody may use that mode:
+
+        >>> import warnings
+        >>> from sottovoce.learn import PaperModeWarning
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("error", PaperModeWarning)
+    """
+
+
+class DroppedFeaturesWarning(UserWarning):
+    """Features that one peer alone has are not trained on.
+
+    Example:
+        >>> import warnings
+        >>> from sottovoce.learn import DroppedFeaturesWarning, train
+        >>> holder = ([[0.0, 1.0, 0.5], [1.0, 0.0, 0.7]] * 6, [0, 1] * 6)
+        >>> names = [["a", "b", f"of {peer} alone"] for peer in range(3)]
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", DroppedFeaturesWarning)
+        ...     trained = train([holder] * 3, features=names, penalty=0.1)
+        >>> trained.kept_
+        ('a', 'b')
+    """
 
 
 def train(

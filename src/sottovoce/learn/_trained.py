@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 from sottovoce._arrays import Floats
 from sottovoce._notebook import html_facts
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._confusion import ConfusionCounts
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._holders import RowHolders
+from sottovoce.learn._holders import RowHolders, TextHolders
 from sottovoce.learn._ridge import LinearModel
 from sottovoce.learn._run.classify import called
-from sottovoce.learn._run.evaluate import JointEvaluation
+from sottovoce.learn._run.evaluate import ConfusionCounts, JointEvaluation
 from sottovoce.learn._run.party import InProcess
 from sottovoce.learn._run.records import read_model, read_trained
 from sottovoce.learn._run.terms import RunKind, RunTerms
-from sottovoce.learn._text_holders import TextHolders
 from sottovoce.learn._training_terms import COORDINATOR, Mode, Offset
 from sottovoce.learn._wire import codec
 from sottovoce.learn._wire._refusals import StalledError

@@ -1,10 +1,14 @@
-"""What everybody who trains together has agreed on before the first message."""
+"""What everybody who trains together has agreed on before the first message.
+
+A `Recipe` says how a classifier is trained, whatever the run; `TrainingTerms` name the peers and
+features of one two-class training. A run may hold several of these: see `_run.terms`.
+"""
 
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from sottovoce.errors import InputError, ParameterError, check_choice
 from sottovoce.learn._examples import LeakError
@@ -20,6 +24,7 @@ Solver: TypeAlias = Literal["masked", "dealer", "chebyshev"]
 Offset: TypeAlias = Literal["print", "mean"]
 AllowRare: TypeAlias = Literal["a word of one document is that document"]
 ALLOW_RARE: AllowRare = "a word of one document is that document"
+DEFAULT_PENALTY = 0.1
 COORDINATOR, KEY_HOLDER = "coordinator", "key holder"
 _ROOM_BITS = 62  # of a signed word, one bit left so that no rounding of a bound reaches the sign
 _MOST_ROWS = 1 << 40
@@ -145,3 +150,17 @@ class TrainingTerms:
         if room < 1:
             raise ParameterError(f"fraction_bits must be lower, got {places}: no sum has room.")
         return FixedPoint(float(room), len(self.identities), places)
+
+
+def mode_recipe(mode: Mode, options: dict[str, Any]) -> Recipe:
+    """A recipe from a user's options, with what the mode needs where nothing is said."""
+    unknown = set(options) - set(Recipe.__dataclass_fields__)
+    if unknown:
+        known = ", ".join(Recipe.__dataclass_fields__)
+        raise ParameterError(f"options must be among {known}; got {', '.join(sorted(unknown))}.")
+    if mode == "paper":
+        options = {"statistics": "rados", **options}
+    chosen_by_folds = mode == "open" and options.get("statistics", "exact") == "exact"
+    if not chosen_by_folds and options.get("penalty") is None:
+        options = {**options, "penalty": DEFAULT_PENALTY}
+    return Recipe(**options)

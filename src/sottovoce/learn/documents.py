@@ -1,10 +1,7 @@
 """What a peer brings: texts or rows of numbers, their labels, and which document each is of.
 
-Rows of which several are of one document: documents are counted, not rows.
-
-Documents cut into sentences, by a rule that fits in one line.
-
-A peer's labelled texts from its files.
+`read_labelled` reads labelled texts from a peer's files, `sentences` cuts documents by a rule that
+fits in one line. Documents are counted and held out, not rows: several rows may be of one.
 """
 
 import re
@@ -22,48 +19,6 @@ from sottovoce.corpus.read._corpus import Source, reader_for
 from sottovoce.corpus.read._strings import as_bytes, repaired
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import Rows, checked_rows
-from sottovoce.learn._local_data import LocalData
-
-
-@dataclass(frozen=True, repr=False)
-class SentenceData(LocalData):
-    """One peer's rows with the document that each is of.
-
-    A word of five sentences of one document shows that document, so that support is counted in
-    documents; and sentences of a document are in one fold, or a fold's error would be too small.
-    """
-
-    documents: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-
-    def folds(self, number: int) -> NDArray[np.int64]:
-        """Document i is in fold i modulo ``number``."""
-        return self.documents % number
-
-    def support(self, folds: int) -> Floats:
-        """As `local_support`, by document, in each fold that will be opened.
-
-        Documents that use a feature; these and those of which some row lacks it, so that their
-        difference finds a feature which all but a few rows have; whether any uses it; whether it
-        counts.
-        """
-        if folds == 1:
-            return self._support(np.ones(len(self.rows), bool))[None]
-        fold = self.folds(folds)
-        return np.array([self._support(fold == k) for k in range(folds)])
-
-    def _support(self, chosen: NDArray[np.bool_]) -> Floats:
-        rows, documents = self.rows[chosen], self.documents[chosen]
-        width = self.rows.shape[1]
-        if not len(rows):
-            return np.zeros(4 * width)
-        numbers, places = np.unique(documents, return_inverse=True)
-        used, lacking = np.zeros((len(numbers), width)), np.zeros((len(numbers), width))
-        np.maximum.at(used, places, rows != 0)
-        np.maximum.at(lacking, places, rows == 0)
-        uses = used.sum(axis=0)
-        other = ((rows != 0) & (rows != 1)).any(axis=0)
-        return np.concatenate([uses, uses + lacking.sum(axis=0), uses > 0, other])
-
 
 # After a mark that ends a sentence and the space behind it, or at a line's end.
 _ENDS = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])\s+|[\r\n]+")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.text_runs import PUBLIC
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._recipe import FeatureMap, TextRecipe
+from sottovoce.learn._features import FeatureMap, TextRecipe
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._run.terms_bytes import DamagedTermsError
 from sottovoce.learn._training_terms import Recipe

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from support.text_runs import NAMES, made_holdings, made_terms
 
-from sottovoce.learn._recipe import TextRecipe
+from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._run.party import make_party
 from sottovoce.learn._wire.exchange import Exchange
 from sottovoce.learn._wire.message import Message

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from sottovoce.learn._sums import _expansion as expansion
-from sottovoce.learn._sums import _masks as masks
+from sottovoce.learn._sums import _fixed as fixed
 from sottovoce.learn._sums import mask_peer, ring
+from sottovoce.learn._sums import masked_sum as masks
 from sottovoce.learn._sums._fixed import Ring
-from sottovoce.learn._sums._masks import MaskedSum
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._sums.mask_peer import MaskPeer
-from sottovoce.learn._sums.mask_server import MaskServer
+from sottovoce.learn._sums.masked_sum import MaskedSum, MaskServer
 from sottovoce.learn._sums.ring import RingPeer
 from sottovoce.learn._wire.exchange import Exchange
 from sottovoce.learn._wire.message import new_session
@@ -54,12 +53,12 @@ def short(mask: Callable[..., Ring]) -> Callable[..., Ring]:
 
 
 def test_a_ring_offset_cut_to_eight_bits_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ring, "uniform", short(expansion.uniform))
+    monkeypatch.setattr(ring, "uniform", short(fixed.uniform))
     assert smallest_p_value(ring_vector()) < 1e-12
 
 
 def test_masks_cut_to_eight_bits_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(masks, "expanded", short(expansion.expanded))
+    monkeypatch.setattr(masks, "expanded", short(fixed.expanded))
     assert smallest_p_value(masked_vector()) < 1e-12
 
 

@@ -25,7 +25,7 @@ from sottovoce.federation._setup import (
     set_up,
 )
 from sottovoce.learn import _encrypted_files as encrypted_files
-from sottovoce.learn._recipe import TextRecipe
+from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._training_terms import KEY_HOLDER, Recipe
 
 FROM_VARIABLE = "env:PHRASE"

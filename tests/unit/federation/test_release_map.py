@@ -11,8 +11,8 @@ from sottovoce.federation._config import ConfigError, FeatureSettings, TrainingS
 from sottovoce.federation._roster import load_roster
 from sottovoce.federation._setup import SetupPlan, set_up
 from sottovoce.federation.party._terms import training_terms
+from sottovoce.learn._features import Features as RowFeatures
 from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn.features import Features as RowFeatures
 from sottovoce.release.compression import load_maps
 
 Run = Callable[..., tuple[int, str, str]]

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sottovoce.errors import CorpusError
 from sottovoce.lab.learn._data import Examples, Fit, held_out_rate, ionosphere
 from sottovoce.lab.learn._table_lines import PENALTY
-from sottovoce.learn.estimators import MLossClassifier, RadoBoostClassifier, SummedRidgeClassifier
+from sottovoce.learn._estimators import MLossClassifier, RadoBoostClassifier, SummedRidgeClassifier
 
 
 @pytest.fixture

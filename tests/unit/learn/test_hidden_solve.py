@@ -19,7 +19,6 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._paillier.wire import encrypt_integers
 from sottovoce.learn._solve import _masked_algebra as masked_algebra
 from sottovoce.learn._solve import masked as masked_module
-from sottovoce.learn._solve._refusals import SingularSystemError, UnfitSystemError
 from sottovoce.learn._solve.chebyshev import (
     ChebyshevCoordinator,
     ChebyshevKeyHolder,
@@ -47,6 +46,8 @@ from sottovoce.learn._solve.run import encrypted_system, ready_chebyshev, ready_
 from sottovoce.learn._solve.system import (
     IntegerSystem,
     PublicBounds,
+    SingularSystemError,
+    UnfitSystemError,
     check_system,
     scaled_system,
     solved_exactly,

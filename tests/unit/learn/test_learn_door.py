@@ -23,6 +23,20 @@ def test_the_door_loads_nothing_before_it_is_asked() -> None:
     assert shown.stdout.strip() == "False"
 
 
+def test_a_missing_package_names_the_extra_to_install() -> None:
+    code = """
+import sys
+sys.modules["scipy"] = None
+from sottovoce.errors import MissingExtraError
+try:
+    from sottovoce.learn import train
+except MissingExtraError as error:
+    print(error)
+"""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'sottovoce[learn]'" in shown.stdout
+
+
 def test_training_under_masks_needs_no_extra_of_numbers() -> None:
     code = """
 import sys

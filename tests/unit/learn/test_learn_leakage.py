@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from sottovoce.learn import train
+from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._rados import intermediary
-from sottovoce.learn._recipe import TextRecipe
 from sottovoce.learn._run.leakage import run_leakage
 from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._sums import _masks as masks
+from sottovoce.learn._sums import masked_sum as masks
 from sottovoce.learn._sums import packed, ring
 from sottovoce.learn._wire.machine import Leakage
 from sottovoce.learn._wire.message import new_session

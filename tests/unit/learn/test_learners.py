@@ -10,7 +10,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._confusion import evaluation_from_sums, local_counts
+from sottovoce.learn._estimators import (
+    MLossClassifier,
+    RadoBoostClassifier,
+    RadoDescentClassifier,
+    SummedRidgeClassifier,
+)
 from sottovoce.learn._examples import LeakError
 from sottovoce.learn._rados.learners import (
     boosted,
@@ -31,6 +36,7 @@ from sottovoce.learn._ridge import (
     ridge_from_sums,
     squared_error_from_sums,
 )
+from sottovoce.learn._run.evaluate import evaluation_from_sums, local_counts
 from sottovoce.learn._support import (
     KeptFeatures,
     all_kept,
@@ -40,12 +46,6 @@ from sottovoce.learn._support import (
     local_rare_support,
     local_support,
     merged_from_sums,
-)
-from sottovoce.learn.estimators import (
-    MLossClassifier,
-    RadoBoostClassifier,
-    RadoDescentClassifier,
-    SummedRidgeClassifier,
 )
 
 CHANCE = np.random.default_rng(3)

@@ -5,7 +5,6 @@ import pytest
 from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._confusion import evaluation_from_sums, local_counts
 from sottovoce.learn._ridge import (
     ExampleSums,
     LinearModel,
@@ -14,6 +13,7 @@ from sottovoce.learn._ridge import (
     penalty_from_sums,
     ridge_from_sums,
 )
+from sottovoce.learn._run.evaluate import evaluation_from_sums, local_counts
 from sottovoce.learn._sums.total import Way, secure_total
 from sottovoce.learn._support import KeptFeatures, kept_from_fold_sums, local_fold_support
 from sottovoce.learn._wire._refusals import StalledError, TooFewPartiesError

@@ -10,7 +10,6 @@ from support.trainings import Peers, pooled, quick_training, small_peers
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import train
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._leakage import DroppedFeaturesWarning, mode_leakage
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._rados.blocks import peer_blocks
 from sottovoce.learn._ridge import (
@@ -20,8 +19,10 @@ from sottovoce.learn._ridge import (
     penalty_from_sums,
     ridge_from_sums,
 )
+from sottovoce.learn._run.leakage import mode_leakage
 from sottovoce.learn._sums._fixed import ALLOW_TWO, FixedPoint
 from sottovoce.learn._support import all_kept
+from sottovoce.learn._train import DroppedFeaturesWarning
 from sottovoce.learn._training_terms import ALLOW_RARE, Recipe, TrainingTerms
 from sottovoce.learn._wire._refusals import (
     DisagreementError,

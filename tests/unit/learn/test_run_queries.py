@@ -22,16 +22,16 @@ from support.text_runs import (
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn import train
-from sottovoce.learn._query_budget import QueryBudgetError
-from sottovoce.learn._recipe import TextRecipe
-from sottovoce.learn._run._holdings import Holdings, MissingHoldingError
+from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._run.agree import LabelError, WrongExamplesError
 from sottovoce.learn._run.classify import WrongTrainingError, called
 from sottovoce.learn._run.evaluate import JointEvaluation
 from sottovoce.learn._run.party import Finished, make_party, run_in_process
 from sottovoce.learn._run.records import read_budget, read_trained
+from sottovoce.learn._run.terms import Holdings, MissingHoldingError
 from sottovoce.learn._wire.codec import DamagedResultError
 from sottovoce.learn.documents import Documents, NoDocumentsError, held_out
+from sottovoce.learn.hidden._query_budget import QueryBudgetError
 
 HIDDEN: dict[str, Any] = {
     "penalty": 0.1,

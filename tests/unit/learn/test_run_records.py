@@ -8,7 +8,6 @@ import pytest
 from support.text_runs import AGREED, made_peers, made_terms, made_texts, trained
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._query_budget import QueryBudget
 from sottovoce.learn._run.classify import called
 from sottovoce.learn._run.records import (
     budget_part,
@@ -19,6 +18,7 @@ from sottovoce.learn._run.records import (
 )
 from sottovoce.learn._wire.codec import DamagedResultError, Value, decoded, encoded
 from sottovoce.learn.documents import Documents
+from sottovoce.learn.hidden._query_budget import QueryBudget
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,8 @@ import pytest
 from support.hidden_systems import BITS, small_keys_allowed
 from support.text_runs import AGREED, HASHED, made_holdings, made_peers, made_terms
 
-from sottovoce.learn._run._holdings import Holdings
 from sottovoce.learn._run.party import RunParty, make_party
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._run.terms import Holdings, RunTerms
 from sottovoce.learn._wire.exchange import Exchange
 from sottovoce.learn._wire.message import Message
 

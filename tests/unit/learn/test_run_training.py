@@ -26,9 +26,8 @@ from support.trainings import small_peers
 
 from sottovoce.errors import ParameterError, ProtocolError
 from sottovoce.learn import train
+from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._paillier.wire import decrypt_integers
-from sottovoce.learn._recipe import TextRecipe
-from sottovoce.learn._run._holdings import Holdings, MissingHoldingError
 from sottovoce.learn._run.agree import LabelError, WrongExamplesError
 from sottovoce.learn._run.classify import (
     UNDECIDED,
@@ -40,7 +39,7 @@ from sottovoce.learn._run.classify import (
 from sottovoce.learn._run.dictionary import NoCommonWordsError
 from sottovoce.learn._run.party import make_party, run_in_process
 from sottovoce.learn._run.records import read_hidden, read_trained
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._run.terms import Holdings, MissingHoldingError, RunTerms
 from sottovoce.learn._sums._fixed import ALLOW_TWO
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._training_terms import Recipe

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import ParameterError, ProtocolError
-from sottovoce.learn._sums import _masks as masks
 from sottovoce.learn._sums import mask_peer
+from sottovoce.learn._sums import masked_sum as masks
 from sottovoce.learn._sums._fixed import ALLOW_TWO, FixedPoint, Ring
-from sottovoce.learn._sums._masks import MaskedSum, pair_mask, summed
 from sottovoce.learn._sums.keys import PRIME, AgreementKey, Identity, opened, shares
 from sottovoce.learn._sums.mask_peer import MaskPeer
-from sottovoce.learn._sums.mask_server import MaskServer
+from sottovoce.learn._sums.masked_sum import MaskedSum, MaskServer, pair_mask, summed
 from sottovoce.learn._sums.ring import RingPeer
 from sottovoce.learn._wire._refusals import (
     CorruptShareError,

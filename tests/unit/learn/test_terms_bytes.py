@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from sottovoce.learn._recipe import FeatureMap, TextRecipe
+from sottovoce.learn._features import FeatureMap, TextRecipe
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._training_terms import ALLOW_RARE, Recipe
 

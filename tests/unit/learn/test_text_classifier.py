@@ -13,10 +13,10 @@ from support.text_runs import NAMES, WORDS, made_peers, made_texts
 from sottovoce import learn
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import LeakError
-from sottovoce.learn._leakage import PaperModeWarning
 from sottovoce.learn._run.party import Connection, InProcess
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._text_classifier import FederatedTextClassifier
+from sottovoce.learn._train import PaperModeWarning
 from sottovoce.learn.documents import Examples
 
 PEERS: dict[str, Any] = {name: made_texts(40, at) for at, name in enumerate(NAMES)}

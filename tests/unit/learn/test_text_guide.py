@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sottovoce.learn._recipe import TextRecipe
+from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._run.leakage import run_leakage
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._training_terms import Recipe

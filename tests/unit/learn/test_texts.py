@@ -13,21 +13,28 @@ from support.text_runs import NAMES, made_terms, made_texts, trained
 
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import CorpusError, InputError, ParameterError
-from sottovoce.learn._recipe import FeatureMap, TextRecipe
+from sottovoce.learn._features import (
+    PUBLIC_KEY,
+    FeatureMap,
+    Features,
+    TextRecipe,
+    nominated,
+    word_buckets,
+    word_signs,
+)
+from sottovoce.learn._local_data import SentenceData
 from sottovoce.learn._run.records import read_trained
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._support import kept_from_sums
 from sottovoce.learn.documents import (
     Documents,
     NoDocumentsError,
-    SentenceData,
     Table,
     held_out,
     label_names,
     read_labelled,
     sentences,
 )
-from sottovoce.learn.features import PUBLIC_KEY, Features, nominated, word_buckets, word_signs
 
 ROWS = [("free prize now", "spam"), ("see you later", "ham"), ("a note", None)]
 

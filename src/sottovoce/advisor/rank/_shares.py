@@ -50,7 +50,7 @@ from numpy.typing import NDArray
 
 from sottovoce.advisor.rank._description import Description
 from sottovoce.errors import ParameterError, ProtocolError
-from sottovoce.learn._sums._expansion import expanded, uniform
+from sottovoce.learn._sums._fixed import expanded, uniform
 from sottovoce.privacy._mechanism import GeometricMechanism
 
 PRIME = (1 << 61) - 1

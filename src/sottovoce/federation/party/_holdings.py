@@ -13,9 +13,8 @@ from sottovoce.federation._config import ConfigError, PartyConfig, RowsFile, Tex
 from sottovoce.federation._roster import Roster
 from sottovoce.federation._secrets import Secrets
 from sottovoce.federation.party._terms import check_accepted
-from sottovoce.learn._run._holdings import Holdings
 from sottovoce.learn._run.party import make_party
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._run.terms import Holdings, RunTerms
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.machine import Party
 from sottovoce.learn.documents import Documents, Examples, Table, read_labelled

@@ -24,7 +24,7 @@ from sottovoce.federation._config import (
 )
 from sottovoce.federation._roster import Roster
 from sottovoce.federation.party._history import TRAININGS
-from sottovoce.learn._recipe import FeatureMap, TextRecipe
+from sottovoce.learn._features import FeatureMap, TextRecipe
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._sums._fixed import FEWEST_PARTIES
 from sottovoce.learn._training_terms import Recipe

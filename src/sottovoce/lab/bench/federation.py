@@ -26,8 +26,8 @@ from sottovoce.federation.party._processes import Launched, launched, prepare
 from sottovoce.federation.party._terms import training_terms
 from sottovoce.lab.bench._rows import BenchRow, bench_row
 from sottovoce.lab.bench.learn import KEY_BITS, PEERS, PENALTY, message_rows
-from sottovoce.learn._run._holdings import Holdings
 from sottovoce.learn._run.party import run_in_process
+from sottovoce.learn._run.terms import Holdings
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn.documents import Table
 

@@ -18,10 +18,10 @@ from sottovoce.lab.learn._trained import (
     open_trained,
     plain_twin,
 )
+from sottovoce.learn._estimators import MLossClassifier, RadoBoostClassifier
 from sottovoce.learn._ridge import LinearModel
 from sottovoce.learn._training_terms import Recipe
 from sottovoce.learn._wire.exchange import Traffic
-from sottovoce.learn.estimators import MLossClassifier, RadoBoostClassifier
 
 KEY_BITS = 2048
 # One for all closed forms and not tuned on the rows: the middle of ridge's candidates.

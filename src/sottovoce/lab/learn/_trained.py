@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce.lab.learn._data import Examples
+from sottovoce.learn._estimators import own_rados
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._paillier.keys import PrivateKey, generate_key
-from sottovoce.learn._query_budget import planned_budget
 from sottovoce.learn._rados.rados import RadoMoments
 from sottovoce.learn._ridge import LinearModel, Standard, lifted, local_sums, ridge_from_sums
 from sottovoce.learn._solve.plan import opened_integers, opened_theta
@@ -24,8 +24,8 @@ from sottovoce.learn._support import KeptFeatures, all_kept
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
 from sottovoce.learn._wire.exchange import Exchange, Traffic
 from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.estimators import own_rados
 from sottovoce.learn.hidden._classify import HiddenContributor, HiddenScorer, QueryTerms
+from sottovoce.learn.hidden._query_budget import planned_budget
 from sottovoce.learn.hidden._solvers import HiddenSolve
 from sottovoce.learn.hidden._train import (
     HiddenClassifier,

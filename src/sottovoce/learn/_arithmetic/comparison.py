@@ -14,9 +14,8 @@ p is hidden by t but for a distance of 2^-64. So the key holder sees l + 1 unifo
 zero at a uniform place if a bit is one that s made a fair coin: nothing. Small p, as in DGK's own
 cryptosystem, keeps the exponents short; t makes that safe under Paillier.
 
-The outcome [b < a] = [zero found] xor [s = +1] is left shared between the two.
-
-Bits that two parties share by exclusive or, and to whom they are told.
+The outcome [b < a] = [zero found] xor [s = +1] is left shared between the two by exclusive or;
+`ask_bits` and `answer_bits` tell it to one of them, or leave it so.
 """
 
 from dataclasses import dataclass, replace

@@ -1,10 +1,9 @@
 """How the key holder comes to see masked numbers, and nothing else.
 
+What both parties know of an encrypted array is its `Outline`: its shape, its bound B and its scale.
 The ciphertext holder adds a uniform mask r from [0, 2^64 (2 B + 1)) to each x of at most B.
 Whatever x is, x + r has the same distribution but for a distance of 2^-64. Numbers travel packed:
 the holder shifts ciphertexts into slots first, so that few of them are sent and opened.
-
-What both parties know of an encrypted array: its shape, its bound and its scale.
 """
 
 import math

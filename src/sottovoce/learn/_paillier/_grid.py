@@ -1,8 +1,7 @@
-"""Grids of ciphertexts, and the products that operations on them come down to.
-
-gmpy2, reached from one place, and work on whole lists of big numbers spread over the cores.
+"""Big numbers by gmpy2, reached from one place: grids of ciphertexts and their products.
 
 A big number is an ``int`` to the reader and to the type checker; gmpy2's ``mpz`` stands in for it.
+Work on whole lists of them is spread over the cores.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,11 +22,23 @@ try:
 except ImportError as error:
     raise MissingExtraError("gmpy2", "learn") from error
 
-
-__all__ = ["cores", "gmpy2", "inverses", "spread"]
-
+__all__ = [
+    "Grid",
+    "Pair",
+    "as_grid",
+    "cores",
+    "gmpy2",
+    "inverses",
+    "pair_powers",
+    "pair_products",
+    "paired",
+    "plus_plain",
+    "products",
+    "spread",
+]
 Item = TypeVar("Item")
-
+Grid = NDArray[np.object_]
+Pair = tuple[int, int]
 _CORES: ContextVar[int | None] = ContextVar("paillier_cores", default=None)
 
 
@@ -72,10 +83,6 @@ def inverses(numbers: Sequence[int], modulus: int) -> list[int]:
         found.append(inverse * before % modulus)
         inverse = inverse * number % modulus
     return found[::-1]
-
-
-Grid = NDArray[np.object_]
-Pair = tuple[int, int]
 
 
 def as_grid(numbers: Sequence[int], shape: tuple[int, ...]) -> Grid:

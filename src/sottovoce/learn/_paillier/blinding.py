@@ -1,12 +1,10 @@
 """Blinding factors: random n-th powers modulo n^2, from tables that grow with their use.
 
-Random powers of one base by table: the comb of Lim and Lee (CRYPTO 1994).
-
-An exponent is laid out as ``rows`` x ``columns`` x ``turns`` bits, the rows far apart. One entry of
-a column's table is the product over a subset of the rows, so a power costs rows-fold fewer
-products than it has bits, and ``turns`` - 1 squarings.
-
-The modulus is the square of a ``root``, and entries are kept split (see `Split`).
+The tables are the comb of Lim and Lee (CRYPTO 1994), for random powers of one base. An exponent is
+laid out as ``rows`` x ``columns`` x ``turns`` bits, the rows far apart. One entry of a column's
+table is the product over a subset of the rows, so a power costs rows-fold fewer products than it
+has bits, and ``turns`` - 1 squarings. The modulus is the square of a ``root``, and entries are kept
+split (see `packing.Split`).
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,8 @@
-"""Numbers to integers, integers to slots of plaintexts, and back.
+"""Numbers to integers, integers to slots of plaintexts, and back; and ciphertexts split in two.
 
 A plaintext is the sum of v_j 2^(w j) over its slots j, with v_j of either sign, taken modulo n.
 
-Numbers modulo the square of a root, split into a factor below the root and a shift.
-
+A number modulo the square of a root is `Split` into a factor u below the root and a shift s, being
 u (1 + root s): to multiply by u costs little more than half of a product of two numbers modulo
 root^2, and shifts add up, since (1 + root s)(1 + root t) = 1 + root (s + t). A running product
 takes in the units one by one and the sum of the shifts once, at its end.

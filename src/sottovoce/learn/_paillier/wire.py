@@ -1,12 +1,12 @@
-"""Encrypted arrays as bytes: a header of public facts, then the ciphertexts, each equally long.
+"""Encryption and decryption of arrays, and encrypted arrays as bytes.
+
+A header of public facts, then the ciphertexts, each equally long:
 
     magic "SVPA" | version, 1 byte | header's length, 4 bytes | header, JSON | ciphertexts
 
 What leaves is blinded, and the bound in the header is a step of the public plan. What comes in is
 checked, and counts as not blinded, so that it is when passed on; that its sender kept to the bound
-he states can only be seen when it is decrypted.
-
-Encryption and decryption of arrays.
+it states can only be seen when it is decrypted.
 """
 
 import json
@@ -34,6 +34,7 @@ from sottovoce.learn._paillier.packing import (
 from sottovoce.learn._paillier.slots import Program, SlotPlan, SlotStage, check_fraction_bits
 from sottovoce.learn._wire.codec import Fields, field, from_hexadecimal, parse_fields
 
+Key: TypeAlias = PublicKey | PrivateKey
 MAGIC = b"SVPA"
 VERSION = 1
 _PREFIX = struct.Struct(">4sBI")
@@ -41,6 +42,59 @@ _LARGEST_HEADER = 1 << 16
 _MOST_AXES = 8
 _MOST_NUMBERS = 1 << 31
 _MOST_STAGES = 64
+_WORD_BITS = 64
+
+
+def encrypt(values: ArrayLike, plan: SlotPlan, key: Key) -> EncryptedArray:
+    """Encrypt numbers, rounded to the plan's binary places; faster with the private key."""
+    return encrypt_integers(encode(values, plan.fraction_bits), plan, key)
+
+
+def encrypt_integers(integers: ArrayLike, plan: SlotPlan, key: Key) -> EncryptedArray:
+    """Encrypt integers as they are; they stand for themselves over 2^``plan.fraction_bits``.
+
+    Damgard, Jurik and Nielsen: (1 + m n) h^(n r) mod n^2.
+    """
+    public = key.public if isinstance(key, PrivateKey) else key
+    given = as_integers(integers)
+    _check_plan(given, plan, public)
+    plain = pack(given, plan)
+    pairs = list(zip(key.blinding.factors(plain.size), plain.ravel().tolist(), strict=True))
+    grid = as_grid(plus_plain(public.n, public.n_squared, pairs), plain.shape)
+    length = given.shape[-1] if given.ndim else 1
+    return EncryptedArray(
+        public, plan, grid, length, plan.value_bound, plan.fraction_bits, blinded=True
+    )
+
+
+def decrypt(array: EncryptedArray, private: PrivateKey) -> NDArray[np.float64]:
+    """The numbers, to the nearest double."""
+    return decode(decrypt_integers(array, private), array.fraction_bits)
+
+
+def decrypt_integers(array: EncryptedArray, private: PrivateKey) -> Integers:
+    """The slots' integers: machine integers where slots have at most 64 bits, else Python's."""
+    if array.public != private.public:
+        raise InputError("this array was encrypted under another key.")
+    n = private.public.n
+    plain = private.secret.plaintexts(array.ciphertexts.ravel().tolist())
+    signed = [each - n if 2 * each > n else each for each in plain]
+    found = unpack(signed, array.length, array.plan)
+    if any(abs(each) > array.bound for each in found):
+        raise InputError("decrypted values exceed the array's bound: its sender broke the plan.")
+    if array.plan.slot_bits <= _WORD_BITS:
+        return np.array(found, dtype=np.int64).reshape(array.shape)
+    return as_grid(found, array.shape)
+
+
+def _check_plan(given: Integers, plan: SlotPlan, public: PublicKey) -> None:
+    if plan.key_bits != public.bits:
+        raise ParameterError(
+            f"the plan is for a key of {plan.key_bits} bits, and this one has {public.bits}."
+        )
+    if given.ndim == 0 and plan.slots > 1:
+        raise ParameterError("a packed array needs at least one axis; plan it unpacked.")
+    check_size(given, plan.value_bound)
 
 
 def array_to_bytes(array: EncryptedArray, *, outgoing: bool = True) -> bytes:
@@ -150,59 +204,3 @@ def _ciphertexts(body: memoryview, count: int, public: PublicKey) -> list[int]:
     ]
     check_ciphertexts(numbers, public.n)
     return numbers
-
-
-Key: TypeAlias = PublicKey | PrivateKey
-_WORD_BITS = 64
-
-
-def encrypt(values: ArrayLike, plan: SlotPlan, key: Key) -> EncryptedArray:
-    """Encrypt numbers, rounded to the plan's binary places; faster with the private key."""
-    return encrypt_integers(encode(values, plan.fraction_bits), plan, key)
-
-
-def encrypt_integers(integers: ArrayLike, plan: SlotPlan, key: Key) -> EncryptedArray:
-    """Encrypt integers as they are; they stand for themselves over 2^``plan.fraction_bits``.
-
-    Damgard, Jurik and Nielsen: (1 + m n) h^(n r) mod n^2.
-    """
-    public = key.public if isinstance(key, PrivateKey) else key
-    given = as_integers(integers)
-    _check_plan(given, plan, public)
-    plain = pack(given, plan)
-    pairs = list(zip(key.blinding.factors(plain.size), plain.ravel().tolist(), strict=True))
-    grid = as_grid(plus_plain(public.n, public.n_squared, pairs), plain.shape)
-    length = given.shape[-1] if given.ndim else 1
-    return EncryptedArray(
-        public, plan, grid, length, plan.value_bound, plan.fraction_bits, blinded=True
-    )
-
-
-def decrypt(array: EncryptedArray, private: PrivateKey) -> NDArray[np.float64]:
-    """The numbers, to the nearest double."""
-    return decode(decrypt_integers(array, private), array.fraction_bits)
-
-
-def decrypt_integers(array: EncryptedArray, private: PrivateKey) -> Integers:
-    """The slots' integers: machine integers where slots have at most 64 bits, else Python's."""
-    if array.public != private.public:
-        raise InputError("this array was encrypted under another key.")
-    n = private.public.n
-    plain = private.secret.plaintexts(array.ciphertexts.ravel().tolist())
-    signed = [each - n if 2 * each > n else each for each in plain]
-    found = unpack(signed, array.length, array.plan)
-    if any(abs(each) > array.bound for each in found):
-        raise InputError("decrypted values exceed the array's bound: its sender broke the plan.")
-    if array.plan.slot_bits <= _WORD_BITS:
-        return np.array(found, dtype=np.int64).reshape(array.shape)
-    return as_grid(found, array.shape)
-
-
-def _check_plan(given: Integers, plan: SlotPlan, public: PublicKey) -> None:
-    if plan.key_bits != public.bits:
-        raise ParameterError(
-            f"the plan is for a key of {plan.key_bits} bits, and this one has {public.bits}."
-        )
-    if given.ndim == 0 and plan.slots > 1:
-        raise ParameterError("a packed array needs at least one axis; plan it unpacked.")
-    check_size(given, plan.value_bound)

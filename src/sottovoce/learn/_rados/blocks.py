@@ -1,9 +1,8 @@
 """Basic block rados: peers with different features and no matching of entities.
 
-The choice of the ridge for block rados, by the peers' own held-out rows.
-
-Nobody has a whole row of a peer's entity beyond that peer's own features, so each peer judges a
-classifier by the part of it that its own features meet, and the errors are added up.
+The ridge is chosen by the peers' own held-out rows. Nobody has a whole row of a peer's entity
+beyond that peer's own features, so each peer judges a classifier by the part of it that its own
+features meet, and the errors are added up.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,7 @@
-"""RadoBoost: boosting over rados, one feature a round.
+"""Three ways to learn from rados: boosting, gradient descent, and the M-loss in closed form.
 
-Gradient descent on the exponential loss of rados.
-
-The M-loss of rados, its gradient and its closed-form minimiser.
+RadoBoost takes one feature a round; the descent is on the exponential loss; the M-loss has a
+closed-form minimiser (`m_loss_minimiser`), and so have block rados (`block_minimiser`).
 """
 
 import warnings

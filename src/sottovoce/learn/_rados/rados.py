@@ -1,19 +1,14 @@
-"""What a rado is, and the signatures behind rados.
-
-These are the owner's own computations: they take observations and signatures together. What the
-package offers to others (`RadoMaker`, `SealedSignatures`) never hands both to one party.
-
-The exponential loss over rados, which stands for the logistic loss of the examples.
-
-Making rados so that no party gets both their signatures and their clear values.
+"""What a rado is, its losses and moments, and how rados are made without giving examples away.
 
 Whoever knows the signatures and about m clear rados solves for the examples exactly, and sparse
 text falls to far fewer (tests show both). So signatures are sealed: they can be applied, not read.
 The owner of examples applies them to its own rows and gives away clear rados without signatures
 (`RadoMaker`); an intermediary applies its own to ciphertexts only (`SealedSignatures` refuses
-clear rows of anybody but an owner). The paper's arrangement is there by its name only.
+clear rows of anybody but an owner). The paper's arrangement is there by its name only. The plain
+functions here take observations and signatures together: they are the owner's own computations.
 
-What peers send of their rados: how many, their sum, and the sum of their outer products.
+The exponential loss over rados stands for the logistic loss of the examples. What peers send of
+their rados is `RadoMoments`: how many, their sum, and the sum of their outer products.
 """
 
 from collections.abc import Iterable
@@ -26,14 +21,15 @@ from scipy.special import logsumexp, softmax
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs
+from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs, symmetric
 from sottovoce.privacy._randomness import random_bytes
 
 if TYPE_CHECKING:
     from sottovoce.learn._paillier.array import EncryptedArray
 
-
 MOST_EXAMPLES_FOR_ALL = 20
+PaperMode: TypeAlias = Literal["paper: whoever gets both reconstructs the examples"]
+PAPER_MODE: PaperMode = "paper: whoever gets both reconstructs the examples"
 
 
 def rademacher_observations(rows: Floats, signs: Floats, signatures: NDArray[np.int8]) -> Floats:
@@ -76,10 +72,6 @@ def loss_gradient(theta: Floats, rados: Floats, weights: Floats) -> Floats:
     """The gradient of the regularised loss (eq. 10): minus a weighted mean rado, plus 2 theta."""
     shares: Floats = softmax(-(rados @ theta))
     return -(shares @ rados) + 2.0 * weights * theta
-
-
-PaperMode: TypeAlias = Literal["paper: whoever gets both reconstructs the examples"]
-PAPER_MODE: PaperMode = "paper: whoever gets both reconstructs the examples"
 
 
 def fresh_signatures(number: int, examples: int) -> NDArray[np.int8]:
@@ -242,8 +234,8 @@ def vector_size(width: int) -> int:
     return 1 + width + width * (width + 1) // 2
 
 
-def symmetric(upper: Floats, width: int) -> Floats:
-    """A symmetric matrix from its upper triangle, row by row."""
-    matrix = np.zeros((width, width))
-    matrix[np.triu_indices(width)] = upper
-    return matrix + np.triu(matrix, 1).T
+def extra_rado(rows: Floats, signs: Floats) -> tuple[Floats, int]:
+    """A peer's part of the common extra rado of Protocol 3, and how many rows it is made from."""
+    rado = rademacher_observations(rows, signs, fresh_signatures(1, len(rows)))[0]
+    rado[-1] = 0.0  # the intercept is the asker's to add
+    return rado, len(rows)

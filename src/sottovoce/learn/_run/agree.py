@@ -1,8 +1,8 @@
-"""What comes before a training: the peers' features and labels, agreed through the coordinator.
+"""What comes before a training: the parties agree on terms, features and labels.
 
-The first stage of a run: do all parties have the same terms?
-
-Label names, agreed through the coordinator: within a run they are public.
+First all parties compare a digest of the run's terms. Then the peers agree on the columns and on
+the label names through the coordinator: within a run label names are public. At the end a peer
+lifts its own examples into the common columns (`local_data`).
 """
 
 import hashlib
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
-from sottovoce.learn._local_data import LocalData, feature_places
+from sottovoce.learn._features import Features, nominated
+from sottovoce.learn._local_data import LocalData, SentenceData, feature_places
 from sottovoce.learn._run.dictionary import (
     KEY_STAGES,
     NOMINATION_STAGES,
@@ -32,13 +33,99 @@ from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
 from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.stages import Listener, Stage, Teller
-from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, SentenceData, Table
-from sottovoce.learn.features import Features, nominated
+from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, Table
 
 if TYPE_CHECKING:
     from sottovoce.learn._wire.codec import Value
 
 OPENING_STAGES = ("terms", "same terms")
+LABEL_STAGES = ("labels", "classes")
+AGREEING_STAGES = (*OPENING_STAGES, *KEY_STAGES, *NOMINATION_STAGES, *LABEL_STAGES)
+_LONGEST = 200
+_FEWEST = 2
+
+
+class LabelError(InputError):
+    """The peers' labels do not make a problem that can be trained on."""
+
+
+class WrongExamplesError(InputError):
+    """A peer brings examples of another kind or width than the run's."""
+
+
+@dataclass(frozen=True)
+class Agreed:
+    """What all parties know before the first training of a run.
+
+    Attributes:
+        features: the columns' names.
+        labels: the label names in alphabetical order.
+        peers: who is still there.
+    """
+
+    features: tuple[str, ...]
+    labels: tuple[str, ...]
+    peers: tuple[str, ...]
+
+    def training(self, terms: RunTerms, peers: tuple[str, ...]) -> TrainingTerms:
+        """The terms of one two-class training among ``peers``."""
+        identities = {peer: terms.identities[peer] for peer in peers}
+        return TrainingTerms(terms.session, identities, self.features, terms.recipe)
+
+    @property
+    def positives(self) -> tuple[str, ...]:
+        """The label that each two-class training tells from the others; the second of two."""
+        return self.labels[1:] if len(self.labels) == 2 else self.labels  # noqa: PLR2004 - two
+
+
+def agreeing_peer(
+    name: str, terms: RunTerms, identity: Identity, examples: Examples
+) -> Generator[Stage, Any, tuple[Agreed, Features | None]]:
+    """A peer's part."""
+    yield from opening_party(name, terms)
+    features, peers = None, terms.peers
+    own = own_labels(examples.labels, terms)
+    if terms.text is not None and isinstance(examples, Documents):
+        key = b""
+        if terms.text.needs_key:
+            key = yield from word_key_peer(name, terms, identity)
+        chosen = None
+        if terms.text.dictionary == "agreed":
+            marks = nominated(examples.texts, terms.text, key)
+            chosen, peers = yield from nominating_peer(name, terms, identity, marks)
+        features = Features(terms.text, key, chosen)
+    labels = yield from agreed_labels_peer(name, terms, own)
+    return Agreed(features.names if features else terms.features, labels, peers), features
+
+
+def agreeing_coordinator(
+    terms: RunTerms, helpers: tuple[str, ...]
+) -> Generator[Stage, Any, Agreed]:
+    """The coordinator's part; ``helpers`` are told what the peers are."""
+    yield from opening_coordinator(terms)
+    chosen, peers = None, terms.peers
+    text = terms.text
+    if text is not None and text.needs_key:
+        yield from word_key_coordinator(terms)
+        if text.dictionary == "agreed":
+            chosen, peers = yield from nominating_coordinator(terms, text, helpers)
+    labels = yield from agreed_labels_coordinator(terms, peers, helpers)
+    return Agreed(column_names(terms, chosen), labels, peers)
+
+
+def agreeing_helper(name: str, terms: RunTerms) -> Generator[Stage, Any, Agreed]:
+    """A key holder's or an intermediary's part: it hears."""
+    yield from opening_party(name, terms)
+    chosen, peers = None, terms.peers
+    if terms.text is not None and terms.text.dictionary == "agreed":
+        chosen, peers = yield from hearing_helper(name, terms)
+    labels = yield from hearing_labels(name, terms)
+    return Agreed(column_names(terms, chosen), labels, peers)
+
+
+def column_names(terms: RunTerms, chosen: Buckets | None) -> tuple[str, ...]:
+    """What all parties call the columns."""
+    return terms.features if terms.text is None else Features(terms.text, chosen=chosen).names
 
 
 def opening_party(name: str, terms: RunTerms) -> Generator[Stage, Any, None]:
@@ -73,15 +160,6 @@ def _different(name: str) -> DisagreementError:
         f"{name} and the coordinator must have the same terms of the run: the same dictionary, "
         "labels, recipe and peers; give both the same file."
     )
-
-
-LABEL_STAGES = ("labels", "classes")
-_LONGEST = 200
-_FEWEST = 2
-
-
-class LabelError(InputError):
-    """The peers' labels do not make a problem that can be trained on."""
 
 
 def own_labels(labels: tuple[str, ...] | None, terms: RunTerms) -> tuple[str, ...]:
@@ -167,86 +245,16 @@ def told_labels(message: Message, terms: RunTerms) -> tuple[str, ...]:
     return labels
 
 
-AGREEING_STAGES = (*OPENING_STAGES, *KEY_STAGES, *NOMINATION_STAGES, *LABEL_STAGES)
-
-
-class WrongExamplesError(InputError):
-    """A peer brings examples of another kind or width than the run's."""
-
-
-@dataclass(frozen=True)
-class Agreed:
-    """What all parties know before the first training of a run.
-
-    Attributes:
-        features: the columns' names.
-        labels: the label names in alphabetical order.
-        peers: who is still there.
-    """
-
-    features: tuple[str, ...]
-    labels: tuple[str, ...]
-    peers: tuple[str, ...]
-
-    def training(self, terms: RunTerms, peers: tuple[str, ...]) -> TrainingTerms:
-        """The terms of one two-class training among ``peers``."""
-        identities = {peer: terms.identities[peer] for peer in peers}
-        return TrainingTerms(terms.session, identities, self.features, terms.recipe)
-
-    @property
-    def positives(self) -> tuple[str, ...]:
-        """The label that each two-class training tells from the others; the second of two."""
-        return self.labels[1:] if len(self.labels) == 2 else self.labels  # noqa: PLR2004 - two
-
-
-def agreeing_peer(
-    name: str, terms: RunTerms, identity: Identity, examples: Examples
-) -> Generator[Stage, Any, tuple[Agreed, Features | None]]:
-    """A peer's part."""
-    yield from opening_party(name, terms)
-    features, peers = None, terms.peers
-    own = own_labels(examples.labels, terms)
-    if terms.text is not None and isinstance(examples, Documents):
-        key = b""
-        if terms.text.needs_key:
-            key = yield from word_key_peer(name, terms, identity)
-        chosen = None
-        if terms.text.dictionary == "agreed":
-            marks = nominated(examples.texts, terms.text, key)
-            chosen, peers = yield from nominating_peer(name, terms, identity, marks)
-        features = Features(terms.text, key, chosen)
-    labels = yield from agreed_labels_peer(name, terms, own)
-    return Agreed(features.names if features else terms.features, labels, peers), features
-
-
-def agreeing_coordinator(
-    terms: RunTerms, helpers: tuple[str, ...]
-) -> Generator[Stage, Any, Agreed]:
-    """The coordinator's part; ``helpers`` are told what the peers are."""
-    yield from opening_coordinator(terms)
-    chosen, peers = None, terms.peers
-    text = terms.text
-    if text is not None and text.needs_key:
-        yield from word_key_coordinator(terms)
-        if text.dictionary == "agreed":
-            chosen, peers = yield from nominating_coordinator(terms, text, helpers)
-    labels = yield from agreed_labels_coordinator(terms, peers, helpers)
-    return Agreed(column_names(terms, chosen), labels, peers)
-
-
-def agreeing_helper(name: str, terms: RunTerms) -> Generator[Stage, Any, Agreed]:
-    """A key holder's or an intermediary's part: it hears."""
-    yield from opening_party(name, terms)
-    chosen, peers = None, terms.peers
-    if terms.text is not None and terms.text.dictionary == "agreed":
-        chosen, peers = yield from hearing_helper(name, terms)
-    labels = yield from hearing_labels(name, terms)
-    return Agreed(column_names(terms, chosen), labels, peers)
-
-
-def column_names(terms: RunTerms, chosen: Buckets | None) -> tuple[str, ...]:
-    """What all parties call the columns."""
-    return terms.features if terms.text is None else Features(terms.text, chosen=chosen).names
+def local_data(
+    terms: RunTerms, examples: Examples, features: Features | None, agreed: Agreed, who: Identity
+) -> LocalData:
+    """What the peer trains on; the labels' signs come with each training."""
+    rows = lifted_rows(examples, features, agreed)
+    has = declared_features(terms, examples, rows, agreed)
+    signs = np.ones(len(rows))
+    if examples.groups is None:
+        return LocalData(rows, signs, has, who)
+    return SentenceData(rows, signs, has, who, examples.groups)
 
 
 def checked_examples(name: str, terms: RunTerms, examples: Examples) -> Examples:
@@ -301,18 +309,6 @@ def declared_features(
     if terms.text is not None and terms.text.declared == "used":
         return np.asarray((rows != 0).any(axis=0))
     return np.ones(len(agreed.features), bool)
-
-
-def local_data(
-    terms: RunTerms, examples: Examples, features: Features | None, agreed: Agreed, who: Identity
-) -> LocalData:
-    """What the peer trains on; the labels' signs come with each training."""
-    rows = lifted_rows(examples, features, agreed)
-    has = declared_features(terms, examples, rows, agreed)
-    signs = np.ones(len(rows))
-    if examples.groups is None:
-        return LocalData(rows, signs, has, who)
-    return SentenceData(rows, signs, has, who, examples.groups)
 
 
 def signed(data: LocalData, labels: tuple[str, ...], positive: str) -> LocalData:

@@ -1,10 +1,8 @@
 """A run that classifies one peer's rows, by itself or with other peers' parts of them.
 
-Private Text Classification, Protocol 3.
-
-Which features each peer adds to a score: the coordinator knows who has which, and says so.
-
-From scores or signs to label names.
+Private Text Classification, Protocol 3. Where several peers add to a score, the coordinator, who
+knows which features each has, says who adds which. Scores, or signs where nobody may see a score,
+become label names.
 """
 
 from collections.abc import Generator, Mapping, Sequence
@@ -17,7 +15,6 @@ from numpy.typing import NDArray
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
 from sottovoce.learn._ridge import LinearModel
-from sottovoce.learn._run._holdings import Holdings
 from sottovoce.learn._run.agree import WrongExamplesError, lifted_rows
 from sottovoce.learn._run.records import (
     VERSION,
@@ -27,7 +24,7 @@ from sottovoce.learn._run.records import (
     read_model,
     read_trained,
 )
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._run.terms import Holdings, RunTerms
 from sottovoce.learn._run.train import RunScript
 from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn._wire import codec
@@ -38,109 +35,13 @@ from sottovoce.learn.documents import Documents, Examples
 from sottovoce.learn.open._sums import SumStage
 
 CLAIMS = "claims"
-Mask = NDArray[np.bool_]
-
-
-def claiming_coordinator(
-    terms: RunTerms, record: Mapping[str, Value]
-) -> Generator[Stage, Any, None]:
-    """Tell each contributor which features are its to add: none twice, the asker's first.
-
-    Private Text Classification, section 3.1: the coordinator separates a peer's features, and sets
-    the remaining ones to zero.
-    """
-    if not terms.contributors:
-        return
-    kept = codec.part(record, "holdings")
-    holdings = {name: codec.array(kept, name, "|b1") for name in terms.order}
-    claimed = claims(terms.order, holdings)
-    pieces: dict[str, dict[str, Value]] = {name: {"own": claimed[name]} for name in terms.order}
-    yield Stage(CLAIMS, lambda s: Teller(COORDINATOR, s, CLAIMS, pieces))
-
-
-def claims(order: Sequence[str], holdings: Mapping[str, Mask]) -> dict[str, Mask]:
-    """Which features each contributor adds: its own that nobody before it has, the asker first."""
-    taken, claimed = np.zeros_like(holdings[order[0]]), {}
-    for name in order:
-        claimed[name] = holdings[name] & ~taken
-        taken |= holdings[name]
-    return claimed
-
-
-def claiming_peer(name: str, terms: RunTerms, width: int) -> Generator[Stage, Any, Mask]:
-    """Hear which features are one's own to add; all of them if nobody else adds any."""
-    if not terms.contributors:
-        return np.ones(width, bool)
-    told = yield Stage(CLAIMS, lambda s: Listener(name, s, CLAIMS, [COORDINATOR]))
-    own: Mask = told.heard[COORDINATOR].array("own", "|b1")
-    if own.size != width:
-        raise DisagreementError(f"{name} must hear of {width} features which are its to add.")
-    return own
-
-
+SCORES = "scores"
 UNDECIDED = ""  # no label's name is empty
+Mask = NDArray[np.bool_]
 
 
 class WrongTrainingError(InputError):
     """A party brings the result of another training than the run names."""
-
-
-def check_training(session: bytes, terms: RunTerms, name: str) -> None:
-    """Refuse another training's result."""
-    if session != terms.training:
-        raise WrongTrainingError(
-            f"{name} must bring its result of the training that this run names, got another's."
-        )
-
-
-def trained_rows(trained: Trained, examples: Examples) -> Floats:
-    """Examples over the columns of a training."""
-    if isinstance(examples, Documents) != (trained.features is not None):
-        wanted = "documents" if trained.features is not None else "rows of numbers"
-        raise WrongExamplesError(f"this classifier is of {wanted}: bring those.")
-    return lifted_rows(examples, trained.features, trained.agreed)
-
-
-def models(trained: Trained) -> list[LinearModel]:
-    """The classifiers of the open mode."""
-    return [read_model(each, len(trained.names)) for each in trained.classifiers]
-
-
-def scores(trained: Trained, examples: Examples) -> Floats:
-    """A score per row and classifier: positive for the second of two labels, or for its own."""
-    rows = trained_rows(trained, examples)
-    return np.column_stack([model.scores(rows) for model in models(trained)])
-
-
-def labels_from_scores(found: Floats, labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Of two labels the second where the score is positive; of more that of the largest score."""
-    if found.shape[1] == 1:
-        return labels_from_signs(np.where(found > 0, 1, -1), labels)
-    return tuple(labels[at] for at in found.argmax(axis=1))
-
-
-def labels_from_signs(signs: NDArray[np.int64], labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Of two labels by the sign; of more the one whose sign alone is positive, or undecided.
-
-    Signs do not say which of two positive scores is the larger.
-    """
-    if signs.shape[1] == 1:
-        return tuple(labels[int(sign > 0)] for sign in signs[:, 0])
-    alone = (signs > 0).sum(axis=1) == 1
-    best = (signs > 0).argmax(axis=1)
-    return tuple(labels[at] if sure else UNDECIDED for at, sure in zip(best, alone, strict=True))
-
-
-def called(trained: Trained, examples: Examples) -> tuple[str, ...]:
-    """The label of each row, by a classifier that this peer can read."""
-    if trained.mode != "open":
-        raise WrongTrainingError(
-            "this classifier is nobody's to read: ask with a run of kind classify."
-        )
-    return labels_from_scores(scores(trained, examples), trained.labels)
-
-
-SCORES = "scores"
 
 
 def classify_plan(terms: RunTerms) -> tuple[str, ...]:
@@ -169,7 +70,7 @@ def classifying_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScrip
 
             signs = yield from adding(name, terms, trained, PeerScorePart(terms.asker, rows, own))
             labels = labels_from_signs(signs, trained.labels) if name == terms.asker else ()
-        return {**head(terms), "labels": labels if name == terms.asker else ()}
+        return {**record_head(terms), "labels": labels if name == terms.asker else ()}
 
     return script()
 
@@ -185,11 +86,11 @@ def classifying_helper(name: str, terms: RunTerms, holdings: Holdings) -> RunScr
         if key is None:
             classifiers = len(codec.parts(record, "classifiers"))
             yield Stage(SCORES, score_stage(terms, classifiers).adder())
-            return {**head(terms), "training": record}
+            return {**record_head(terms), "training": record}
         from sottovoce.learn._run.query import scoring  # noqa: PLC0415 - likewise
 
         training = yield from scoring(name, terms, terms.asker, key, record)
-        return {**head(terms), "training": training}
+        return {**record_head(terms), "training": training}
 
     return script()
 
@@ -254,7 +155,15 @@ def brought_record(name: str, terms: RunTerms, holdings: Holdings) -> Record:
     return record
 
 
-def head(terms: RunTerms) -> Record:
+def check_training(session: bytes, terms: RunTerms, name: str) -> None:
+    """Refuse another training's result."""
+    if session != terms.training:
+        raise WrongTrainingError(
+            f"{name} must bring its result of the training that this run names, got another's."
+        )
+
+
+def record_head(terms: RunTerms) -> Record:
     """What every result starts with."""
     return {
         "version": VERSION,
@@ -262,3 +171,87 @@ def head(terms: RunTerms) -> Record:
         "mode": terms.mode,
         "session": terms.session,
     }
+
+
+def claiming_coordinator(
+    terms: RunTerms, record: Mapping[str, Value]
+) -> Generator[Stage, Any, None]:
+    """Tell each contributor which features are its to add: none twice, the asker's first.
+
+    Private Text Classification, section 3.1: the coordinator separates a peer's features, and sets
+    the remaining ones to zero.
+    """
+    if not terms.contributors:
+        return
+    kept = codec.part(record, "holdings")
+    holdings = {name: codec.array(kept, name, "|b1") for name in terms.order}
+    claimed = claims(terms.order, holdings)
+    pieces: dict[str, dict[str, Value]] = {name: {"own": claimed[name]} for name in terms.order}
+    yield Stage(CLAIMS, lambda s: Teller(COORDINATOR, s, CLAIMS, pieces))
+
+
+def claiming_peer(name: str, terms: RunTerms, width: int) -> Generator[Stage, Any, Mask]:
+    """Hear which features are one's own to add; all of them if nobody else adds any."""
+    if not terms.contributors:
+        return np.ones(width, bool)
+    told = yield Stage(CLAIMS, lambda s: Listener(name, s, CLAIMS, [COORDINATOR]))
+    own: Mask = told.heard[COORDINATOR].array("own", "|b1")
+    if own.size != width:
+        raise DisagreementError(f"{name} must hear of {width} features which are its to add.")
+    return own
+
+
+def claims(order: Sequence[str], holdings: Mapping[str, Mask]) -> dict[str, Mask]:
+    """Which features each contributor adds: its own that nobody before it has, the asker first."""
+    taken, claimed = np.zeros_like(holdings[order[0]]), {}
+    for name in order:
+        claimed[name] = holdings[name] & ~taken
+        taken |= holdings[name]
+    return claimed
+
+
+def called(trained: Trained, examples: Examples) -> tuple[str, ...]:
+    """The label of each row, by a classifier that this peer can read."""
+    if trained.mode != "open":
+        raise WrongTrainingError(
+            "this classifier is nobody's to read: ask with a run of kind classify."
+        )
+    return labels_from_scores(scores(trained, examples), trained.labels)
+
+
+def scores(trained: Trained, examples: Examples) -> Floats:
+    """A score per row and classifier: positive for the second of two labels, or for its own."""
+    rows = trained_rows(trained, examples)
+    return np.column_stack([model.scores(rows) for model in models(trained)])
+
+
+def models(trained: Trained) -> list[LinearModel]:
+    """The classifiers of the open mode."""
+    return [read_model(each, len(trained.names)) for each in trained.classifiers]
+
+
+def trained_rows(trained: Trained, examples: Examples) -> Floats:
+    """Examples over the columns of a training."""
+    if isinstance(examples, Documents) != (trained.features is not None):
+        wanted = "documents" if trained.features is not None else "rows of numbers"
+        raise WrongExamplesError(f"this classifier is of {wanted}: bring those.")
+    return lifted_rows(examples, trained.features, trained.agreed)
+
+
+def labels_from_scores(found: Floats, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Of two labels the second where the score is positive; of more that of the largest score."""
+    if found.shape[1] == 1:
+        return labels_from_signs(np.where(found > 0, 1, -1), labels)
+    return tuple(labels[at] for at in found.argmax(axis=1))
+
+
+def labels_from_signs(signs: NDArray[np.int64], labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Of two labels by the sign; of more the one whose sign alone is positive, or undecided.
+
+    Signs do not say which of two positive scores is the larger.
+    """
+    if signs.shape[1] == 1:
+        return tuple(labels[int(sign > 0)] for sign in signs[:, 0])
+    alone = (signs > 0).sum(axis=1) == 1
+    best = (signs > 0).argmax(axis=1)
+    return tuple(labels[at] if sure else UNDECIDED for at, sure in zip(best, alone, strict=True))

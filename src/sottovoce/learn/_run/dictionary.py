@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.learn._recipe import TextRecipe
+from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._sums._expansion import KEY_BYTES
+from sottovoce.learn._sums._fixed import KEY_BYTES
 from sottovoce.learn._sums.keys import AgreementKey, Identity, check_signature, sealed, unsealed
 from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn._wire._refusals import DamagedMessageError

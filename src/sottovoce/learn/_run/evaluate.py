@@ -1,6 +1,7 @@
 """A run that counts, over all peers' held-out rows, which labels were called what.
 
-Each peer counts on its own rows; only the sum of the counts is opened, under masks.
+Each peer counts on its own rows; only the sum of the counts is opened, under masks. The result is
+a `JointEvaluation`; of one label against the others, `ConfusionCounts`.
 """
 
 from collections.abc import Generator, Mapping
@@ -8,24 +9,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from sottovoce._arrays import Floats
+from sottovoce._notebook import html_facts
 from sottovoce.errors import InputError
-from sottovoce.learn._confusion import ConfusionCounts
-from sottovoce.learn._run._holdings import Holdings
+from sottovoce.learn._examples import checked_signs
 from sottovoce.learn._run.agree import LabelError
 from sottovoce.learn._run.classify import (
     UNDECIDED,
     brought_record,
     brought_training,
     called,
-    head,
     labels_from_signs,
+    record_head,
     trained_rows,
 )
 from sottovoce.learn._run.records import Record, Trained
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._run.terms import Holdings, RunTerms
 from sottovoce.learn._run.train import RunScript
 from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn._wire import codec
@@ -79,7 +80,7 @@ def evaluating_helper(name: str, terms: RunTerms, holdings: Holdings) -> RunScri
                 key = holdings.wanted_key(name)
                 training = yield from scoring(name, terms, peer, key, training)
         if name != COORDINATOR:
-            return {**head(terms), "training": training}
+            return {**record_head(terms), "training": training}
         stage = count_stage(terms, len(labels))
         summed = yield Stage(COUNTS, stage.adder())
         counts = evaluation_record(terms, labels, stage.numbers.decode(summed.total))
@@ -147,7 +148,50 @@ def evaluation_record(terms: RunTerms, labels: tuple[str, ...], total: Floats) -
             "an evaluation needs at least 1 row over all peers, got none; train with held_out > 0 "
             "or bring other documents."
         )
-    return {**head(terms), "labels": labels, COUNTS: total.astype(np.int64)}
+    return {**record_head(terms), "labels": labels, COUNTS: total.astype(np.int64)}
+
+
+@dataclass(frozen=True)
+class ConfusionCounts:
+    """Counts over all peers' rows."""
+
+    true_positive: float
+    false_positive: float
+    false_negative: float
+    true_negative: float
+
+    @property
+    def count(self) -> float:
+        """All rows."""
+        wrong = self.false_positive + self.false_negative
+        return self.true_positive + self.true_negative + wrong
+
+    @property
+    def misclassification(self) -> float:
+        """The share of rows with the wrong label."""
+        return (self.false_positive + self.false_negative) / self.count
+
+    @property
+    def precision(self) -> float:
+        """The share of rows called 1 that are 1; 0 if none is called so."""
+        called = self.true_positive + self.false_positive
+        return self.true_positive / called if called else 0.0
+
+    @property
+    def recall(self) -> float:
+        """The share of rows that are 1 and are called so; 0 if none is."""
+        positive = self.true_positive + self.false_negative
+        return self.true_positive / positive if positive else 0.0
+
+    def _repr_html_(self) -> str:
+        return html_facts(
+            {
+                "rows": int(self.count),
+                "misclassified": self.misclassification,
+                "precision": self.precision,
+                "recall": self.recall,
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -196,3 +240,20 @@ class JointEvaluation:
         called_so, truly = float(self.counts[:, at].sum()), float(self.counts[at].sum())
         rest = self.count - called_so - truly + hit
         return ConfusionCounts(hit, called_so - hit, truly - hit, rest)
+
+
+def local_counts(predicted: ArrayLike, labels: ArrayLike) -> Floats:
+    """One peer's summand: its rows by called and true label."""
+    truth = np.asarray(labels)
+    called = checked_signs(predicted, truth.size)
+    known = checked_signs(truth, truth.size)
+    pairs = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+    return np.array([np.sum((called == c) & (known == t)) for c, t in pairs], np.float64)
+
+
+def evaluation_from_sums(summed: ArrayLike) -> ConfusionCounts:
+    """What the sum of `local_counts` over the peers says."""
+    counts = np.asarray(summed, np.float64)
+    if counts.shape != (4,) or counts.sum() <= 0:
+        raise InputError("an evaluation takes the four counts of at least one row.")
+    return ConfusionCounts(*counts.tolist())

@@ -21,7 +21,6 @@ from sottovoce.learn._rados.learners import confidence_weights, m_loss_minimiser
 from sottovoce.learn._rados.rados import RadoMoments
 from sottovoce.learn._ridge import LinearModel, lifted
 from sottovoce.learn._run import records
-from sottovoce.learn._run._holdings import Holdings
 from sottovoce.learn._run.agree import (
     AGREEING_STAGES,
     Agreed,
@@ -32,7 +31,7 @@ from sottovoce.learn._run.agree import (
     local_data,
     signed,
 )
-from sottovoce.learn._run.terms import INTERMEDIARY, RunTerms
+from sottovoce.learn._run.terms import INTERMEDIARY, Holdings, RunTerms
 from sottovoce.learn._run.train import RunScript, brought_examples
 from sottovoce.learn._support import KeptFeatures
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms

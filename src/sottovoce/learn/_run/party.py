@@ -1,8 +1,7 @@
-"""One party of one run: a state machine that ends with a record.
+"""One party of a run: a state machine that ends with a record; and all of them in one process.
 
-All parties of a run in this process, for notebooks, studies and tests.
-
-A federation as a notebook sees it: somebody who can have a run done.
+`make_party` makes the party that a run's terms and its own holdings call for. A notebook has runs
+done through a `Connection`: `InProcess` has all parties here, a federation has one of them.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._run._holdings import Holdings
 from sottovoce.learn._run.classify import classify_plan, classifying_helper, classifying_peer
 from sottovoce.learn._run.evaluate import evaluate_plan, evaluating_helper, evaluating_peer
 from sottovoce.learn._run.leakage import run_leakage
-from sottovoce.learn._run.terms import INTERMEDIARY, ROLES, RunKind, RunTerms
+from sottovoce.learn._run.terms import INTERMEDIARY, ROLES, Holdings, RunKind, RunTerms
 from sottovoce.learn._run.train import (
     RunScript,
     train_plan,

@@ -28,9 +28,9 @@ from sottovoce.learn._wire import codec
 from sottovoce.learn._wire._refusals import StalledError
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.stages import Stage
-from sottovoce.learn.hidden import _classify as classify
+from sottovoce.learn.hidden import _classify as hidden_query
 from sottovoce.learn.hidden._classify import HiddenContributor, HiddenScorer, QueryTerms
-from sottovoce.learn.paper import _mode as mode
+from sottovoce.learn.paper import _mode as paper_mode
 from sottovoce.learn.paper._mode import PaperContributor, PaperQuery, PaperScorer, offset_weights
 
 Signs = NDArray[np.int64]
@@ -40,7 +40,7 @@ Scoring = Generator[Stage, Any, Record]
 
 def query_plan(terms: RunTerms, asker: str) -> tuple[str, ...]:
     """The stages of one peer's query, for every classifier that there may be."""
-    stages = classify.STAGES if terms.mode == "hidden" else mode.QUERY_STAGES
+    stages = hidden_query.STAGES if terms.mode == "hidden" else paper_mode.QUERY_STAGES
     return tuple(_prefix(asker, k) + stage for k in range(terms.most_trainings) for stage in stages)
 
 

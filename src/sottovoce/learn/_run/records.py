@@ -1,8 +1,7 @@
 """What a party keeps of a training: a record that its machine can store and read again.
 
-A peer's record holds the key of its words where the peers share one: store it as a secret.
-
-A trained classifier as a record, by mode, and back.
+It holds a trained classifier in the form of its mode. A peer's record also holds the key of its
+words where the peers share one: store it as a secret.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
+from sottovoce.learn._features import Features
 from sottovoce.learn._local_data import LocalData
-from sottovoce.learn._query_budget import QueryBudget, planned_budget
 from sottovoce.learn._ridge import LinearModel, Standard
 from sottovoce.learn._run.agree import Agreed
 from sottovoce.learn._run.terms import MODES, RunTerms
@@ -23,7 +22,7 @@ from sottovoce.learn._support import KeptFeatures
 from sottovoce.learn._training_terms import COORDINATOR, Mode
 from sottovoce.learn._wire import codec
 from sottovoce.learn._wire.codec import DamagedResultError, Value
-from sottovoce.learn.features import Features
+from sottovoce.learn.hidden._query_budget import QueryBudget, planned_budget
 
 if TYPE_CHECKING:
     from sottovoce.learn._paillier.array import EncryptedArray
@@ -31,140 +30,7 @@ if TYPE_CHECKING:
     from sottovoce.learn.hidden._train import HiddenClassifier
     from sottovoce.learn.paper._mode import PaperClassifier
 
-
 Record = dict[str, Value]
-
-
-def classifier_part(mode: Mode, party: Any) -> Record:  # noqa: ANN401 - a peer or coordinator
-    """What a peer has of one two-class training; a coordinator has it in the open mode."""
-    if mode == "hidden":
-        return _hidden_part(party.classifier, len(party.survivors), party.data)
-    if mode == "paper":
-        return _paper_part(party.classifier, len(party.terms.peers), len(party.terms.features) + 1)
-    kept = getattr(party, "kept", None)
-    return {
-        "coefficients": party.model.coefficients,
-        "numbers": np.array([party.model.intercept, getattr(party, "penalty", 0.0)]),
-        "kept": np.zeros(0, bool) if kept is None else kept.kept,
-    }
-
-
-def read_model(record: Mapping[str, Value], width: int) -> LinearModel:
-    """A classifier that its holder can read."""
-    coefficients = codec.array(record, "coefficients", "<f8")
-    numbers = codec.array(record, "numbers", "<f8")
-    if coefficients.size != width or numbers.size != 2:  # noqa: PLR2004 - intercept and penalty
-        raise DamagedResultError(f"a classifier must have {width} numbers, and two besides.")
-    return LinearModel(coefficients, float(numbers[0]))
-
-
-def read_hidden(record: Mapping[str, Value]) -> "HiddenClassifier":
-    """A classifier in two encrypted shares."""
-    from sottovoce.learn.hidden._train import HiddenClassifier, share_slots  # noqa: PLC0415 - masks need no gmpy2
-
-    modulus, peers = codec.item(record, "modulus", int), codec.item(record, "peers", int)
-    first, second = (
-        _read_array(record, part, lambda bits: share_slots(modulus, bits, peers))
-        for part in ("coordinator", "key holder")
-    )
-    return HiddenClassifier(
-        _read_standard(record),
-        modulus,
-        codec.item(record, "score bound", int),
-        codec.item(record, "query bits", int),
-        first,
-        second,
-    )
-
-
-def read_paper(record: Mapping[str, Value]) -> "PaperClassifier":
-    """A classifier under the coordinator's key."""
-    from sottovoce.learn.paper._mode import PaperClassifier, theta_slots  # noqa: PLC0415 - masks need no gmpy2
-
-    peers, width = codec.item(record, "peers", int), codec.item(record, "width", int)
-    theta = _read_array(record, "theta", lambda bits: theta_slots(bits, peers, width))
-    return PaperClassifier(
-        _read_standard(record),
-        codec.array(record, "has", "|b1"),
-        theta,
-        codec.array(record, "rado", "<f8"),
-        codec.item(record, "rado rows", int),
-    )
-
-
-def mean_row(record: Mapping[str, Value], standard: Standard) -> Floats:
-    """What a peer adds for entities that it does not know, in the hidden mode."""
-    row = codec.array(record, "mean row", "<f8")
-    if row.size != standard.width:
-        raise DamagedResultError(f"a mean row must have {standard.width} numbers.")
-    return row
-
-
-def _hidden_part(classifier: "HiddenClassifier", peers: int, data: LocalData) -> Record:
-    from sottovoce.learn.paper._mode import extra_rado  # noqa: PLC0415 - likewise
-
-    rado, rows = extra_rado(classifier.standard.applied(data.rows), data.signs)
-    return {
-        "mean row": rado / rows,
-        **_standard_part(classifier.standard),
-        "modulus": classifier.modulus,
-        "score bound": classifier.score_bound,
-        "query bits": classifier.query_bits,
-        "peers": peers,
-        **_array_part("coordinator", classifier.coordinator),
-        **_array_part("key holder", classifier.key_holder),
-    }
-
-
-def _paper_part(classifier: "PaperClassifier", peers: int, width: int) -> Record:
-    return {
-        **_standard_part(classifier.standard),
-        **_array_part("theta", classifier.theta),
-        "has": np.asarray(classifier.has, bool),
-        "rado": classifier.rado,
-        "rado rows": classifier.rado_rows,
-        "peers": peers,
-        "width": width,
-    }
-
-
-def _standard_part(standard: Standard) -> Record:
-    return {
-        "kept": standard.kept.kept,
-        "count": np.array([standard.count]),
-        "means": standard.means,
-        "scales": standard.scales,
-        "constant": standard.constant,
-    }
-
-
-def _read_standard(record: Mapping[str, Value]) -> Standard:
-    kept = codec.array(record, "kept", "|b1")
-    count = codec.array(record, "count", "<f8")
-    means, scales = codec.array(record, "means", "<f8"), codec.array(record, "scales", "<f8")
-    constant = codec.array(record, "constant", "|b1")
-    if {means.size, scales.size, constant.size} != {int(kept.sum())} or count.size != 1:
-        raise DamagedResultError("a classifier's means and scales must be those of its features.")
-    return Standard(KeptFeatures(kept), float(count[0]), means, scales, constant)
-
-
-def _array_part(name: str, array: "EncryptedArray") -> Record:
-    from sottovoce.learn._paillier.key_files import public_key_to_text  # noqa: PLC0415 - masks need no gmpy2
-    from sottovoce.learn._paillier.wire import array_to_bytes  # noqa: PLC0415 - masks need no gmpy2
-
-    return {name: array_to_bytes(array), f"{name}'s key": public_key_to_text(array.public)}
-
-
-def _read_array(
-    record: Mapping[str, Value], name: str, plan: Callable[[int], "SlotPlan"]
-) -> "EncryptedArray":
-    from sottovoce.learn._paillier.key_files import public_key_from_text  # noqa: PLC0415 - masks need no gmpy2
-    from sottovoce.learn._paillier.wire import array_from_bytes  # noqa: PLC0415 - masks need no gmpy2
-
-    public = public_key_from_text(codec.item(record, f"{name}'s key", str))
-    return array_from_bytes(codec.item(record, name, bytes), public, plan=plan(public.bits))
-
-
 VERSION = 1
 
 
@@ -227,22 +93,6 @@ def _helper_part(terms: RunTerms, agreed: Agreed, party: Any) -> Record:  # noqa
         "other": "" if other is None else public_key_to_text(other),
         "budget": budget_part(budget),
     }
-
-
-def budget_part(budget: QueryBudget) -> Record:
-    """What is left of a budget."""
-    left, together = budget.state
-    return {"left": dict(left), "together": together}
-
-
-def read_budget(record: Mapping[str, Value]) -> QueryBudget:
-    """A budget that was put down."""
-    kept = codec.part(record, "budget")
-    left = codec.part(kept, "left")
-    if not all(isinstance(rows, int) for rows in left.values()):
-        raise DamagedResultError("a budget must be rows by peer.")
-    rows = {name: int(value) for name, value in left.items() if isinstance(value, int)}
-    return QueryBudget.resumed(rows, codec.item(kept, "together", int))
 
 
 @dataclass(frozen=True, repr=False)
@@ -320,3 +170,149 @@ def _read_features(record: Mapping[str, Value]) -> Features | None:
     ):
         raise DamagedResultError("a result's buckets must be whole numbers.")
     return Features(recipe, codec.item(record, "key", bytes), chosen[0] if chosen else None)
+
+
+def classifier_part(mode: Mode, party: Any) -> Record:  # noqa: ANN401 - a peer or coordinator
+    """What a peer has of one two-class training; a coordinator has it in the open mode."""
+    if mode == "hidden":
+        return _hidden_part(party.classifier, len(party.survivors), party.data)
+    if mode == "paper":
+        return _paper_part(party.classifier, len(party.terms.peers), len(party.terms.features) + 1)
+    kept = getattr(party, "kept", None)
+    return {
+        "coefficients": party.model.coefficients,
+        "numbers": np.array([party.model.intercept, getattr(party, "penalty", 0.0)]),
+        "kept": np.zeros(0, bool) if kept is None else kept.kept,
+    }
+
+
+def read_model(record: Mapping[str, Value], width: int) -> LinearModel:
+    """A classifier that its holder can read."""
+    coefficients = codec.array(record, "coefficients", "<f8")
+    numbers = codec.array(record, "numbers", "<f8")
+    if coefficients.size != width or numbers.size != 2:  # noqa: PLR2004 - intercept and penalty
+        raise DamagedResultError(f"a classifier must have {width} numbers, and two besides.")
+    return LinearModel(coefficients, float(numbers[0]))
+
+
+def read_hidden(record: Mapping[str, Value]) -> "HiddenClassifier":
+    """A classifier in two encrypted shares."""
+    from sottovoce.learn.hidden._train import HiddenClassifier, share_slots  # noqa: PLC0415 - masks need no gmpy2
+
+    modulus, peers = codec.item(record, "modulus", int), codec.item(record, "peers", int)
+    first, second = (
+        _read_array(record, part, lambda bits: share_slots(modulus, bits, peers))
+        for part in ("coordinator", "key holder")
+    )
+    return HiddenClassifier(
+        _read_standard(record),
+        modulus,
+        codec.item(record, "score bound", int),
+        codec.item(record, "query bits", int),
+        first,
+        second,
+    )
+
+
+def read_paper(record: Mapping[str, Value]) -> "PaperClassifier":
+    """A classifier under the coordinator's key."""
+    from sottovoce.learn.paper._mode import PaperClassifier, theta_slots  # noqa: PLC0415 - masks need no gmpy2
+
+    peers, width = codec.item(record, "peers", int), codec.item(record, "width", int)
+    theta = _read_array(record, "theta", lambda bits: theta_slots(bits, peers, width))
+    return PaperClassifier(
+        _read_standard(record),
+        codec.array(record, "has", "|b1"),
+        theta,
+        codec.array(record, "rado", "<f8"),
+        codec.item(record, "rado rows", int),
+    )
+
+
+def mean_row(record: Mapping[str, Value], standard: Standard) -> Floats:
+    """What a peer adds for entities that it does not know, in the hidden mode."""
+    row = codec.array(record, "mean row", "<f8")
+    if row.size != standard.width:
+        raise DamagedResultError(f"a mean row must have {standard.width} numbers.")
+    return row
+
+
+def _hidden_part(classifier: "HiddenClassifier", peers: int, data: LocalData) -> Record:
+    from sottovoce.learn._rados.rados import extra_rado  # noqa: PLC0415 - likewise
+
+    rado, rows = extra_rado(classifier.standard.applied(data.rows), data.signs)
+    return {
+        "mean row": rado / rows,
+        **_standard_part(classifier.standard),
+        "modulus": classifier.modulus,
+        "score bound": classifier.score_bound,
+        "query bits": classifier.query_bits,
+        "peers": peers,
+        **_array_part("coordinator", classifier.coordinator),
+        **_array_part("key holder", classifier.key_holder),
+    }
+
+
+def _paper_part(classifier: "PaperClassifier", peers: int, width: int) -> Record:
+    return {
+        **_standard_part(classifier.standard),
+        **_array_part("theta", classifier.theta),
+        "has": np.asarray(classifier.has, bool),
+        "rado": classifier.rado,
+        "rado rows": classifier.rado_rows,
+        "peers": peers,
+        "width": width,
+    }
+
+
+def _standard_part(standard: Standard) -> Record:
+    return {
+        "kept": standard.kept.kept,
+        "count": np.array([standard.count]),
+        "means": standard.means,
+        "scales": standard.scales,
+        "constant": standard.constant,
+    }
+
+
+def _read_standard(record: Mapping[str, Value]) -> Standard:
+    kept = codec.array(record, "kept", "|b1")
+    count = codec.array(record, "count", "<f8")
+    means, scales = codec.array(record, "means", "<f8"), codec.array(record, "scales", "<f8")
+    constant = codec.array(record, "constant", "|b1")
+    if {means.size, scales.size, constant.size} != {int(kept.sum())} or count.size != 1:
+        raise DamagedResultError("a classifier's means and scales must be those of its features.")
+    return Standard(KeptFeatures(kept), float(count[0]), means, scales, constant)
+
+
+def _array_part(name: str, array: "EncryptedArray") -> Record:
+    from sottovoce.learn._paillier.key_files import public_key_to_text  # noqa: PLC0415 - masks need no gmpy2
+    from sottovoce.learn._paillier.wire import array_to_bytes  # noqa: PLC0415 - masks need no gmpy2
+
+    return {name: array_to_bytes(array), f"{name}'s key": public_key_to_text(array.public)}
+
+
+def _read_array(
+    record: Mapping[str, Value], name: str, plan: Callable[[int], "SlotPlan"]
+) -> "EncryptedArray":
+    from sottovoce.learn._paillier.key_files import public_key_from_text  # noqa: PLC0415 - masks need no gmpy2
+    from sottovoce.learn._paillier.wire import array_from_bytes  # noqa: PLC0415 - masks need no gmpy2
+
+    public = public_key_from_text(codec.item(record, f"{name}'s key", str))
+    return array_from_bytes(codec.item(record, name, bytes), public, plan=plan(public.bits))
+
+
+def budget_part(budget: QueryBudget) -> Record:
+    """What is left of a budget."""
+    left, together = budget.state
+    return {"left": dict(left), "together": together}
+
+
+def read_budget(record: Mapping[str, Value]) -> QueryBudget:
+    """A budget that was put down."""
+    kept = codec.part(record, "budget")
+    left = codec.part(kept, "left")
+    if not all(isinstance(rows, int) for rows in left.values()):
+        raise DamagedResultError("a budget must be rows by peer.")
+    rows = {name: int(value) for name, value in left.items() if isinstance(value, int)}
+    return QueryBudget.resumed(rows, codec.item(kept, "together", int))

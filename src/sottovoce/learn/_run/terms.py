@@ -1,14 +1,23 @@
-"""What everybody knows about a run before its first message."""
+"""What the parties of a run start from: terms that all of them know, and what each brings.
+
+`RunTerms` are public and the same at every party; a party's `Holdings` are shown to nobody.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias, get_args
 
-from sottovoce.errors import ParameterError, check_choice
-from sottovoce.learn._recipe import MOST_FEATURES, TextRecipe
+from sottovoce.errors import InputError, ParameterError, check_choice
+from sottovoce.learn._features import MOST_FEATURES, TextRecipe
 from sottovoce.learn._sums._fixed import checked_parties
+from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
+from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.message import SESSION_BYTES
+from sottovoce.learn.documents import Examples
+
+if TYPE_CHECKING:
+    from sottovoce.learn._paillier.keys import PrivateKey
 
 RunKind: TypeAlias = Literal["train", "classify", "evaluate", "rados"]
 KINDS: tuple[RunKind, ...] = get_args(RunKind)
@@ -200,3 +209,48 @@ def _check_offset(mode: Mode, offset: str | None, *, alone: bool) -> None:
         raise ParameterError("offset is for contributors in the hidden and paper modes.")
     if offset == "print" and mode != "paper":
         raise ParameterError('offset="print" is the paper mode\'s; use offset="mean".')
+
+
+class MissingHoldingError(InputError):
+    """A party lacks what its part in a run needs."""
+
+
+@dataclass(frozen=True, repr=False)
+class Holdings:
+    """A party's own.
+
+    Attributes:
+        identity: who it is, if it is a peer.
+        examples: its documents or rows.
+        key: its Paillier key, if the mode gives it one.
+        earlier: the result of an earlier run of its own: the training whose classifier is used.
+    """
+
+    identity: Identity | None = None
+    examples: Examples | None = None
+    key: "PrivateKey | None" = None
+    earlier: Mapping[str, Value] | None = None
+
+    def wanted_identity(self, name: str) -> Identity:
+        """Who the peer is."""
+        if self.identity is None:
+            raise MissingHoldingError(f"{name} must bring its identity.")
+        return self.identity
+
+    def wanted_examples(self, name: str) -> Examples:
+        """Its documents or rows."""
+        if self.examples is None or not len(self.examples):
+            raise MissingHoldingError(f"{name} must bring at least 1 document or row, got none.")
+        return self.examples
+
+    def wanted_key(self, name: str) -> "PrivateKey":
+        """Its Paillier key."""
+        if self.key is None:
+            raise MissingHoldingError(f"the {name} must bring a Paillier key of its own.")
+        return self.key
+
+    def wanted_earlier(self, name: str) -> Mapping[str, Value]:
+        """What it kept of the training."""
+        if self.earlier is None:
+            raise MissingHoldingError(f"{name} must bring its result of the training; train first.")
+        return self.earlier

@@ -22,7 +22,7 @@ from typing import (
 import numpy as np
 
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.learn._recipe import FeatureMap, TextRecipe
+from sottovoce.learn._features import FeatureMap, TextRecipe
 from sottovoce.learn._wire._refusals import DamagedMessageError
 from sottovoce.learn._wire.codec import Value, decoded, encoded
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._run import records
-from sottovoce.learn._run._holdings import Holdings, MissingHoldingError
 from sottovoce.learn._run.agree import (
     AGREEING_STAGES,
     Agreed,
@@ -22,14 +21,14 @@ from sottovoce.learn._run.agree import (
     own_labels,
     signed,
 )
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._run.terms import Holdings, MissingHoldingError, RunTerms
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.stages import Stage, Staged
 from sottovoce.learn.documents import Examples, NoDocumentsError, held_out
-from sottovoce.learn.open import _blocks as blocks
-from sottovoce.learn.open import _train as train
+from sottovoce.learn.open import _blocks as block_training
+from sottovoce.learn.open import _train as open_training
 
 if TYPE_CHECKING:
     from sottovoce.learn._paillier.keys import PrivateKey
@@ -125,21 +124,21 @@ def _trainings(
 
 def _stages(terms: RunTerms) -> tuple[str, ...]:
     if terms.shared:
-        return blocks.STAGES
+        return block_training.STAGES
     if terms.mode == "hidden":
         from sottovoce.learn.hidden import _train as hidden_training  # noqa: PLC0415 - masks need no gmpy2
 
         return hidden_training.STAGES
     if terms.mode == "paper":
-        from sottovoce.learn.paper import _mode as mode  # noqa: PLC0415 - likewise
+        from sottovoce.learn.paper import _mode as paper_mode  # noqa: PLC0415 - likewise
 
-        return mode.TRAINING_STAGES
-    return train.STAGES
+        return paper_mode.TRAINING_STAGES
+    return open_training.STAGES
 
 
 def _peer(name: str, terms: RunTerms, inner: TrainingTerms, data: LocalData) -> Staged:
     if terms.shared:
-        return blocks.BlockPeer(name, inner, terms.shared, data)
+        return block_training.BlockPeer(name, inner, terms.shared, data)
     if terms.mode == "hidden":
         from sottovoce.learn.hidden._train import HiddenPeer  # noqa: PLC0415 - likewise
 
@@ -148,14 +147,14 @@ def _peer(name: str, terms: RunTerms, inner: TrainingTerms, data: LocalData) -> 
         from sottovoce.learn.paper._mode import PaperPeer  # noqa: PLC0415 - likewise
 
         return PaperPeer(name, inner, data)
-    return train.TrainingPeer(name, inner, data)
+    return open_training.TrainingPeer(name, inner, data)
 
 
 def _coordinator(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey | None") -> Staged:
     if terms.shared:
-        return blocks.BlockCoordinator(inner, terms.shared)
+        return block_training.BlockCoordinator(inner, terms.shared)
     if key is None:
-        return train.TrainingCoordinator(inner)
+        return open_training.TrainingCoordinator(inner)
     if terms.mode == "hidden":
         from sottovoce.learn.hidden._train import HiddenCoordinator  # noqa: PLC0415 - likewise
 
@@ -170,4 +169,4 @@ def _key_holder(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey") -> Sta
         from sottovoce.learn.hidden._train import HiddenKeyHolder  # noqa: PLC0415 - likewise
 
         return HiddenKeyHolder(inner, key)
-    return train.TrainingKeyHolder(inner, key)
+    return open_training.TrainingKeyHolder(inner, key)

@@ -4,8 +4,7 @@ Division-free: the steps' factors follow from public bounds of A's eigenvalues (
 1961). Every vector is shared modulo 2^m between coordinator C and key holder K. Each holds A under
 the *other's* key, so each works out A times its own share there, masks it and hands it over; the
 two products are shares of A times the vector. Shares are cut back to their binary places locally.
-
-What is agreed on before Chebyshev's iteration: its steps, its binary places and its slots.
+`ChebyshevPlan` is what is agreed on before: steps, binary places and slots.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Coordinator and key holder of a solve with a dealer."""
+"""Coordinator and key holder of a solve with a dealer, whom `dealer` describes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,6 @@ from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.keys import PrivateKey
 from sottovoce.learn._paillier.slots import mask_bound
 from sottovoce.learn._paillier.wire import array_from_bytes, array_to_bytes, decrypt_integers
-from sottovoce.learn._solve._refusals import SingularSystemError
 from sottovoce.learn._solve.dealer import (
     DEALT,
     MASKED,
@@ -34,6 +33,7 @@ from sottovoce.learn._solve.field import (
     subtracted,
 )
 from sottovoce.learn._solve.plan import Share, residues_from_bytes
+from sottovoce.learn._solve.system import SingularSystemError
 from sottovoce.learn._wire._refusals import DamagedMessageError, UnexpectedMessageError
 from sottovoce.learn._wire.message import Inbox, Message
 from sottovoce.privacy._randomness import random_below

@@ -1,6 +1,4 @@
-"""Linear algebra modulo a prime, on lists of big numbers.
-
-Slots, masks and mixed rows that the hidden solves have in common.
+"""Linear algebra modulo a prime, and the slots and masks of residues that hidden solves share.
 
 A number v modulo p travels as v + p rho under Paillier, where |v| <= q p for a public quotient q;
 rho is uniform in a range 2^64 times as wide as v's quotients, so that only v mod p is seen.

@@ -6,7 +6,8 @@ uniform; the key holder K sees M = A R and c = b + A r modulo p, both uniform wh
 K's w = M^-1 c satisfies A (R w - r) = b, and det(M) = det(A) det(R), so that
 y = det(A) theta = det(M) (e R w - e r) with e = det(R)^-1. K works that product out under C's key.
 
-What the parties of a masked solve agree on, and what each checks of the other's messages.
+First what the two agree on and check of each other's messages, then the two; one prime's part of
+the algebra is in `_masked_algebra`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,6 @@ from sottovoce.learn._paillier.wire import (
     encrypt_integers,
 )
 from sottovoce.learn._solve._masked_algebra import PrimeMask, joined_parts, weight_parts, weights_of
-from sottovoce.learn._solve._refusals import SingularSystemError
 from sottovoce.learn._solve.field import (
     Objects,
     Vector,
@@ -39,6 +39,7 @@ from sottovoce.learn._solve.field import (
     random_vector,
 )
 from sottovoce.learn._solve.plan import WEIGHT_PARTS, Share, SolvePlan, joined
+from sottovoce.learn._solve.system import SingularSystemError
 from sottovoce.learn._wire._refusals import DamagedMessageError
 from sottovoce.learn._wire.machine import Leakage, Learns
 from sottovoce.learn._wire.message import Inbox, Message

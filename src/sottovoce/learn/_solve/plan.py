@@ -1,6 +1,7 @@
-"""How many primes of how many bits, and how numbers lie in slots: chosen by cost, and proven.
+"""What the parties of a masked solve agree on, and the shares that they end with.
 
-Additive shares modulo a public number, and opening them.
+A `SolvePlan` says how many primes of how many bits there are, and how numbers lie in slots: chosen
+by cost, and proven. A `Share` is a summand modulo a public number; two of them are opened.
 """
 
 import math

@@ -1,8 +1,14 @@
-"""The system A theta = b as scaled integers, and what of it is public.
+"""The system A theta = b as scaled integers: what of it is public, and its exact plain solve.
 
-Whether a matrix of integers is positive definite, without rounding.
+Whether A is positive definite is checked without rounding. The plain solve is what the hidden ones
+are checked by. What is refused:
 
-The plain solve of the same integers, exact: what the hidden ones are checked by.
+    InputError
+    └── UnfitSystemError        not square, symmetric, finite, in bounds or positive definite
+    ProtocolError
+    └── SingularSystemError     the system has no single solution, or no prime was found for it
+
+No message holds a number of the system.
 """
 
 import math
@@ -13,10 +19,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import InputError, ParameterError, ProtocolError
 from sottovoce.learn._paillier.packing import encode
 from sottovoce.learn._paillier.slots import check_fraction_bits, scaled_bound
-from sottovoce.learn._solve._refusals import UnfitSystemError
+
+
+class UnfitSystemError(InputError):
+    """A system of equations that the hidden solves do not take."""
+
+
+class SingularSystemError(ProtocolError):
+    """The system is singular modulo every prime tried: it has no single solution."""
 
 
 def leading_minors_positive(matrix: list[list[int]]) -> bool:

@@ -1,6 +1,7 @@
-"""Numbers as integers modulo 2^64, planned so that no sum can wrap around.
+"""The numbers of secure sums: integers modulo 2^64, planned so that no sum can wrap around.
 
-How many parties a secure sum needs, and what it says about itself.
+Keys are expanded to vectors of this ring: shared ones to masks, fresh ones to offsets. How many
+summands a sum needs before it may be opened is decided here too.
 """
 
 from collections.abc import Sequence
@@ -13,11 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.learn._wire._refusals import TooFewPartiesError
+from sottovoce.privacy._randomness import random_bytes, stream_of
 
 Ring: TypeAlias = NDArray[np.uint64]
-
+KEY_BYTES = 32
+FEWEST_PARTIES = 3
+# With two summands the sum less one's own is the other's: whoever wants that must say it.
+AllowTwo: TypeAlias = Literal["each learns the other's summand"]
+ALLOW_TWO: AllowTwo = "each learns the other's summand"
 _RING_BITS = 64
 _EXACT_BITS = 53  # a float holds every integer up to here
+_WORD_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -73,12 +80,6 @@ class FixedPoint:
         return np.ldexp(total.view(np.int64).astype(np.float64), -self.fraction_bits)
 
 
-FEWEST_PARTIES = 3
-# With two summands the sum less one's own is the other's: whoever wants that must say it.
-AllowTwo: TypeAlias = Literal["each learns the other's summand"]
-ALLOW_TWO: AllowTwo = "each learns the other's summand"
-
-
 def checked_parties(names: Sequence[str], *, allow_two: AllowTwo | None) -> tuple[str, ...]:
     """The parties of a sum in the order of their names, or why they cannot sum."""
     if allow_two not in {None, ALLOW_TWO}:
@@ -96,3 +97,13 @@ def checked_parties(names: Sequence[str], *, allow_two: AllowTwo | None) -> tupl
 def fewest(allow_two: AllowTwo | None) -> int:
     """The smallest number of summands in a sum that is opened."""
     return FEWEST_PARTIES if allow_two is None else FEWEST_PARTIES - 1
+
+
+def expanded(key: bytes, size: int) -> Ring:
+    """``size`` words of the ChaCha20 keystream under ``key``; a key must expand only once."""
+    return np.frombuffer(stream_of(key).update(bytes(_WORD_BYTES * size)), "<u8")
+
+
+def uniform(size: int) -> Ring:
+    """``size`` uniform words under a key that exists only here."""
+    return expanded(random_bytes(KEY_BYTES), size)

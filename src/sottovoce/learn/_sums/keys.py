@@ -1,9 +1,8 @@
-"""The keys of a masked sum: identities that sign, and pairs that agree on secrets.
+"""The keys of a masked sum: identities that sign, pairs that agree on secrets, and shared secrets.
 
-Shamir's secret sharing over the integers modulo the Mersenne prime 2^521 - 1.
-
-Shamir, How to share a secret, CACM 22(11), 1979: a polynomial of degree t - 1 whose value at zero
-is the secret; any t of its other values give it back, fewer say nothing about it.
+Secrets are shared by Shamir's scheme over the integers modulo the Mersenne prime 2^521 - 1 (How to
+share a secret, CACM 22(11), 1979): a polynomial of degree t - 1 whose value at zero is the secret;
+any t of its other values give it back, fewer say nothing about it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,7 +10,7 @@ from functools import lru_cache
 from typing import Self
 
 from sottovoce.errors import MissingExtraError, ParameterError
-from sottovoce.learn._sums._expansion import KEY_BYTES
+from sottovoce.learn._sums._fixed import KEY_BYTES
 from sottovoce.learn._wire._refusals import (
     CorruptShareError,
     DamagedMessageError,

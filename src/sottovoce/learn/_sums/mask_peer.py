@@ -1,21 +1,25 @@
 """A peer of a masked sum."""
 
-import hashlib
 from collections.abc import Callable, Mapping
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._sums import _masks as masking
-from sottovoce.learn._sums._expansion import KEY_BYTES
-from sottovoce.learn._sums._fixed import Ring
-from sottovoce.learn._sums._masks import MaskedSum, names_signed, pair_mask, self_mask, summed
+from sottovoce.learn._sums import masked_sum as masking
+from sottovoce.learn._sums._fixed import KEY_BYTES, Ring
 from sottovoce.learn._sums.keys import (
     AgreementKey,
     Identity,
     check_signature,
-    derived,
     sealed,
     shares,
     unsealed,
+)
+from sottovoce.learn._sums.masked_sum import (
+    MaskedSum,
+    commitment,
+    names_signed,
+    pair_mask,
+    self_mask,
+    summed,
 )
 from sottovoce.learn._wire._refusals import (
     CorruptShareError,
@@ -196,11 +200,6 @@ class MaskPeer:
 
     def _said(self, step: int, kind: str, payload: Mapping[str, Value]) -> Message:
         return Message(self._terms.session, self.name, self._terms.server, step, kind, payload)
-
-
-def commitment(terms: MaskedSum, owner: str, seed: bytes) -> bytes:
-    """Binds a peer to the seed of its self-mask without showing it."""
-    return hashlib.sha256(derived(seed, terms.session, "commitment", owner)).digest()
 
 
 def _record(message: Message, name: str) -> dict[str, Value]:

@@ -1,9 +1,8 @@
 """SM.ADD under packed Paillier: the coordinator adds ciphertexts, the key holder opens the sum.
 
 The SM.ADD of Private Text Classification, with its coordinator's role split in two: who holds
-ciphertexts of single summands does not hold the key.
-
-What everybody knows about one sum under packed Paillier, and what its messages must be.
+ciphertexts of single summands does not hold the key. `PackedSum` is what everybody knows about one
+sum, and what its messages are checked against.
 """
 
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ from sottovoce.learn._paillier.wire import (
     encrypt_integers,
 )
 from sottovoce.learn._sums._fixed import AllowTwo, FixedPoint, Ring, checked_parties, fewest
-from sottovoce.learn._sums._masks import told_part
+from sottovoce.learn._sums.masked_sum import told_part
 from sottovoce.learn._wire._refusals import (
     DamagedMessageError,
     EarlyMessageError,

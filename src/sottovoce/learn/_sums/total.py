@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, check_choice
 from sottovoce.learn._sums._fixed import AllowTwo, FixedPoint, Ring, checked_parties
-from sottovoce.learn._sums._masks import MaskedSum
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._sums.mask_peer import MaskPeer
-from sottovoce.learn._sums.mask_server import MaskServer
+from sottovoce.learn._sums.masked_sum import MaskedSum, MaskServer
 from sottovoce.learn._sums.ring import RingPeer
 from sottovoce.learn._wire._refusals import StalledError
 from sottovoce.learn._wire.exchange import Exchange, Faults, Traffic

@@ -1,11 +1,11 @@
-"""Values as bytes: whole numbers of any size, bytes, text, arrays, tuples and records of these.
+"""Values as bytes, and reading what somebody else wrote: every field of a known type.
 
-Every value starts with one byte that names its type. Lengths are unsigned 32- or 64-bit numbers,
-all numbers little-endian. Nothing in the bytes can name code, so that decoding runs none.
+Values are whole numbers of any size, bytes, text, arrays, tuples and records of these. Every value
+starts with one byte that names its type. Lengths are unsigned 32- or 64-bit numbers, all numbers
+little-endian. Nothing in the bytes can name code, so that decoding runs none.
 
-Reading records that were kept on disk: every field of a known type.
-
-Reading JSON that somebody else wrote: every field of the type that is expected, or a refusal.
+Fields of records that were kept on disk are read with `item`, `array`, `texts`, `part` and `parts`;
+those of JSON that came from outside with `parse_fields` and what follows it.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Runs parties in one process: delivers, counts, and can do it badly.
+"""Runs parties in one process: delivers and counts messages, and can do it badly.
 
-What can go wrong between parties, on purpose and reproducibly.
+What goes wrong between the parties is said by `Faults`, on purpose and reproducibly.
 """
 
 from collections import Counter

@@ -1,8 +1,7 @@
 """What every protocol party is: a state machine that never opens a socket.
 
-Who learns what from a protocol, as data.
-
-Whom a party waits for: nobody's protocol needs it, but people who wait do.
+Beside each protocol stands its `Leakage`, who learns what, as data. `awaited` says whom a party
+waits for: no protocol needs it, but people who wait do.
 """
 
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ class Party(Protocol):
 
     Whoever carries the messages calls `start` once, `receive` with each message for this party,
     and `time_out` when nothing more will come in the current step. A call that refuses (raises a
-    ProtocolError from `party.refusals`) leaves the party as it was, or aborted for good.
+    ProtocolError from `_wire._refusals`) leaves the party as it was, or aborted for good.
     """
 
     @property

@@ -1,6 +1,7 @@
-"""What parties say to each other.
+"""What parties say to each other, and what a party awaits.
 
-What a party awaits: one message of one kind and step from each of some senders.
+A `Message` is one step of one party to one receiver; an `Inbox` takes one of one kind and step from
+each awaited sender, and refuses every other by name.
 """
 
 import hashlib

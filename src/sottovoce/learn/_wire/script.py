@@ -2,9 +2,8 @@
 
 A script is a generator that yields `Say` and `Hear`, and returns its result. Scripts call scripts
 with ``yield from``, so that an inverse is made of products. `ScriptedParty` plays one as a state
-machine: messages in, messages out.
-
-The two parties of secure arithmetic, and a way to run them in one process.
+machine: messages in, messages out. `Pairing` names the two parties of secure arithmetic, and
+`run_together` plays both in one process.
 """
 
 from collections.abc import Callable, Generator, Mapping

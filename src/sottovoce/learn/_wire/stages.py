@@ -1,6 +1,7 @@
 """Protocols one after the other: each stage in a session of its own, so that none is mixed up.
 
-The smallest stages: one says something to several, several say something to one.
+The smallest stages are here too: one says something to several (`Teller`), several say something to
+one (`Listener`).
 """
 
 import hashlib

@@ -20,7 +20,6 @@ from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn._paillier.packing import encode
 from sottovoce.learn._paillier.wire import array_from_bytes, array_to_bytes, decrypt_integers
-from sottovoce.learn._query_budget import QueryBudget
 from sottovoce.learn._solve.field import mask_half_range, multiple_masks
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn._wire._refusals import DamagedMessageError
@@ -28,6 +27,7 @@ from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.script import ScriptedParty
 from sottovoce.learn._wire.stages import Listener, Script, Stage, Staged, Teller
+from sottovoce.learn.hidden._query_budget import QueryBudget
 from sottovoce.learn.hidden._solvers import QUERY_SUM, SCORE
 from sottovoce.learn.hidden._train import HiddenClassifier, share_slots
 from sottovoce.privacy._randomness import random_below

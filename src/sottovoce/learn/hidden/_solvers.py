@@ -1,4 +1,4 @@
-"""The three hidden solves behind one door: how peers encrypt for each, and its machines."""
+"""The three hidden solves behind one interface: how peers encrypt for each, and its machines."""
 
 import math
 from dataclasses import dataclass, replace

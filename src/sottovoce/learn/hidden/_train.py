@@ -2,9 +2,8 @@
 
 Private Text Classification, Protocol 2, with a solve between a coordinator without the key and a
 key holder without the ciphertexts. Peers end with theta under encryption, in two shares: one under
-the coordinator's key, one under the key holder's.
-
-What a training in the hidden mode is solved by, and what its messages must be.
+the coordinator's key, one under the key holder's. What each party checks of the others' messages
+comes first, then the three parties.
 """
 
 from dataclasses import dataclass
@@ -30,8 +29,8 @@ from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.stages import Listener, PartyMaker, Script, Stage, Staged, Teller
 from sottovoce.learn.hidden._solvers import SCORE, HiddenSolve, modulus_bits
 from sottovoce.learn.open._train import (
-    agreeing_coordinator,
-    agreeing_peer,
+    feature_agreement_coordinator,
+    feature_agreement_peer,
     kept_features,
     moments_stage,
     support_stage,
@@ -83,7 +82,7 @@ def check_keys(terms: TrainingTerms, key: PrivateKey) -> None:
         raise InputError(f"keys of {terms.recipe.key_bits} bits were agreed on.")
 
 
-def told_key(message: Message, recipe: Recipe) -> PublicKey:
+def told_agreed_key(message: Message, recipe: Recipe) -> PublicKey:
     """A public key from outside, of the length that was agreed on."""
     public = public_key_from_text(message.item("key", str))
     if public.bits != recipe.key_bits:
@@ -146,7 +145,7 @@ def share_pieces(
 
 def told_share(message: Message, solve: HiddenSolve) -> tuple[int, EncryptedArray]:
     """The modulus, which must be the plan's, and a share under its holder's key."""
-    public, modulus = told_key(message, solve.recipe), message.item("modulus", int)
+    public, modulus = told_agreed_key(message, solve.recipe), message.item("modulus", int)
     solve.check_modulus(modulus)
     plan = share_slots(modulus, public.bits, len(solve.peers))
     array = array_from_bytes(message.item("array", bytes), public, plan=plan)
@@ -203,7 +202,7 @@ class HiddenPeer(Staged):
 
     def _script(self) -> Script:
         terms, data = self.terms, self.data
-        yield from agreeing_peer(self.name, terms, data)
+        yield from feature_agreement_peer(self.name, terms, data)
         made = support_stage(terms).peer(self.name, data.identity, data.support(1))
         summed = yield Stage("support", made)
         kept = kept_features(summed.total, terms)
@@ -214,7 +213,7 @@ class HiddenPeer(Staged):
         standard = told_standard(stage, summed.total, kept)
         solve = hidden_solve(terms, standard, peers)
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
-        public = told_key(told.heard[KEY_HOLDER], terms.recipe)
+        public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe)
         piece = self._summand(solve, standard, public)
         yield Stage("summands", lambda s: Teller(self.name, s, "summand", {COORDINATOR: piece}))
         dealing = solve.dealing()
@@ -260,7 +259,7 @@ class HiddenCoordinator(Staged):
 
     def _script(self) -> Script:
         terms = self.terms
-        self.holdings = yield from agreeing_coordinator(terms)
+        self.holdings = yield from feature_agreement_coordinator(terms)
         summed = yield Stage("support", support_stage(terms).adder())
         kept = kept_features(summed.total, terms)
         peers = self.survivors = summed.survivors
@@ -272,7 +271,7 @@ class HiddenCoordinator(Staged):
         shape: dict[str, Value] = {"width": solve.width, "peers": peers}
         yield Stage("shape", lambda s: Teller(self.name, s, "shape", {KEY_HOLDER: shape}))
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
-        public = told_key(told.heard[KEY_HOLDER], terms.recipe)
+        public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe)
         if public == self._key.public:
             raise InputError("the key holder must have a key of its own.")
         self.other = public

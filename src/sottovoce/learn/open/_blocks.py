@@ -34,7 +34,12 @@ from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.stages import Listener, Script, Stage, Staged, Teller
 from sottovoce.learn.open._sums import SumStage
-from sottovoce.learn.open._train import agreeing_coordinator, agreeing_peer, model_piece, told_model
+from sottovoce.learn.open._train import (
+    feature_agreement_coordinator,
+    feature_agreement_peer,
+    model_piece,
+    told_model,
+)
 
 if TYPE_CHECKING:
     from sottovoce.learn._wire.stages import PartyMaker
@@ -137,7 +142,7 @@ class BlockPeer(Staged):
     def _script(self) -> Script:
         terms, data = self.terms, BlockData.of(self.data, self._shared)
         folds = terms.recipe.opened_folds
-        yield from agreeing_peer(self.name, terms, self.data)
+        yield from feature_agreement_peer(self.name, terms, self.data)
         told = yield Stage("layout", self._listening("layout"))
         layout = told_layout(told.heard[COORDINATOR], len(self._shared), terms)
         if layout.own[self.name] != data.own.shape[1]:
@@ -179,7 +184,7 @@ class BlockCoordinator(Staged):
     def _script(self) -> Script:
         terms = self.terms
         folds, peers = terms.recipe.opened_folds, terms.peers
-        self.holdings = yield from agreeing_coordinator(terms)
+        self.holdings = yield from feature_agreement_coordinator(terms)
         held = {name: np.asarray(has, bool) for name, has in self.holdings.items()}
         layout, order = block_layout(held, self._shared)
         yield Stage("layout", self._telling("layout", {"own": dict(layout.own)}))

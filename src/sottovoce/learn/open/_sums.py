@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from sottovoce.learn._sums._fixed import FixedPoint
-from sottovoce.learn._sums._masks import MaskedSum
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._sums.mask_peer import MaskPeer
-from sottovoce.learn._sums.mask_server import MaskServer
+from sottovoce.learn._sums.masked_sum import MaskedSum, MaskServer
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn._wire.machine import Party
 from sottovoce.learn._wire.stages import PartyMaker

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sottovoce._arrays import Floats
+from sottovoce.learn._examples import symmetric
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._rados.learners import confidence_weights, m_loss_minimiser
-from sottovoce.learn._rados.rados import RadoMoments, symmetric, vector_size
+from sottovoce.learn._rados.rados import RadoMoments, vector_size
 from sottovoce.learn._ridge import (
     ExampleSums,
     LinearModel,
@@ -54,7 +55,7 @@ class TrainingPeer(Staged):
     def _script(self) -> Script:
         terms, data = self.terms, self.data
         known: dict[str, PublicKey] = {}
-        yield from agreeing_peer(self.name, terms, data)
+        yield from feature_agreement_peer(self.name, terms, data)
         folds = terms.recipe.opened_folds
         stage = support_stage(terms)
         summed = yield Stage(
@@ -89,7 +90,7 @@ class TrainingCoordinator(Staged):
     def _script(self) -> Script:
         terms = self.terms
         known: dict[str, PublicKey] = {}
-        self.holdings = yield from agreeing_coordinator(terms)
+        self.holdings = yield from feature_agreement_coordinator(terms)
         summed = yield Stage("support", support_stage(terms).adder(known))
         kept = kept_features(summed.total, terms)
         peers = self.survivors = summed.survivors
@@ -126,7 +127,9 @@ class TrainingKeyHolder(Staged):
         yield Stage("statistics", statistics_stage(terms, kept, peers).opener(key))
 
 
-def agreeing_peer(name: str, terms: TrainingTerms, data: LocalData) -> Generator[Stage, Any, None]:
+def feature_agreement_peer(
+    name: str, terms: TrainingTerms, data: LocalData
+) -> Generator[Stage, Any, None]:
     """Send f_p and what the peer means by its features; go on when everybody means the same.
 
     Private Text Classification, Protocol 2: f_p to the coordinator.
@@ -137,7 +140,7 @@ def agreeing_peer(name: str, terms: TrainingTerms, data: LocalData) -> Generator
     _check_digest(told.heard[COORDINATOR], terms)
 
 
-def agreeing_coordinator(
+def feature_agreement_coordinator(
     terms: TrainingTerms,
 ) -> Generator[Stage, Any, dict[str, Floats]]:
     """Hear every peer's f_p; refuse peers that mean different features."""

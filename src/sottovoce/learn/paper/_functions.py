@@ -1,10 +1,10 @@
-"""The exponential of encrypted numbers: S.EXP.
+"""The exponential and the logarithm of encrypted numbers: S.EXP and S.LOG.
 
-Yu et al. (2011), whom Private Text Classification, section 2.5.2, follows, split the exponential by
-e^x = e^(x + r) e^-r: the key holder takes the first factor, the ciphertext holder the second. With
-a mask r that hides x, e^(x + r) has some 2^64 digits; with a short r it hides little. So here only
-the residue of x + r modulo a public range is exponentiated. For x of f binary places and at
-most B units, 2^L >= 2 B + 1, and the uniform r < 2^64 2^(L+1) or more:
+S.EXP: Yu et al. (2011), whom Private Text Classification, section 2.5.2, follows, split the
+exponential by e^x = e^(x + r) e^-r: the key holder takes the first factor, the ciphertext holder
+the second. With a mask r that hides x, e^(x + r) has some 2^64 digits; with a short r it hides
+little. So here only the residue of x + r modulo a public range is exponentiated. For x of f binary
+places and at most B units, 2^L >= 2 B + 1, and the uniform r < 2^64 2^(L+1) or more:
 
     v = (x + B + r) mod 2^L,   a = r mod 2^L,   x + B = v - a + 2^L [v < a],
 
@@ -18,7 +18,7 @@ Error: e^v and k are rounded to g places each, so that the result is off by at m
 result's last place, and rescaling it to that place adds less than one unit. e^v is at most
 e^(2^L), which fits a plaintext for ranges of hundreds.
 
-The logarithm of encrypted positive numbers: S.LOG, by Newton's iteration on S.EXP.
+S.LOG, of positive numbers, by Newton's iteration on S.EXP:
 
     y <- y - 1 + x e^-y,    y = ln h at first, for x between public bounds l and h.
 

@@ -1,16 +1,11 @@
-"""Training as the paper has it: the coordinator holds the key.
+"""Training and classification as the paper has them: the coordinator holds the key.
 
-Private Text Classification, Protocol 2. It is here to be reproduced and attacked: whoever holds
-the key and sees ciphertexts reads what they hide. Nothing guards rare features, and the coordinator
-learns theta and, later, every score.
-
-Classification as the paper has it: the coordinator opens every score, and tells its sign.
-
-Private Text Classification, Protocol 3.
+Private Text Classification, Protocols 2 and 3. They are here to be reproduced and attacked: whoever
+holds the key and sees ciphertexts reads what they hide. Nothing guards rare features, and the
+coordinator learns theta, opens every score of every row, and tells its sign.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,23 +25,22 @@ from sottovoce.learn._paillier.wire import (
     encrypt,
     encrypt_integers,
 )
-from sottovoce.learn._rados.rados import fresh_signatures, rademacher_observations
+from sottovoce.learn._rados.rados import extra_rado
 from sottovoce.learn._ridge import LinearModel, Standard, lifted
 from sottovoce.learn._sums._fixed import FixedPoint
-from sottovoce.learn._sums.ring import CipherRingPeer
 from sottovoce.learn._support import all_kept
-from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
+from sottovoce.learn._training_terms import COORDINATOR, Offset, TrainingTerms
 from sottovoce.learn._wire._refusals import DamagedMessageError
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.stages import Listener, PartyMaker, Script, Stage, Staged, Teller
-from sottovoce.learn._wire.stages import Stage as Step
 from sottovoce.learn.open._train import (
-    agreeing_coordinator,
-    agreeing_peer,
+    feature_agreement_coordinator,
+    feature_agreement_peer,
     local_statistics,
     solved_statistics,
 )
+from sottovoce.learn.paper._ring import CipherRingPeer, RingEnd
 
 TRAINING_STAGES = ("features", "agreed", "key", "moments", "standard", "statistics", "classifier")
 THETA_BITS, LARGEST_THETA = 30, 2.0**16
@@ -82,16 +76,16 @@ class PaperPeer(Staged):
 
     def _script(self) -> Script:
         terms, data = self.terms, self.data
-        yield from agreeing_peer(self.name, terms, data)
-        told = yield Step("key", self._listening("key"))
+        yield from feature_agreement_peer(self.name, terms, data)
+        told = yield Stage("key", self._listening("key"))
         public = public_key_from_text(told.heard[COORDINATOR].item("key", str))
         kept = all_kept(len(terms.features))
-        yield Step("moments", self._adding(data.moments(kept), public))
-        told = yield Step("standard", self._listening("standard"))
+        yield Stage("moments", self._adding(data.moments(kept), public))
+        told = yield Stage("standard", self._listening("standard"))
         standard = Standard.of(told.heard[COORDINATOR].array("moments", "<f8"), kept)
         values = local_statistics(data, terms, kept, _if_rados(terms, standard))
-        yield Step("statistics", self._adding(values.ravel(), public))
-        told = yield Step("classifier", self._listening("classifier"))
+        yield Stage("statistics", self._adding(values.ravel(), public))
+        told = yield Stage("classifier", self._listening("classifier"))
         has = np.append(data.has, True)
         theta = told_theta(told.heard[COORDINATOR], public, int(has.sum()))
         rado, rows = extra_rado(standard.applied(data.rows)[:, has], data.signs)
@@ -123,21 +117,21 @@ class PaperCoordinator(Staged):
 
     def _script(self) -> Script:
         terms, key = self.terms, self._key
-        self.holdings = yield from agreeing_coordinator(terms)
+        self.holdings = yield from feature_agreement_coordinator(terms)
         text: dict[str, Value] = {"key": public_key_to_text(key.public)}
-        yield Step("key", self._telling("key", dict.fromkeys(terms.peers, text)))
+        yield Stage("key", self._telling("key", dict.fromkeys(terms.peers, text)))
         kept = all_kept(len(terms.features))
-        heard = yield Step("moments", self._listening())
+        heard = yield Stage("moments", self._listening())
         moments = self._opened(heard.heard)
         standard = Standard.of(moments, kept)
         piece: dict[str, Value] = {"moments": moments}
-        yield Step("standard", self._telling("standard", dict.fromkeys(terms.peers, piece)))
-        heard = yield Step("statistics", self._listening())
+        yield Stage("standard", self._telling("standard", dict.fromkeys(terms.peers, piece)))
+        heard = yield Stage("statistics", self._listening())
         self.opened = self._opened(heard.heard)
         model, _ = solved_statistics(self.opened, terms, kept, _if_rados(terms, standard))
         self.model = lifted(model, kept)
         pieces = self._theta_pieces(model, standard)
-        yield Step("classifier", self._telling("classifier", pieces))
+        yield Stage("classifier", self._telling("classifier", pieces))
 
     def _telling(self, kind: str, pieces: dict[str, dict[str, Value]]) -> PartyMaker:
         return lambda s: Teller(self.name, s, kind, pieces)
@@ -170,19 +164,6 @@ class PaperCoordinator(Staged):
         return pieces
 
 
-class RingEnd(Listener):
-    """Hears the last peer of a ring, at the step that is its place."""
-
-    def __init__(self, session: bytes, last: str, step: int) -> None:
-        super().__init__(COORDINATOR, session, "running total", [last])
-        self._last_step = step
-
-    def start(self) -> list[Message]:
-        """Wait for the last peer."""
-        self._inbox.expect(self._last_step, self._kind, self._senders)
-        return []
-
-
 def ring_slots(numbers: FixedPoint, key_bits: int) -> SlotPlan:
     """Packed slots that no sum over the peers can overflow."""
     program = Program.of(numbers.bound, numbers.fraction_bits)
@@ -212,19 +193,11 @@ def told_theta(message: Message, public: PublicKey, width: int) -> EncryptedArra
     return array
 
 
-def extra_rado(rows: Floats, signs: Floats) -> tuple[Floats, int]:
-    """A peer's part of the common extra rado of Protocol 3, and how many rows it is made from."""
-    rado = rademacher_observations(rows, signs, fresh_signatures(1, len(rows)))[0]
-    rado[-1] = 0.0  # the intercept is the asker's to add
-    return rado, len(rows)
-
-
 def _if_rados(terms: TrainingTerms, standard: Standard) -> Standard | None:
     return replace(standard) if terms.recipe.statistics == "rados" else None
 
 
 QUERY_STAGES = ("scores", "signs")
-Offset: TypeAlias = Literal["print", "mean"]
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,16 @@
-"""Matrix products of packed arrays, whose cross terms are packed too.
+"""Matrix products and inverses of packed matrices: S.MATPROD and S.INV with fewer ciphertexts.
 
 To take x s and r y out of (x + r)(y + s), ciphertexts are combined with the masks as coefficients.
 For packed arrays that is a product with whole rows at a time, if x is packed by columns and y by
 rows; but then x s comes out packed by columns and r y by rows, and the two do not add up. So r y is
-sent along under a mask t of its own, and the key holder takes it out:
+sent along under a mask t of its own, packed too, and the key holder takes it out:
 
     z = (x + r)(y + s) - (r y + t) = x y + x s + r s - t,
 
 encrypted by columns, from which the ciphertext holder takes x s, and what it knows of r s - t. One
 round trip as before, with as many times fewer ciphertexts as a plaintext has slots.
 
-S.INV on packed matrices: the same iteration as `inverse`, with packed products.
+S.INV on packed matrices is the iteration of `_inverse` with packed products,
 
     V <- (2 I - V A) V
 

@@ -1,4 +1,4 @@
-"""Products of two encrypted arrays: S.MULT, S.INNERPROD, S.OUTERPROD and S.MATPROD.
+"""Products of two encrypted arrays: S.MULT, S.INNERPROD, S.OUTERPROD and S.MATPROD; and rescaling.
 
 The three steps of Private Text Classification, section 2.3: the ciphertext holder masks both
 arrays, the key holder multiplies what it opens and encrypts the product, and the ciphertext holder
@@ -8,8 +8,6 @@ takes out what the masks added:
 
 where x s and r y are products of ciphertexts by numbers that it knows. All four products are this
 formula, with the elementwise or the matrix product in it.
-
-Fewer binary places, and other layouts: what the key holder does to masked numbers unseen.
 
 Products gain binary places. To lose s of them, the key holder sees x + r and rounds it down to
 multiples of 2^s; the ciphertext holder takes floor(r / 2^s) out again:

@@ -1,11 +1,9 @@
-"""The secure rado solver: eq. 14 wholly under encryption, between coordinator and key holder.
+"""The secure rado solver, and rados under encryption in the paper's own, interactive form.
 
-Private Text Classification, Protocol 4: T = B B' + n Gamma, V = S.INV(T), theta = V (B 1), the
-columns of B being n encrypted rados. The paper returns "first row of V B", which is not eq. 14;
-V (B 1) is. It is the reference for small systems; the exact masked solve is what the hidden mode
-runs.
-
-Rados under encryption in the paper's own, interactive form.
+Private Text Classification, Protocol 4, eq. 14 wholly under encryption, between coordinator and key
+holder: T = B B' + n Gamma, V = S.INV(T), theta = V (B 1), the columns of B being n encrypted rados.
+The paper returns "first row of V B", which is not eq. 14; V (B 1) is. It is the reference for small
+systems; the exact masked solve is what the hidden mode runs.
 
 Private Text Classification, Protocol 1, between the owner of the examples, who has the key, and the
 blind intermediary, who has the signatures and sees ciphertexts. The labels are encrypted on their
@@ -14,7 +12,7 @@ own, so that a secure product with the owner's help is needed:
     phi = sigma + y,    2 pi = S.INNERPROD(phi, x) for each rado and feature.
 
 Protocol 1 multiplies phi by 1/2, which is no integer: 2 pi is made, and read with one binary place
-more. `encrypted` has the form that needs no help, and is much cheaper.
+more. `_rados.intermediary` has the form that needs no help, and is much cheaper.
 """
 
 from dataclasses import dataclass, replace

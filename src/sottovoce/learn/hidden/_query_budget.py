@@ -19,7 +19,7 @@ class QueryBudgetError(ProtocolError):
 
     Example:
         >>> from sottovoce.learn import QueryBudgetError
-        >>> from sottovoce.learn._query_budget import QueryBudget
+        >>> from sottovoce.learn.hidden._query_budget import QueryBudget
         >>> budget = QueryBudget(["ada", "ben"], rows=3)
         >>> try:
         ...     budget.spend("ada", 4)

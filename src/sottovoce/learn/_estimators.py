@@ -1,7 +1,4 @@
-"""The learners as scikit-learn classifiers.
-
-What the linear classifiers share with scikit-learn's conventions.
-"""
+"""The learners on one's own rows, with scikit-learn's conventions."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
