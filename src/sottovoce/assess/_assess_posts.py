@@ -9,13 +9,12 @@ from typing import Protocol, TypeAlias
 
 from sottovoce._files import check_folder, refuse_overlap
 from sottovoce.assess._alerts import Alerts, alerts_file, check_alerts
-from sottovoce.assess._erase import EVERY_S, Keeping, alone_with
+from sottovoce.assess._checkpoints import EVERY_S, CheckpointOptions, alone_with
 from sottovoce.assess._explain.explain import Question, explain
 from sottovoce.assess._explain.explanation import Explanation, UserPosts
 from sottovoce.assess._job import Assessment, Request
 from sottovoce.assess._ranking import Ranking, ranking_of
-from sottovoce.assess._setting import Setting
-from sottovoce.assess._time_bucket import Bucket
+from sottovoce.assess._setting import Bucket, Setting
 from sottovoce.assess.state._parts import earlier_folder
 from sottovoce.corpus.read._corpus import Corpus, Source, open_posts
 from sottovoce.corpus.read._tally import ReadOptions
@@ -163,9 +162,9 @@ def assess_posts(
         kept=keep_buckets,
         posts=keep_posts,
     )
-    keeping = _keeping(folder, checkpoint_every, resume=resume)
+    checkpoints = _checkpoints(folder, checkpoint_every, resume=resume)
     with alone_with(state_file, folder):
-        assessment = Assessment(request, state_file, keeping=keeping)
+        assessment = Assessment(request, state_file, checkpoints=checkpoints)
         corpus = None if posts is None else open_posts(posts, options=options)
         if corpus is not None:
             _fold(assessment, posts, corpus, options)
@@ -194,13 +193,13 @@ def _refuse_overlap(out: Path | None, state: Path | None, given: Iterable[object
     refuse_overlap((out, state), (*inputs, *beside))
 
 
-def _keeping(folder: Path | None, every_s: float, *, resume: bool) -> Keeping | None:
+def _checkpoints(folder: Path | None, every_s: float, *, resume: bool) -> CheckpointOptions | None:
     if folder is None:
         if resume:
             raise ParameterError("resume needs a checkpoint, the folder to go on from.")
         return None
     check_folder(folder)
-    return Keeping(folder, resume, every_s)
+    return CheckpointOptions(folder, resume, every_s)
 
 
 def _catalogue(topics: "Catalogue | FilePath | Iterable[TopicLike] | None") -> Catalogue | None:

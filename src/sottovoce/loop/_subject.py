@@ -1,8 +1,7 @@
 """Whose posts go round the loop, and what an adversary and a holder publicly know.
 
-A user's own community for the loop: a folder as ``simulate`` writes it, or single files.
-
-A community's word counts in the shape in which they are released.
+A simulated community, or a user's own: posts with their topics, and perhaps truth, background texts
+and models. Its word counts are released as documents, a row for each user, or user and week.
 """
 
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._arrays import Floats
-from sottovoce.assess._time_bucket import Bucket
+from sottovoce.assess._setting import Bucket
 from sottovoce.assess.evaluation import JudgedTopic, judged_topics
 from sottovoce.assess.evaluation._judged import read_judgements
 from sottovoce.corpus._count import count_batches
