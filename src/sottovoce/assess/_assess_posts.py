@@ -40,6 +40,12 @@ class TopicLike(Protocol):
     def sensitive(self) -> bool: ...
 
 
+Topics: TypeAlias = Catalogue | FilePath | Iterable[TopicLike]
+"""A catalogue, its file, or topics."""
+Models: TypeAlias = Space | FilePath | Sequence[Space | FilePath]
+"""A model or its folder, or several."""
+
+
 @dataclass(frozen=True)
 class _RankedPosts:
     """The posts and the state of a ranking, for what is asked of it next."""
@@ -85,8 +91,8 @@ class _RankedPosts:
 def assess_posts(
     posts: Source | None,
     *,
-    topics: "Catalogue | FilePath | Iterable[TopicLike] | None" = None,
-    model: "Space | FilePath | Sequence[Space | FilePath] | None" = None,
+    topics: Topics | None = None,
+    model: Models | None = None,
     user: str | int = "user",
     time: str | int = "time",
     text: str | int = "text",
@@ -155,8 +161,8 @@ def assess_posts(
         measures=_names(measures) or ("all",),
         setting=Setting(k, m, mode or "corrected"),
         mode=mode,
-        catalogue=_catalogue(topics),
-        spaces=tuple(map(_space, _several(model))),
+        catalogue=None if topics is None else catalogue_of(topics),
+        spaces=models_of(model),
         topics=_names(topic),
         bucket=None if bucket is None else Bucket.parse(bucket),
         kept=keep_buckets,
@@ -202,8 +208,9 @@ def _checkpoints(folder: Path | None, every_s: float, *, resume: bool) -> Checkp
     return CheckpointOptions(folder, resume, every_s)
 
 
-def _catalogue(topics: "Catalogue | FilePath | Iterable[TopicLike] | None") -> Catalogue | None:
-    if topics is None or isinstance(topics, Catalogue):
+def catalogue_of(topics: Topics) -> Catalogue:
+    """The catalogue that is given in one of several ways."""
+    if isinstance(topics, Catalogue):
         return topics
     if isinstance(topics, str | PathLike):
         return Catalogue.load(Path(topics))
@@ -216,9 +223,12 @@ def _topic(topic: TopicLike) -> Topic:
     return Topic(topic.name, topic.words, topic.domain, topic.sensitive)
 
 
-def _several(
-    model: "Space | FilePath | Sequence[Space | FilePath] | None",
-) -> "Sequence[Space | FilePath]":
+def models_of(model: Models | None) -> tuple[Space, ...]:
+    """The models that are given, or whose folders are."""
+    return tuple(map(_space, _several(model)))
+
+
+def _several(model: Models | None) -> Sequence[Space | FilePath]:
     if model is None:
         return ()
     return model if isinstance(model, list | tuple) else (model,)
