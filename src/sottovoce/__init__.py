@@ -21,6 +21,7 @@ __all__ = [
     "corpus",
     "learn",
     "load_release",
+    "loop",
     "release",
     "release_counts",
     "simulate",
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce import assess, corpus, learn, release, topics
+    from sottovoce import assess, corpus, learn, loop, release, topics
     from sottovoce._version import __version__
     from sottovoce.assess import assess_posts
     from sottovoce.corpus.simulate import simulate
@@ -45,6 +46,7 @@ else:
             "corpus": "sottovoce.corpus",
             "learn": "sottovoce.learn",
             "load_release": "sottovoce.release",
+            "loop": "sottovoce.loop",
             "release": "sottovoce.release",
             "release_counts": "sottovoce.release",
             "simulate": "sottovoce.corpus.simulate",

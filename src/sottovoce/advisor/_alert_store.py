@@ -1,8 +1,8 @@
 """Alerts and settings on this machine: one SQLite file, for its owner's eyes only.
 
-What is stored: the setting; for each measure, topic and threshold whether she is inside; and of
-each alert its time, measure, topic, threshold, direction, place and whether she has seen it. Post
-texts are stored only if she asks (``keep_posts``). ``erase`` removes everything, the file included.
+What is stored: the setting; for each measure, topic and threshold whether they are inside; and of
+each alert its time, measure, topic, threshold, direction, place and whether they have seen it. Post
+texts are stored only if they ask (``keep_posts``). ``erase`` removes everything, the file included.
 """
 
 import json

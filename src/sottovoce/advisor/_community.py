@@ -1,6 +1,6 @@
-"""The community a person compares herself with: its posts, its state, or published histograms.
+"""The community a person is compared with: its posts, its state, or published histograms.
 
-How a community's posts are scored: so that another measure can be chosen at once.
+Posts are scored for all measures of the models at hand, so that another one can be chosen at once.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from sottovoce.advisor._person_values import Post, posts_of_table
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.assess._score import Scoring, named_spaces
 from sottovoce.assess.measures._catalogue import MEASURES
-from sottovoce.assess.measures._entropy import check_community
+from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._header import M_KEPT, StateHeader
 from sottovoce.assess.state._parts import load_state
 from sottovoce.assess.state._state import State

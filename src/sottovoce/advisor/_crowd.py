@@ -1,8 +1,7 @@
 """The others: where a score, or a person's words, would stand among them.
 
-A community known by a histogram of scores only, as a rank server publishes it.
-
-From what a rank server publishes to a community that a person can compare herself with.
+A community may be known user by user, or only by the histograms that a rank server publishes; then
+places are known between bounds.
 """
 
 import copy
@@ -13,8 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.advisor._person_values import Variants, state_of_variants
 from sottovoce.advisor._settings import AdvisorSetting
-from sottovoce.advisor._variants import Variants, state_of_variants
 from sottovoce.advisor.rank._description import COVERAGE, Description
 from sottovoce.advisor.rank._histogram import Histogram as Published
 from sottovoce.assess.state._header import StateHeader

@@ -1,7 +1,4 @@
-"""What a post would do if it were published: checked before anybody sees it.
-
-Counting the words of one text after another, without preparing the vocabulary each time.
-"""
+"""What a post would do if it were published: checked before anybody sees it."""
 
 import threading
 from dataclasses import dataclass
@@ -11,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from sottovoce.advisor._person_values import PostMatrix, in_utc
+from sottovoce.advisor._person_values import PostMatrix, Variants, in_utc
 from sottovoce.advisor._standing import Standing
-from sottovoce.advisor._variants import Variants
 from sottovoce.corpus._count import count_batches
 from sottovoce.topics._rows import without_each_word
 

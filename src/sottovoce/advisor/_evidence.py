@@ -1,4 +1,4 @@
-"""The posts and the words that put a person where she stands."""
+"""The posts and the words that put a person where they stand."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.advisor._person_values import PostMatrix
-from sottovoce.advisor._variants import Variants
+from sottovoce.advisor._person_values import PostMatrix, Variants
 
 if TYPE_CHECKING:
     from sottovoce.advisor._person import Person

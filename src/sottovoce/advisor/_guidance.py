@@ -1,8 +1,7 @@
-"""Guidance: what she could do, why, and what it would change. She decides.
+"""Guidance: what a person could do, why, and what it would change. They decide.
 
-Every sentence that the advisor says to a person, in one place.
-
-Plain English; what an adversary sees, never what she is; options with reasons, never orders.
+Every sentence that the advisor says to a person is here: plain English; what an adversary sees,
+never what the person is; options with reasons, never orders.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A person: her posts, where they put her, and what would be otherwise."""
+"""A person: their posts, where these put them, and what would be otherwise."""
 
 import copy
 from collections.abc import Iterable, Sequence
@@ -12,11 +12,16 @@ from sottovoce.advisor._community import Community
 from sottovoce.advisor._crowd import Crowd, Seats
 from sottovoce.advisor._draft import DraftCheck, TextCounter, check_draft
 from sottovoce.advisor._evidence import Evidence, evidence_of
-from sottovoce.advisor._person_values import MeasuredPosts, Post, PostMatrix, checked_posts
+from sottovoce.advisor._person_values import (
+    MeasuredPosts,
+    Post,
+    PostMatrix,
+    Variants,
+    checked_posts,
+)
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.advisor._standing import Standing, standings_of
 from sottovoce.advisor._timeline import Timeline, timeline_of
-from sottovoce.advisor._variants import Variants
 from sottovoce.advisor._what_if import BucketTops, LeftOut, essential, left_out, remaining
 from sottovoce.errors import InputError, ParameterError
 

@@ -1,11 +1,11 @@
-"""What a person may set: how she is scored, and when she wants to be told."""
+"""What a person may set: how they are scored, and when they want to be told."""
 
 from dataclasses import dataclass
 
 from sottovoce.assess._alerts import HYSTERESIS
 from sottovoce.assess._ranking import BANDS
+from sottovoce.assess._setting import Bucket
 from sottovoce.assess._setting import Setting as Risk
-from sottovoce.assess._time_bucket import Bucket
 from sottovoce.assess.measures._catalogue import MEASURES, Measure
 from sottovoce.errors import ParameterError
 from sottovoce.topics._space import Mode

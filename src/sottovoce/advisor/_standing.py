@@ -1,6 +1,6 @@
 """Where a person stands for one topic, as an adversary who ranks the community sees it.
 
-From seats to standings: numbers with their parts and their uncertainty.
+The score and its place, with their parts (strength, breadth, persistence) and their uncertainty.
 """
 
 from dataclasses import dataclass, replace
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sottovoce.advisor._crowd import Seats
-from sottovoce.advisor._person_values import PostMatrix
-from sottovoce.advisor._variants import Variants, state_of_variants
+from sottovoce.advisor._person_values import PostMatrix, Variants, state_of_variants
 from sottovoce.advisor._what_if import LeftOut
 from sottovoce.assess.measures._risks import breadth_of_interest, domain_columns, time_aware_risk
 

@@ -1,6 +1,6 @@
-"""How a person came to stand where she stands: bucket by bucket, with the line of alerts.
+"""How a person came to stand where they stand: bucket by bucket, with the line of alerts.
 
-The buckets at which a score may have changed: the others need not be scored.
+Only the buckets at which the score may have changed are scored.
 """
 
 from dataclasses import dataclass
@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.advisor._person_values import PostMatrix
-from sottovoce.advisor._variants import Variants
+from sottovoce.advisor._person_values import PostMatrix, Variants
 from sottovoce.assess.measures._risks import domain_columns
 
 if TYPE_CHECKING:
@@ -160,7 +159,7 @@ def inside(at_least: int, users: int, percent: int, hysteresis: float, *, was: b
     """Whether she is in the top ``percent`` now, given whether she was.
 
     ``at_least`` users of ``users`` score as high as she does or higher, she included. The same rule
-    as ``assess.alerts``: she enters at p%, and leaves beyond p (1 + h)%.
+    as ``assess``: she enters at p%, and leaves beyond p (1 + h)%.
     """
     part = wider(percent, hysteresis) if was else Fraction(percent, 100)
     return at_least <= part * users

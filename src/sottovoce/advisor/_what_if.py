@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.advisor._crowd import Crowd, Seats
-from sottovoce.advisor._person_values import PostMatrix
-from sottovoce.advisor._variants import Variants
+from sottovoce.advisor._person_values import PostMatrix, Variants
 
 # Of no time that there is.
 _NO_BUCKET = np.iinfo(np.int32).min

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from sottovoce.assess._explain.explanation import Explanation
     from sottovoce.assess._ranking import Ranking, rank
     from sottovoce.assess._score import Scoring, score
-    from sottovoce.assess._setting import Setting
-    from sottovoce.assess._time_bucket import Bucket
+    from sottovoce.assess._setting import Bucket, Setting
     from sottovoce.assess.measures._catalogue import Measure, known_measures
     from sottovoce.assess.state._parts import load_state, save_state
     from sottovoce.assess.state._state import State, merge_all
@@ -38,7 +37,7 @@ else:
         __name__,
         {
             "Alerts": "sottovoce.assess._alerts",
-            "Bucket": "sottovoce.assess._time_bucket",
+            "Bucket": "sottovoce.assess._setting",
             "Explanation": "sottovoce.assess._explain.explanation",
             "Measure": "sottovoce.assess.measures._catalogue",
             "Ranking": "sottovoce.assess._ranking",

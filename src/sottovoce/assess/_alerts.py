@@ -24,7 +24,7 @@ from sottovoce._notebook import html_table, text_table
 from sottovoce.assess._ranking import BANDS, chosen_topics, users_at_least_as_exposed
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure, chosen_measures
-from sottovoce.assess.measures._entropy import check_community
+from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._parts import earlier_folder, load_ranked, load_state
 from sottovoce.assess.state._state import State
 from sottovoce.corpus._frames import FrameLibrary, as_frame

@@ -9,13 +9,12 @@ from typing import Protocol, TypeAlias
 
 from sottovoce._files import check_folder, refuse_overlap
 from sottovoce.assess._alerts import Alerts, alerts_file, check_alerts
-from sottovoce.assess._erase import EVERY_S, Keeping, alone_with
+from sottovoce.assess._checkpoints import EVERY_S, CheckpointOptions, alone_with
 from sottovoce.assess._explain.explain import Question, explain
 from sottovoce.assess._explain.explanation import Explanation, UserPosts
 from sottovoce.assess._job import Assessment, Request
 from sottovoce.assess._ranking import Ranking, ranking_of
-from sottovoce.assess._setting import Setting
-from sottovoce.assess._time_bucket import Bucket
+from sottovoce.assess._setting import Bucket, Setting
 from sottovoce.assess.state._parts import earlier_folder
 from sottovoce.corpus.read._corpus import Corpus, Source, open_posts
 from sottovoce.corpus.read._tally import ReadOptions
@@ -39,6 +38,12 @@ class TopicLike(Protocol):
     def domain(self) -> str: ...
     @property
     def sensitive(self) -> bool: ...
+
+
+Topics: TypeAlias = Catalogue | FilePath | Iterable[TopicLike]
+"""A catalogue, its file, or topics."""
+Models: TypeAlias = Space | FilePath | Sequence[Space | FilePath]
+"""A model or its folder, or several."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +91,8 @@ class _RankedPosts:
 def assess_posts(
     posts: Source | None,
     *,
-    topics: "Catalogue | FilePath | Iterable[TopicLike] | None" = None,
-    model: "Space | FilePath | Sequence[Space | FilePath] | None" = None,
+    topics: Topics | None = None,
+    model: Models | None = None,
     user: str | int = "user",
     time: str | int = "time",
     text: str | int = "text",
@@ -156,16 +161,16 @@ def assess_posts(
         measures=_names(measures) or ("all",),
         setting=Setting(k, m, mode or "corrected"),
         mode=mode,
-        catalogue=_catalogue(topics),
-        spaces=tuple(map(_space, _several(model))),
+        catalogue=None if topics is None else catalogue_of(topics),
+        spaces=models_of(model),
         topics=_names(topic),
         bucket=None if bucket is None else Bucket.parse(bucket),
         kept=keep_buckets,
         posts=keep_posts,
     )
-    keeping = _keeping(folder, checkpoint_every, resume=resume)
+    checkpoints = _checkpoints(folder, checkpoint_every, resume=resume)
     with alone_with(state_file, folder):
-        assessment = Assessment(request, state_file, keeping=keeping)
+        assessment = Assessment(request, state_file, checkpoints=checkpoints)
         corpus = None if posts is None else open_posts(posts, options=options)
         if corpus is not None:
             _fold(assessment, posts, corpus, options)
@@ -194,17 +199,18 @@ def _refuse_overlap(out: Path | None, state: Path | None, given: Iterable[object
     refuse_overlap((out, state), (*inputs, *beside))
 
 
-def _keeping(folder: Path | None, every_s: float, *, resume: bool) -> Keeping | None:
+def _checkpoints(folder: Path | None, every_s: float, *, resume: bool) -> CheckpointOptions | None:
     if folder is None:
         if resume:
             raise ParameterError("resume needs a checkpoint, the folder to go on from.")
         return None
     check_folder(folder)
-    return Keeping(folder, resume, every_s)
+    return CheckpointOptions(folder, resume, every_s)
 
 
-def _catalogue(topics: "Catalogue | FilePath | Iterable[TopicLike] | None") -> Catalogue | None:
-    if topics is None or isinstance(topics, Catalogue):
+def catalogue_of(topics: Topics) -> Catalogue:
+    """The catalogue that is given in one of several ways."""
+    if isinstance(topics, Catalogue):
         return topics
     if isinstance(topics, str | PathLike):
         return Catalogue.load(Path(topics))
@@ -217,9 +223,12 @@ def _topic(topic: TopicLike) -> Topic:
     return Topic(topic.name, topic.words, topic.domain, topic.sensitive)
 
 
-def _several(
-    model: "Space | FilePath | Sequence[Space | FilePath] | None",
-) -> "Sequence[Space | FilePath]":
+def models_of(model: Models | None) -> tuple[Space, ...]:
+    """The models that are given, or whose folders are."""
+    return tuple(map(_space, _several(model)))
+
+
+def _several(model: Models | None) -> Sequence[Space | FilePath]:
     if model is None:
         return ()
     return model if isinstance(model, list | tuple) else (model,)

@@ -1,6 +1,7 @@
 """Assessing files: posts in, ranks and state out, all or nothing.
 
-What is asked of an assessment, and whether a state allows it.
+A ``Request`` says what is wanted; an ``Assessment`` checks that the state at hand allows it, folds
+posts in, ranks and saves.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,11 +12,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from sottovoce._files import whole_file
-from sottovoce.assess._erase import Journey, Keeping
+from sottovoce.assess._checkpoints import CheckpointedFold, CheckpointOptions
 from sottovoce.assess._ranking import rank_batches, write_ranks
 from sottovoce.assess._score import Scoring, named_spaces, plan_scoring
-from sottovoce.assess._setting import Setting
-from sottovoce.assess._time_bucket import Bucket
+from sottovoce.assess._setting import Bucket, Setting
 from sottovoce.assess.measures._catalogue import Measure, chosen_measures
 from sottovoce.assess.state._header import M_KEPT, StateHeader, fingerprint_of
 from sottovoce.assess.state._parts import (
@@ -140,16 +140,16 @@ class Assessment:
         request: Request,
         state_file: Path | None = None,
         *,
-        keeping: Keeping | None = None,
+        checkpoints: CheckpointOptions | None = None,
         to_save: bool = True,
     ) -> None:
-        """With ``to_save`` the caller lets nobody else update the state, see ``files.only_one``.
+        """With ``to_save`` the caller lets nobody else update the state, see ``only_one``.
 
         Without, all of it is read at once, and may be updated meanwhile.
         """
         self._request = request
         self._file = state_file
-        self._keeping = keeping
+        self._checkpoints = checkpoints
         self._setting = request.setting
         self._kept: KeptState | None = None
         self._whole: State | None = None
@@ -217,21 +217,25 @@ class Assessment:
         by what they hold; their batches can be read twice.
         """
         self._whole = None
-        if self._file is None and self._keeping is None:
+        if self._file is None and self._checkpoints is None:
             self.scoring.fold(self.added, batches)
             return True
         mark = posts_fingerprint(batches) if posts is None else input_fingerprint(posts)
         if mark in self.inputs:
             return False
-        if self._keeping is None:
+        if self._checkpoints is None:
             self.scoring.fold(self.added, batches)
         else:
-            self._fold_keeping(self._keeping, batches, mark, how)
+            self._fold_with_checkpoints(self._checkpoints, batches, mark, how)
         self.added.inputs |= {mark}
         return True
 
-    def _fold_keeping(
-        self, keeping: Keeping, batches: Iterable[pa.RecordBatch], mark: str, how: object
+    def _fold_with_checkpoints(
+        self,
+        checkpoints: CheckpointOptions,
+        batches: Iterable[pa.RecordBatch],
+        mark: str,
+        how: object,
     ) -> None:
         header, kept = self.scoring.header, self._kept
         before = (
@@ -239,11 +243,12 @@ class Assessment:
             [0, 0] if kept is None else [kept.users, kept.posts],
             [len(self.added), int(self.added.posts.sum())],
         )
-        journey = Journey(keeping, fingerprint_of(header.to_record(), before, mark, repr(how)))
-        found = journey.resumed()
+        request = fingerprint_of(header.to_record(), before, mark, repr(how))
+        checkpointed = CheckpointedFold(checkpoints, request)
+        found = checkpointed.resumed()
         if found is not None:
             self.added = found[0]
-        journey.fold(self.scoring, self.added, batches, 0 if found is None else found[1])
+        checkpointed.fold(self.scoring, self.added, batches, 0 if found is None else found[1])
 
     def merge(self, part: Path) -> None:
         """Fold in the state of another part of the posts."""
@@ -279,8 +284,8 @@ class Assessment:
         finally:
             if self._file is not None:
                 remove_unnamed(self._file)
-        if self._keeping is not None:
-            self._keeping.checkpoint.clear()
+        if self._checkpoints is not None:
+            self._checkpoints.checkpoint.clear()
         if self._file is not None:
             self._begin_from(self._file)
         return summary

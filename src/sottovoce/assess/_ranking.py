@@ -1,6 +1,6 @@
 """Ranks: the position at which a rational adversary finds each user.
 
-Choosing users to judge, so that all regions of a ranking are seen.
+Also which users to show to judges, so that all regions of a ranking are seen.
 """
 
 import math
@@ -20,7 +20,7 @@ from sottovoce._files import whole_file
 from sottovoce._notebook import html_table, text_table
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure
-from sottovoce.assess.measures._entropy import check_community
+from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._state import State
 from sottovoce.corpus._frames import FrameLibrary, as_frame
 from sottovoce.errors import ParameterError

@@ -1,7 +1,4 @@
-"""From posts to ranks in one call.
-
-From posts to state: a pure function of each batch, folded into what is there.
-"""
+"""From posts to state, a pure function of each batch folded into what is there; then to ranks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,12 +10,10 @@ from scipy import sparse
 
 from sottovoce._compiled import ahead, available_cores
 from sottovoce.assess._ranking import Ranking, rank
-from sottovoce.assess._setting import Setting
-from sottovoce.assess._time_bucket import Bucket, microseconds
+from sottovoce.assess._setting import Bucket, Setting, microseconds
 from sottovoce.assess.measures._catalogue import Measure, chosen_measures
 from sottovoce.assess.state._header import M_KEPT, StateHeader, fingerprint_of
-from sottovoce.assess.state._post_log import PostValues
-from sottovoce.assess.state._state import State
+from sottovoce.assess.state._state import PostValues, State
 from sottovoce.assess.state._words import WordUse
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus.read import open_posts

@@ -22,10 +22,9 @@ from sottovoce.errors import InputError, MissingExtraError, ParameterError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sottovoce.assess._erase import Keeping
+    from sottovoce.assess._checkpoints import CheckpointOptions
     from sottovoce.assess._job import Assessment
-    from sottovoce.assess._setting import Setting
-    from sottovoce.assess._time_bucket import Bucket
+    from sottovoce.assess._setting import Bucket, Setting
     from sottovoce.topics._catalogue import Catalogue
     from sottovoce.topics._space import Mode, Space
 
@@ -39,17 +38,17 @@ CheckpointEveryOption = Annotated[
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")]
 
 
-def the_keeping(folder: Path | None, every_s: float, resume: bool) -> "Keeping | None":
+def the_keeping(folder: Path | None, every_s: float, resume: bool) -> "CheckpointOptions | None":
     """The options --checkpoint, --checkpoint-every and --resume."""
     from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._erase import Keeping  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._checkpoints import CheckpointOptions  # noqa: PLC0415 - keeps --help fast
 
     if folder is None:
         if resume:
             raise ParameterError("--resume needs --checkpoint FOLDER, the one to go on from.")
         return None
     check_folder(folder)
-    return Keeping(folder, resume, every_s)
+    return CheckpointOptions(folder, resume, every_s)
 
 
 def the_state(
@@ -189,7 +188,7 @@ def the_mode(written: str | None) -> "Mode | None":
 
 def the_bucket(written: str | None) -> "Bucket | None":
     """The option --bucket."""
-    from sottovoce.assess._time_bucket import Bucket  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._setting import Bucket  # noqa: PLC0415 - keeps --help fast
 
     return None if written is None else Bucket.parse(written)
 

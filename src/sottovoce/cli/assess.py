@@ -125,7 +125,7 @@ def assess(
     Example: sottovoce assess posts.csv --topics topics.toml --measure bow-dt --out ranks.parquet
     """
     from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._erase import alone_with  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._checkpoints import alone_with  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.state._parts import earlier_folder  # noqa: PLC0415 - keeps --help fast
 
@@ -155,7 +155,7 @@ def assess(
         assess_on_spark(chosen, request, posts, out, reading, precision, as_json)
         return
     with alone_with(state, checkpoint), mentioning_resume(checkpoint):
-        assessment = Assessment(request, state, keeping=keeping)
+        assessment = Assessment(request, state, checkpoints=keeping)
         if posts is None and not merge and not assessment.users:
             raise ParameterError(
                 "there is nothing to rank: give POSTS, or a --state that holds some."

@@ -19,14 +19,9 @@ from sottovoce.cli._options import (
 )
 from sottovoce.cli._output import AsJson, progress, show_study
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
-from sottovoce.errors import check_choice
 
 if TYPE_CHECKING:
-    from sottovoce.loop._loop import LoopPlan
-    from sottovoce.loop._subject import Shape, Subject
-
-
-_TITLE = "Exposure against usefulness over privacy settings"
+    from sottovoce.loop._subject import Shape
 
 
 def loop(
@@ -77,46 +72,23 @@ def loop(
     Example: sottovoce loop community --epsilon 8 --epsilon 2 --precision 2 --out loop
     """
     with needs_extra("all"):
-        from sottovoce.loop._loop import run_loop  # noqa: PLC0415 - fast --help
-        from sottovoce.loop._subject import CorpusFiles, corpus_subject  # noqa: PLC0415 - fast --help
+        from sottovoce.loop._compare import EPSILONS, NAME, TITLE, compare_settings  # noqa: PLC0415 - fast --help
 
-    read = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
-    files = CorpusFiles.found(
-        corpus, topics=topics, truth=truth, background=background, models=tuple(model or ())
-    )
-    methods = _methods(compress, columns)
+    reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
     with progress("Going round the loop"):
-        subject = corpus_subject(files, read, seed)
-        plan = _plan(subject, shape, methods, precision, epsilon, limit)
-        result = run_loop([subject], plan)
-    show_study(result, name="loop", title=_TITLE, out=out, as_json=as_json)
-
-
-def _methods(compress: list[str] | None, columns: int) -> tuple[tuple[str, int | None], ...]:
-    known = ("none", "random", "frequency")
-    for name in compress or ():
-        check_choice("compress", name, known)
-    return tuple((name, None if name == "none" else columns) for name in compress or known[:1])
-
-
-def _plan(
-    subject: "Subject",
-    shape: str,
-    methods: tuple[tuple[str, int | None], ...],
-    precision: list[int] | None,
-    epsilon: list[str] | None,
-    limit: float,
-) -> "LoopPlan":
-    from sottovoce.loop._loop import LoopPlan  # noqa: PLC0415 - fast --help
-
-    spaces = ("bow", *(space.name for space in subject.knowledge.spaces if space.name != "bow"))
-    measures = tuple(measure for space in spaces for measure in (space, f"{space}-dt"))
-    return LoopPlan(
-        shape=cast("Shape", shape),
-        methods=methods,
-        precisions=tuple(precision or (2,)),
-        epsilons=tuple(epsilon or ("16", "8", "4", "2", "1")),
-        measures=measures,
-        measure=measures[-1],
-        limit=limit,
-    )
+        result = compare_settings(
+            corpus,
+            topics=topics,
+            model=model,
+            truth=truth,
+            background=background,
+            shape=cast("Shape", shape),
+            precision=precision or 2,
+            epsilon=epsilon or EPSILONS,
+            compress=compress or "none",
+            columns=columns,
+            limit=limit,
+            seed=seed,
+            reading=reading,
+        )
+    show_study(result, name=NAME, title=TITLE, out=out, as_json=as_json)

@@ -3,9 +3,8 @@
 Posts are scored where they lie, by the function that scores them on one machine; Spark brings the
 states of each user together; what all users must be known for (how many there are, who else uses a
 word) is added up; each part of the users is scored by the measures themselves; and ranks are
-assigned by range (`cluster.ranks`). The driver sees numbers per part, per word and per ranking.
-
-An assessment from files to files on Spark: whole output, or none.
+assigned by range (``_ranks``). The driver sees numbers per part, per word and per ranking. From
+files to files the output is whole, or there is none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,13 +14,12 @@ from functools import partial
 
 from sottovoce.assess._ranking import BANDS, REST, chosen_topics
 from sottovoce.assess._score import plan_scoring
-from sottovoce.assess._setting import Setting
-from sottovoce.assess._time_bucket import Bucket
-from sottovoce.assess.measures._entropy import check_community
+from sottovoce.assess._setting import Bucket, Setting
+from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._header import M_KEPT
 from sottovoce.assess.state._state import State
 from sottovoce.cluster._community import COUNTS, CommunityCounts, community_of, count_community
-from sottovoce.cluster._output import told, whole_folder
+from sottovoce.cluster._output import Spark, told, whole_folder
 from sottovoce.cluster._ranks import (
     EDGES,
     ORDER,
@@ -37,7 +35,6 @@ from sottovoce.cluster._read import read_rows
 from sottovoce.cluster._session import tuned
 from sottovoce.cluster._sketches import Precision, sketched
 from sottovoce.cluster._states import layout, merge_rows, score_posts, value_columns
-from sottovoce.cluster._untyped import Spark
 from sottovoce.cluster._workers import RankingKey, Shipped, digest_of, packed
 from sottovoce.corpus._schema import POSTS
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES, ReadOptions, Tally

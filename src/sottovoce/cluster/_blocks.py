@@ -3,7 +3,7 @@
 The order of the documents is that of the files by their names, and of the rows in each file; so one
 file gives the order it gives on one machine. A block is named by its file, by where in the file its
 part begins, and by its number in that part. True counts stay on the workers; what leaves them is
-noised (`cluster.noise`) or hashed (`cluster.documents`).
+noised (``_noise``) or hashed.
 """
 
 import hashlib

@@ -1,10 +1,8 @@
-"""Folders that Spark writes: whole under their final name, or absent.
+"""What Spark leaves behind: folders that are whole or absent, and errors that quote nobody.
 
 Spark writes into a private folder beside the final one, through whatever file system the address
 names; only what is finished is renamed. On an object store renaming is no single step: what the
 store promises is what holds there.
-
-What goes wrong inside Spark, in one sentence that holds nobody's text.
 
 Spark's own messages may quote values, paths and plans, so none is passed on; a sentence of ours,
 raised by a worker, is.
@@ -15,10 +13,14 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any, TypeAlias
 
 from sottovoce import errors
-from sottovoce.cluster._untyped import Spark
 from sottovoce.errors import InputError, SottovoceError
+
+Spark: TypeAlias = Any
+"""A session, a table, a column, a Java object behind one: the parameter's name says which."""
+
 
 _OURS = re.compile(r"^(?:\S*\.)?sottovoce\.errors\.(\w+): (.+)$", re.MULTILINE)
 _KNOWN = {

@@ -1,6 +1,6 @@
 """Posts and documents from any path that Spark reads, as the columns that the rest expects.
 
-Rows become posts on the workers, by the same rules as on one machine (`corpus.reading.conform`).
+Rows become posts on the workers, by the same rules as on one machine (``corpus.read._columns``).
 Unlike one machine's reader, Spark's fills up a row of CSV that has too few fields with nothing, and
 cuts one that has too many.
 """
@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
-from sottovoce.cluster._untyped import Spark
+from sottovoce.cluster._output import Spark
 from sottovoce.corpus.read._bytes import format_by_name
 from sottovoce.corpus.read._columns import check_types
 from sottovoce.corpus.read._fields import check_mapping, locate

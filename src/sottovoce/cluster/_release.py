@@ -32,11 +32,10 @@ from sottovoce.cluster._blocks import (
     texts_of,
 )
 from sottovoce.cluster._noise import PARTS, Block, NoiseTask, collected, noise_blocks
-from sottovoce.cluster._output import told
+from sottovoce.cluster._output import Spark, told
 from sottovoce.cluster._read import address_of_file, format_of, read_rows
 from sottovoce.cluster._session import tuned
 from sottovoce.cluster._states import tally_of
-from sottovoce.cluster._untyped import Spark
 from sottovoce.corpus._schema import DOCUMENTS
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read._tally import ReadOptions, Tally

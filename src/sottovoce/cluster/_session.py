@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sottovoce.cluster._output import is_sparks
-from sottovoce.cluster._untyped import Spark
+from sottovoce.cluster._output import Spark, is_sparks
 from sottovoce.errors import InputError, MissingExtraError, ParameterError
 
 LOCAL = "local[*]"

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from sottovoce.assess._sketch.sketch import RankSketch
 from sottovoce.cluster._community import CommunityCounts
+from sottovoce.cluster._output import Spark
 from sottovoce.cluster._ranks import BAND_NAMES, band_numbers, scored_users
-from sottovoce.cluster._untyped import Spark
 from sottovoce.cluster._workers import Sent, Shipped
 
 SKETCHES = "place int, part int, sketch binary"

@@ -1,6 +1,6 @@
 """States of users as rows of a Spark table: made from posts, brought together, merged.
 
-A row is a user: how many posts, which words, and per space her slots (see `assess.best_buckets`),
+A row is a user: how many posts, which words, and per space their slots (``assess.state._buckets``),
 flat. One row of each part has no user: it counts what became of the posts that were read.
 """
 

@@ -1,7 +1,4 @@
-"""Why one person stands first, and why another does not.
-
-Whom an adversary finds first for each sensitive topic, and who these people are in truth.
-"""
+"""Whom an adversary finds first for each sensitive topic, why, and who they are in truth."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,9 +1,8 @@
-"""The demo's release part: what a setting promises, and what it costs.
+"""The demo's release and learn parts.
 
-The demo's learn part: four holders of texts train one classifier, and show nobody a text.
-
-Four peers, a coordinator and a key holder run as processes of this machine, by the same commands
-that anybody would use on six machines.
+Release: what a setting promises, and what it costs. Learn: four holders of texts train one
+classifier, and show nobody a text. Four peers, a coordinator and a key holder run as processes of
+this machine, by the same commands that anybody would use on six machines.
 """
 
 import tempfile

@@ -1,1 +1,40 @@
-"""Assess, release and assess again: exposure against usefulness over privacy settings."""
+"""Assess, release and assess again: exposure against usefulness over privacy settings.
+
+`compare_settings` does what ``sottovoce loop`` does, on files or frames. Behind it a ``_subject``,
+a community and what an adversary knows (``_knowledge``), goes through a ``_round`` for each of the
+``_settings``: it is released, the ``_adversary`` looks at the release, and its ``_usefulness`` is
+measured; ``_findings`` says what came of it. `run_loop` does that for several communities.
+"""
+
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
+
+__all__ = [
+    "Effort",
+    "LoopPlan",
+    "Training",
+    "compare_settings",
+    "run_loop",
+    "simulated_subject",
+]
+
+if TYPE_CHECKING:
+    from sottovoce.loop._compare import compare_settings
+    from sottovoce.loop._knowledge import Training
+    from sottovoce.loop._loop import LoopPlan, run_loop
+    from sottovoce.loop._subject import simulated_subject
+    from sottovoce.loop._usefulness import Effort
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "Effort": "sottovoce.loop._usefulness",
+            "LoopPlan": "sottovoce.loop._loop",
+            "Training": "sottovoce.loop._knowledge",
+            "compare_settings": "sottovoce.loop._compare",
+            "run_loop": "sottovoce.loop._loop",
+            "simulated_subject": "sottovoce.loop._subject",
+        },
+        extra="all",
+    )

@@ -1,10 +1,9 @@
 """Whom an adversary finds in a release: he scores word counts as he would score posts.
 
-What an adversary who knows the noise makes of a noisy count.
-
-A published cell is z = c + Z with P(Z = z) proportional to alpha^|z|, alpha = exp(-rate). He takes
-counts of a column to be geometric, P(c) proportional to q^c, with the mean that the published
-column has (noise has mean 0, so that is an unbiased estimate), and computes E[c | z].
+He may take a published cell as it is, or through the law of the noise, which he knows. Then
+z = c + Z with P(Z = z) proportional to alpha^|z|, alpha = exp(-rate). He takes counts of a column
+to be geometric, P(c) proportional to q^c, with the mean that the published column has (noise has
+mean 0, so that is an unbiased estimate), and computes E[c | z].
 """
 
 from collections.abc import Mapping, Sequence

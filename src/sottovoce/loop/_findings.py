@@ -1,7 +1,4 @@
-"""What the loop's numbers say, in sentences and figures.
-
-Exposure against usefulness: the figure, and the setting to recommend.
-"""
+"""What the loop's numbers say: sentences, figures, and the setting to recommend."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast

@@ -33,7 +33,11 @@ class Knowledge:
 
 @dataclass(frozen=True)
 class Training:
-    """How large the models are, and how long they are trained."""
+    """How large the models are, and how long they are trained.
+
+    >>> Training(topics=50).words()
+    'LDA of 50 topics, 150 iterations; skip-gram of 500 dimensions, 10 epochs'
+    """
 
     topics: int = 100
     iterations: int = 150

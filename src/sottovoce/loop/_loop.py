@@ -40,6 +40,10 @@ class LoopPlan:
         measure: the one of the unprotected ranking.
         limit: the exposure that is still acceptable.
         effort: how long topic models are trained.
+
+    >>> plan = LoopPlan(methods=(("none", None),), precisions=(2,), epsilons=("8", "1"))
+    >>> [str(setting.epsilon) for setting in plan.settings]
+    ['None', '8', '1']
     """
 
     shape: Shape = "week"
@@ -72,7 +76,19 @@ class LoopPlan:
 
 
 def run_loop(subjects: Sequence[Subject], plan: LoopPlan) -> StudyResult:
-    """Every community at every setting."""
+    """Every community at every setting.
+
+    >>> import sottovoce as sv
+    >>> community = sv.simulate(users=60, weeks=2, background_documents=300)
+    >>> training = sv.loop.Training(topics=40, iterations=20, burn_in=5)
+    >>> plan = LoopPlan(
+    ...     methods=(("none", None),), precisions=(2,), epsilons=("1",),
+    ...     effort=sv.loop.Effort(topics=2, iterations=2),
+    ... )
+    >>> result = run_loop([sv.loop.simulated_subject(community, training)], plan)
+    >>> [row["epsilon"] for row in result.rows]
+    [None, '1']
+    """
     circles = [_circle(subject, plan) for subject in subjects]
     before = [circle.unprotected() for circle in circles]
     outcomes = {

@@ -1,8 +1,7 @@
 """One community once around: assess, release at every setting, assess what was released.
 
-How much of a ranking survives a release, and how many of the afflicted are still found.
-
-From what every community gave to one row a setting.
+How much of a ranking survives each release, how many of the afflicted are still found by the best
+adversary, and one row a setting over all communities.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,12 +1,12 @@
 """Whose posts go round the loop, and what an adversary and a holder publicly know.
 
-A user's own community for the loop: a folder as ``simulate`` writes it, or single files.
-
-A community's word counts in the shape in which they are released.
+A simulated community, or a user's own: posts with their topics, and perhaps truth, background texts
+and models. Its word counts are released as documents, a row for each user, or user and week.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -17,18 +17,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._arrays import Floats
-from sottovoce.assess._time_bucket import Bucket
+from sottovoce.assess._assess_posts import FilePath, Models, Topics, catalogue_of, models_of
+from sottovoce.assess._setting import Bucket
 from sottovoce.assess.evaluation import JudgedTopic, judged_topics
 from sottovoce.assess.evaluation._judged import read_judgements
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read import ReadOptions, open_documents, open_posts
+from sottovoce.corpus.read._corpus import Source
 from sottovoce.corpus.simulate import SimulatedCommunity
 from sottovoce.errors import CorpusError, InputError, ParameterError, check_choice
 from sottovoce.loop._communities import DEFAULT, simulated_catalogue, simulated_community
-from sottovoce.loop._knowledge import Knowledge, Training, fitted, load_knowledge, train_knowledge
+from sottovoce.loop._knowledge import Knowledge, Training, fitted, train_knowledge
 from sottovoce.release._counts import Counts, checked_counts
-from sottovoce.topics import Catalogue
+from sottovoce.topics import Catalogue, Space
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,15 @@ class Subject:
 
 
 def simulated_subject(community: SimulatedCommunity, training: Training) -> Subject:
-    """A simulated community, with an adversary who has learnt from its background."""
+    """A simulated community, with an adversary who has learnt from its background.
+
+    >>> import sottovoce as sv
+    >>> community = sv.simulate(users=60, weeks=2, background_documents=300)
+    >>> training = sv.loop.Training(topics=40, iterations=5, burn_in=2)
+    >>> subject = simulated_subject(community, training)
+    >>> subject.posts.num_rows == community.posts.num_rows
+    True
+    """
     catalogue = simulated_catalogue(community)
     seed = community.parameters.seed
     texts = community.background["text"]
@@ -88,70 +98,70 @@ POSTS, TOPICS, TRUTH, BACKGROUND = (
 TRAINING = Training(topics=100, iterations=100, burn_in=25)
 
 
-@dataclass(frozen=True)
-class CorpusFiles:
-    """Where a community's files are; only posts and topics must be there."""
+@dataclass(frozen=True, eq=False)
+class SubjectSources:
+    """Where a community and what is publicly known of it come from: files, or what they hold."""
 
-    posts: Path
-    topics: Path
-    truth: Path | None = None
-    background: Path | None = None
-    models: tuple[Path, ...] = ()
+    posts: Source
+    topics: Topics
+    truth: FilePath | pa.Table | None = None
+    background: Source | None = None
+    model: Models | None = None
 
     @classmethod
     def found(
         cls,
-        corpus: Path,
+        posts: Source,
         *,
-        topics: Path | None = None,
-        truth: Path | None = None,
-        background: Path | None = None,
-        models: tuple[Path, ...] = (),
-    ) -> "CorpusFiles":
-        """The files of a folder, or a file of posts with those that are named."""
-        if corpus.is_dir():
-            topics = topics or corpus / TOPICS
-            truth = truth or _if_there(corpus / TRUTH)
-            background = background or _if_there(corpus / BACKGROUND)
-            corpus /= POSTS
-        if not corpus.exists():
-            raise InputError(f"cannot read {corpus}: no such file.")
+        topics: Topics | None = None,
+        truth: FilePath | pa.Table | None = None,
+        background: Source | None = None,
+        model: Models | None = None,
+    ) -> "SubjectSources":
+        """The files of a folder, or posts with what is named beside them."""
+        if isinstance(posts, str | PathLike):
+            folder = Path(posts)
+            if folder.is_dir():
+                topics = folder / TOPICS if topics is None else topics
+                truth = _if_there(folder / TRUTH) if truth is None else truth
+                background = _if_there(folder / BACKGROUND) if background is None else background
+                posts = folder / POSTS
+            if not Path(posts).exists():
+                raise InputError(f"cannot read {posts}: no such file.")
         if topics is None:
-            raise ParameterError("a catalogue of topics is needed; give it with --topics.")
-        return cls(corpus, topics, truth, background, models)
+            raise ParameterError(
+                "a catalogue of topics is needed; give it (on the command line: --topics)."
+            )
+        return cls(posts, topics, truth, background, model)
 
 
-def corpus_subject(files: CorpusFiles, read: ReadOptions, seed: int) -> Subject:
-    """The community of some files, with what an adversary may know of its topics."""
-    catalogue = Catalogue.load(files.topics)
+def subject_of(sources: SubjectSources, reading: ReadOptions, seed: int) -> Subject:
+    """The community of some sources, with what an adversary may know of its topics."""
+    catalogue = catalogue_of(sources.topics)
     words = public_words(catalogue)
-    posts = open_posts(files.posts, options=read).read_all()
-    knowledge = _knowledge(files, catalogue, seed)
-    judged = () if files.truth is None else judged_topics(read_judgements(files.truth))
-    return Subject(
-        posts,
-        knowledge,
-        catalogue,
-        words,
-        _frequencies(files, words),
-        asked_of(judged, knowledge),
-        seed,
-    )
+    posts = open_posts(sources.posts, options=reading).read_all()
+    texts = None
+    if sources.background is not None:
+        texts = open_documents(sources.background).read_all()["text"]
+    knowledge = _knowledge(models_of(sources.model), texts, catalogue, seed)
+    frequencies = None if texts is None else word_frequencies(texts, words)
+    judged = asked_of(_judged(sources.truth), knowledge)
+    return Subject(posts, knowledge, catalogue, words, frequencies, judged, seed)
 
 
-def _knowledge(files: CorpusFiles, catalogue: Catalogue, seed: int) -> Knowledge:
-    if files.models:
-        return load_knowledge(files.models, files.topics)
-    if files.background is not None:
-        texts = open_documents(files.background).read_all()["text"].to_pylist()
-        return train_knowledge(texts, catalogue, TRAINING, seed, ("lda",))
-    return fitted((), catalogue)
+def _knowledge(
+    models: Sequence[Space], texts: pa.ChunkedArray | None, catalogue: Catalogue, seed: int
+) -> Knowledge:
+    if models or texts is None:
+        return fitted(models, catalogue)
+    return train_knowledge(texts.to_pylist(), catalogue, TRAINING, seed, ("lda",))
 
 
-def _frequencies(files: CorpusFiles, words: tuple[str, ...]) -> Floats | None:
-    if files.background is None:
-        return None
-    return word_frequencies(open_documents(files.background).read_all()["text"], words)
+def _judged(truth: FilePath | pa.Table | None) -> tuple[JudgedTopic, ...]:
+    if truth is None:
+        return ()
+    known = read_judgements(Path(truth)) if isinstance(truth, str | PathLike) else truth
+    return judged_topics(known)
 
 
 def _if_there(path: Path) -> Path | None:

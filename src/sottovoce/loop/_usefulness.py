@@ -26,7 +26,11 @@ _PENALTY = 0.01
 
 @dataclass(frozen=True)
 class Effort:
-    """How long topic models are trained."""
+    """How long topic models are trained.
+
+    >>> Effort(iterations=20).topics
+    40
+    """
 
     topics: int = 40
     iterations: int = 50

@@ -299,7 +299,7 @@ def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a clock that stands still but for what writing and scoring a batch are said to take."""
-    from sottovoce.assess._erase import Journey, Keeping  # noqa: PLC0415 - as above
+    from sottovoce.assess._checkpoints import CheckpointedFold, CheckpointOptions  # noqa: PLC0415 - as above
     from sottovoce.assess._score import plan_scoring  # noqa: PLC0415 - for this test only
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - as above
     from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - as above
@@ -316,7 +316,7 @@ def test_checkpoints_cost_at_most_a_twentieth_of_the_time(
 
     monkeypatch.setattr("sottovoce.topics._checkpoint.Checkpoint.write", write)
     _, scoring = plan_scoring(Catalogue.load(Path("topics.toml")), [], ("bow-dt",))
-    journey = Journey(Keeping(Path("c"), every_s=1.0), "request", now=tick)
+    journey = CheckpointedFold(CheckpointOptions(Path("c"), every_s=1.0), "request", now=tick)
     batches = [batch for _ in range(60) for batch in open_posts("posts.parquet")]
     journey.fold(scoring, State(scoring.header), batches, 0)
     assert writes[0] > 2

@@ -15,7 +15,7 @@ from sottovoce.advisor._person_values import Post
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.advisor._standing import Standing
 from sottovoce.advisor._timeline import inside
-from sottovoce.assess._explain.contributions import SpaceParts
+from sottovoce.assess._explain.explain import SpaceParts
 from sottovoce.assess._explain.explanation import UserPosts
 from sottovoce.assess._ranking import susceptibility, users_at_least_as_exposed
 from sottovoce.assess._score import plan_scoring

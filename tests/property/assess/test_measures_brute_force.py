@@ -14,9 +14,13 @@ from scipy import sparse
 from support.communities import CATALOGUE, FixedSpace, random_posts
 
 from sottovoce.assess import Scoring, Setting
-from sottovoce.assess.measures import _differential_privacy as differential_privacy
-from sottovoce.assess.measures import _entropy as entropy
 from sottovoce.assess.measures._catalogue import MEASURES
+from sottovoce.assess.measures._risks import (
+    differential_privacy_risk,
+    differential_privacy_risk_of_presence,
+    entropy_risk,
+    entropy_risk_of_presence,
+)
 from sottovoce.assess.state._words import WordUse
 
 Incidence = NDArray[np.bool_]
@@ -67,10 +71,10 @@ def check_words(seed: int, name: str) -> None:
     brute = brute_entropy if name.startswith("ent") else brute_differential_privacy
     use = WordUse.of_incidence(sparse.csr_array(incidence.astype(np.int32)))
     risk = {
-        "ent": entropy.entropy_risk,
-        "ent-present": entropy.entropy_risk_of_presence,
-        "diff-priv": differential_privacy.differential_privacy_risk,
-        "diff-priv-present": differential_privacy.differential_privacy_risk_of_presence,
+        "ent": entropy_risk,
+        "ent-present": entropy_risk_of_presence,
+        "diff-priv": differential_privacy_risk,
+        "diff-priv-present": differential_privacy_risk_of_presence,
     }[name]
     found = risk(use, np.arange(incidence.shape[1]))
     present = name.endswith("present")
@@ -149,10 +153,10 @@ def negated(function: Callable[..., object]) -> Callable[..., object]:
 
 
 FAULTS = {
-    "ent": "_entropy.divergences",
-    "ent-present": "_entropy.divergences",
-    "diff-priv": "_differential_privacy.changes",
-    "diff-priv-present": "_differential_privacy.changes",
+    "ent": "_risks.divergences",
+    "ent-present": "_risks.divergences",
+    "diff-priv": "_risks.changes",
+    "diff-priv-present": "_risks.changes",
     "": "_catalogue.strength_risk",
     "-d": "_catalogue.domain_aware_risk",
     "-d, breadth": "_risks.breadth_of_interest",

@@ -12,9 +12,7 @@ from sottovoce.assess import Setting, rank, score
 from sottovoce.assess._ranking import band_numbers, susceptibility
 from sottovoce.assess._score import plan_scoring
 from sottovoce.assess.measures._catalogue import ENTRY_POINTS, MEASURES, Measure, chosen_measures
-from sottovoce.assess.measures._differential_privacy import differential_privacy_risk
-from sottovoce.assess.measures._entropy import entropy_risk
-from sottovoce.assess.measures._risks import rank_in_domain
+from sottovoce.assess.measures._risks import differential_privacy_risk, entropy_risk, rank_in_domain
 from sottovoce.assess.state._words import WordUse
 from sottovoce.errors import InputError, ParameterError
 

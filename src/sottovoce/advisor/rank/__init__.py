@@ -1,15 +1,13 @@
-"""The rank server's protocol, without I/O: a person learns her rank, nobody her score.
+"""The rank server's protocol, without I/O: a person learns their rank, nobody their score.
 
-Two modes. `noise`: one server, and every report carries its own noise. `shares`: two servers that
-do not collude, and only a noised sum of the reports is ever opened.
+Two modes. `noise`: one server, and every report carries its own noise (``_noise``). `shares`: two
+servers that do not collude, and only a noised sum of the reports is ever opened (``_shares``). The
+person's side is `RankClient`; what a server publishes is a `Description` and `Histogram`s.
 """
 
-from sottovoce.advisor.rank._buckets import Buckets
-from sottovoce.advisor.rank._client import RankClient
-from sottovoce.advisor.rank._description import Description, RankedTopic
-from sottovoce.advisor.rank._edges import fitted_buckets
-from sottovoce.advisor.rank._histogram import Histogram, RankEstimate, estimate_rank
-from sottovoce.advisor.rank._noise import OneHotNoise
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
 
 __all__ = [
     "Buckets",
@@ -22,3 +20,26 @@ __all__ = [
     "estimate_rank",
     "fitted_buckets",
 ]
+
+if TYPE_CHECKING:
+    from sottovoce.advisor.rank._buckets import Buckets
+    from sottovoce.advisor.rank._client import RankClient
+    from sottovoce.advisor.rank._description import Description, RankedTopic
+    from sottovoce.advisor.rank._edges import fitted_buckets
+    from sottovoce.advisor.rank._histogram import Histogram, RankEstimate, estimate_rank
+    from sottovoce.advisor.rank._noise import OneHotNoise
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "Buckets": "sottovoce.advisor.rank._buckets",
+            "Description": "sottovoce.advisor.rank._description",
+            "Histogram": "sottovoce.advisor.rank._histogram",
+            "OneHotNoise": "sottovoce.advisor.rank._noise",
+            "RankClient": "sottovoce.advisor.rank._client",
+            "RankEstimate": "sottovoce.advisor.rank._histogram",
+            "RankedTopic": "sottovoce.advisor.rank._description",
+            "estimate_rank": "sottovoce.advisor.rank._histogram",
+            "fitted_buckets": "sottovoce.advisor.rank._edges",
+        },
+    )

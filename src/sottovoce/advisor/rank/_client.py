@@ -1,25 +1,21 @@
-"""A person's side: her score stays here; a noised or shared bucket leaves, within a budget.
+"""A person's side: their score stays here; a noised or shared bucket leaves, within a budget.
 
-What it costs her, and what still shows:
+What it costs them, and what still shows:
 
 - `noise`: each bucket of each topic is noised once and the result kept for ever, so that repeating
   it gives nothing away: k distinct buckets of a topic cost k epsilon, however many periods pass.
   Not hidden at all is the pattern: a kept report is nearly unique, so the server can link one
-  person's reports over the periods and sees when her bucket changes and when it comes back.
+  person's reports over the periods and sees when their bucket changes and when it comes back.
 - `shares`: the servers draw noise anew for each period's sum, so each period costs epsilon.
 
-Both are committed in her ledger before anything is drawn; beyond her budget nothing is sent.
+Both are committed in the person's ledger before anything is drawn; beyond their budget nothing is
+sent. A `Quote` says what a report would be, before they agree to it.
 
-What a person's own machine keeps about her reports: readable by her only.
-
-The ledger holds what she may spend, and every report's noise or shares, drawn once. The diary holds
-which bucket she reported for a period and under which random token, so that a retry is the same
-report again. Whoever reads these files reads her buckets; whoever deletes them must not report
-again to the same server, since new noise for an old bucket adds to what was given away.
-
-The latest histogram that a rank server has published: asked for as everybody may.
-
-What a report would be, before it is one: what a person is told and agrees to.
+The person's machine keeps two files, readable by them only. The ledger holds what they may spend,
+and every report's noise or shares, drawn once. The diary holds which bucket they reported for a
+period and under which random token, so that a retry is the same report again. Whoever reads these
+files reads their buckets; whoever deletes them must not report again to the same server, since new
+noise for an old bucket adds to what was given away.
 """
 
 import hashlib

@@ -1,19 +1,17 @@
-"""A published histogram: how many people are in each bucket, debiased, and monotone once added up.
+"""A published histogram, how far it may be off, and a person's own rank in it.
 
-Published once for a topic and a period and never changed. Everything in it is computed from the
+A histogram says how many people are in each bucket, debiased, and monotone once added up. It is
+published once for a topic and a period and never changed. Everything in it is computed from the
 noised sum, so it is free post-processing.
-
-How far a published count can be from the true one: margins with a stated coverage.
 
 A margin t of "at least k" says: the true number of people in bucket k or higher lies below the
 estimate + t, and likewise above the estimate - t, each with probability (1 + coverage)/2. Only the
 noise's known law enters; nothing is estimated from the data.
 
-From a published histogram to a person's own rank, where she is: nothing is sent.
-
-Everybody in a bucket counts as tied. With A_k people in bucket k or higher and hers being b, her
-position lies between A_(b+1) + 1 and A_b, and she is in the top p% when A_b is at most p% of all
-who reported (the rule of `assess`: a tie that reaches beyond a band is not in it).
+The rank is worked out where the person is: nothing is sent. Everybody in a bucket counts as tied.
+With A_k people in bucket k or higher and theirs being b, their position lies between A_(b+1) + 1
+and A_b, and they are in the top p% when A_b is at most p% of all who reported (the rule of
+`assess`: a tie that reaches beyond a band is not in it).
 """
 
 import math

@@ -20,7 +20,7 @@ unbiased estimate of a bit has half the variance of the unclamped one:
 
     alpha / (1 - alpha)^2      against      2 alpha / (1 - alpha)^2.
 
-Trying a report's claim by experiment: two buckets that should hardly be told apart.
+`audit_reports` tries the claim by experiment, on two buckets that should hardly be told apart.
 """
 
 import math

@@ -1,7 +1,9 @@
-"""A bucket in two shares, each uniform by itself, and the check that they hold one bucket.
+"""A bucket in two shares, the check that they hold one bucket, and how a noised sum is opened.
 
-A report is x = e_b, a random a and c = a^2, all modulo p = 2^61 - 1, as two shares that add up to
-them. Each share alone is uniform: a server learns nothing from it, whatever it computes.
+A report is x = e_b, a random a and c = a^2, all modulo p, as two shares that add up to them. Each
+share alone is uniform: a server learns nothing from it, whatever it computes. The modulus is the
+Mersenne prime p = 2^61 - 1: a prime, so that a random linear check of a bad report fails but with
+chance 2/p; this one, since a product is reduced by shifts and every step fits 64 bits.
 
 The check (after Boneh et al., Lightweight techniques for private heavy hitters, 2021, section 4).
 The servers know a vector r that the client cannot foresee. With z = <r, x> and w = <r^2, x>, a
@@ -17,12 +19,7 @@ adds a number it fixed beforehand, which makes no polynomial zero that was not.
 It holds against any client, and against servers that follow the protocol and are curious. A server
 that departs from it can test one guess of a bucket per report by tampering with its own share.
 
-Numbers modulo the Mersenne prime 2^61 - 1, as arrays: sums, products and uniform draws.
-
-A prime, so that a random linear check of a bad report fails but with chance 2/p; this one, since
-a product is reduced by shifts and every step fits 64 bits.
-
-How two servers open a noised sum of shares, and nothing else: their messages, without I/O.
+The opening: the two servers' messages, without I/O.
 
 1. The first server sends which reports it holds, with its masked parts of the check.
 2. The second answers for those that it holds as well, with its own parts and verdicts.

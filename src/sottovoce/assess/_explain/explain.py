@@ -1,18 +1,36 @@
-"""Why one user stands where she stands, and where she would stand without some of her posts."""
+"""Why one user stands where they stand, and where they would stand without some of their posts.
+
+What single posts and words do for the score is worked out in one of two ways: ``SpaceParts`` for a
+measure of a vector space (posts by strength, words by what they add to them), ``WordParts`` for
+ENT and DIFF-PRIV, which look at which words were used.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from sottovoce.assess._explain.contributions import SpaceParts, WordParts
-from sottovoce.assess._explain.explanation import Explanation, Position, PostShare, UserPosts
+from sottovoce.assess._explain.explanation import (
+    Explanation,
+    Interest,
+    Position,
+    PostShare,
+    UserPosts,
+    WordShare,
+)
 from sottovoce.assess._ranking import susceptibility
 from sottovoce.assess._score import Scoring
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure
-from sottovoce.assess.measures._entropy import check_community
+from sottovoce.assess.measures._risks import (
+    breadth_of_interest,
+    check_community,
+    domain_columns,
+    time_aware_risk,
+)
 from sottovoce.assess.state._state import State, merge
+from sottovoce.assess.state._words import WordUse
 from sottovoce.errors import InputError
 
 MOST = 10
@@ -79,7 +97,7 @@ def position(state: State, question: Question) -> Position:
 
 
 def _shares(
-    scoring: Scoring, her: UserPosts, parts: SpaceParts | WordParts, most: int
+    scoring: Scoring, her: UserPosts, parts: "SpaceParts | WordParts", most: int
 ) -> tuple[PostShare, ...]:
     """The posts without which her score would fall most, of equals the strongest first."""
     strengths = parts.strengths()
@@ -124,3 +142,138 @@ def _checked_row(state: State, user: str, her: UserPosts) -> int:
             "give all files that were folded in, each once."
         )
     return row
+
+
+class SpaceParts:
+    """What one user's posts and words do for her score by a measure of a vector space."""
+
+    def __init__(
+        self,
+        state: State,
+        scoring: Scoring,
+        her: UserPosts,
+        topic: str,
+        measure: Measure,
+        setting: Setting,
+    ) -> None:
+        self._state, self._topic = state, topic
+        self._measure, self._setting = measure, setting
+        self._space = str(measure.space)
+        self._scorer = scoring.scorers[self._space]
+        posts = her.table
+        self._buckets = scoring.header.bucket.numbers(posts["time"].combine_chunks())
+        self._counts = scoring.counts(self._scorer, posts["text"].combine_chunks())
+        self._strengths = self._scorer.strengths(self._counts)
+
+    def interest(self, row: int) -> Interest:
+        """Strength, breadth and persistence apart."""
+        state, setting = self._state, self._setting
+        column = state.column(self._topic)
+        strongest = state.strongest(self._space)[[row]]
+        itself = setting.mode == "paper" and not self._measure.buckets
+        domain = domain_columns(state.domains, column, with_itself=itself)
+        best = state.best(self._space, self._topic, setting.m)[[row]]
+        return Interest(
+            strength=float(strongest[0, column]),
+            breadth=float(breadth_of_interest(strongest[:, domain], k=setting.k)[0]),
+            persistence=float(time_aware_risk(best)[0]),
+        )
+
+    def strengths(self) -> NDArray[np.float64]:
+        """Of each post in the topic."""
+        return self._strengths[:, self._state.column(self._topic)]
+
+    def adds(self, posts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """By how much her score would fall without each of ``posts``."""
+        all_posts = np.arange(len(self._strengths))
+        whole = self._scores(np.zeros_like(all_posts), all_posts, 1)
+        # One made-up user for each post: she without it.
+        user, post = np.nonzero(all_posts != posts[:, np.newaxis])
+        return whole - self._scores(user, post, posts.size)
+
+    def words(self, most: int) -> tuple[WordShare, ...]:
+        """What each word adds to the posts that hold the score up, on the scale of the score.
+
+        These are the strongest post, or with time buckets the strongest of each of the m best.
+        """
+        posts, size = self._supporting()
+        added = self._scorer.contributions(self._counts[posts], self._topic)
+        sums = np.asarray(added.sum(axis=0)).ravel() / size
+        order = np.argsort(-sums, kind="stable")[:most]
+        terms = self._scorer.vocabulary.terms
+        return tuple(WordShare(terms[i], float(sums[i])) for i in order if sums[i] > 0)
+
+    def _supporting(self) -> tuple[NDArray[np.int64], int]:
+        order = np.argsort(-self.strengths(), kind="stable")
+        if not self._measure.buckets:
+            return order[:1], 1
+        _, first = np.unique(self._buckets[order], return_index=True)
+        return order[np.sort(first)[: self._setting.m]], self._setting.m
+
+    def _scores(
+        self, users: NDArray[np.int64], posts: NDArray[np.int64], population: int
+    ) -> NDArray[np.float64]:
+        """The scores of made-up users with these of her posts."""
+        community = State(self._state.header)
+        community.rows(pa.array([str(number) for number in range(population)]))
+        community.count_posts(users)
+        community.spaces[self._space].add_posts(users, self._buckets[posts], self._strengths[posts])
+        return self._measure.score(community, self._topic, self._setting)
+
+
+class WordParts:
+    """What one user's posts and words do for her score by a measure of word use."""
+
+    def __init__(
+        self,
+        state: State,
+        scoring: Scoring,
+        her: UserPosts,
+        topic: str,
+        measure: Measure,
+        setting: Setting,
+        row: int,
+    ) -> None:
+        self._state, self._topic, self._row = state, topic, row
+        self._measure, self._setting = measure, setting
+        scorer = scoring.words
+        self._terms = scorer.vocabulary.terms
+        texts = her.table["text"].combine_chunks()
+        # One line of bits for each post, as if each had a writer of its own.
+        self._bits = WordUse.of_incidence(scoring.counts(scorer, texts)).bits
+        self._posts = len(self._bits)
+        self._score = self._score_with(np.bitwise_or.reduce(self._bits), self._posts)
+
+    def interest(self, _row: int) -> None:
+        """These measures know no strength, breadth or persistence."""
+        return
+
+    def strengths(self) -> None:
+        """These measures know no strength of a post."""
+        return
+
+    def adds(self, posts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """By how much her score would fall without each of ``posts``."""
+        without = (np.bitwise_or.reduce(np.delete(self._bits, post, axis=0)) for post in posts)
+        return np.array([self._fall(bits, self._posts - 1) for bits in without])
+
+    def words(self, most: int) -> tuple[WordShare, ...]:
+        """By how much her score would fall had she never used each word of the topic."""
+        hers = np.bitwise_or.reduce(self._bits)
+        shares = []
+        for word in self._state.salient(self._topic).tolist():
+            bits = hers.copy()
+            bits[word // 8] &= ~np.uint8(1 << word % 8)
+            if bits[word // 8] != hers[word // 8]:
+                shares.append(WordShare(self._terms[word], self._fall(bits, self._posts)))
+        return tuple(sorted(shares, key=lambda share: -share.adds)[:most])
+
+    def _fall(self, bits: NDArray[np.uint8], posts: int) -> float:
+        score = self._score_with(bits, posts)
+        # Infinity less infinity is no change.
+        return 0.0 if score == self._score else self._score - score
+
+    def _score_with(self, bits: NDArray[np.uint8], posts: int) -> float:
+        """Her score in the same community, had she used these words in so many posts."""
+        community = self._state.supposing(self._row, bits, posts)
+        return float(self._measure.score(community, self._topic, self._setting)[self._row])

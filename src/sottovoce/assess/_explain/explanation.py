@@ -1,7 +1,4 @@
-"""What an explanation says.
-
-The posts of one user, picked out of a stream while it passes.
-"""
+"""What an explanation says, and the posts of one user that it is about."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

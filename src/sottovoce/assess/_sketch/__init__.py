@@ -1,1 +1,1 @@
-"""A mergeable sketch of a ranking: who stands first, in bounded memory."""
+"""A mergeable sketch of a ranking: who stands first, in bounded memory. Begin with ``sketch``."""

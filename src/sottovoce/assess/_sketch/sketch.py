@@ -1,6 +1,6 @@
 """Ranks without sorting a community: a small summary of its scores that merges.
 
-The rank of a score is one more than the number of users who score higher, as in ``ranking``; equal
+The rank of a score is one more than the number of users who score higher, as in ``_ranking``; equal
 scores share it. A sketch of parts, merged in any order and grouping, brackets every rank:
 
 - the bracket always holds the true rank (there is no randomness, so no chance of failure);
@@ -18,8 +18,8 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sottovoce.assess._sketch.body import ThinnedBody
-from sottovoce.assess._sketch.encoding import ExactTop, Parts, Promise, fill, pack, unpack
+from sottovoce.assess._sketch.body import ExactTop, ThinnedBody
+from sottovoce.assess._sketch.encoding import Parts, Promise, fill, pack, unpack
 from sottovoce.errors import InputError, ParameterError
 
 Bracket = tuple[NDArray[np.int64], NDArray[np.int64]]

@@ -1,56 +1,12 @@
-"""How well a ranking finds the sensitive users: metrics, intervals, tests and baselines."""
+"""How well a ranking finds the sensitive users: metrics, intervals, tests and baselines.
 
-from sottovoce.assess.evaluation._bootstrap import (
-    Difference,
-    Interval,
-    bootstrap_metrics,
-    paired_difference,
-    percentile_interval,
-)
-from sottovoce.assess.evaluation._evaluate import (
-    Comparison,
-    Evaluated,
-    Evaluation,
-    Volumes,
-    baseline_scores,
-    count_volumes,
-    entropy_scores,
-    evaluate,
-    volume_scores,
-)
-from sottovoce.assess.evaluation._judged import (
-    JudgedTopic,
-    Scores,
-    constant_scores,
-    judged_topics,
-    scores_by_measure,
-    user_rows,
-)
-from sottovoce.assess.evaluation._metrics import (
-    METRICS,
-    TopicMetrics,
-    average_precision,
-    averaged,
-    expected_hits,
-    hits_of_sensitive_users,
-    metrics_by_topic,
-    ndcg,
-    precision_at,
-    r_precision,
-    topic_metrics,
-)
-from sottovoce.assess.evaluation._tests import (
-    PairedTest,
-    StratifiedTest,
-    holm,
-    paired_t,
-    paired_test,
-    sign_flip_p,
-    stratified_test,
-    user_hits,
-    volume_strata,
-)
-from sottovoce.assess.evaluation._ties import TiedRanking, TieOrder, tie_order, tied_ranking
+`evaluate` does it all; ``_judged`` says who is sensitive, ``_metrics`` computes over ``_ties``,
+``_bootstrap`` gives intervals, ``_tests`` compares, and ``trec`` exchanges files.
+"""
+
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
 
 __all__ = [
     "METRICS",
@@ -98,3 +54,106 @@ __all__ = [
     "volume_scores",
     "volume_strata",
 ]
+
+if TYPE_CHECKING:
+    from sottovoce.assess.evaluation._bootstrap import (
+        Difference,
+        Interval,
+        bootstrap_metrics,
+        paired_difference,
+        percentile_interval,
+    )
+    from sottovoce.assess.evaluation._evaluate import (
+        Comparison,
+        Evaluated,
+        Evaluation,
+        Volumes,
+        baseline_scores,
+        count_volumes,
+        entropy_scores,
+        evaluate,
+        volume_scores,
+    )
+    from sottovoce.assess.evaluation._judged import (
+        JudgedTopic,
+        Scores,
+        constant_scores,
+        judged_topics,
+        scores_by_measure,
+        user_rows,
+    )
+    from sottovoce.assess.evaluation._metrics import (
+        METRICS,
+        TopicMetrics,
+        average_precision,
+        averaged,
+        expected_hits,
+        hits_of_sensitive_users,
+        metrics_by_topic,
+        ndcg,
+        precision_at,
+        r_precision,
+        topic_metrics,
+    )
+    from sottovoce.assess.evaluation._tests import (
+        PairedTest,
+        StratifiedTest,
+        holm,
+        paired_t,
+        paired_test,
+        sign_flip_p,
+        stratified_test,
+        user_hits,
+        volume_strata,
+    )
+    from sottovoce.assess.evaluation._ties import TiedRanking, TieOrder, tie_order, tied_ranking
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "Comparison": "sottovoce.assess.evaluation._evaluate",
+            "Difference": "sottovoce.assess.evaluation._bootstrap",
+            "Evaluated": "sottovoce.assess.evaluation._evaluate",
+            "Evaluation": "sottovoce.assess.evaluation._evaluate",
+            "Interval": "sottovoce.assess.evaluation._bootstrap",
+            "JudgedTopic": "sottovoce.assess.evaluation._judged",
+            "METRICS": "sottovoce.assess.evaluation._metrics",
+            "PairedTest": "sottovoce.assess.evaluation._tests",
+            "Scores": "sottovoce.assess.evaluation._judged",
+            "StratifiedTest": "sottovoce.assess.evaluation._tests",
+            "TieOrder": "sottovoce.assess.evaluation._ties",
+            "TiedRanking": "sottovoce.assess.evaluation._ties",
+            "TopicMetrics": "sottovoce.assess.evaluation._metrics",
+            "Volumes": "sottovoce.assess.evaluation._evaluate",
+            "average_precision": "sottovoce.assess.evaluation._metrics",
+            "averaged": "sottovoce.assess.evaluation._metrics",
+            "baseline_scores": "sottovoce.assess.evaluation._evaluate",
+            "bootstrap_metrics": "sottovoce.assess.evaluation._bootstrap",
+            "constant_scores": "sottovoce.assess.evaluation._judged",
+            "count_volumes": "sottovoce.assess.evaluation._evaluate",
+            "entropy_scores": "sottovoce.assess.evaluation._evaluate",
+            "evaluate": "sottovoce.assess.evaluation._evaluate",
+            "expected_hits": "sottovoce.assess.evaluation._metrics",
+            "hits_of_sensitive_users": "sottovoce.assess.evaluation._metrics",
+            "holm": "sottovoce.assess.evaluation._tests",
+            "judged_topics": "sottovoce.assess.evaluation._judged",
+            "metrics_by_topic": "sottovoce.assess.evaluation._metrics",
+            "ndcg": "sottovoce.assess.evaluation._metrics",
+            "paired_difference": "sottovoce.assess.evaluation._bootstrap",
+            "paired_t": "sottovoce.assess.evaluation._tests",
+            "paired_test": "sottovoce.assess.evaluation._tests",
+            "percentile_interval": "sottovoce.assess.evaluation._bootstrap",
+            "precision_at": "sottovoce.assess.evaluation._metrics",
+            "r_precision": "sottovoce.assess.evaluation._metrics",
+            "scores_by_measure": "sottovoce.assess.evaluation._judged",
+            "sign_flip_p": "sottovoce.assess.evaluation._tests",
+            "stratified_test": "sottovoce.assess.evaluation._tests",
+            "tie_order": "sottovoce.assess.evaluation._ties",
+            "tied_ranking": "sottovoce.assess.evaluation._ties",
+            "topic_metrics": "sottovoce.assess.evaluation._metrics",
+            "user_hits": "sottovoce.assess.evaluation._tests",
+            "user_rows": "sottovoce.assess.evaluation._judged",
+            "volume_scores": "sottovoce.assess.evaluation._evaluate",
+            "volume_strata": "sottovoce.assess.evaluation._tests",
+        },
+    )

@@ -1,6 +1,6 @@
-"""All measures and baselines of a community judged together.
+"""All measures of a community judged together, beside what each of them has to beat.
 
-What every measure has to beat: chance, and the volume of what people write.
+The baselines are chance, ENT, and the volume of what people write.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Who was judged sensitive, and the scores of the same users under each measure.
 
-Ranks and truth from files: ours, or TREC's.
+Both may come from files: our own, or TREC's (``trec``).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,18 +1,9 @@
 """The five numbers of tables 4 and 5, for one measure over all its topics.
 
-Average precision, expected over ties (McSherry and Najork, ECIR 2008).
-
-Normalised discounted cumulative gain, expected over ties.
-
-K. Järvelin and J. Kekäläinen, Cumulated gain-based evaluation of IR techniques (TOIS 2002), with
-the discount 1/log2(1 + place); ties as in McSherry and Najork (ECIR 2008).
-
-Precision at a cutoff, expected over ties (McSherry and Najork, ECIR 2008).
-
-Precision at r, where r is the number of sensitive users.
-
-Ties: J. McSherry and M. Najork, Computing information retrieval performance measures efficiently
-in the presence of tied scores (ECIR 2008).
+R-precision (micro and macro), precision at 5, MAP and NDCG, each expected over the orders of tied
+users: F. McSherry and M. Najork, Computing information retrieval performance measures efficiently
+in the presence of tied scores (ECIR 2008). NDCG is that of K. Järvelin and J. Kekäläinen, Cumulated
+gain-based evaluation of IR techniques (TOIS 2002), with the discount 1/log2(1 + place).
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,9 +1,7 @@
-"""Is one measure's R-precision above another's by more than the choice of users explains?
+"""Is one measure better than another, or than volume, by more than the choice of users explains?
 
-Does a measure find more than the volume of what people write?
-
-Whoever writes more has more chances of a telling post. So the labels are shuffled among users
-of like volume only: what a measure gains over that, it does not owe to volume.
+Whoever writes more has more chances of a telling post. So for the second question labels are
+shuffled among users of like volume only: what a measure gains over that, it does not owe to volume.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,13 +1,10 @@
-"""Names in files whose fields are separated by spaces: spaces travel as ``%20``.
+"""Rankings and judgements in the files that trec_eval and ir-measures read and write.
 
-Lines of fields, with the number of the line that is wrong.
-
-Relevance judgements as trec_eval reads them: ``topic 0 user level``.
-
-Levels are whole numbers, so a grade from 0 to 1 is written in hundredths, and whoever has at
-least some level, the *cut*, is sensitive: with ir-measures, ``AP(rel=cut)`` and ``nDCG``.
-
-Rankings as trec_eval reads them: ``topic Q0 user rank score run``, one run to a file.
+A ranking has lines ``topic Q0 user rank score run``, one run to a file; judgements have lines
+``topic 0 user level``. Levels are whole numbers, so a grade from 0 to 1 is written in hundredths,
+and whoever has at least some level, the *cut*, is sensitive: with ir-measures, ``AP(rel=cut)`` and
+``nDCG``. Fields are separated by spaces, so a space within a name travels as ``%20``. An error says
+which line is wrong.
 """
 
 import math

@@ -1,9 +1,8 @@
 """Every measure by its name: those of the paper, and those of other packages.
 
 Another package adds a measure by an entry point of the group ``sottovoce.measures`` that names a
-``Measure``; its name there is its name here.
-
-Scores on a grid: so that rounding does not decide between users who score alike.
+``Measure``; its name there is its name here. Scores that subtract or average strengths are put on a
+grid, so that rounding does not decide between users who score alike.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.assess._setting import Setting
-from sottovoce.assess.measures import _differential_privacy as differential_privacy
-from sottovoce.assess.measures import _entropy as entropy
 from sottovoce.assess.measures._risks import (
+    differential_privacy_risk,
+    differential_privacy_risk_of_presence,
     domain_aware_risk,
     domain_columns,
     domain_time_aware_risk,
+    entropy_risk,
+    entropy_risk_of_presence,
     strength_risk,
     time_aware_risk,
 )
@@ -108,8 +109,8 @@ def _domain_time(space: str, state: "State", topic: str, setting: Setting) -> Sc
 
 
 MEASURES: Mapping[str, Measure] = {
-    "ent": _words(entropy.entropy_risk),
-    "diff-priv": _words(differential_privacy.differential_privacy_risk),
+    "ent": _words(entropy_risk),
+    "diff-priv": _words(differential_privacy_risk),
     "bow": Measure(partial(_strength, "bow"), "bow"),
     "bow-d": Measure(partial(_domain, "bow"), "bow"),
     "bow-t": Measure(partial(_time, "bow"), "bow", buckets=True),
@@ -126,8 +127,8 @@ MEASURES: Mapping[str, Measure] = {
     "voice-d": Measure(partial(_domain, "voice"), "voice"),
     "voice-t": Measure(partial(_time, "voice"), "voice", buckets=True),
     "voice-dt": Measure(partial(_domain_time, "voice"), "voice", buckets=True),
-    "ent-present": _words(entropy.entropy_risk_of_presence),
-    "diff-priv-present": _words(differential_privacy.differential_privacy_risk_of_presence),
+    "ent-present": _words(entropy_risk_of_presence),
+    "diff-priv-present": _words(differential_privacy_risk_of_presence),
 }
 PAPER_METHODS = tuple(MEASURES)[:14]
 

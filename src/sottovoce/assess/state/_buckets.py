@@ -1,12 +1,11 @@
 """For each user and topic the best time buckets, in memory that does not grow with the posts.
 
-A user has a block of slots, each a line over the topics. Per topic her slots hold pairs (bucket,
+A user has a block of slots, each a line over the topics. Per topic the slots hold pairs (bucket,
 largest strength in it), the strongest first and of equals the earlier bucket first. At most
 ``kept`` pairs are kept, which is enough: a bucket among the overall best is among the best of that
 part of the posts which holds its maximum. So states of parts merge to exactly the state of the
-whole, in whatever order and however the posts were cut.
-
-Arrays that grow to many times their size without being copied, nor held twice meanwhile.
+whole, in whatever order and however the posts were cut. The slots lie in arrays that grow to many
+times their size without being copied, nor held twice meanwhile.
 """
 
 import mmap

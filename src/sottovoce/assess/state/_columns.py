@@ -1,14 +1,13 @@
 """The rows of a state as Arrow columns, some users at a time, and back.
 
-Columns: ``user``; ``posts``, how many she wrote; ``words``, one bit for each salient word, if they
-are kept; and for each space ``SPACE.buckets`` and ``SPACE.strengths``, her slots one after another,
-each a line over the topics of the catalogue. Where single posts are kept, ``post.times``,
-``post.words`` and ``SPACE.post_strengths`` list the values of her posts.
+Columns: ``user``; ``posts``, how many they wrote; ``words``, one bit for each salient word, if
+these are kept; and for each space ``SPACE.buckets`` and ``SPACE.strengths``, the user's slots one
+after another, each a line over the topics of the catalogue. Where single posts are kept,
+``post.times``, ``post.words`` and ``SPACE.post_strengths`` list the values of the user's posts.
 
-What a table must be before it is taken for a state: others may have made it, or damaged it.
-
-Compiled code trusts what it is given, so nothing reaches it unchecked. Each check raises
-``ValueError``; whoever reads the state says in its own words that it cannot be used.
+Others may have made a table, or damaged it, and compiled code trusts what it is given; so nothing
+reaches it unchecked. Each check raises ``ValueError``; whoever reads the state says in its own
+words that it cannot be used.
 """
 
 import os
@@ -23,8 +22,7 @@ from numpy.typing import NDArray
 
 from sottovoce.assess.state._buckets import Lines
 from sottovoce.assess.state._header import StateHeader
-from sottovoce.assess.state._post_log import PostValues
-from sottovoce.assess.state._state import State
+from sottovoce.assess.state._state import PostValues, State
 
 _COSINES = frozenset({"bow", "lda", "w2v"})
 # Sums of floats may be beyond 1 by their rounding.

@@ -1,16 +1,15 @@
 """One file of a state: Parquet, a row for each user, and in its metadata a record of what it is.
 
-Its columns are those of ``state_columns``. The metadata hold JSON under ``sottovoce.state``. Users
-are in the order of their ids, so that equal states are equal files. A file is written and read some
-users at a time, so that they are in memory once, and each page has a checksum. A file never changes
-once it has its name; it is known by the SHA-256 of its Parquet footer, which is quick to read.
+Its columns are those of ``_columns``. Users are in the order of their ids, so that equal states are
+equal files. A file is written and read some users at a time, so that they are in memory once, and
+each page has a checksum. A file never changes once it has its name; it is known by the SHA-256 of
+its Parquet footer, which is quick to read.
 
-What a file of a state says of itself: JSON that somebody else may have written, or damaged.
-
-The record of a state in one file holds the version, the header (catalogue, models' fingerprints,
-bucket, what is kept), the fingerprints of the files folded in, and how it was last ranked. A file
-that is the newest part of several names the earlier ones, and how many users and posts they hold
-together.
+The record is JSON under the key ``sottovoce.state``, which somebody else may have written, or
+damaged. That of a state in one file holds the version, the header (catalogue, models' fingerprints,
+bucket, what is kept), the fingerprints of the files folded in, and how the state was last ranked. A
+file that is the newest part of several names the earlier ones, and how many users and posts they
+hold together.
 """
 
 import hashlib
@@ -147,7 +146,7 @@ class OtherFileError(InputError):
 
 
 def write_part(path: Path, state: State, record: Record) -> None:
-    """Fill a file that ``files.whole_file`` opened."""
+    """Fill a file that ``whole_file`` opened."""
     metadata, writer = {KEY: json.dumps(record)}, None
     with ExitStack() as files:
         for table in tables(state):

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sottovoce.assess._setting import MODES
-from sottovoce.assess._time_bucket import Bucket
+from sottovoce.assess._setting import MODES, Bucket
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._catalogue import Catalogue, Topic
 from sottovoce.topics._space import Mode

@@ -1,9 +1,11 @@
-"""A state that grows at the cost of what is added to it.
+"""A state on disk, by its path: what ``assess --state`` writes, private to its owner.
 
-Adding posts to a state does not need what the state holds of their users: states merge exactly, in
-any order. So the state of the new posts alone is written as a part of its own. The file at the
-state's path is always the newest part. Its record names the earlier ones, oldest first, which lie
-in a folder beside it (``STATE.earlier``), and says how many users and posts there are in all.
+It is one Parquet file (``_file``) or, where it grew by little, several: it grows at the cost of
+what is added. Adding posts does not need what the state holds of their users, as states merge
+exactly, in any order; so the state of the new posts alone is written as a part of its own. The file
+at the state's path is always the newest part. Its record names the earlier ones, oldest first,
+which lie in a folder beside it (``STATE.earlier``), and says how many users and posts there are in
+all.
 
 Parts are never changed. To add one, the file at the path gets a second name in the folder, and then
 the new file, which is complete, takes its place in one step: whatever happens, the path is the
@@ -14,11 +16,6 @@ A part that is at most twice as large as what comes after it is joined with it. 
 than twice as large as the next: there are few, together they are less than twice the oldest, and a
 user's rows are written again about as often as the state doubles. All that is rewritten whole, as
 after erasing somebody, is one file without earlier parts.
-
-A state on disk, by its path: what ``assess --state`` writes, private to its owner.
-
-It is one Parquet file (``state_part``), or, where it grew by little, the newest of several
-(``kept_state``).
 """
 
 import hashlib
@@ -260,7 +257,7 @@ def save_state(path: Path, state: State, ranked: Mapping[str, Any] | None = None
 
 
 def write_state(path: Path, state: State, ranked: Mapping[str, Any] | None = None) -> None:
-    """Fill a file that ``files.whole_file`` opened."""
+    """Fill a file that ``whole_file`` opened."""
     write_part(path, state, record_of(state.header, state.inputs, ranked))
 
 

@@ -33,8 +33,7 @@ from scipy import sparse
 from sottovoce._compiled import available_cores
 from sottovoce.assess import Ranking, score
 from sottovoce.assess._ranking import susceptibility
-from sottovoce.assess.measures._differential_privacy import differential_privacy_risk
-from sottovoce.assess.measures._entropy import entropy_risk
+from sottovoce.assess.measures._risks import differential_privacy_risk, entropy_risk
 from sottovoce.assess.state._words import WordUse
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate

@@ -19,8 +19,7 @@ from sottovoce.assess.evaluation._evaluate import POSTS, RANDOM, WORDS
 from sottovoce.assess.measures._catalogue import MEASURES, PAPER_METHODS, Measure
 from sottovoce.assess.measures._risks import time_aware_risk
 from sottovoce.assess.state._buckets import BestBuckets
-from sottovoce.assess.state._post_log import PostLog, PostValues
-from sottovoce.assess.state._state import State
+from sottovoce.assess.state._state import PostLog, PostValues, State
 from sottovoce.errors import InputError
 from sottovoce.lab.assess.blogs._judges import one_sided_p
 from sottovoce.lab.assess.blogs._people import BlogKnowledge, Timelines

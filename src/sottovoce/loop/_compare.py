@@ -1,0 +1,121 @@
+"""Privacy settings compared: what ``sottovoce loop`` does, as one call."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from sottovoce.assess._assess_posts import FilePath, Models, Topics
+from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read._corpus import Source
+from sottovoce.errors import check_choice
+from sottovoce.loop._loop import DEFAULT_LIMIT, LoopPlan, run_loop
+from sottovoce.loop._subject import Shape, Subject, SubjectSources, subject_of
+from sottovoce.loop._usefulness import Effort
+from sottovoce.privacy._exact import Exact
+from sottovoce.report._result import StudyResult, write_study
+
+TITLE = "Exposure against usefulness over privacy settings"
+NAME = "loop"
+_COMMAND = "sottovoce.loop.compare_settings(...)"
+COMPRESSIONS = ("none", "random", "frequency")
+EPSILONS = ("16", "8", "4", "2", "1")
+
+
+def compare_settings(
+    posts: Source,
+    *,
+    topics: Topics | None = None,
+    model: Models | None = None,
+    truth: FilePath | pa.Table | None = None,
+    background: Source | None = None,
+    user: str | int = "user",
+    time: str | int = "time",
+    text: str | int = "text",
+    shape: Shape = "week",
+    precision: int | Sequence[int] = 2,
+    epsilon: Exact | Sequence[Exact] = EPSILONS,
+    compress: str | Sequence[str] = "none",
+    columns: int = 300,
+    limit: float = DEFAULT_LIMIT,
+    effort: Effort = Effort(),  # noqa: B008 - frozen
+    seed: int = 0,
+    out: FilePath | None = None,
+    reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
+) -> StudyResult:
+    """Assess a community, release its word counts, and assess what an adversary sees in them.
+
+    What ``sottovoce loop`` does. For every setting: how many of the exposed are still found, by the
+    best of several adversaries, and what the release is still good for; and the setting to take
+    for the stated limit. Noise is drawn to look at it only: nothing is published, and no ledger is
+    charged.
+
+    >>> import sottovoce as sv
+    >>> community = sv.simulate(users=60, weeks=2, background_documents=1)
+    >>> compared = sv.loop.compare_settings(
+    ...     community.posts, topics=community.topics, truth=community.truth,
+    ...     epsilon=1, effort=sv.loop.Effort(topics=2, iterations=2),
+    ... )
+    >>> [row["guarantee"] for row in compared.rows]
+    ['none', '(N=2, epsilon=1) limited-precision local privacy per document, 0.5 nats per word']
+
+    Args:
+        posts: a folder as ``sottovoce simulate`` writes it, a file of posts, a data frame of
+            pandas, polars or Arrow, or rows as dictionaries or as tuples (user, time, text).
+        topics: the catalogue: a TOML file's path, a `Catalogue`, or topics; a folder has its own.
+        model: the adversary's background knowledge: a model or its folder, or several.
+        truth: who is afflicted: a file, or a table of Arrow; without it, who stays at the top.
+        background: public texts, from which the adversary learns topics where there is no model.
+        user: the column of the user; likewise ``time`` and ``text``.
+        time: the column of the time.
+        text: the column of the text.
+        shape: a document is what a user wrote in a "week", or as a "user" in all.
+        precision: N, or several.
+        epsilon: for each N, one or several.
+        compress: "none", "random" or "frequency", or several.
+        columns: K, of the compressions.
+        limit: the exposure that is still acceptable: a share of the people, 0 to 1.
+        effort: how long topic models are trained to see what a release is good for.
+        seed: of models and maps; never of the noise.
+        out: folder for rows.json, the figures and report.html, readable by you only.
+        reading: how a file is read: format, header, time zone, encoding.
+    """
+    sources = SubjectSources.found(
+        posts, topics=topics, truth=truth, background=background, model=model
+    )
+    methods = _methods((compress,) if isinstance(compress, str) else compress, columns)
+    options = reading.named(user=user, time=time, text=text)
+    subject = subject_of(sources, options, seed)
+    measures = _measures(subject)
+    plan = LoopPlan(
+        shape=shape,
+        methods=methods,
+        precisions=(precision,) if isinstance(precision, int) else tuple(precision),
+        epsilons=tuple(map(str, epsilon if isinstance(epsilon, list | tuple) else (epsilon,))),
+        measures=measures,
+        measure=measures[-1],
+        limit=limit,
+        effort=effort,
+    )
+    result = run_loop([subject], plan)
+    if out is not None:
+        write_study(
+            result,
+            Path(out),
+            name=NAME,
+            title=TITLE,
+            command=_COMMAND,
+        )
+    return result
+
+
+def _methods(names: Sequence[str], columns: int) -> tuple[tuple[str, int | None], ...]:
+    for name in names:
+        check_choice("compress", name, COMPRESSIONS)
+    return tuple((name, None if name == "none" else columns) for name in names)
+
+
+def _measures(subject: Subject) -> tuple[str, ...]:
+    """What the adversary may rank by: strength, and the paper's last refinement, in each space."""
+    spaces = dict.fromkeys(("bow", *(space.name for space in subject.knowledge.spaces)))
+    return tuple(measure for space in spaces for measure in (space, f"{space}-dt"))
