@@ -35,6 +35,10 @@ class GeometricMechanism:
 
     P(Z = z) = (1 - alpha)/(1 + alpha) alpha^|z|, alpha = exp(-rate). Every call draws fresh noise
     under fresh keys, one per thread: nothing can be replayed or seeded.
+
+    >>> mechanism = GeometricMechanism.giving(LimitedPrecision(2, 1))
+    >>> mechanism.dense(np.array([[3, 0], [0, 1]])).shape, str(mechanism.rate)
+    ((2, 2), '1/2')
     """
 
     _make_source: ClassVar[Callable[[], Keystream]] = SystemKeystream
