@@ -35,9 +35,11 @@ LONGEST_RUN = 1 << 16
 # exp(-28) < 2^-40: with a run that long, what lies beyond it is next to never drawn.
 _RUN_NATS = 28
 _GUARD_BITS = 64
+
 ESCAPE = -(1 << 15)
 CELL_BITS = 16
 BOUNDARY_BITS = 64
+
 AtPrecision: TypeAlias = Callable[[int], Enclosure]
 
 

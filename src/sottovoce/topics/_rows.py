@@ -20,7 +20,7 @@ from sottovoce.errors import ParameterError
 # Below this many cells a thread costs more than it gains.
 _CELLS_PER_THREAD = 4096
 # So many cells of posts without a word are held at a time.
-_CELLS = 1 << 22
+_CELLS_AT_A_TIME = 1 << 22
 LANES = 8
 Strengths = Callable[[sparse.csr_array], NDArray[np.float64]]
 
@@ -166,7 +166,7 @@ def _blocks(lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Contiguous rows whose squares of lengths stay within the bound, at least one row each."""
     blocks, first, cells = [], 0, 0
     for row, length in enumerate(lengths.tolist()):
-        if cells and cells + length * length > _CELLS:
+        if cells and cells + length * length > _CELLS_AT_A_TIME:
             blocks.append((first, row))
             first, cells = row, 0
         cells += length * length

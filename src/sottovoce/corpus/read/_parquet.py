@@ -25,11 +25,13 @@ from sottovoce.errors import CorpusError
 TARGET_BYTES = BATCH_BYTES // 4
 _HEADER_BYTES = 64 * 1024
 _LARGEST_HEADER_BYTES = 16 * MIB
+# Kinds of pages, fields and encodings, as the Parquet format numbers them.
 _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 0, 2, 3
 _DETAILS = {_DATA_PAGE: 5, _DICTIONARY_PAGE: 7, _DATA_PAGE_V2: 8}
 _DICTIONARY_ENCODINGS = {2, 8}
 _DELTA_BYTE_ARRAY = 7
 _FEW_VALUES = 10_000
+# Of Thrift's compact protocol: how deep structs may nest, and its kinds of values.
 _DEEPEST = 8
 _STOP = 0
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)

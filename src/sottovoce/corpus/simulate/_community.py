@@ -39,7 +39,7 @@ from sottovoce.errors import ParameterError
 
 BACKGROUND = pa.schema([pa.field("text", pa.string(), nullable=False)])
 # Articles and forum threads name their topic and tell how it feels, so both wordings meet.
-WORDING = {
+BACKGROUND_WORDING = {
     DIRECT: 0.22,
     INDIRECT: 0.18,
     DOMAIN: 0.10,
@@ -47,7 +47,7 @@ WORDING = {
     GENERAL: 0.43,
     MENTION: 0.03,
 }
-LENGTH_SPREAD = 0.6
+DOCUMENT_LENGTH_SPREAD = 0.6
 LONGEST_DOCUMENT = 2000
 # Share of a passing mention's words that name the sensitive topic.
 MENTION_SHARE = 0.12
@@ -224,11 +224,11 @@ def draw_background(
     """Draw documents, each about one topic and touching on another; all topics alike."""
     count = parameters.background_documents
     length = draw_lengths(
-        count, parameters.words_per_document, LENGTH_SPREAD, LONGEST_DOCUMENT, rng
+        count, parameters.words_per_document, DOCUMENT_LENGTH_SPREAD, LONGEST_DOCUMENT, rng
     )
     subject = rng.permutation(np.arange(count) % len(world.topics))
     mix = np.zeros((1, KINDS))
-    mix[0, list(WORDING)] = list(WORDING.values())
+    mix[0, list(BACKGROUND_WORDING)] = list(BACKGROUND_WORDING.values())
     always = np.ones(count, dtype=np.bool_)
     only_mix = np.zeros(count, dtype=np.int64)
     mention = rng.integers(0, len(world.topics), count)

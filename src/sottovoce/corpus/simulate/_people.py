@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sottovoce.corpus.simulate._parameters import Difficulty, SimulationParameters
 
 DOMAINS = ("psychology", "medicine", "finance", "family", "law", "society", "other")
+
 PERSONAS = ("bystander", "afflicted", "professional", "curious", "supporter")
 BYSTANDER, AFFLICTED, PROFESSIONAL, CURIOUS, SUPPORTER = range(5)
 # What a panel of judges would say on average, low and high end, by persona.

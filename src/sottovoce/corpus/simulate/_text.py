@@ -33,6 +33,7 @@ LONG_WORD_SHARE = 0.4
 
 DIRECT, INDIRECT, DOMAIN, AMBIGUOUS, GENERAL, MENTION = range(6)
 KINDS = 6
+
 CHUNK_WORDS = 512 * 1024
 MARKS = ("", ",", ".", "!", "?", "...")
 NO_MARK, COMMA, FULL_STOP = range(3)

@@ -35,6 +35,7 @@ _GUARD = "'"
 _KEPT_CONTROLS = "\n\t"
 _DELIMITERS = ",;\t"
 MOST_BYTES = 256 * 1024 * 1024
+
 # Our names first, then those of a Mechanical Turk batch.
 _COLUMNS = {
     "judge": ("judge", "WorkerId"),

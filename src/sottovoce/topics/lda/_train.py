@@ -6,7 +6,7 @@ tomotopy's files, which checkpoints are, hold pickles: they are read without the
 import io
 import pickle
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from scipy import sparse
 from sottovoce._compiled import available_cores
 from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.topics._background import Texts, WordChoice, background_counts, corpus_facts
-from sottovoce.topics._checkpoint import Checkpoint, training_request
+from sottovoce.topics._checkpoint import Checkpoint, Progress, training_request
 from sottovoce.topics._model_file import ModelFileError, Origin
 from sottovoce.topics.lda._model import LdaModel
 
@@ -32,9 +32,6 @@ _ONE_AT_A_TIME = Lock()
 MOST_TOPICS = 500
 # Between two steps an interrupt is noticed and progress is shown.
 _STEP = 5
-
-Progress = Callable[[int, int], object]
-"""Called with the steps done and all steps."""
 
 
 @dataclass(frozen=True)
