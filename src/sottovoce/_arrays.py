@@ -1,4 +1,4 @@
-"""Names for the arrays that every room passes on."""
+"""Names for the types of arrays that all packages pass on."""
 
 from typing import TypeAlias
 

@@ -42,9 +42,9 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
         _remove_stale(path)
         descriptor = _create(temporary, private=private)
         yield temporary
-        _flush_to_disk(temporary)
+        flush_to_disk(temporary)
         temporary.replace(path)
-        _flush_to_disk(path.parent)
+        flush_to_disk(path.parent)
     except OSError as error:
         # Several files may be under way at once, and any of them may be the one that failed.
         why = cause_of(error, "it failed")
@@ -85,8 +85,8 @@ def second_name(path: Path, other: Path) -> Iterator[None]:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             other.unlink(missing_ok=True)
             _link_or_copy(path, other)
-            _flush_to_disk(other.parent)
-            _flush_to_disk(path.parent)
+            flush_to_disk(other.parent)
+            flush_to_disk(path.parent)
             yield
     except OSError as error:
         raise InputError(
@@ -137,6 +137,15 @@ def check_folder(path: Path) -> None:
     nearest = nearest_folder(path)
     if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
         raise InputError(f"cannot write into {path}: {nearest} is no folder that can be written.")
+
+
+def flush_to_disk(path: Path) -> None:
+    """Wait until a file's bytes, or the names in a folder, would survive a power cut."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def file_digest(path: Path) -> str:
@@ -267,11 +276,3 @@ def _is_still(path: Path, descriptor: int) -> bool:
         return os.path.samestat(path.stat(), os.fstat(descriptor))
     except OSError:
         return False
-
-
-def _flush_to_disk(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -44,7 +44,7 @@ class BudgetError(InputError):
 
 
 class ProtocolError(SottovoceError):
-    """A message or a party broke its protocol; `learn.party.refusals` names the ways."""
+    """A message or a party broke its protocol; `sottovoce.learn._wire._refusals` names the ways."""
 
 
 class MissingExtraError(SottovoceError):

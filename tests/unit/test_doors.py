@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import inspect
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,8 @@ from sottovoce.release._inputs import count_documents
 DOORS = (
     "sottovoce",
     *(f"sottovoce.{name}" for name in sv.__all__ if hasattr(getattr(sv, name), "__path__")),
+    "sottovoce.corpus.read",
+    "sottovoce.privacy",
 )
 OTHER_DOORS = (
     "sottovoce.advisor",
@@ -48,6 +51,16 @@ TOPICS = (
 
 def door(name: str) -> ModuleType:
     return importlib.import_module(name)
+
+
+def inner_doors() -> list[str]:
+    """Packages below the front doors that export something."""
+    return [
+        f"sottovoce.{outer}.{inner.name}"
+        for outer in ("corpus", "privacy", "release", "topics")
+        for inner in pkgutil.iter_modules(door(f"sottovoce.{outer}").__path__)
+        if inner.ispkg and hasattr(door(f"sottovoce.{outer}.{inner.name}"), "__all__")
+    ]
 
 
 def public_objects() -> list[tuple[str, str]]:
@@ -83,7 +96,8 @@ def released(
         "precision": 2,
         **options,
     }
-    return sv.release_counts(documents, ledger=folder / "my.ledger", **asked)
+    made: sv.release.Release = sv.release_counts(documents, ledger=folder / "my.ledger", **asked)
+    return made
 
 
 def same_counts(first: sv.release.Release, second: sv.release.Release) -> bool:
@@ -92,6 +106,13 @@ def same_counts(first: sv.release.Release, second: sv.release.Release) -> bool:
 
 @pytest.mark.parametrize("name", [*DOORS, *OTHER_DOORS])
 def test_a_door_lists_its_public_names_and_nothing_else(name: str) -> None:
+    package = door(name)
+    assert dir(package) == sorted(package.__all__)
+    assert not [each for each in package.__all__ if not hasattr(package, each)]
+
+
+@pytest.mark.parametrize("name", inner_doors())
+def test_a_package_within_lists_what_it_exports(name: str) -> None:
     package = door(name)
     assert dir(package) == sorted(package.__all__)
     assert not [each for each in package.__all__ if not hasattr(package, each)]
@@ -289,6 +310,69 @@ def test_a_release_says_what_it_needs(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def quoted(documents: Source, folder: Path, **options: Any) -> sv.release.ReleaseQuote:  # noqa: ANN401 - any option
+    return sv.release_counts(
+        documents,
+        words=["loan", "bank", "boat"],
+        epsilon=2,
+        precision=2,
+        ledger=folder / "my.ledger",
+        dry_run=True,
+        **options,
+    )
+
+
+def test_a_quote_says_what_a_release_would_cost_and_draws_nothing(tmp_path: Path) -> None:
+    found = quoted(["my loan", "a boat"], tmp_path, budget=5)
+    assert not list(tmp_path.iterdir())
+    assert [found.cost, found.left] == [2, 3]
+    assert not found.paid_before
+    assert found.guarantee == sv.release.LimitedPrecision(2, 2)
+    assert (found.card.documents, found.card.words, found.card.columns) == (2, 3, 3)
+    assert 2 < found.expected_nonzeros <= 6
+    assert found.noise_deviation == pytest.approx(1.357, abs=0.001)
+
+
+def test_a_release_costs_what_was_quoted_and_then_nothing(tmp_path: Path) -> None:
+    texts = ["my loan", "a boat"]
+    before = quoted(texts, tmp_path, budget=5)
+    made = released(texts, tmp_path, budget=5, out=tmp_path / "out")
+    [account] = sv.release.Ledger(tmp_path / "my.ledger").accounts()
+    assert account == before.account
+    assert made.card.in_words() == before.card.in_words()
+    again = quoted(texts, tmp_path, out=tmp_path / "out")
+    assert [again.cost, again.left] == [0, 3]
+    assert again.paid_before
+    other = quoted(texts, tmp_path, label="second")
+    assert [other.cost, other.left] == [2, 1]
+
+
+def test_a_quote_refuses_what_the_release_would(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="budget does not even allow this release"):
+        quoted(["my loan"], tmp_path, budget=1)
+    released(["my loan"], tmp_path, out=tmp_path / "out")
+    with pytest.raises(InputError, match="holds another release"):
+        quoted(["my loan"], tmp_path, label="second", out=tmp_path / "out")
+
+
+def test_words_that_the_data_chose_are_refused_in_the_words_of_python_too(tmp_path: Path) -> None:
+    chosen = term_statistics([pa.array(["my loan"])]).vocabulary()
+    with pytest.raises(ParameterError, match=r"words=\).*declare_data_dependent=True"):
+        released(["my loan"], tmp_path, words=chosen)
+    with pytest.raises(ParameterError, match=r"min_texts=, max_terms=\) choose words.*words="):
+        released(["my loan"], tmp_path, min_texts=2)
+    with pytest.raises(ParameterError, match="rows could not be used.*declare_data_dependent=True"):
+        released([{"text": "my loan"}, {"text": None}], tmp_path)
+
+
+def test_a_missing_column_is_named_by_the_keyword_of_the_call(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"author": ["ada"], "at": ["2024-01-01"], "body": ["my loan"]})
+    with pytest.raises(CorpusError, match="in Python text='NAME' of assess_posts and release_coun"):
+        released(frame, tmp_path)
+    with pytest.raises(CorpusError, match="in Python user='NAME' of assess_posts"):
+        sv.assess_posts(frame, topics=TOPICS)
+
+
 def test_a_file_has_its_ledger_beside_it(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("my loan\na boat\n")
     sv.release_counts(tmp_path / "notes.txt", words=["loan", "boat"], epsilon=1, precision=1)
@@ -326,8 +410,8 @@ def results(tmp_path: Path) -> list[object]:
     reading = sv.corpus.ReadOptions(columns={"user": "author", "time": "at", "text": "body"})
     posts = sv.corpus.open_posts(rows, options=reading)
     statistics = term_statistics([pa.array(texts)])
-    her = UserPosts(MARKED_USER)
-    list(her.passing(posts))
+    theirs = UserPosts(MARKED_USER)
+    list(theirs.passing(posts))
     documents = count_documents(posts, statistics.vocabulary(), TokenRules())
     release = released(texts, tmp_path, words=None, declare_data_dependent=True)
     return [
@@ -336,13 +420,14 @@ def results(tmp_path: Path) -> list[object]:
         ranking.explain(MARKED_USER, "debt"),
         sv.assess.load_state(tmp_path / "my.state"),
         posts,
-        her,
+        theirs,
         sv.corpus.summarise_posts(posts),
         statistics,
         statistics.vocabulary(),
         documents,
         release,
         release.card,
+        quoted(texts, tmp_path / "quotes"),
         sv.corpus.count([pa.array(texts)]),
     ]
 

@@ -172,7 +172,8 @@ def release(
         if job.plan.guarantee.rate > stated.rate:
             typer.echo(f"warning: {job.plan.true_epsilon()}", err=True)
         if dry_run:
-            _show(job, job.card(None), quote(job, ledger_file, allowed, out), as_json)
+            quoted = quote(job, ledger_file, allowed, out)
+            _show(job, quoted.card, quoted.account, as_json)
             return
         with progress("Drawing noise"):
             elsewhere = None if remote is None else partial(remote.draw, job)

@@ -1,9 +1,8 @@
 """Count matrices from texts: streaming by a fixed vocabulary, or building one.
 
 Work is split over threads by bytes of text; the result does not depend on how many there are, nor
-on how the texts were cut into batches.
-
-From a corpus to a folder of counts, in bounded memory.
+on how the texts were cut into batches. `count_to_folder` goes from a corpus to files in bounded
+memory.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,6 +27,8 @@ from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.corpus.words._scan import TextBuffers, text_buffers
 from sottovoce.errors import CorpusError, ParameterError
 
+COUNTS_FILE = "counts.npz"
+VOCABULARY_FILE = "vocabulary.txt"
 # Below this much text a thread costs more than it gains.
 _BYTES_PER_THREAD = 1 << 16
 # So much text at a time keeps what is written at random within the processor's cache.
@@ -72,6 +73,15 @@ class Counts:
     vocabulary: Vocabulary
 
 
+@dataclass(frozen=True)
+class WrittenCounts:
+    """What a folder of counts holds."""
+
+    rows: int
+    cells: int
+    vocabulary: Vocabulary
+
+
 def count_batches(
     texts: Iterable[pa.Array],
     vocabulary: Vocabulary,
@@ -79,7 +89,13 @@ def count_batches(
     *,
     threads: int | None = None,
 ) -> Iterator[sparse.csr_array]:
-    """One count matrix for each array of texts; memory does not grow with their number."""
+    """One count matrix for each array of texts; memory does not grow with their number.
+
+    >>> import pyarrow as pa
+    >>> words = Vocabulary.public(["loan", "sea"])
+    >>> [counts.toarray().tolist() for counts in count_batches([pa.array(["a loan"])], words)]
+    [[[1, 0]]]
+    """
     rules = rules or TokenRules()
     codes = {word: code for code, word in enumerate(_single_words(vocabulary))}
     columns = closed_columns(vocabulary.column, codes)
@@ -137,6 +153,34 @@ def count(
         for piece in part
     ]
     return Counts(_stacked(on_threads(tasks, len(workers)), len(terms)), vocabulary)
+
+
+def count_to_folder(
+    corpus: Corpus,
+    folder: Path,
+    rules: TokenRules,
+    *,
+    vocabulary: Vocabulary | None = None,
+    min_texts: int = 1,
+    max_terms: int | None = None,
+) -> WrittenCounts:
+    """Write counts.npz and vocabulary.txt, both or neither.
+
+    Without a vocabulary the corpus is read twice: once to choose the terms, once to count them.
+    """
+    if vocabulary is None:
+        statistics = term_statistics((batch["text"] for batch in corpus), rules)
+        vocabulary = statistics.vocabulary(min_texts=min_texts, max_terms=max_terms)
+    output_folder(folder)
+    with (
+        whole_file(folder / COUNTS_FILE, private=True) as counts,
+        # The words a private corpus chose are as private as its counts.
+        whole_file(folder / VOCABULARY_FILE, private=vocabulary.data_dependent) as terms,
+    ):
+        blocks = count_batches((batch["text"] for batch in corpus), vocabulary, rules)
+        rows, cells = write_matrix(counts, blocks, len(vocabulary))
+        terms.write_text(vocabulary.as_text(), encoding="utf-8")
+    return WrittenCounts(rows, cells, vocabulary)
 
 
 class _Worker:
@@ -252,44 +296,3 @@ def _merge_statistics(local_terms: list[list[str]], sums: list[_Sums]) -> TermSt
         np.add.at(texts, places, local_sums.texts)
         np.add.at(occurrences, places, local_sums.occurrences)
     return TermStatistics(tuple(terms), texts, occurrences)
-
-
-COUNTS_FILE = "counts.npz"
-VOCABULARY_FILE = "vocabulary.txt"
-
-
-@dataclass(frozen=True)
-class WrittenCounts:
-    """What a folder of counts holds."""
-
-    rows: int
-    cells: int
-    vocabulary: Vocabulary
-
-
-def count_to_folder(
-    corpus: Corpus,
-    folder: Path,
-    rules: TokenRules,
-    *,
-    vocabulary: Vocabulary | None = None,
-    min_texts: int = 1,
-    max_terms: int | None = None,
-) -> WrittenCounts:
-    """Write counts.npz and vocabulary.txt, both or neither.
-
-    Without a vocabulary the corpus is read twice: once to choose the terms, once to count them.
-    """
-    if vocabulary is None:
-        statistics = term_statistics((batch["text"] for batch in corpus), rules)
-        vocabulary = statistics.vocabulary(min_texts=min_texts, max_terms=max_terms)
-    output_folder(folder)
-    with (
-        whole_file(folder / COUNTS_FILE, private=True) as counts,
-        # The words a private corpus chose are as private as its counts.
-        whole_file(folder / VOCABULARY_FILE, private=vocabulary.data_dependent) as terms,
-    ):
-        blocks = count_batches((batch["text"] for batch in corpus), vocabulary, rules)
-        rows, cells = write_matrix(counts, blocks, len(vocabulary))
-        terms.write_text(vocabulary.as_text(), encoding="utf-8")
-    return WrittenCounts(rows, cells, vocabulary)

@@ -1,1 +1,58 @@
-"""Guarantees, exact noise and its randomness, the ledger, and audits of samplers."""
+"""Guarantees, exact noise and its randomness, the ledger, and audits of samplers.
+
+Begin with `_guarantee`: what is promised, as a value. `_mechanism` draws the noise that keeps it,
+by the exact `_sampler` of the `_laws` (tables of proven probabilities) and bits of `_randomness`.
+The `ledger` spends before anything is drawn, and `audit` tries to refute what is claimed.
+"""
+
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
+
+__all__ = [
+    "Account",
+    "AuditReport",
+    "GeometricMechanism",
+    "Ledger",
+    "LimitedPrecision",
+    "LocalPrivacy",
+    "NoGuarantee",
+    "SpendRequest",
+    "audit_mechanism",
+    "audit_noise",
+    "compose_disjoint",
+    "compose_overlapping",
+]
+
+if TYPE_CHECKING:
+    from sottovoce.privacy._guarantee import (
+        LimitedPrecision,
+        LocalPrivacy,
+        NoGuarantee,
+        compose_disjoint,
+        compose_overlapping,
+    )
+    from sottovoce.privacy._mechanism import GeometricMechanism
+    from sottovoce.privacy.audit._black_box import audit_noise
+    from sottovoce.privacy.audit._findings import AuditReport
+    from sottovoce.privacy.audit._sampler import audit_mechanism
+    from sottovoce.privacy.ledger._ledger import Account, Ledger, SpendRequest
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "Account": "sottovoce.privacy.ledger._ledger",
+            "AuditReport": "sottovoce.privacy.audit._findings",
+            "GeometricMechanism": "sottovoce.privacy._mechanism",
+            "Ledger": "sottovoce.privacy.ledger._ledger",
+            "LimitedPrecision": "sottovoce.privacy._guarantee",
+            "LocalPrivacy": "sottovoce.privacy._guarantee",
+            "NoGuarantee": "sottovoce.privacy._guarantee",
+            "SpendRequest": "sottovoce.privacy.ledger._ledger",
+            "audit_mechanism": "sottovoce.privacy.audit._sampler",
+            "audit_noise": "sottovoce.privacy.audit._black_box",
+            "compose_disjoint": "sottovoce.privacy._guarantee",
+            "compose_overlapping": "sottovoce.privacy._guarantee",
+        },
+        extra="release",
+    )

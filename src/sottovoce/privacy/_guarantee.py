@@ -1,4 +1,4 @@
-"""Guarantees as values: printed, compared and composed, never a comment.
+"""Guarantees as values: printed, compared, composed and kept as records, never a comment.
 
 The one primitive is the rate r, in nats per unit of L1 distance between two bags of words:
 two-sided geometric noise with alpha = exp(-r) on every count gives
@@ -7,13 +7,12 @@ two-sided geometric noise with alpha = exp(-r) on every count gives
 
 so a release at rate r is (N, r N)-limited-precision locally private for every N at once. The
 unit says whose data y is: one document, or all released documents of one user (distances then add
-up over them). Which documents there are, and whose, is public. All numbers are exact rationals.
+up over them). Which documents there are, and whose, is public. All numbers are exact rationals; in
+records they are ratios as text, with floats beside them that are rounded up.
 
 ``a <= b`` reads "a promises at least what b promises": a partial order, in which guarantees of
 different kinds are often not comparable. Two limited-precision guarantees of the same unit and
 rate are equal, at whichever N they are stated.
-
-Guarantees as plain records, for cards: exact ratios as text, floats beside them rounded up.
 """
 
 from abc import ABC, abstractmethod
@@ -119,7 +118,7 @@ class LimitedPrecision(_Ordered):
     def for_user(self, documents: int) -> "LimitedPrecision":
         """What a user who wrote at most ``documents`` documents is promised.
 
-        Distances add up over her documents, so the rate stays; it is restated for N words changed
+        Distances add up over their documents, so the rate stays; it is restated for N words changed
         in each of them: (documents * N, documents * epsilon).
         """
         times = positive_integer(documents, "documents")
@@ -215,7 +214,11 @@ class LocalPrivacy(_Ordered):
 
 @dataclass(frozen=True, eq=False)
 class NoGuarantee(_Ordered):
-    """No epsilon holds, for the given reason; every guarantee promises more."""
+    """No epsilon holds, for the given reason; every guarantee promises more.
+
+    >>> LimitedPrecision(2, 1) < NoGuarantee("floating-point noise")
+    True
+    """
 
     reason: str
 
@@ -248,7 +251,11 @@ def compose_overlapping(*parts: LimitedPrecision) -> LimitedPrecision:
 
 
 def compose_disjoint(*parts: LimitedPrecision) -> LimitedPrecision:
-    """Releases of documents no two of which share a unit: the largest rate counts."""
+    """Releases of documents no two of which share a unit: the largest rate counts.
+
+    >>> print(compose_disjoint(LimitedPrecision(2, 1), LimitedPrecision(4, 1)))
+    (N=2, epsilon=1) limited-precision local privacy per document, 0.5 nats per word
+    """
     _check_units(parts)
     rate = max(part.rate for part in parts)
     return LimitedPrecision.at_rate(rate, n=_smallest_n(parts), unit=parts[0].unit)
@@ -266,7 +273,7 @@ def _check_units(parts: tuple[LimitedPrecision, ...]) -> None:
 
 
 def _covers(unit: Unit, other: Unit) -> bool:
-    """A promise about all a user wrote is one about each document of hers, not the other way."""
+    """A promise about all a user wrote is one about each of their documents, not the other way."""
     return unit in (other, "user")
 
 

@@ -1,17 +1,15 @@
-"""The distributions to sample, as exact cumulative probabilities.
+"""The distributions to sample, as exact cumulative probabilities and as tables of these.
 
 A law is a finite run of boundaries 0 < F_0 < F_1 < ... < F_{n-1} < 1. A uniform U in [0, 1) falls
 above j of them, and the index j is the draw. Every boundary here is w q^m or 1 - w q^m, with w and
 q rational functions of alpha = exp(-r), r a positive rational: alpha is transcendental, so no
 boundary is a binary fraction, and comparing U with one is decided after finitely many bits.
-
 `floors(bits)` gives floor(2^bits F_j), proven by an interval narrower than one unit.
 
-A law as a table: 16 random bits answer nearly every draw, 64 nearly all the rest.
-
-Cell h of 65,536 holds the value of every U in [h, h + 1)/2^16 when no boundary cuts it, and
-`ESCAPE` otherwise, or where the value would be a tail's. A cell that no boundary cuts has a value
-of probability at least 2^-16, and those reach 24,110 from the middle at most: 16 bits hold them.
+In a law's table, 16 random bits answer nearly every draw and 64 nearly all the rest. Cell h of
+65,536 holds the value of every U in [h, h + 1)/2^16 when no boundary cuts it, and `ESCAPE`
+otherwise, or where the value would be a tail's. A cell that no boundary cuts has a value of
+probability at least 2^-16, and those reach 24,110 from the middle at most: 16 bits hold them.
 """
 
 from collections.abc import Callable
@@ -37,6 +35,10 @@ LONGEST_RUN = 1 << 16
 # exp(-28) < 2^-40: with a run that long, what lies beyond it is next to never drawn.
 _RUN_NATS = 28
 _GUARD_BITS = 64
+
+ESCAPE = -(1 << 15)
+CELL_BITS = 16
+BOUNDARY_BITS = 64
 
 AtPrecision: TypeAlias = Callable[[int], Enclosure]
 
@@ -223,11 +225,6 @@ def _power_floor(weight: AtPrecision, ratio: AtPrecision, exponent: int, bits: i
         if floor == min(high, (1 << precision) - 1) >> precision - bits:
             return floor
         precision += _GUARD_BITS
-
-
-ESCAPE = -(1 << 15)
-CELL_BITS = 16
-BOUNDARY_BITS = 64
 
 
 @dataclass(frozen=True)

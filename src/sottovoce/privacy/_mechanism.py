@@ -35,6 +35,10 @@ class GeometricMechanism:
 
     P(Z = z) = (1 - alpha)/(1 + alpha) alpha^|z|, alpha = exp(-rate). Every call draws fresh noise
     under fresh keys, one per thread: nothing can be replayed or seeded.
+
+    >>> mechanism = GeometricMechanism.giving(LimitedPrecision(2, 1))
+    >>> mechanism.dense(np.array([[3, 0], [0, 1]])).shape, str(mechanism.rate)
+    ((2, 2), '1/2')
     """
 
     _make_source: ClassVar[Callable[[], Keystream]] = SystemKeystream
@@ -93,16 +97,16 @@ class GeometricMechanism:
         if not shape[0] * shape[1]:
             return csr_array(shape, dtype=np.int64)
         noise = SparseNoise(self.rate, shape[1], threshold)
-        bounds = _split(shape[0], _team(shape[0] * shape[1], threads))
+        bounds = _split(shape[0], _thread_count(shape[0] * shape[1], threads))
         parts = [part_of(rows, first, last) for first, last in bounds]
         room = SharedRoom(
             [last - first for first, last in bounds], [noise.room_for(part) for part in parts]
         )
         tasks = zip(parts, room.piles, strict=True)
-        on_threads([partial(self._lay_noised, noise, part, pile) for part, pile in tasks])
+        on_threads([partial(self._noise_part, noise, part, pile) for part, pile in tasks])
         return _as_matrix(room.rows(), shape)
 
-    def _lay_noised(self, noise: SparseNoise, rows: SparseRows, pile: Pile) -> None:
+    def _noise_part(self, noise: SparseNoise, rows: SparseRows, pile: Pile) -> None:
         noise.add_to(rows, self._new_source(), pile)
 
     def _share(
@@ -112,7 +116,7 @@ class GeometricMechanism:
         threads: int | None,
     ) -> None:
         """Let each thread ``work`` on a part of ``out`` with a keystream of its own."""
-        bounds = _split(out.size, _team(out.size, threads))
+        bounds = _split(out.size, _thread_count(out.size, threads))
         on_threads([partial(work, out[a:b], self._new_source()) for a, b in bounds])
 
     def _new_source(self) -> Keystream:
@@ -153,7 +157,7 @@ def _checked_counts(counts: NDArray[np.integer]) -> NDArray[np.integer]:
     return counts
 
 
-def _team(cells: int, threads: int | None) -> int:
+def _thread_count(cells: int, threads: int | None) -> int:
     wanted = available_cores() if threads is None else positive_integer(threads, "threads")
     return max(1, min(wanted, cells // _CELLS_PER_THREAD))
 

@@ -7,7 +7,6 @@ from sottovoce._compiled import kernel
 from sottovoce.privacy._laws import BOUNDARY_BITS, CELL_BITS, ESCAPE
 
 UNDECIDED = -1
-_ESCAPE = ESCAPE
 _LOW_BITS = np.uint64(BOUNDARY_BITS - CELL_BITS)
 
 
@@ -26,7 +25,7 @@ def add_cells(
     for i in range(out.size):
         value = cells[heads[i]]
         out[i] += value
-        if value == _ESCAPE:
+        if value == ESCAPE:
             escaped[found] = i
             found += 1
     return found
@@ -78,7 +77,7 @@ def walk_gaps(
         if position >= limit:
             return i, found, position
         gap = int(cells[words[i] >> _LOW_BITS])
-        if gap == _ESCAPE:
+        if gap == ESCAPE:
             gap = index_of(words[i], boundaries)
         if gap == UNDECIDED:
             return i, found, position

@@ -41,7 +41,8 @@ SEED_BYTES = 32
 BYTES_PER_KEY = 1 << 30
 _KEY_BYTES = 32
 _PIECE = bytes(1 << 17)
-_ZERO_NONCE = bytes(16)  # each key makes one stream
+# Each key makes one stream.
+_ZERO_NONCE = bytes(16)
 _STREAM: ContextVar[CipherContext | None] = ContextVar("random_stream", default=None)
 
 
@@ -79,7 +80,7 @@ class SystemKeystream:
 
     def _rekey(self) -> None:
         key = system_bytes(_KEY_BYTES)
-        self._cipher: CipherContext = Cipher(AES(key), CTR(bytes(16))).encryptor()
+        self._cipher: CipherContext = Cipher(AES(key), CTR(_ZERO_NONCE)).encryptor()
         self._left = BYTES_PER_KEY
         self._process = os.getpid()
 

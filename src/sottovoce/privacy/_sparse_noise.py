@@ -5,10 +5,10 @@ so instead of visiting all of them the walk leaps from one that comes out to the
 geometric gaps, and draws the value of each given that it comes out: a fair sign and
 1 + Geometric(alpha), or threshold + Geometric(alpha). Time and memory are then O(non-zeros out),
 which lets whoever watches the run time learn how many cells were stored: the constant-work way
-round is dense (see `mechanism`). Where p is large, the cells of a block are visited one by one.
-Blocks are whole rows; gaps are memoryless, so that a walk may end with one and begin with the next.
+round is dense (see `_mechanism`). Where p is large, the cells of a block are visited one by one.
 
-Rows of a sparse matrix, and the one piece of memory that several threads lay theirs into.
+Blocks are whole rows; gaps are memoryless, so that a walk may end with one and begin with the next.
+Each thread lays its blocks on a `Pile` of its own, in one piece of memory that all share.
 """
 
 from dataclasses import dataclass
@@ -30,6 +30,12 @@ from sottovoce.privacy._sampler import (
     geometric_sampler,
     two_sided_sampler,
 )
+
+# Above this chance per zero cell a leap costs more than visiting the cells leapt over.
+_DENSE_CHANCE = Fraction(1, 8)
+_CHANCE_BITS = 128
+_BLOCK_CELLS = 1 << 18
+_LARGEST_BATCH = 1 << 18
 
 
 class SparseRows(NamedTuple):
@@ -124,13 +130,6 @@ class SharedRoom:
     def _piece(self, number: int, low: int, high: int) -> SparseRows:
         starts = np.zeros(number + 1, dtype=np.int64)
         return SparseRows(starts, self._room.columns[low:high], self._room.values[low:high])
-
-
-# Above this chance per zero cell a leap costs more than visiting the cells leapt over.
-_DENSE_CHANCE = Fraction(1, 8)
-_CHANCE_BITS = 128
-_BLOCK_CELLS = 1 << 18
-_LARGEST_BATCH = 1 << 18
 
 
 @dataclass(frozen=True)

@@ -1,33 +1,37 @@
-"""Word counts published under limited-precision local privacy."""
+"""Word counts published under limited-precision local privacy.
+
+Begin with `_release_counts`, which is the whole way: the documents are counted (`_inputs`), the
+release is worked out (`_settings`, `_plan`), and a `_job` spends, draws once and writes a `_folder`
+with its `_card`. `compression` maps words to fewer columns, `evaluation` measures usefulness, and
+`_audit` checks what was published.
+"""
 
 from typing import TYPE_CHECKING
 
 from sottovoce._lazy import attach
 
 __all__ = [
-    "AuditReport",
     "Embedding",
     "EmbeddingClusterCompression",
     "EmbeddingDisperseCompression",
     "FrequencyCompression",
     "Ledger",
     "LimitedPrecision",
-    "LocalPrivacy",
     "PrivateBagOfWords",
     "RandomCompression",
     "Release",
     "ReleaseCard",
-    "compose_overlapping",
+    "ReleaseQuote",
     "load_release",
     "release_counts",
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.privacy._guarantee import LimitedPrecision, LocalPrivacy, compose_overlapping
-    from sottovoce.privacy.audit._findings import AuditReport
+    from sottovoce.privacy._guarantee import LimitedPrecision
     from sottovoce.privacy.ledger._ledger import Ledger
     from sottovoce.release._card import ReleaseCard
     from sottovoce.release._estimator import PrivateBagOfWords
+    from sottovoce.release._job import ReleaseQuote
     from sottovoce.release._release import Release, load_release
     from sottovoce.release._release_counts import release_counts
     from sottovoce.release.compression._embedding import (
@@ -41,19 +45,17 @@ else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "AuditReport": "sottovoce.privacy.audit._findings",
-            "ReleaseCard": "sottovoce.release._card",
-            "Embedding": "sottovoce.release.compression",
+            "Embedding": "sottovoce.release.compression._embedding",
             "EmbeddingClusterCompression": "sottovoce.release.compression._embedding",
             "EmbeddingDisperseCompression": "sottovoce.release.compression._embedding",
             "FrequencyCompression": "sottovoce.release.compression._frequency",
             "Ledger": "sottovoce.privacy.ledger._ledger",
             "LimitedPrecision": "sottovoce.privacy._guarantee",
-            "LocalPrivacy": "sottovoce.privacy._guarantee",
             "PrivateBagOfWords": "sottovoce.release._estimator",
             "RandomCompression": "sottovoce.release.compression._maps",
             "Release": "sottovoce.release._release",
-            "compose_overlapping": "sottovoce.privacy._guarantee",
+            "ReleaseCard": "sottovoce.release._card",
+            "ReleaseQuote": "sottovoce.release._job",
             "load_release": "sottovoce.release._release",
             "release_counts": "sottovoce.release._release_counts",
         },

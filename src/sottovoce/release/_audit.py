@@ -1,21 +1,16 @@
-"""Whether published counts hold as much noise as their card says: a gross check on one draw.
+"""The audit of a release: its card's noise replayed, and a gross check on the draw itself.
 
-True counts are never negative. Of C cells, at least as many come out negative as noise alone makes
-of cells whose count is 0, and most cells' are; but how many are 0 is private. What holds for any
-counts: a cell with count y comes out at y + Z, so that the number of cells that are not 0 is at
-least as likely to be large as if all counts were 0 (P(y + Z = 0) <= P(Z = 0)). So
+How well the one draw that was published hides its documents cannot be tested, but that there is as
+much noise in it as the card says can be, grossly (`audit_presence`). What holds for any counts: a
+cell with count y comes out at y + Z, so that the number of cells that are not 0 is at least as
+likely to be large as if all counts were 0 (P(y + Z = 0) <= P(Z = 0)). Of C cells
 
     non-zero cells  >=  Binomial(C, P(Z != 0))   in distribution,
 
 and likewise from a threshold t on, P(y + Z >= t) >= P(Z >= t). Fewer refute the noise.
 
-The audit of a released folder, by its card.
-
-A keystream under a known key, for checks whose draws must repeat; never for a release.
-
-No mechanism, estimator or command takes it as an option.
-
-Negative controls: releases that break their promise in known ways, and must be flagged.
+`CONTROLS` are negative controls: releases that break their promise in known ways, and must be
+flagged. One of them draws under a known key, which no mechanism, estimator or command takes.
 """
 
 from collections.abc import Callable
@@ -50,26 +45,11 @@ from sottovoce.release._counts import Counts
 from sottovoce.release._folder import COUNTS_FILE, verified_card
 
 FALSE_ALARM = 1e-9
-
-
-def audit_presence(
-    counts: sparse.csr_array, rate: Fraction, threshold: int | None = None
-) -> AuditReport:
-    """Refuse counts with fewer cells than noise at ``rate`` leaves of zeros alone."""
-    cells = counts.shape[0] * counts.shape[1]
-    chance = zero_cell_chance(rate, threshold)
-    seen = int(counts.count_nonzero())
-    least = int(stats.binom.ppf(FALSE_ALARM, cells, chance))
-    finding = Finding(
-        name="noise in the published counts",
-        holds=seen >= least,
-        detail=f"{seen} of {cells} cells are not 0; noise alone leaves at least {least}",
-    )
-    return AuditReport((finding,))
-
-
 # The work of an experiment grows with N squared; the rate it tests is the same at any N.
 _LARGEST_N = 1000
+_CLAIM = LimitedPrecision(2, 1)
+# The paper's synthetic study.
+_WORDS, _COLUMNS = 100, 10
 
 
 def audit_release(folder: Path, *, trials: int | None = None) -> AuditReport:
@@ -93,26 +73,20 @@ def audit_published(card: ReleaseCard, counts: Counts, *, trials: int | None = N
     return AuditReport((*presence.findings, *mechanism.findings))
 
 
-class FixedKeystream:
-    """AES-256-CTR under the key that ``seed`` names."""
-
-    def __init__(self, seed: int) -> None:
-        self._cipher = Cipher(AES(seed.to_bytes(32, "big")), CTR(bytes(16))).encryptor()
-
-    def fill(self, out: NDArray[np.uint8]) -> None:
-        """Overwrite ``out`` with the next bytes of the keystream."""
-        self._cipher.update_into(bytes(out.size), out.data)
-
-
-_CLAIM = LimitedPrecision(2, 1)
-# The paper's synthetic study.
-_WORDS, _COLUMNS = 100, 10
-
-
-class _ReusedKeystream(GeometricMechanism):
-    """Every call and every thread under the same key."""
-
-    _make_source = staticmethod(lambda: FixedKeystream(0))
+def audit_presence(
+    counts: sparse.csr_array, rate: Fraction, threshold: int | None = None
+) -> AuditReport:
+    """Refuse counts with fewer cells than noise at ``rate`` leaves of zeros alone."""
+    cells = counts.shape[0] * counts.shape[1]
+    chance = zero_cell_chance(rate, threshold)
+    seen = int(counts.count_nonzero())
+    least = int(stats.binom.ppf(FALSE_ALARM, cells, chance))
+    finding = Finding(
+        name="noise in the published counts",
+        holds=seen >= least,
+        detail=f"{seen} of {cells} cells are not 0; noise alone leaves at least {least}",
+    )
+    return AuditReport((finding,))
 
 
 def audit_control(name: str) -> AuditReport:
@@ -141,6 +115,23 @@ def reused_keystream() -> AuditReport:
     rate = Fraction(1, 2)
     noisy = _ReusedKeystream(rate)
     return audit_freshness(rate, lambda number: noisy.noise(number).astype(np.int64))
+
+
+class FixedKeystream:
+    """AES-256-CTR under the key that ``seed`` names: draws that repeat, never for a release."""
+
+    def __init__(self, seed: int) -> None:
+        self._cipher = Cipher(AES(seed.to_bytes(32, "big")), CTR(bytes(16))).encryptor()
+
+    def fill(self, out: NDArray[np.uint8]) -> None:
+        """Overwrite ``out`` with the next bytes of the keystream."""
+        self._cipher.update_into(bytes(out.size), out.data)
+
+
+class _ReusedKeystream(GeometricMechanism):
+    """Every call and every thread under the same key."""
+
+    _make_source = staticmethod(lambda: FixedKeystream(0))
 
 
 CONTROLS: dict[str, Callable[[], AuditReport]] = {

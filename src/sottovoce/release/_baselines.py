@@ -1,15 +1,14 @@
-"""Laplace noise in floating point: the textbook mechanism, **not private as computed**.
+"""What a release is compared with: Laplace noise, plain local privacy, random projections.
 
-On the reals, y + Laplace(1/r) is (N, r N)-limited-precision private. In floating point its outputs
-lie on a sparse, y-dependent set of doubles, so single outputs can rule a neighbour out
-(Mironov, "On significance of the least significant bits for differential privacy", CCS 2012);
-`reachable` decides which. For comparison and as the audit's negative control only.
+Laplace noise in floating point is the textbook mechanism, **not private as computed**. On the
+reals, y + Laplace(1/r) is (N, r N)-limited-precision private. In floating point its outputs lie on
+a sparse, y-dependent set of doubles, so single outputs can rule a neighbour out (Mironov, "On
+significance of the least significant bits for differential privacy", CCS 2012); `reachable` decides
+which. For comparison and as the audit's negative control only.
 
-Cutting documents to a public length, as plain local privacy needs.
-
-The geometric mechanism under plain local privacy: exact, private, and buried in noise.
-
-The random-projection sketch: each document's shadow in a random subspace. It has no epsilon.
+The geometric mechanism under plain local privacy, on documents cut to a public length, is exact,
+private, and buried in noise. The random-projection sketch, a document's image in a random subspace,
+has no epsilon.
 """
 
 from dataclasses import dataclass

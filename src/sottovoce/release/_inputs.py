@@ -1,9 +1,7 @@
-"""What a release reads: the documents, and the public knowledge beside them.
+"""What a release reads: the documents, counted and bounded per user, and public knowledge.
 
-Private documents as a release needs them: counted, bounded per user, and told apart by a hash.
-
-The hash names the corpus in the ledger and stays there: on a card it would let anyone confirm a
-guess at the whole corpus.
+A corpus is told from others by a hash of its texts. The hash names the corpus in the ledger and
+stays there: on a card it would let anyone confirm a guess at the whole corpus.
 """
 
 import hashlib
@@ -29,6 +27,12 @@ from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy._exact import positive_integer
 from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release._plan import refuse_pairs
+
+_UNDECLARED = (
+    "{what} may tell something about the documents: give a public list (--vocabulary, in Python "
+    "words=) and a built-in stop list, or own up to it with --declare-data-dependent (in Python "
+    "declare_data_dependent=True); the card will say so."
+)
 
 
 @dataclass(frozen=True)
@@ -56,29 +60,73 @@ class CountedDocuments:
         return f"Documents(documents={rows}, words={words}, left_out={self.left_out})"
 
 
-class CountsDigest:
-    """Hashes of a matrix's arrays, from blocks of its rows in order."""
+@dataclass(frozen=True)
+class ReleaseInputs:
+    """Where the documents and their words come from.
 
-    def __init__(self) -> None:
-        self._data, self._columns, self._pointers = (hashlib.sha256() for _ in range(3))
-        self._pointers.update(np.zeros(1, np.int64).tobytes())
-        self.rows = self.nnz = 0
+    Without a vocabulary the words are those of the documents, cut by ``min_texts`` and
+    ``max_terms``. That, a vocabulary marked as data-dependent, and a stop list from a file are
+    refused unless ``declared``.
+    """
 
-    def add(
-        self, lengths: NDArray[np.int64], columns: NDArray[np.integer], data: NDArray[np.int64]
-    ) -> None:
-        """Take in the next rows: how long each is, their columns and counts."""
-        self._pointers.update((self.nnz + np.cumsum(lengths)).astype(np.int64).tobytes())
-        self._columns.update(columns.astype(np.int64).tobytes())
-        self._data.update(data.tobytes())
-        self.rows += lengths.size
-        self.nnz += int(lengths.sum())
+    corpus: Source
+    reading: ReadOptions
+    vocabulary: Vocabulary | None = None
+    min_texts: int = 1
+    max_terms: int | None = None
+    stop_words: str | None = None
+    user_documents: int | None = None
+    declared: bool = False
 
-    def counts(self, width: int) -> CountsElsewhere:
-        """What must be known of the whole matrix."""
-        hashes = (self._data, self._columns, self._pointers)
-        data, columns, pointers = (each.hexdigest() for each in hashes)
-        return CountsElsewhere((self.rows, width), self.nnz, (data, columns, pointers))
+    def __post_init__(self) -> None:
+        """Refuse cuts of a list that is given."""
+        if self.vocabulary is not None and (self.max_terms is not None or self.min_texts != 1):
+            raise ParameterError(
+                "--min-texts and --max-terms (in Python min_texts=, max_terms=) choose words; "
+                "--vocabulary (in Python words=) gives them. Leave one or the other out."
+            )
+        if self.user_documents is not None:
+            positive_integer(self.user_documents, "user documents")
+
+    def open(self) -> Corpus:
+        """The documents; with their users where these bound them."""
+        opener = open_documents if self.user_documents is None else open_posts
+        return opener(self.corpus, options=self.reading)
+
+    def load(self, corpus: Corpus) -> tuple[CountedDocuments, tuple[str, ...]]:
+        """The counted documents, and what about their words was declared."""
+        rules = TokenRules(stop_words=load_stop_words(self.stop_words))
+        declared = self.declarations(self.vocabulary)
+        vocabulary = self.vocabulary or self._chosen_words(corpus, rules)
+        refuse_pairs(vocabulary.terms)
+        documents = count_documents(corpus, vocabulary, rules, per_user=self.user_documents)
+        return documents, declared + self.left_out(corpus)
+
+    def _chosen_words(self, corpus: Corpus, rules: TokenRules) -> Vocabulary:
+        statistics = term_statistics((batch["text"] for batch in corpus), rules)
+        return statistics.vocabulary(min_texts=self.min_texts, max_terms=self.max_terms)
+
+    def left_out(self, corpus: Tallied) -> tuple[str, ...]:
+        """That a document is missing depends on what it holds: no noise covers that."""
+        left_out = corpus.tally.skipped.total()
+        if left_out and not self.declared:
+            raise ParameterError(
+                f"{left_out} rows could not be used ({corpus.tally}); that they are missing tells "
+                "something about them. Mend them, or own up to it with --declare-data-dependent "
+                "(in Python declare_data_dependent=True)."
+            )
+        return ("rows that could not be used were left out",) if left_out else ()
+
+    def declarations(self, vocabulary: Vocabulary | None) -> tuple[str, ...]:
+        """What about the words may tell something of the documents, and was owned up to."""
+        found = []
+        if vocabulary is None or vocabulary.data_dependent:
+            found.append("a vocabulary that the data chose")
+        if self.stop_words is not None and self.stop_words not in STOP_WORDS:
+            found.append("a stop list from a file")
+        if found and not self.declared:
+            raise ParameterError(_UNDECLARED.format(what=" and ".join(found)))
+        return tuple(found)
 
 
 def count_documents(
@@ -151,77 +199,29 @@ class _Bound:
         return batch.filter(pa.array(keep, pa.bool_()))
 
 
-_UNDECLARED = (
-    "{what} may tell something about the documents: give a public --vocabulary and a built-in "
-    "stop list, or own up to it with --declare-data-dependent; the card will say so."
-)
+class CountsDigest:
+    """Hashes of a matrix's arrays, from blocks of its rows in order."""
 
+    def __init__(self) -> None:
+        self._data, self._columns, self._pointers = (hashlib.sha256() for _ in range(3))
+        self._pointers.update(np.zeros(1, np.int64).tobytes())
+        self.rows = self.nnz = 0
 
-@dataclass(frozen=True)
-class ReleaseInputs:
-    """Where the documents and their words come from.
+    def add(
+        self, lengths: NDArray[np.int64], columns: NDArray[np.integer], data: NDArray[np.int64]
+    ) -> None:
+        """Take in the next rows: how long each is, their columns and counts."""
+        self._pointers.update((self.nnz + np.cumsum(lengths)).astype(np.int64).tobytes())
+        self._columns.update(columns.astype(np.int64).tobytes())
+        self._data.update(data.tobytes())
+        self.rows += lengths.size
+        self.nnz += int(lengths.sum())
 
-    Without a vocabulary the words are those of the documents, cut by ``min_texts`` and
-    ``max_terms``. That, a vocabulary marked as data-dependent, and a stop list from a file are
-    refused unless ``declared``.
-    """
-
-    corpus: Source
-    reading: ReadOptions
-    vocabulary: Vocabulary | None = None
-    min_texts: int = 1
-    max_terms: int | None = None
-    stop_words: str | None = None
-    user_documents: int | None = None
-    declared: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse cuts of a list that is given."""
-        if self.vocabulary is not None and (self.max_terms is not None or self.min_texts != 1):
-            raise ParameterError(
-                "--min-texts and --max-terms choose words; --vocabulary gives them."
-            )
-        if self.user_documents is not None:
-            positive_integer(self.user_documents, "user documents")
-
-    def open(self) -> Corpus:
-        """The documents; with their users where these bound them."""
-        opener = open_documents if self.user_documents is None else open_posts
-        return opener(self.corpus, options=self.reading)
-
-    def load(self, corpus: Corpus) -> tuple[CountedDocuments, tuple[str, ...]]:
-        """The counted documents, and what about their words was declared."""
-        rules = TokenRules(stop_words=load_stop_words(self.stop_words))
-        declared = self.declarations(self.vocabulary)
-        vocabulary = self.vocabulary or self._chosen_words(corpus, rules)
-        refuse_pairs(vocabulary.terms)
-        documents = count_documents(corpus, vocabulary, rules, per_user=self.user_documents)
-        return documents, declared + self.left_out(corpus)
-
-    def _chosen_words(self, corpus: Corpus, rules: TokenRules) -> Vocabulary:
-        statistics = term_statistics((batch["text"] for batch in corpus), rules)
-        return statistics.vocabulary(min_texts=self.min_texts, max_terms=self.max_terms)
-
-    def left_out(self, corpus: Tallied) -> tuple[str, ...]:
-        """That a document is missing depends on what it holds: no noise covers that."""
-        left_out = corpus.tally.skipped.total()
-        if left_out and not self.declared:
-            raise ParameterError(
-                f"{left_out} rows could not be used ({corpus.tally}); that they are missing tells "
-                "something about them. Mend them, or own up to it with --declare-data-dependent."
-            )
-        return ("rows that could not be used were left out",) if left_out else ()
-
-    def declarations(self, vocabulary: Vocabulary | None) -> tuple[str, ...]:
-        """What about the words may tell something of the documents, and was owned up to."""
-        found = []
-        if vocabulary is None or vocabulary.data_dependent:
-            found.append("a vocabulary that the data chose")
-        if self.stop_words is not None and self.stop_words not in STOP_WORDS:
-            found.append("a stop list from a file")
-        if found and not self.declared:
-            raise ParameterError(_UNDECLARED.format(what=" and ".join(found)))
-        return tuple(found)
+    def counts(self, width: int) -> CountsElsewhere:
+        """What must be known of the whole matrix."""
+        hashes = (self._data, self._columns, self._pointers)
+        data, columns, pointers = (each.hexdigest() for each in hashes)
+        return CountsElsewhere((self.rows, width), self.nnz, (data, columns, pointers))
 
 
 def load_frequencies(path: Path, vocabulary: Vocabulary) -> Floats:

@@ -9,6 +9,7 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 
@@ -16,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce._files import check_folder, nearest_folder
+from sottovoce._notebook import html_facts
 from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
+from sottovoce.privacy._exact import text_up
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, Ledger, SpendRequest
 from sottovoce.privacy.ledger._ledger import other_budget
@@ -33,6 +36,75 @@ from sottovoce.release._plan import Released, ReleasePlan
 
 # A count and its column, in the uncompressed archive that the ledger keeps.
 _BYTES_PER_CELL = 12
+
+
+@dataclass(frozen=True, repr=False)
+class ReleaseQuote:
+    """What a release would promise, hold and cost; nothing was drawn or spent for it.
+
+    >>> import tempfile, sottovoce as sv
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     quoted = sv.release_counts(
+    ...         ["my debt", "a loan"], words=["debt", "loan"], epsilon=2, precision=2, budget=5,
+    ...         ledger=f"{folder}/my.ledger", dry_run=True,
+    ...     )
+    >>> quoted  # doctest: +ELLIPSIS, +NORMALIZE_WHITESPACE
+    ReleaseQuote(documents=2, words=2, columns=2, expected_nonzeros=3,
+                 costs='epsilon 2 of 5 at N=2', left='epsilon 3',
+                 guarantee='(N=2, epsilon=2) ... per word')
+    >>> str(quoted.cost), str(quoted.left)
+    ('2', '3')
+    """
+
+    card: ReleaseCard
+    """The card that the release would have, but for its files and its spend."""
+    expected_nonzeros: int
+    """About how many cells would not be 0; for the eyes of whoever holds the documents."""
+    noise_deviation: float
+    """The standard deviation of the noise on a column."""
+    account: Account
+    """What the ledger would say of the documents afterwards."""
+    paid_before: bool
+    """Whether the ledger holds this very release already: it would then cost nothing."""
+
+    @property
+    def guarantee(self) -> LimitedPrecision:
+        """What would truly hold for each document."""
+        return self.card.guarantee
+
+    @property
+    def cost(self) -> Fraction:
+        """The epsilon that would be spent, at the N of the documents' budget."""
+        spent = Fraction(0) if self.paid_before else self.card.guarantee.rate
+        return spent * self.account.budget.n
+
+    @property
+    def left(self) -> Fraction:
+        """The epsilon that these documents could still spend afterwards, at the same N."""
+        return self.account.left * self.account.budget.n
+
+    def __repr__(self) -> str:
+        card, budget = self.card, self.account.budget
+        costs = f"epsilon {text_up(self.cost)} of {text_up(budget.epsilon)} at N={budget.n}"
+        return (
+            f"ReleaseQuote(documents={card.documents}, words={card.words}, "
+            f"columns={card.columns}, expected_nonzeros={self.expected_nonzeros}, "
+            f"costs={costs!r}, left='epsilon {text_up(self.left)}', "
+            f"guarantee={str(card.guarantee)!r})"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "documents": self.card.documents,
+            "words": self.card.words,
+            "columns": self.card.columns,
+            "cells expected not to be 0": self.expected_nonzeros,
+            "standard deviation of the noise": self.noise_deviation,
+            "epsilon spent": text_up(self.cost),
+            "epsilon left": text_up(self.left),
+            "promise": self.card.in_words(),
+        }
+        return html_facts(facts, "A release, not made yet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,8 +258,22 @@ def open_account(ledger: Ledger, job: Job, budget: LimitedPrecision | None) -> A
     return ledger.account(job.documents.corpus)
 
 
-def quote(job: Job, path: Path, budget: LimitedPrecision | None, folder: Path) -> Account:
-    """The account as it would be after ``job``, or the error there would be; writes nothing."""
+def quote(job: Job, path: Path, budget: LimitedPrecision | None, folder: Path) -> ReleaseQuote:
+    """What ``job`` would be and cost, or the error there would be; writes nothing."""
+    account, paid_before = _account_after(job, path, budget, folder)
+    return ReleaseQuote(
+        card=job.card(None),
+        expected_nonzeros=job.plan.expected_nonzeros(job.documents.counts),
+        noise_deviation=job.plan.noise_deviation,
+        account=account,
+        paid_before=paid_before,
+    )
+
+
+def _account_after(
+    job: Job, path: Path, budget: LimitedPrecision | None, folder: Path
+) -> tuple[Account, bool]:
+    """The account as it would be after ``job``, and whether that was paid for before."""
     check_folder(folder)
     _check_room(folder, path.parent, job)
     if budget is not None and budget.rate < job.request.guarantee.rate:
@@ -201,11 +287,13 @@ def quote(job: Job, path: Path, budget: LimitedPrecision | None, folder: Path) -
         raise LedgerError("this ledger has no budget for this corpus; is it another corpus's?")
     if ledger is None or account is None:
         allowed = budget or job.request.guarantee
-        return Account(job.documents.corpus, allowed, job.request.guarantee.rate)
+        return Account(job.documents.corpus, allowed, job.request.guarantee.rate), False
     if budget is not None and budget != account.budget:
         raise other_budget(account)
     asked = {spend.request.id for spend in ledger.spends(account.corpus)}
-    return account if job.request.id in asked else ledger.quote(job.request)
+    if job.request.id in asked:
+        return account, True
+    return ledger.quote(job.request), False
 
 
 def _too_small() -> BudgetError:

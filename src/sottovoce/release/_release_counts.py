@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,7 +23,7 @@ from sottovoce.privacy.ledger import Account, Ledger
 from sottovoce.release._accounting import Accounting
 from sottovoce.release._card import ReleaseCard
 from sottovoce.release._inputs import CountedDocuments, ReleaseInputs, load_frequencies
-from sottovoce.release._job import Job, open_account, quote, release_to_folder
+from sottovoce.release._job import Job, ReleaseQuote, open_account, quote, release_to_folder
 from sottovoce.release._plan import Released, ReleasePlan
 from sottovoce.release._release import Release, load_release
 from sottovoce.release._settings import PriorKind, ReleaseSettings
@@ -105,6 +105,60 @@ def ledger_of(corpus: Path) -> Path:
     return true.with_name(f"{true.name}.ledger")
 
 
+class ReleaseOptions(TypedDict, total=False):
+    """The options of `release_counts`, for type checkers: what it returns depends on one of them.
+
+    `release_counts` says what each means.
+    """
+
+    words: FilePath | Vocabulary | Iterable[str] | None
+    text: str | int
+    user: str | int | None
+    time: str | int | None
+    user_documents: int | None
+    ledger: FilePath | None
+    budget: Exact | None
+    out: FilePath | None
+    compress: str
+    columns: int | None
+    accounting: Accounting
+    prior: PriorKind
+    prior_share: Exact
+    frequencies: FilePath | ArrayLike | None
+    embedding: FilePath | WordVectors | None
+    maps: int
+    threshold: int | None
+    constant_work: bool
+    declare_data_dependent: bool
+    min_texts: int
+    max_terms: int | None
+    stop_words: str | None
+    label: str
+    reading: ReadOptions
+
+
+@overload
+def release_counts(
+    documents: Source,
+    *,
+    epsilon: Exact,
+    precision: int,
+    dry_run: Literal[False] = False,
+    **options: Unpack[ReleaseOptions],
+) -> Release: ...
+
+
+@overload
+def release_counts(
+    documents: Source,
+    *,
+    epsilon: Exact,
+    precision: int,
+    dry_run: Literal[True],
+    **options: Unpack[ReleaseOptions],
+) -> ReleaseQuote: ...
+
+
 def release_counts(
     documents: Source,
     *,
@@ -134,7 +188,8 @@ def release_counts(
     stop_words: str | None = None,
     label: str = "",
     reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
-) -> Release:
+    dry_run: bool = False,
+) -> Release | ReleaseQuote:
     """Release word counts so that no passage can be recovered from them.
 
     What ``sottovoce release`` does. The spend is committed to the ledger before noise is drawn;
@@ -181,6 +236,7 @@ def release_counts(
         stop_words: "english", or a file with one word a line.
         label: tells apart two releases that are otherwise the same.
         reading: how a file is read: format, header, encoding.
+        dry_run: only say what it would promise, hold and cost, as a `ReleaseQuote`; draw nothing.
     """
     ledger_file = _ledger_file(documents, ledger)
     _check_words(words, declared=declare_data_dependent)
@@ -210,11 +266,19 @@ def release_counts(
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     job = _counted_job(inputs, wanted, label)
     if out is not None:
-        carry_out(job, ledger_file, allowed, Path(out))
-        return load_release(out)
+        return _made(job, ledger_file, allowed, Path(out), dry_run=dry_run)
     with tempfile.TemporaryDirectory() as folder:
-        carry_out(job, ledger_file, allowed, Path(folder))
-        return replace(load_release(folder), folder=None)
+        made = _made(job, ledger_file, allowed, Path(folder), dry_run=dry_run)
+        return replace(made, folder=None) if isinstance(made, Release) else made
+
+
+def _made(
+    job: Job, ledger_file: Path, budget: LimitedPrecision | None, folder: Path, *, dry_run: bool
+) -> Release | ReleaseQuote:
+    if dry_run:
+        return quote(job, ledger_file, budget, folder)
+    carry_out(job, ledger_file, budget, folder)
+    return load_release(folder)
 
 
 def _counted_job(inputs: ReleaseInputs, wanted: Wanted, label: str) -> Job:

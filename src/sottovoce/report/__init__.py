@@ -1,1 +1,5 @@
-"""Offline single-file HTML reports and their plots."""
+"""Offline single-file HTML reports and their plots.
+
+`_page` is a report and its parts, `_figures` the look of all plots. `_community` introduces a
+community, and `_result` is what a study gives back and the folder it is written to.
+"""

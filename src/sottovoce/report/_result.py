@@ -1,6 +1,4 @@
-"""What a study gives back.
-
-A study's folder: rows for machines, pictures, and a page for people.
+"""What a study gives back, and its folder: rows for machines, pictures, and a page for people.
 
 All files are readable by their owner only: heatmaps show true counts, topics show private words.
 """
@@ -20,6 +18,8 @@ Value: TypeAlias = str | int | float | list[str] | None
 Row: TypeAlias = dict[str, Value]
 WRITTEN = {"map": "MAP", "ndcg": "NDCG", "jaccard": "Jaccard", "quora": "Quora", "nyt": "NYT"}
 TITLES = {"precision": "N", "precision_at_5": "Prec@5", "overlap_5": "top 5% kept"}
+ROWS_FILE = "rows.json"
+REPORT_FILE = "report.html"
 
 
 def number(row: Row, name: str) -> float:
@@ -67,10 +67,6 @@ def _readable(row: Row, name: str) -> str:
     if isinstance(value, list):
         return " ".join(value)
     return "-" if value is None else str(value)
-
-
-ROWS_FILE = "rows.json"
-REPORT_FILE = "report.html"
 
 
 def write_study(

@@ -1,4 +1,9 @@
-"""Background knowledge: vector spaces, the catalogue of topics, judgements."""
+"""Background knowledge: vector spaces, the catalogue of topics, judgements.
+
+Begin with `_space`, what every vector space offers, and `_catalogue`, which topics there are. The
+spaces are `_bow`, `lda`, `w2v` and `voice`; `_match` finds the latent dimensions of a topic,
+`imports` reads other tools' models, `judgements` asks people.
+"""
 
 from typing import TYPE_CHECKING
 

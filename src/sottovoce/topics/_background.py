@@ -1,7 +1,4 @@
-"""From background texts to the words and counts that a model is trained on.
-
-Background texts, from wherever they come, as Arrow arrays that can be read again.
-"""
+"""From background texts, wherever they come from, to the words and counts of a training."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -21,6 +18,8 @@ from sottovoce.errors import CorpusError
 
 Texts: TypeAlias = Corpus | Sequence[str]
 """A corpus that a reader opened, or texts in memory."""
+MIN_TEXTS = 5
+MAX_TERMS = 100_000
 
 
 @dataclass(frozen=True)
@@ -51,10 +50,6 @@ def corpus_facts(texts: Texts) -> CorpusFacts:
         rows += buffers.rows
     both = contents.digest() + lengths.digest()
     return CorpusFacts(hashlib.sha256(both).hexdigest(), rows)
-
-
-MIN_TEXTS = 5
-MAX_TERMS = 100_000
 
 
 def background_rules() -> TokenRules:

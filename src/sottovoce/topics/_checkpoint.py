@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sottovoce._files import file_digest, output_folder, whole_file
 from sottovoce.corpus._vocabulary import Vocabulary
@@ -24,6 +24,9 @@ FORMAT = "sottovoce-checkpoint"
 VERSION = 1
 _RECORD = "checkpoint.json"
 _LARGEST_RECORD = 1 << 16
+
+Progress: TypeAlias = Callable[[int, int], object]
+"""Called with the steps done and all steps."""
 
 
 def training_request(

@@ -1,6 +1,11 @@
-"""A model's card: what it is, what made it, and from what; never a text.
+"""A model on disk: a folder with `card.json`, `vocabulary.txt` and a `.npy` file for each array.
 
-`card.json` (format "sottovoce-model", version 1) holds:
+An array is uncompressed, so reading one takes no more memory than its file has bytes; its type and
+shape are compared with the card's before anything is allocated, and every file with its SHA-256.
+Nothing is pickled.
+
+The card says what the model is, what made it, and from what; never a text. `card.json` (format
+"sottovoce-model", version 1) holds:
 
 - `kind`: `lda`, `w2v` or `voice`; `fingerprint`: SHA-256 over what decides a strength;
 - `words` and `dimensions`: the shape of its numbers;
@@ -9,12 +14,6 @@
 - `parameters`: what training was told, and `libraries`: whose code trained;
 - `public`: false when the texts were private, so that the files are their owner's only;
 - `files`: the SHA-256 of every other file of the folder.
-
-A model on disk: a folder with `card.json`, `vocabulary.txt` and one `.npy` file for each array.
-
-An array is uncompressed, so reading one takes no more memory than its file has bytes; its type and
-shape are compared with the card's before anything is allocated, and every file with its SHA-256.
-Nothing is pickled.
 """
 
 import json
@@ -37,6 +36,12 @@ from sottovoce.topics._background import CorpusFacts
 FORMAT = "sottovoce-model"
 VERSION = 1
 LARGEST_CARD = 1 << 24
+CARD_FILE = "card.json"
+VOCABULARY_FILE = "vocabulary.txt"
+# A model of 500 topics over a million words fits; what asks for more is no model of ours.
+MOST_NUMBERS = 2**30
+
+Arrays = Mapping[str, NDArray[Any]]
 
 
 class ModelFileError(InputError):
@@ -80,88 +85,6 @@ class ModelCard:
             "files": dict(self.files),
         }
         return json.dumps(fields, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
-
-
-def rules_record(rules: TokenRules) -> dict[str, Any]:
-    """Token rules as JSON has them."""
-    return {**asdict(rules), "stop_words": sorted(rules.stop_words)}
-
-
-def read_card(path: Path) -> ModelCard:
-    """The card at ``path``, or an error that says what is wrong with it."""
-    fields = _fields(path)
-    if fields.get("format") != FORMAT:
-        raise ModelFileError(f"{path} is no model's card; its format must be {FORMAT}.")
-    if fields.get("version") != VERSION:
-        raise ModelFileError(
-            f"{path} must be of version {VERSION}; it was written by another version of Sottovoce."
-        )
-    try:
-        return _card(fields)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        reason = str(error) if isinstance(error, ParameterError) else type(error).__name__
-        raise ModelFileError(f"{path} is damaged ({reason}); train or import anew.") from None
-
-
-def _fields(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            raw = file.read(LARGEST_CARD + 1)
-        fields = json.loads(raw[:LARGEST_CARD])
-    except OSError as error:
-        raise ModelFileError(f"cannot read the model {path.parent}: {error.strerror}.") from None
-    except (ValueError, RecursionError):
-        raise ModelFileError(f"{path} is not JSON; train or import the model anew.") from None
-    if not isinstance(fields, dict):
-        raise ModelFileError(f"{path} is no model's card; its format must be {FORMAT}.")
-    return fields
-
-
-def _card(fields: dict[str, Any]) -> ModelCard:
-    corpus = fields["corpus"]
-    origin = Origin(
-        corpus=None if corpus is None else CorpusFacts(str(corpus["sha256"]), int(corpus["texts"])),
-        parameters=dict(fields["parameters"]),
-        libraries=dict(fields["libraries"]),
-        public=bool(fields["public"]),
-    )
-    return ModelCard(
-        kind=str(fields["kind"]),
-        fingerprint=str(fields["fingerprint"]),
-        words=_positive(fields["words"]),
-        dimensions=_positive(fields["dimensions"]),
-        rules=_rules(fields["rules"]),
-        origin=origin,
-        files={str(name): str(digest) for name, digest in fields["files"].items()},
-    )
-
-
-def _positive(value: object) -> int:
-    if type(value) is not int or value < 1:
-        raise ParameterError("words and dimensions must be whole numbers >= 1")
-    return value
-
-
-def _rules(fields: dict[str, Any]) -> TokenRules:
-    stop_words = fields["stop_words"]
-    sound = (
-        type(fields["shortest"]) is int
-        and type(fields["bigrams"]) is bool
-        and isinstance(fields["stem"], str | None)
-        and isinstance(stop_words, list)
-        and all(isinstance(word, str) for word in stop_words)
-    )
-    if not sound:
-        raise ParameterError("its token rules have values of the wrong type")
-    return TokenRules(fields["shortest"], frozenset(stop_words), fields["stem"], fields["bigrams"])
-
-
-CARD_FILE = "card.json"
-VOCABULARY_FILE = "vocabulary.txt"
-# A model of 500 topics over a million words fits; what asks for more is no model of ours.
-MOST_NUMBERS = 2**30
-
-Arrays = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -266,3 +189,77 @@ def _header(file: BinaryIO) -> Expected:
     if fortran_order:
         raise ParameterError("an array must be in C order.")
     return Expected(dtype.str, shape)
+
+
+def rules_record(rules: TokenRules) -> dict[str, Any]:
+    """Token rules as JSON has them."""
+    return {**asdict(rules), "stop_words": sorted(rules.stop_words)}
+
+
+def read_card(path: Path) -> ModelCard:
+    """The card at ``path``, or an error that says what is wrong with it."""
+    fields = _fields(path)
+    if fields.get("format") != FORMAT:
+        raise ModelFileError(f"{path} is no model's card; its format must be {FORMAT}.")
+    if fields.get("version") != VERSION:
+        raise ModelFileError(
+            f"{path} must be of version {VERSION}; it was written by another version of Sottovoce."
+        )
+    try:
+        return _card(fields)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        reason = str(error) if isinstance(error, ParameterError) else type(error).__name__
+        raise ModelFileError(f"{path} is damaged ({reason}); train or import anew.") from None
+
+
+def _fields(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(LARGEST_CARD + 1)
+        fields = json.loads(raw[:LARGEST_CARD])
+    except OSError as error:
+        raise ModelFileError(f"cannot read the model {path.parent}: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise ModelFileError(f"{path} is not JSON; train or import the model anew.") from None
+    if not isinstance(fields, dict):
+        raise ModelFileError(f"{path} is no model's card; its format must be {FORMAT}.")
+    return fields
+
+
+def _card(fields: dict[str, Any]) -> ModelCard:
+    corpus = fields["corpus"]
+    origin = Origin(
+        corpus=None if corpus is None else CorpusFacts(str(corpus["sha256"]), int(corpus["texts"])),
+        parameters=dict(fields["parameters"]),
+        libraries=dict(fields["libraries"]),
+        public=bool(fields["public"]),
+    )
+    return ModelCard(
+        kind=str(fields["kind"]),
+        fingerprint=str(fields["fingerprint"]),
+        words=_positive(fields["words"]),
+        dimensions=_positive(fields["dimensions"]),
+        rules=_rules(fields["rules"]),
+        origin=origin,
+        files={str(name): str(digest) for name, digest in fields["files"].items()},
+    )
+
+
+def _positive(value: object) -> int:
+    if type(value) is not int or value < 1:
+        raise ParameterError("words and dimensions must be whole numbers >= 1")
+    return value
+
+
+def _rules(fields: dict[str, Any]) -> TokenRules:
+    stop_words = fields["stop_words"]
+    sound = (
+        type(fields["shortest"]) is int
+        and type(fields["bigrams"]) is bool
+        and isinstance(fields["stem"], str | None)
+        and isinstance(stop_words, list)
+        and all(isinstance(word, str) for word in stop_words)
+    )
+    if not sound:
+        raise ParameterError("its token rules have values of the wrong type")
+    return TokenRules(fields["shortest"], frozenset(stop_words), fields["stem"], fields["bigrams"])

@@ -1,8 +1,7 @@
-"""Posts as rows of counts: checked once, then spread over threads in contiguous parts.
+"""Posts as rows of counts, as every scorer takes them: checked once, then spread over threads.
 
-Sums in a fixed order that a processor can do side by side.
-
-What each word of a post adds to its strength: the post is scored again without the word.
+Sums go in a fixed order that a processor can do side by side, so that a post has the same bits in
+any batch. What each word of a post adds to its strength is found by scoring the post without it.
 """
 
 from collections.abc import Callable
@@ -20,6 +19,10 @@ from sottovoce.errors import ParameterError
 
 # Below this many cells a thread costs more than it gains.
 _CELLS_PER_THREAD = 4096
+# So many cells of posts without a word are held at a time.
+_CELLS_AT_A_TIME = 1 << 22
+LANES = 8
+Strengths = Callable[[sparse.csr_array], NDArray[np.float64]]
 
 
 class CountRows(NamedTuple):
@@ -88,12 +91,9 @@ def longest(pointers: NDArray[np.int64], first: Whole, last: Whole) -> Whole:
     return most
 
 
-LANES = 8
-
 if TYPE_CHECKING:
-    from sottovoce._arrays import Floats
 
-    def lane_sum(values: Floats, size: Whole) -> float: ...
+    def lane_sum(values: NDArray[np.float64], size: Whole) -> float: ...
 
     def lane_dot(vectors: NDArray[np.float32], one: Whole, other: Whole, size: Whole) -> float: ...
 
@@ -138,12 +138,6 @@ else:
         return total
 
 
-Strengths = Callable[[sparse.csr_array], NDArray[np.float64]]
-
-# So many cells of posts without a word are held at a time.
-_CELLS = 1 << 22
-
-
 def topic_number(topics: tuple[str, ...], name: str) -> int:
     """The column of the topic ``name``."""
     if name not in topics:
@@ -172,7 +166,7 @@ def _blocks(lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Contiguous rows whose squares of lengths stay within the bound, at least one row each."""
     blocks, first, cells = [], 0, 0
     for row, length in enumerate(lengths.tolist()):
-        if cells and cells + length * length > _CELLS:
+        if cells and cells + length * length > _CELLS_AT_A_TIME:
             blocks.append((first, row))
             first, cells = row, 0
         cells += length * length

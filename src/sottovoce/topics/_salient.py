@@ -1,7 +1,4 @@
-"""The words that tell what a latent dimension is about.
-
-How much of each latent dimension the words of each topic are, and the other way round.
-"""
+"""The words that tell what a latent dimension is about, and how like a topic's words they are."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +12,10 @@ from sottovoce.errors import ParameterError
 from sottovoce.topics._catalogue import Catalogue, Topic
 
 SALIENT_WORDS = 20
+LEAST_LIFT = 3.0
+_TINY = np.finfo(np.float64).tiny
+Form: TypeAlias = Callable[[str], str | None]
+"""How a model writes a word (stemmed, say), or None if it counts no such word."""
 
 
 def salient_words(
@@ -79,12 +80,6 @@ def _check(phi: Floats, count: int, relevance: float) -> None:
         raise ParameterError(f"count must be 1 to {phi.shape[1]}, the words, got {count}.")
     if not 0.0 <= relevance <= 1.0:
         raise ParameterError(f"relevance must be between 0 and 1, got {relevance}.")
-
-
-LEAST_LIFT = 3.0
-_TINY = np.finfo(np.float64).tiny
-Form: TypeAlias = Callable[[str], str | None]
-"""How a model writes a word (stemmed, say), or None if it counts no such word."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,7 +61,7 @@ class Space(Protocol):
 
     @property
     def name(self) -> str:
-        """What the space is called: ``bow``, ``lda`` or ``w2v``."""
+        """What the space is called: ``bow``, ``lda``, ``w2v`` or ``voice``."""
         ...
 
     @property

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce.corpus._schema import POSTS
-from sottovoce.corpus.read._delimited import TabbedReader, first_row
+from sottovoce.corpus.read._delimited import TabbedReader, first_tsv_row
 from sottovoce.corpus.read._tally import ReadOptions, Skip, Tally
 from sottovoce.errors import CorpusError
 
@@ -19,7 +19,7 @@ _COLUMNS = {"user": "AnonID", "time": "QueryTime", "text": "Query"}
 
 def is_aol(path: Path, options: ReadOptions) -> bool:
     """Whether the file's first row is the log's header."""
-    return first_row(path, options) == HEADER
+    return first_tsv_row(path, options) == HEADER
 
 
 class AolReader:

@@ -1,6 +1,6 @@
-"""A file's bytes, decompressed and in UTF-8, a chunk at a time; every failure a CorpusError.
+"""A file's bytes, decompressed and in UTF-8, as chunks or as blocks of whole lines.
 
-Whole lines in blocks: a stream of bytes cut at its newlines, in bounded memory.
+Memory is bounded, and every failure is a CorpusError.
 """
 
 import codecs

@@ -1,10 +1,8 @@
-"""What CSV and TSV share: the first row, and which columns are wanted.
+"""CSV and TSV, whose first row may name the columns.
 
-TSV: one row per line, tabs between values, no quoting: a double quote is a character.
-
-Whole CSV rows in blocks: a newline inside quotes does not end a row.
-
-CSV: commas, double quotes, newlines allowed inside quotes.
+TSV has one row per line, tabs between values and no quoting: a double quote is a character. CSV has
+commas and double quotes, and a newline inside quotes does not end a row, so that its blocks are cut
+where rows end.
 """
 
 import csv as standard_csv
@@ -31,6 +29,10 @@ from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, ReadOptions, Skip
 from sottovoce.errors import CorpusError
 
 HEAD_BYTES = 4 * MIB
+# A quote opens a value only where a value starts; elsewhere it is a character. The last group is
+# empty when the quote is still open at the end.
+_QUOTED = re.compile(rb'(?:\A|(?<=[,\r\n]))"[^"]*(?:""[^"]*)*("?)')
+_NONCHARACTERS = [chr(code).encode() for code in range(0xFDD0, 0xFDF0)]
 
 
 def head(path: Path, options: ReadOptions) -> str:
@@ -99,7 +101,7 @@ def first_row_of(rows: Iterator[list[str]], path: Path) -> list[str]:
     raise CorpusError(f"{path} is empty.")
 
 
-def first_row(path: Path, options: ReadOptions) -> list[str]:
+def first_tsv_row(path: Path, options: ReadOptions) -> list[str]:
     """The first row that is not blank."""
     lines = head(path, options).split("\n")
     return first_row_of((_cells(line) for line in lines), path)
@@ -114,7 +116,7 @@ class TabbedReader:
     """Rows of a TSV file, split a block of lines at a time."""
 
     def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
-        row = first_row(path, options)
+        row = first_tsv_row(path, options)
         if len("\t".join(row).encode()) > options.max_line_bytes:
             raise CorpusError(
                 f"{path}: its first line is longer than {options.max_line_bytes} bytes; "
@@ -146,11 +148,6 @@ class TabbedReader:
                 for name, place in self._layout.places.items()
             }
         )
-
-
-# A quote opens a value only where a value starts; elsewhere it is a character. The last group is
-# empty when the quote is still open at the end.
-_QUOTED = re.compile(rb'(?:\A|(?<=[,\r\n]))"[^"]*(?:""[^"]*)*("?)')
 
 
 def row_blocks(chunks: Iterator[bytes], max_row_bytes: int, where: str) -> Iterator[bytes]:
@@ -194,14 +191,11 @@ def end_of_last_row(data: bytes) -> int:
     return 0
 
 
-_NONCHARACTERS = [chr(code).encode() for code in range(0xFDD0, 0xFDF0)]
-
-
 class CommaReader:
     """Rows of a CSV file, parsed by Arrow a block of rows at a time."""
 
     def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
-        self._layout = Layout(path, schema, options, _first_row(path, options))
+        self._layout = Layout(path, schema, options, _first_csv_row(path, options))
         self._path = path
         self._options = options
 
@@ -247,7 +241,7 @@ def _replaced(table: pa.Table, old: bytes, new: bytes) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
-def _first_row(path: Path, options: ReadOptions) -> list[str]:
+def _first_csv_row(path: Path, options: ReadOptions) -> list[str]:
     try:
         return first_row_of(standard_csv.reader(io.StringIO(head(path, options))), path)
     except standard_csv.Error:

@@ -21,6 +21,10 @@ _KNOWN_NAMES = frozenset(_NAMES.split())
 _NAME_LIKE = re.compile(r"[^\W\d][\w.:-]{0,39}( [\w.:-]{1,40})?")
 
 
+# Fields whose column the calls of the verbs take by a keyword of the same name.
+_KEYWORDS = frozenset({"user", "time", "text"})
+
+
 class MissingColumnError(CorpusError):
     """A file has no column for something; ``missing`` says so without what to do about it."""
 
@@ -66,7 +70,11 @@ def _place(field: pa.Field, options: ReadOptions, found: Sequence[str], where: s
 
 
 def _how(field: str, column: str | int) -> str:
-    return f"--fields {field}={column}, or in Python columns={{{field!r}: {column!r}}}"
+    mapping = f"columns={{{field!r}: {column!r}}} of ReadOptions"
+    if field in _KEYWORDS:
+        calls = f"{field}={column!r} of assess_posts and release_counts"
+        return f"--fields {field}={column}, or in Python {calls}, or {mapping}"
+    return f"--fields {field}={column}, or in Python {mapping}"
 
 
 def _checked_position(name: str, position: int, columns: int, where: str) -> int:

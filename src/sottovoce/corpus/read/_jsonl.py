@@ -1,8 +1,7 @@
-"""JSON Lines: one object per line.
+"""Files of lines: JSON Lines, one object per line, and plain text, one document per line.
 
-One line of JSON, with Python's own parser: for looking ahead and for lines Arrow refuses.
-
-Plain text: one document per line.
+Arrow parses JSON a block at a time. Python's own parser is for looking ahead, and for lines that
+Arrow refuses.
 """
 
 import json
@@ -19,65 +18,6 @@ from sottovoce.corpus.read._fields import locate
 from sottovoce.corpus.read._tally import ReadOptions, Skip, Tally
 from sottovoce.corpus.read._times import from_number
 from sottovoce.errors import CorpusError, ParameterError
-
-
-def parsed(line: bytes) -> dict[str, object] | None:
-    """The object on this line, or None. Bytes that are no UTF-8 are kept as lone surrogates."""
-    try:
-        item = json.loads(line.decode("utf-8", "surrogateescape"), parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return None
-    return item if isinstance(item, dict) else None
-
-
-def _refuse(_constant: str) -> None:
-    raise ValueError
-
-
-def kind_of(name: str, values: Sequence[object]) -> pa.DataType:
-    """The Arrow type that suits a sample of values: numbers where numbers are allowed."""
-    kinds = {type(value) for value in values} - {type(None)}
-    if kinds == {int} and name != "text":
-        return pa.int64()
-    if kinds and kinds <= {int, float} and name in {"time", "grade"}:
-        return pa.float64()
-    if kinds == {bool} and name in {"label", "sensitive"}:
-        return pa.bool_()
-    return pa.string()
-
-
-def row_of(item: Mapping[str, object], keys: Mapping[str, str]) -> dict[str, bytes | None] | None:
-    """The wanted values as bytes; None when one of them has a type that cannot be read."""
-    try:
-        return {name: _encoded(_as_string(name, item.get(key))) for name, key in keys.items()}
-    except TypeError:
-        return None
-
-
-def _as_string(name: str, value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        if name in {"label", "sensitive"}:
-            return str(value).lower()
-    elif name == "time" and isinstance(value, int | float):
-        time = from_number(value)
-        return time.isoformat() if time else None
-    elif name == "grade" and isinstance(value, float):
-        return repr(value)
-    elif name != "text" and isinstance(value, int):
-        return str(value)
-    raise TypeError
-
-
-def _encoded(value: str | None) -> bytes | None:
-    if value is None:
-        return None
-    try:
-        return value.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return value.encode("utf-8", "surrogatepass")
-
 
 LINES_SNIFFED = 100
 # Below this many bytes a block with a bad line is read line by line rather than halved again.
@@ -184,3 +124,61 @@ class LinesReader:
             blank = pc.match_substring_regex(lines, r"^[ \t\v\f\r]*$")
             tally.skip(Skip.BLANK, pc.sum(blank).as_py() or 0)
             yield pa.record_batch({"text": lines.filter(pc.invert(blank))})
+
+
+def parsed(line: bytes) -> dict[str, object] | None:
+    """The object on this line, or None. Bytes that are no UTF-8 are kept as lone surrogates."""
+    try:
+        item = json.loads(line.decode("utf-8", "surrogateescape"), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return item if isinstance(item, dict) else None
+
+
+def _refuse(_constant: str) -> None:
+    raise ValueError
+
+
+def kind_of(name: str, values: Sequence[object]) -> pa.DataType:
+    """The Arrow type that suits a sample of values: numbers where numbers are allowed."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if kinds == {int} and name != "text":
+        return pa.int64()
+    if kinds and kinds <= {int, float} and name in {"time", "grade"}:
+        return pa.float64()
+    if kinds == {bool} and name in {"label", "sensitive"}:
+        return pa.bool_()
+    return pa.string()
+
+
+def row_of(item: Mapping[str, object], keys: Mapping[str, str]) -> dict[str, bytes | None] | None:
+    """The wanted values as bytes; None when one of them has a type that cannot be read."""
+    try:
+        return {name: _encoded(_as_string(name, item.get(key))) for name, key in keys.items()}
+    except TypeError:
+        return None
+
+
+def _as_string(name: str, value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        if name in {"label", "sensitive"}:
+            return str(value).lower()
+    elif name == "time" and isinstance(value, int | float):
+        time = from_number(value)
+        return time.isoformat() if time else None
+    elif name == "grade" and isinstance(value, float):
+        return repr(value)
+    elif name != "text" and isinstance(value, int):
+        return str(value)
+    raise TypeError
+
+
+def _encoded(value: str | None) -> bytes | None:
+    if value is None:
+        return None
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "surrogatepass")

@@ -1,11 +1,9 @@
 """Parquet: only the columns wanted, a bounded number of bytes at a time.
 
-Just enough of Thrift's compact protocol to read the integers of a small struct.
-
-How many rows of a Parquet row group can be read at once in bounded memory.
-
-The footer tells only the size of a whole column chunk; the sizes of its pages stand in the page
-headers (Thrift, compact protocol). They are walked before anything is decompressed.
+How many rows of a row group can be read at once depends on the sizes of its pages. The footer tells
+only the size of a whole column chunk; those of its pages stand in the page headers (Thrift, compact
+protocol), which are walked before anything is decompressed. Just enough of the protocol is here to
+read the integers of a small struct.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,85 +21,57 @@ from sottovoce.corpus.read._fields import locate
 from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, ReadOptions, Tally
 from sottovoce.errors import CorpusError
 
-_DEEPEST = 8
-_STOP = 0
-_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
-
-
-def read_struct(data: bytes) -> tuple[dict[int, object], int]:
-    """The integer and struct fields by their numbers, and how many bytes the struct took.
-
-    Raises IndexError when ``data`` ends before the struct does, ArrowInvalid when it is none.
-    """
-    reader = _Reader(data)
-    return reader.struct(_DEEPEST), reader.position
-
-
-class _Reader:
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self.position = 0
-
-    def struct(self, depth: int) -> dict[int, object]:
-        if depth == 0:
-            raise pa.ArrowInvalid
-        fields: dict[int, object] = {}
-        number = 0
-        while (byte := self._byte()) != _STOP:
-            number = number + (byte >> 4) if byte >> 4 else self._integer()
-            fields[number] = self._value(byte & 15, depth)
-        return fields
-
-    def _value(self, kind: int, depth: int) -> object:
-        if kind in {_TRUE, _FALSE}:
-            return kind == _TRUE
-        if kind == _STRUCT:
-            return self.struct(depth - 1)
-        read = self._plain().get(kind)
-        if read is None:
-            raise pa.ArrowInvalid
-        return read()
-
-    def _plain(self) -> dict[int, Callable[[], object]]:
-        return {
-            _BYTE: self._byte,
-            _I16: self._integer,
-            _I32: self._integer,
-            _I64: self._integer,
-            _DOUBLE: lambda: self._skip(8),
-            _BINARY: lambda: self._skip(self._varint()),
-        }
-
-    def _byte(self) -> int:
-        self.position += 1
-        return self._data[self.position - 1]
-
-    def _skip(self, size: int) -> None:
-        self.position += size
-        if self.position > len(self._data):
-            raise IndexError
-
-    def _varint(self) -> int:
-        value = shift = 0
-        while (byte := self._byte()) & 128:
-            value |= (byte & 127) << shift
-            shift += 7
-        return value | byte << shift
-
-    def _integer(self) -> int:
-        value = self._varint()
-        return (value >> 1) ^ -(value & 1)
-
-
 # Arrow holds a batch several times over while it decodes it.
 TARGET_BYTES = BATCH_BYTES // 4
 _HEADER_BYTES = 64 * 1024
 _LARGEST_HEADER_BYTES = 16 * MIB
+# Kinds of pages, fields and encodings, as the Parquet format numbers them.
 _DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_V2 = 0, 2, 3
 _DETAILS = {_DATA_PAGE: 5, _DICTIONARY_PAGE: 7, _DATA_PAGE_V2: 8}
 _DICTIONARY_ENCODINGS = {2, 8}
 _DELTA_BYTE_ARRAY = 7
 _FEW_VALUES = 10_000
+# Of Thrift's compact protocol: how deep structs may nest, and its kinds of values.
+_DEEPEST = 8
+_STOP = 0
+_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
+
+
+class ParquetReader:
+    """Rows of a Parquet file, row group by row group."""
+
+    def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
+        self._path = path
+        self._max_page_bytes = 8 * options.max_line_bytes
+        with readable(str(path)), self._open() as file:
+            found = file.schema_arrow
+        self._places = locate(schema, options, found.names, str(path))
+        fields = [found.field(place).with_name(name) for name, place in self._places.items()]
+        check_types(pa.schema(fields), str(path))
+        self._columns = [found.names[place] for place in self._places.values()]
+        if any(found.names.count(column) > 1 for column in self._columns):
+            raise CorpusError(f"{path} has several columns of one name; rename them first.")
+
+    def _open(self) -> parquet.ParquetFile:
+        # A buffered stream, no pre-buffering: else a whole column chunk is read at once.
+        return parquet.ParquetFile(
+            self._path, buffer_size=MIB, pre_buffer=False, page_checksum_verification=True
+        )
+
+    def raw_batches(self, _tally: Tally) -> Iterator[pa.RecordBatch]:
+        with readable(str(self._path)), self._open() as file:
+            for group in range(file.num_row_groups):
+                rows = rows_per_batch(
+                    self._path, file.metadata, group, self._columns, self._max_page_bytes
+                )
+                batches = file.iter_batches(
+                    rows, row_groups=[group], columns=list(set(self._columns)), use_threads=False
+                )
+                yield from map(self._renamed, batches)
+
+    def _renamed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        names = zip(self._places, self._columns, strict=True)
+        return pa.record_batch({name: batch.column(column) for name, column in names})
 
 
 class PageHeader(NamedTuple):
@@ -249,38 +219,68 @@ def _decompressed(stored: bytes, size: int, compression: str) -> bytes:
     return plain
 
 
-class ParquetReader:
-    """Rows of a Parquet file, row group by row group."""
+def read_struct(data: bytes) -> tuple[dict[int, object], int]:
+    """The integer and struct fields by their numbers, and how many bytes the struct took.
 
-    def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
-        self._path = path
-        self._max_page_bytes = 8 * options.max_line_bytes
-        with readable(str(path)), self._open() as file:
-            found = file.schema_arrow
-        self._places = locate(schema, options, found.names, str(path))
-        fields = [found.field(place).with_name(name) for name, place in self._places.items()]
-        check_types(pa.schema(fields), str(path))
-        self._columns = [found.names[place] for place in self._places.values()]
-        if any(found.names.count(column) > 1 for column in self._columns):
-            raise CorpusError(f"{path} has several columns of one name; rename them first.")
+    Raises IndexError when ``data`` ends before the struct does, ArrowInvalid when it is none.
+    """
+    reader = _ThriftReader(data)
+    return reader.struct(_DEEPEST), reader.position
 
-    def _open(self) -> parquet.ParquetFile:
-        # A buffered stream, no pre-buffering: else a whole column chunk is read at once.
-        return parquet.ParquetFile(
-            self._path, buffer_size=MIB, pre_buffer=False, page_checksum_verification=True
-        )
 
-    def raw_batches(self, _tally: Tally) -> Iterator[pa.RecordBatch]:
-        with readable(str(self._path)), self._open() as file:
-            for group in range(file.num_row_groups):
-                rows = rows_per_batch(
-                    self._path, file.metadata, group, self._columns, self._max_page_bytes
-                )
-                batches = file.iter_batches(
-                    rows, row_groups=[group], columns=list(set(self._columns)), use_threads=False
-                )
-                yield from map(self._renamed, batches)
+class _ThriftReader:
+    """Values of the compact protocol, one after the other."""
 
-    def _renamed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        names = zip(self._places, self._columns, strict=True)
-        return pa.record_batch({name: batch.column(column) for name, column in names})
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.position = 0
+
+    def struct(self, depth: int) -> dict[int, object]:
+        if depth == 0:
+            raise pa.ArrowInvalid
+        fields: dict[int, object] = {}
+        number = 0
+        while (byte := self._byte()) != _STOP:
+            number = number + (byte >> 4) if byte >> 4 else self._integer()
+            fields[number] = self._value(byte & 15, depth)
+        return fields
+
+    def _value(self, kind: int, depth: int) -> object:
+        if kind in {_TRUE, _FALSE}:
+            return kind == _TRUE
+        if kind == _STRUCT:
+            return self.struct(depth - 1)
+        read = self._plain().get(kind)
+        if read is None:
+            raise pa.ArrowInvalid
+        return read()
+
+    def _plain(self) -> dict[int, Callable[[], object]]:
+        return {
+            _BYTE: self._byte,
+            _I16: self._integer,
+            _I32: self._integer,
+            _I64: self._integer,
+            _DOUBLE: lambda: self._skip(8),
+            _BINARY: lambda: self._skip(self._varint()),
+        }
+
+    def _byte(self) -> int:
+        self.position += 1
+        return self._data[self.position - 1]
+
+    def _skip(self, size: int) -> None:
+        self.position += size
+        if self.position > len(self._data):
+            raise IndexError
+
+    def _varint(self) -> int:
+        value = shift = 0
+        while (byte := self._byte()) & 128:
+            value |= (byte & 127) << shift
+            shift += 7
+        return value | byte << shift
+
+    def _integer(self) -> int:
+        value = self._varint()
+        return (value >> 1) ^ -(value & 1)

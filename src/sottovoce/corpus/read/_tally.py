@@ -1,7 +1,4 @@
-"""What became of every row that was read: kept, or skipped for one named reason.
-
-How a corpus is to be read.
-"""
+"""How a corpus is to be read, and what became of every row: kept, or skipped for one reason."""
 
 import codecs
 from collections import Counter
@@ -15,55 +12,6 @@ from zoneinfo import ZoneInfo
 
 from sottovoce.errors import ParameterError
 
-
-class Skip(StrEnum):
-    """Why a row was not kept."""
-
-    TIME = "unreadable time"
-    USER = "missing user"
-    USER_BYTES = "user not in the file's encoding"
-    TEXT = "missing text"
-    FIELDS = "wrong number of fields"
-    JSON = "malformed JSON line"
-    TYPE = "value of the wrong type"
-    LONG = "too long"
-    BLANK = "blank line"
-    REPEAT = "repeated click on one query"
-
-
-@dataclass
-class Tally:
-    """Counts of one pass over a corpus. Every row is kept or skipped for exactly one reason."""
-
-    rows_kept: int = 0
-    repaired: int = 0
-    skipped: Counter[Skip] = field(default_factory=Counter)
-
-    @property
-    def rows_read(self) -> int:
-        return self.rows_kept + self.skipped.total()
-
-    @property
-    def left_out(self) -> str:
-        """What was skipped, as "3 missing text, 1 too long"; empty where nothing was."""
-        return ", ".join(f"{rows} {reason}" for reason, rows in self.skipped.most_common())
-
-    def skip(self, reason: Skip, rows: int = 1) -> None:
-        if rows:
-            self.skipped[reason] += rows
-
-    def __str__(self) -> str:
-        kept = f"{self.rows_read} rows read, {self.rows_kept} kept"
-        return f"{kept}; skipped: {self.left_out or 'none'}"
-
-
-class Tallied(Protocol):
-    """Whatever was read and knows what became of its rows."""
-
-    @property
-    def tally(self) -> Tally: ...
-
-
 MIB = 1024 * 1024
 # Arrow counts a block's bytes in 32 bits, and several blocks are in memory at once.
 MAX_LINE_BYTES_BOUND = 256 * MIB
@@ -73,7 +21,11 @@ RAISE_THE_LIMIT = "raise --max-line-bytes (in Python max_line_bytes=)"
 
 
 class Format(StrEnum):
-    """The kinds of file that can be read."""
+    """The kinds of file that can be read.
+
+    >>> [str(kind) for kind in Format]
+    ['csv', 'tsv', 'jsonl', 'parquet', 'aol', 'lines']
+    """
 
     CSV = "csv"
     TSV = "tsv"
@@ -140,6 +92,62 @@ class ReadOptions:
                 f"max_line_bytes must be from 1 to {MAX_LINE_BYTES_BOUND}, "
                 f"got {self.max_line_bytes}."
             )
+
+
+class Skip(StrEnum):
+    """Why a row was not kept.
+
+    >>> Skip.TIME.value
+    'unreadable time'
+    """
+
+    TIME = "unreadable time"
+    USER = "missing user"
+    USER_BYTES = "user not in the file's encoding"
+    TEXT = "missing text"
+    FIELDS = "wrong number of fields"
+    JSON = "malformed JSON line"
+    TYPE = "value of the wrong type"
+    LONG = "too long"
+    BLANK = "blank line"
+    REPEAT = "repeated click on one query"
+
+
+@dataclass
+class Tally:
+    """Counts of one pass over a corpus. Every row is kept or skipped for exactly one reason.
+
+    >>> str(Tally(rows_kept=2, skipped=Counter({Skip.TEXT: 1})))
+    '3 rows read, 2 kept; skipped: 1 missing text'
+    """
+
+    rows_kept: int = 0
+    repaired: int = 0
+    skipped: Counter[Skip] = field(default_factory=Counter)
+
+    @property
+    def rows_read(self) -> int:
+        return self.rows_kept + self.skipped.total()
+
+    @property
+    def left_out(self) -> str:
+        """What was skipped, as "3 missing text, 1 too long"; empty where nothing was."""
+        return ", ".join(f"{rows} {reason}" for reason, rows in self.skipped.most_common())
+
+    def skip(self, reason: Skip, rows: int = 1) -> None:
+        if rows:
+            self.skipped[reason] += rows
+
+    def __str__(self) -> str:
+        kept = f"{self.rows_read} rows read, {self.rows_kept} kept"
+        return f"{kept}; skipped: {self.left_out or 'none'}"
+
+
+class Tallied(Protocol):
+    """Whatever was read and knows what became of its rows."""
+
+    @property
+    def tally(self) -> Tally: ...
 
 
 def _known_format(name: str) -> Format:

@@ -17,6 +17,9 @@ def read_truth(source: Source, *, options: ReadOptions = ReadOptions()) -> pa.Ta
     """One row per user and topic: persona, whether the topic is sensitive, and grade from 0 to 1.
 
     Nothing is skipped: judging by half a truth would be worse than not judging.
+
+    >>> read_truth([{"user": "ada", "topic": "debt", "sensitive": True, "grade": 0.8}]).num_rows
+    1
     """
     tally = Tally()
     try:
@@ -32,14 +35,24 @@ def read_truth(source: Source, *, options: ReadOptions = ReadOptions()) -> pa.Ta
 
 
 class Coverage(NamedTuple):
-    """How many users are in one of truth and posts but not in the other."""
+    """How many users are in one of truth and posts but not in the other.
+
+    >>> Coverage(truth_users_without_posts=1, post_users_without_truth=0)[0]
+    1
+    """
 
     truth_users_without_posts: int
     post_users_without_truth: int
 
 
 def check_truth_against_posts(truth: pa.Table, posts: Corpus) -> Coverage:
-    """Count the users that only the truth or only the posts know; reads the posts once."""
+    """Count the users that only the truth or only the posts know; reads the posts once.
+
+    >>> from sottovoce.corpus.read import open_posts
+    >>> truth = read_truth([{"user": "ada", "topic": "debt", "sensitive": True, "grade": 0.8}])
+    >>> check_truth_against_posts(truth, open_posts([("ben", "2024-01-01", "the sea")]))
+    Coverage(truth_users_without_posts=1, post_users_without_truth=1)
+    """
     known = set(pc.unique(truth["user"]).to_pylist())
     posting: set[str] = set()
     for batch in posts:

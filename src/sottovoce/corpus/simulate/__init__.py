@@ -1,19 +1,13 @@
-"""Simulated communities with ground truth, and count data drawn from a known topic model."""
+"""Simulated communities with ground truth, and count data drawn from a known topic model.
 
-from sottovoce.corpus.simulate._community import CatalogueTopic, SimulatedCommunity
-from sottovoce.corpus.simulate._lda import LdaCounts, lda_counts
-from sottovoce.corpus.simulate._parameters import (
-    DIFFICULTIES,
-    Difficulty,
-    SimulationParameters,
-    difficulty_named,
-)
-from sottovoce.corpus.simulate._write import (
-    CommunitySummary,
-    simulate,
-    write_community,
-    write_files,
-)
+Begin with `_community`: users (`_people`) get posts with a time and a subject (`_plan`, `_posts`),
+which are then worded (`_text`). `_write` has `simulate` and the four files. `_lda` draws counts and
+`_query_log` a log of any length for measuring time and memory.
+"""
+
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
 
 __all__ = [
     "DIFFICULTIES",
@@ -29,3 +23,37 @@ __all__ = [
     "write_community",
     "write_files",
 ]
+
+if TYPE_CHECKING:
+    from sottovoce.corpus.simulate._community import CatalogueTopic, SimulatedCommunity
+    from sottovoce.corpus.simulate._lda import LdaCounts, lda_counts
+    from sottovoce.corpus.simulate._parameters import (
+        DIFFICULTIES,
+        Difficulty,
+        SimulationParameters,
+        difficulty_named,
+    )
+    from sottovoce.corpus.simulate._write import (
+        CommunitySummary,
+        simulate,
+        write_community,
+        write_files,
+    )
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "DIFFICULTIES": "sottovoce.corpus.simulate._parameters",
+            "CatalogueTopic": "sottovoce.corpus.simulate._community",
+            "CommunitySummary": "sottovoce.corpus.simulate._write",
+            "Difficulty": "sottovoce.corpus.simulate._parameters",
+            "LdaCounts": "sottovoce.corpus.simulate._lda",
+            "SimulatedCommunity": "sottovoce.corpus.simulate._community",
+            "SimulationParameters": "sottovoce.corpus.simulate._parameters",
+            "difficulty_named": "sottovoce.corpus.simulate._parameters",
+            "lda_counts": "sottovoce.corpus.simulate._lda",
+            "simulate": "sottovoce.corpus.simulate._write",
+            "write_community": "sottovoce.corpus.simulate._write",
+            "write_files": "sottovoce.corpus.simulate._write",
+        },
+    )

@@ -1,6 +1,6 @@
 """A simulated community in memory: posts, ground truth, background and topics.
 
-Background text from the same world: what an adversary learns language from.
+The background is text from the same world: what an adversary learns language from.
 """
 
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ from sottovoce.errors import ParameterError
 
 BACKGROUND = pa.schema([pa.field("text", pa.string(), nullable=False)])
 # Articles and forum threads name their topic and tell how it feels, so both wordings meet.
-WORDING = {
+BACKGROUND_WORDING = {
     DIRECT: 0.22,
     INDIRECT: 0.18,
     DOMAIN: 0.10,
@@ -47,28 +47,8 @@ WORDING = {
     GENERAL: 0.43,
     MENTION: 0.03,
 }
-LENGTH_SPREAD = 0.6
+DOCUMENT_LENGTH_SPREAD = 0.6
 LONGEST_DOCUMENT = 2000
-
-
-def draw_background(
-    parameters: SimulationParameters, world: World, rng: np.random.Generator
-) -> pa.Table:
-    """Draw documents, each about one topic and touching on another; all topics alike."""
-    count = parameters.background_documents
-    length = draw_lengths(
-        count, parameters.words_per_document, LENGTH_SPREAD, LONGEST_DOCUMENT, rng
-    )
-    subject = rng.permutation(np.arange(count) % len(world.topics))
-    mix = np.zeros((1, KINDS))
-    mix[0, list(WORDING)] = list(WORDING.values())
-    always = np.ones(count, dtype=np.bool_)
-    only_mix = np.zeros(count, dtype=np.int64)
-    mention = rng.integers(0, len(world.topics), count)
-    texts = TextPlan(length, only_mix, subject, mention, always, always)
-    return pa.table([write_texts(texts, mix, rng)], schema=BACKGROUND)
-
-
 # Share of a passing mention's words that name the sensitive topic.
 MENTION_SHARE = 0.12
 # Of the words in a post that are not general speech, by style.
@@ -152,7 +132,7 @@ def _generators(seed: int) -> list[np.random.Generator]:
 
 
 def _opaque_ids(count: int) -> pa.Array:
-    # Roles fall on users by a random permutation, so a user's number says nothing about her.
+    # Roles fall on users by a random permutation, so a user's number says nothing about them.
     digits = len(str(count - 1))
     return pa.array([f"u{number:0{digits}}" for number in range(count)])
 
@@ -236,3 +216,21 @@ def _catalogue(parameters: SimulationParameters, world: World) -> tuple[Catalogu
         )
         for topic in world.topics
     )
+
+
+def draw_background(
+    parameters: SimulationParameters, world: World, rng: np.random.Generator
+) -> pa.Table:
+    """Draw documents, each about one topic and touching on another; all topics alike."""
+    count = parameters.background_documents
+    length = draw_lengths(
+        count, parameters.words_per_document, DOCUMENT_LENGTH_SPREAD, LONGEST_DOCUMENT, rng
+    )
+    subject = rng.permutation(np.arange(count) % len(world.topics))
+    mix = np.zeros((1, KINDS))
+    mix[0, list(BACKGROUND_WORDING)] = list(BACKGROUND_WORDING.values())
+    always = np.ones(count, dtype=np.bool_)
+    only_mix = np.zeros(count, dtype=np.int64)
+    mention = rng.integers(0, len(world.topics), count)
+    texts = TextPlan(length, only_mix, subject, mention, always, always)
+    return pa.table([write_texts(texts, mix, rng)], schema=BACKGROUND)

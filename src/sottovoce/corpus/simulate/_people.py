@@ -1,16 +1,13 @@
-"""Who is in the community: roles, ground truth, habits and interests of every user.
+"""The world of a community, and who is in it: roles, ground truth, habits and interests.
 
-Roles per sensitive topic, and how each behaves (``behaviours`` has the numbers):
+The world is its domains, topics, and the words people use for them; the word lists are the files in
+``words/``. Roles per sensitive topic, and how each behaves (``behaviours`` has the numbers):
 
 - *afflicted*: recurring, focused on the topic, mostly indirect wording
 - *professional*: the whole domain, direct wording, regular and with many posts
 - *curious*: one burst of a few direct posts within a week
 - *supporter*: answers others, on the topic and its siblings, mixed wording
 - *bystander*: everyday topics only
-
-The world that communities live in: domains, topics, and the words people use for them.
-
-The word lists are the files in ``words/``; this module only reads them.
 """
 
 import tomllib
@@ -25,6 +22,20 @@ from numpy.typing import NDArray
 from sottovoce.corpus.simulate._parameters import Difficulty, SimulationParameters
 
 DOMAINS = ("psychology", "medicine", "finance", "family", "law", "society", "other")
+
+PERSONAS = ("bystander", "afflicted", "professional", "curious", "supporter")
+BYSTANDER, AFFLICTED, PROFESSIONAL, CURIOUS, SUPPORTER = range(5)
+# What a panel of judges would say on average, low and high end, by persona.
+GRADES = ((0.0, 0.0), (0.6, 1.0), (0.02, 0.10), (0.10, 0.25), (0.25, 0.45))
+
+INTERESTS = 4
+# How often an everyday interest is from the domain "other".
+OTHER_SHARE = 0.55
+# How unevenly passing mentions are spread over users: the shape of a gamma distribution.
+MENTION_SHAPE = 0.4
+UTC_OFFSETS_HOURS = (-8, -6, -5, 0, 1, 2, 8, 10)
+CAPITALISING_SHARE = 0.7
+PUNCTUATING_SHARE = 0.85
 
 
 @dataclass(frozen=True)
@@ -85,21 +96,6 @@ def _topics(domain: dict[str, Any]) -> list[WorldTopic]:
 
 def _words(comma_separated: str) -> tuple[str, ...]:
     return tuple(" ".join(word.split()) for word in comma_separated.split(","))
-
-
-PERSONAS = ("bystander", "afflicted", "professional", "curious", "supporter")
-BYSTANDER, AFFLICTED, PROFESSIONAL, CURIOUS, SUPPORTER = range(5)
-# What a panel of judges would say on average, low and high end, by persona.
-GRADES = ((0.0, 0.0), (0.6, 1.0), (0.02, 0.10), (0.10, 0.25), (0.25, 0.45))
-
-INTERESTS = 4
-# How often an everyday interest is from the domain "other".
-OTHER_SHARE = 0.55
-# How unevenly passing mentions are spread over users: the shape of a gamma distribution.
-MENTION_SHAPE = 0.4
-UTC_OFFSETS_HOURS = (-8, -6, -5, 0, 1, 2, 8, 10)
-CAPITALISING_SHARE = 0.7
-PUNCTUATING_SHARE = 0.85
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def _topical_posts(
     user: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
-    """Choose which of each user's posts have a role subject, uniformly among her posts."""
+    """Choose which of each user's posts have a role subject, uniformly among all of theirs."""
     posts = np.bincount(user, minlength=parameters.users)
     fewest = np.array([item.fewest for item in behaviours(parameters.difficulty)])
     wanted = np.maximum(rng.binomial(posts, users.focus), fewest[users.acts_as])

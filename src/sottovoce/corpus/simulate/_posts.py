@@ -1,6 +1,6 @@
-"""The plan of a community's posts: who, when, about what and how, one entry per post.
+"""The plan of a community's posts, one entry per post, and when they are written.
 
-When posts are written: sessions within weeks, bursts after news, answers to others.
+Times come as sessions within weeks, bursts after news, and answers to others.
 """
 
 from dataclasses import dataclass
@@ -11,13 +11,25 @@ from numpy.typing import NDArray
 from sottovoce.corpus.simulate._people import AFFLICTED, CURIOUS, SUPPORTER, Users
 
 SMALL_TALK, DIRECTLY, INDIRECTLY = range(3)
+HOUR = 3600
+DAY = 24 * HOUR
+WEEK = 7 * DAY
+
+# How much is posted in each local hour from midnight, and on each day from Monday.
+HOURS = (3, 2, 1, 1, 1, 1, 2, 4, 5, 5, 5, 5, 6, 6, 5, 5, 5, 6, 7, 9, 10, 10, 8, 5)
+DAYS = (10, 10, 10, 10, 9, 12, 13)
+POSTS_PER_SESSION = 2.5
+SESSION_GAP_S = 8 * 60
+NEWS_PER_TOPIC = 2
+BURST_DAYS = 7
+ANSWER_HOURS = 6.0
 
 
 @dataclass(frozen=True)
 class PostPlan:
     """``second`` counts from the start; ``subject`` of small talk is of no consequence.
 
-    ``topical`` posts are those a user's role makes her write; ``mentions`` are in passing.
+    ``topical`` posts are those a user writes because of their role; ``mentions`` are in passing.
     """
 
     user: NDArray[np.int64]
@@ -38,20 +50,6 @@ class PostPlan:
             self.mentions[order],
             self.topical[order],
         )
-
-
-HOUR = 3600
-DAY = 24 * HOUR
-WEEK = 7 * DAY
-
-# How much is posted in each local hour from midnight, and on each day from Monday.
-HOURS = (3, 2, 1, 1, 1, 1, 2, 4, 5, 5, 5, 5, 6, 6, 5, 5, 5, 6, 7, 9, 10, 10, 8, 5)
-DAYS = (10, 10, 10, 10, 9, 12, 13)
-POSTS_PER_SESSION = 2.5
-SESSION_GAP_S = 8 * 60
-NEWS_PER_TOPIC = 2
-BURST_DAYS = 7
-ANSWER_HOURS = 6.0
 
 
 @dataclass(frozen=True)

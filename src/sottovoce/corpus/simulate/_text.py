@@ -1,11 +1,9 @@
-"""From plans to texts: draw the words, dress them with capitals and full stops, join them.
+"""From plans to texts: draw the words, give them capitals and full stops, join them.
 
-Words as numbers: the vocabulary of about 20,000 words and who draws which word how often.
-
-A *source* is a distribution over the vocabulary: the direct or indirect words of a topic, the
-shared words of a domain, the ambiguous words, or general speech. General speech follows
-Zipf-Mandelbrot, p(rank) ~ (rank + 2.7) ** -1.15: function words first, then everyday words, then a
-long tail of made-up names, places and slang.
+Words are numbers in a vocabulary of about 20,000. A *source* is a distribution over it: the direct
+or indirect words of a topic, the shared words of a domain, the ambiguous words, or general speech.
+General speech follows Zipf-Mandelbrot, p(rank) ~ (rank + 2.7) ** -1.15: function words first, then
+everyday words, then a long tail of made-up names, places and slang.
 """
 
 from collections.abc import Iterator
@@ -36,6 +34,44 @@ LONG_WORD_SHARE = 0.4
 DIRECT, INDIRECT, DOMAIN, AMBIGUOUS, GENERAL, MENTION = range(6)
 KINDS = 6
 
+CHUNK_WORDS = 512 * 1024
+MARKS = ("", ",", ".", "!", "?", "...")
+NO_MARK, COMMA, FULL_STOP = range(3)
+# How sentences end: full stop, exclamation mark, question mark, dots.
+ENDINGS = (0.72, 0.11, 0.12, 0.05)
+SENTENCE_END_SHARE = 0.09
+COMMA_SHARE = 0.05
+LAST_MARK_SHARE = 0.8
+
+
+@dataclass(frozen=True)
+class TextPlan:
+    """What to write, one entry per text; ``mix`` is a row of the table of word kinds."""
+
+    length: NDArray[np.int64]
+    mix: NDArray[np.int64]
+    subject: NDArray[np.int64]
+    mention: NDArray[np.int64]
+    capitalises: NDArray[np.bool_]
+    punctuates: NDArray[np.bool_]
+
+    def chunks(self) -> Iterator["TextPlan"]:
+        """Cut into pieces of about equally many words, which bounds what memory holds."""
+        piece = np.cumsum(self.length) // CHUNK_WORDS
+        cuts = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(self.length)]
+        for start, end in pairwise(cuts):
+            yield self._rows(slice(start, end))
+
+    def _rows(self, rows: slice) -> "TextPlan":
+        return TextPlan(
+            self.length[rows],
+            self.mix[rows],
+            self.subject[rows],
+            self.mention[rows],
+            self.capitalises[rows],
+            self.punctuates[rows],
+        )
+
 
 @dataclass(frozen=True)
 class SimulatedLexicon:
@@ -49,6 +85,70 @@ class SimulatedLexicon:
     def draw(self, sources: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int32]:
         """Draw one word number from each of ``sources``."""
         return self.word_at[draw_stacked(self.cumulative, sources, rng)]
+
+
+def draw_lengths(
+    count: int, median: float, spread: float, longest: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw numbers of words: log-normal, rounded, between 1 and ``longest``."""
+    drawn = np.rint(median * np.exp(spread * rng.standard_normal(count)))
+    return np.clip(drawn, 1, longest).astype(np.int64)
+
+
+def write_texts(
+    texts: TextPlan, mixes: NDArray[np.float64], rng: np.random.Generator
+) -> pa.ChunkedArray:
+    """Write all ``texts``; ``mixes[i, kind]`` is the share of each kind of word in mix ``i``."""
+    lexicon = the_lexicon()
+    cumulative = stacked_cumulative(list(mixes))
+    written = [_write(chunk, lexicon, cumulative, rng) for chunk in texts.chunks()]
+    return pa.chunked_array(written, type=pa.string())
+
+
+def _write(
+    texts: TextPlan,
+    lexicon: SimulatedLexicon,
+    cumulative: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> pa.Array:
+    text = np.repeat(np.arange(len(texts.length)), texts.length)
+    kind = draw_stacked(cumulative, texts.mix[text], rng) % KINDS
+    topic = np.where(kind == MENTION, texts.mention[text], texts.subject[text])
+    words = lexicon.draw(lexicon.source_of[kind, topic], rng)
+    ends = np.concatenate([[0], np.cumsum(texts.length)])
+    forms = words + len(lexicon.words) * _form_numbers(texts, text, ends, rng)
+    spelled = written_forms().take(pa.array(forms))
+    lists = pa.ListArray.from_arrays(pa.array(ends, type=pa.int32()), spelled)
+    return pc.binary_join(lists, " ")
+
+
+def _form_numbers(
+    texts: TextPlan, text: NDArray[np.int64], ends: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return, for each word, which of its ``written_forms`` to write."""
+    last = np.zeros(len(text), dtype=np.bool_)
+    last[ends[1:] - 1] = True
+    draw = rng.random(len(text))
+    ends_sentence = np.where(last, draw < LAST_MARK_SHARE, draw < SENTENCE_END_SHARE)
+    comma = ~last & ~ends_sentence & (draw < SENTENCE_END_SHARE + COMMA_SHARE)
+    ending = FULL_STOP + rng.choice(len(ENDINGS), len(text), p=ENDINGS)
+    mark = np.where(ends_sentence, ending, np.where(comma, COMMA, NO_MARK))
+    starts_sentence = np.roll(last | ends_sentence, 1)
+    capital = starts_sentence & texts.capitalises[text]
+    form: NDArray[np.int64] = capital * len(MARKS) + mark * texts.punctuates[text]
+    return form
+
+
+@cache
+def written_forms() -> pa.Array:
+    """Return every word with each mark, first plain and then capitalised."""
+    words = pa.array(the_lexicon().words, type=pa.string())
+    forms = [
+        pc.binary_join_element_wise(word, mark, "")
+        for word in (words, pc.utf8_capitalize(words))
+        for mark in MARKS
+    ]
+    return pa.concat_arrays(forms)
 
 
 def draw_stacked(
@@ -157,106 +257,3 @@ def _syllable_words(count: int, rng: np.random.Generator) -> list[str]:
 def _syllables(count: int, rng: np.random.Generator) -> NDArray[np.str_]:
     onset, vowel, coda = (rng.choice(parts, count) for parts in (ONSETS, VOWELS, CODAS))
     return np.strings.add(np.strings.add(onset, vowel), coda)
-
-
-CHUNK_WORDS = 512 * 1024
-MARKS = ("", ",", ".", "!", "?", "...")
-NO_MARK, COMMA, FULL_STOP = range(3)
-# How sentences end: full stop, exclamation mark, question mark, dots.
-ENDINGS = (0.72, 0.11, 0.12, 0.05)
-SENTENCE_END_SHARE = 0.09
-COMMA_SHARE = 0.05
-LAST_MARK_SHARE = 0.8
-
-
-@dataclass(frozen=True)
-class TextPlan:
-    """What to write, one entry per text; ``mix`` is a row of the table of word kinds."""
-
-    length: NDArray[np.int64]
-    mix: NDArray[np.int64]
-    subject: NDArray[np.int64]
-    mention: NDArray[np.int64]
-    capitalises: NDArray[np.bool_]
-    punctuates: NDArray[np.bool_]
-
-    def chunks(self) -> Iterator["TextPlan"]:
-        """Cut into pieces of about equally many words, which bounds what memory holds."""
-        piece = np.cumsum(self.length) // CHUNK_WORDS
-        cuts = [0, *(np.flatnonzero(np.diff(piece)) + 1).tolist(), len(self.length)]
-        for start, end in pairwise(cuts):
-            yield self._rows(slice(start, end))
-
-    def _rows(self, rows: slice) -> "TextPlan":
-        return TextPlan(
-            self.length[rows],
-            self.mix[rows],
-            self.subject[rows],
-            self.mention[rows],
-            self.capitalises[rows],
-            self.punctuates[rows],
-        )
-
-
-def draw_lengths(
-    count: int, median: float, spread: float, longest: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Draw numbers of words: log-normal, rounded, between 1 and ``longest``."""
-    drawn = np.rint(median * np.exp(spread * rng.standard_normal(count)))
-    return np.clip(drawn, 1, longest).astype(np.int64)
-
-
-def write_texts(
-    texts: TextPlan, mixes: NDArray[np.float64], rng: np.random.Generator
-) -> pa.ChunkedArray:
-    """Write all ``texts``; ``mixes[i, kind]`` is the share of each kind of word in mix ``i``."""
-    lexicon = the_lexicon()
-    cumulative = stacked_cumulative(list(mixes))
-    written = [_write(chunk, lexicon, cumulative, rng) for chunk in texts.chunks()]
-    return pa.chunked_array(written, type=pa.string())
-
-
-def _write(
-    texts: TextPlan,
-    lexicon: SimulatedLexicon,
-    cumulative: NDArray[np.float64],
-    rng: np.random.Generator,
-) -> pa.Array:
-    text = np.repeat(np.arange(len(texts.length)), texts.length)
-    kind = draw_stacked(cumulative, texts.mix[text], rng) % KINDS
-    topic = np.where(kind == MENTION, texts.mention[text], texts.subject[text])
-    words = lexicon.draw(lexicon.source_of[kind, topic], rng)
-    ends = np.concatenate([[0], np.cumsum(texts.length)])
-    dressed = words + len(lexicon.words) * _dress(texts, text, ends, rng)
-    spelled = dressed_words().take(pa.array(dressed))
-    lists = pa.ListArray.from_arrays(pa.array(ends, type=pa.int32()), spelled)
-    return pc.binary_join(lists, " ")
-
-
-def _dress(
-    texts: TextPlan, text: NDArray[np.int64], ends: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """Return, for each word, which of the dressed forms of ``dressed_words`` to write."""
-    last = np.zeros(len(text), dtype=np.bool_)
-    last[ends[1:] - 1] = True
-    draw = rng.random(len(text))
-    ends_sentence = np.where(last, draw < LAST_MARK_SHARE, draw < SENTENCE_END_SHARE)
-    comma = ~last & ~ends_sentence & (draw < SENTENCE_END_SHARE + COMMA_SHARE)
-    ending = FULL_STOP + rng.choice(len(ENDINGS), len(text), p=ENDINGS)
-    mark = np.where(ends_sentence, ending, np.where(comma, COMMA, NO_MARK))
-    starts_sentence = np.roll(last | ends_sentence, 1)
-    capital = starts_sentence & texts.capitalises[text]
-    form: NDArray[np.int64] = capital * len(MARKS) + mark * texts.punctuates[text]
-    return form
-
-
-@cache
-def dressed_words() -> pa.Array:
-    """Return every word with each mark, first plain and then capitalised."""
-    words = pa.array(the_lexicon().words, type=pa.string())
-    forms = [
-        pc.binary_join_element_wise(word, mark, "")
-        for word in (words, pc.utf8_capitalize(words))
-        for mark in MARKS
-    ]
-    return pa.concat_arrays(forms)

@@ -1,6 +1,6 @@
 """Which words of a text count, and in which form.
 
-Function words of English, a public list: it says nothing about any corpus.
+The built-in stop list, function words of English, is public: it says nothing about any corpus.
 """
 
 from collections.abc import Callable

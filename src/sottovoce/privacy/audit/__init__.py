@@ -1,1 +1,32 @@
-"""Checks that the noise keeps its promise, and that the checks would notice if it did not."""
+"""Checks that the noise keeps its promise, and that the checks would notice if it did not.
+
+`_sampler` is the whole audit of the noise at one claim; `_black_box` bounds epsilon from below by
+experiment, and `_findings` is what an audit returns, with the checks on repeated and porous noise.
+"""
+
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
+
+__all__ = [
+    "AuditReport",
+    "Finding",
+    "audit_mechanism",
+    "audit_noise",
+]
+
+if TYPE_CHECKING:
+    from sottovoce.privacy.audit._black_box import audit_noise
+    from sottovoce.privacy.audit._findings import AuditReport, Finding
+    from sottovoce.privacy.audit._sampler import audit_mechanism
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "AuditReport": "sottovoce.privacy.audit._findings",
+            "Finding": "sottovoce.privacy.audit._findings",
+            "audit_mechanism": "sottovoce.privacy.audit._sampler",
+            "audit_noise": "sottovoce.privacy.audit._black_box",
+        },
+        extra="release",
+    )

@@ -73,7 +73,13 @@ def audit_noise(
     *,
     trials: int | None = None,
 ) -> AuditReport:
-    """Try ``claim`` on every pair of `neighbours`; words 0 and 1 share a column, as do 2 and 3."""
+    """Try ``claim`` on every pair of `neighbours`; words 0 and 1 share a column, as do 2 and 3.
+
+    ``noise`` takes rows of counts and returns them with fresh noise.
+
+    >>> audit_noise(LimitedPrecision(2, 2), lambda counts: counts, trials=1000).holds
+    False
+    """
     subject = AuditSubject((0, 0, 1, 1), noise)
     pairs = neighbours(claim.n)
     alarm = FALSE_ALARM / len(pairs)

@@ -1,8 +1,9 @@
-"""What an audit found: small values that print, and say whether the claim holds.
+"""What an audit found, and two checks on any noise: that it is fresh, and on the integers.
 
-Whether noise is drawn anew: a reused keystream shows as blocks of noise that repeat.
-
-Whether outputs give a neighbour away outright: the porous support of floating-point noise.
+A `Finding` is a small value that prints and says whether a claim survives it; an `AuditReport`
+holds when all of its findings do. Noise that is drawn from a reused keystream shows as blocks that
+repeat (`audit_freshness`). Floating-point noise has a porous support, in which single outputs give
+a neighbour away outright (`audit_lattice`, `audit_porous_support`).
 """
 
 import math
@@ -15,6 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce._notebook import html_table
+
+_CHANCE_OF_A_REPEAT = 1e-12
+_CALLS = 3
+_SAMPLES = 1 << 20
+_OUTPUTS = 2000
 
 
 @dataclass(frozen=True)
@@ -68,11 +74,6 @@ class AuditReport:
         return "\n".join(str(finding) for finding in self.findings)
 
 
-_CHANCE_OF_A_REPEAT = 1e-12
-_CALLS = 3
-_SAMPLES = 1 << 20
-
-
 def audit_freshness(
     rate: Fraction, draw: Callable[[int], NDArray[np.signedinteger]]
 ) -> AuditReport:
@@ -104,9 +105,6 @@ def block_length(rate: Fraction) -> int:
 def _blocks(noise: NDArray[np.signedinteger], length: int) -> list[bytes]:
     whole = noise[: noise.size // length * length].reshape(-1, length)
     return [row.tobytes() for row in whole]
-
-
-_OUTPUTS = 2000
 
 
 class FloatNoise(Protocol):

@@ -1,14 +1,13 @@
 """The whole audit of the noise at one claim: tables, experiments, fresh bits.
 
-Experiments go through the two ways in which noise reaches counts: the sparse one, which releases
-use, and the dense one of the constant-work mode.
-
-The sampler's tables against high-precision alpha, by code that shares none with their builder.
-
-Boundaries are recomputed one by one from the closed forms with decimal's correctly rounded exp
-(the builder multiplies integer intervals), and each must satisfy c_j < 2^64 F_j < c_j + 1. Then
+The sampler's tables are checked against high-precision alpha, by code that shares none with their
+builder. Boundaries are recomputed one by one from the closed forms with decimal's correctly rounded
+exp (the builder multiplies integer intervals), and each must satisfy c_j < 2^64 F_j < c_j + 1. Then
 every cell must answer only where no boundary cuts it and no tail lies, with the value between its
 boundaries. Both together prove that a draw's index has exactly the law's probabilities.
+
+Experiments go through the two ways in which noise reaches counts: the sparse one, which releases
+use, and the dense one of the constant-work mode.
 """
 
 from collections.abc import Callable, Iterator
@@ -38,6 +37,65 @@ _CONTEXT = Context(prec=90)
 _ONE = Decimal(1)
 # Far more than decimal's rounding can amount to after scaling by 2^64.
 _SLACK = Fraction(1, 10**50)
+_COLUMNS = 64
+# With a threshold most of what the noise says is dropped: a check that it is there, not how tight.
+_THRESHOLD_TRIALS = 1 << 18
+Noise: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
+
+
+def audit_mechanism(
+    claim: LimitedPrecision,
+    *,
+    noise_rate: Exact | None = None,
+    threshold: int | None = None,
+    trials: int | None = None,
+) -> AuditReport:
+    """Audit noise at ``noise_rate`` (by default the claim's own) against ``claim``.
+
+    A released folder is audited by the claim, the noise rate and the threshold on its card, since
+    the one draw that was published cannot be tested.
+
+    >>> audit_mechanism(LimitedPrecision(2, 2), trials=1000).holds
+    True
+    """
+    rate = claim.rate if noise_rate is None else positive(noise_rate, "noise_rate")
+    mechanism = GeometricMechanism(rate)
+    released = partial(_as_released, mechanism)
+    findings = list(audit_tables([rate], 2 if threshold is None else threshold).findings)
+    findings += _experiments(claim, rate, released, trials)
+    constant_work = _experiments(claim, rate, mechanism.dense, trials)
+    findings += [finding.by("constant work") for finding in constant_work]
+    if threshold is not None:
+        cut = partial(_as_released, mechanism, threshold=threshold)
+        report = audit_noise(claim, cut, trials=trials or _THRESHOLD_TRIALS)
+        findings += [finding.by(f"from {threshold} on") for finding in report.findings]
+    return AuditReport(tuple(findings))
+
+
+def _experiments(
+    claim: LimitedPrecision, rate: Fraction, noise: Noise, trials: int | None
+) -> list[Finding]:
+    reports = (
+        audit_lattice(_on_rows(noise)),
+        audit_freshness(rate, partial(_noise_alone, noise)),
+        audit_noise(claim, noise, trials=trials),
+    )
+    return [finding for report in reports for finding in report.findings]
+
+
+def _as_released(
+    mechanism: GeometricMechanism, counts: NDArray[np.int64], threshold: int | None = None
+) -> NDArray[np.int64]:
+    """Noise on ``counts`` by the way that a release takes."""
+    return np.asarray(mechanism.sparse(csr_array(counts), threshold=threshold).toarray())
+
+
+def _noise_alone(noise: Noise, number: int) -> NDArray[np.int64]:
+    return noise(np.zeros((number // _COLUMNS, _COLUMNS), dtype=np.int64)).ravel()
+
+
+def _on_rows(noise: Noise) -> Noise:
+    return lambda counts: noise(counts.reshape(-1, 1))
 
 
 def audit_tables(rates: list[Fraction], threshold: int = 2) -> AuditReport:
@@ -132,62 +190,3 @@ def _wrong_cells(table: LawTable, offset: int) -> int:
     after_lower = (index == 0) | (table.boundaries[np.maximum(index - 1, 0)] < starts)
     before_upper = (ends != 0) & (table.boundaries[index] >= ends)
     return int(np.count_nonzero(~inside) + np.count_nonzero(~(after_lower & before_upper)))
-
-
-Noise: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
-
-_COLUMNS = 64
-# With a threshold most of what the noise says is dropped: a check that it is there, not how tight.
-_THRESHOLD_TRIALS = 1 << 18
-
-
-def audit_mechanism(
-    claim: LimitedPrecision,
-    *,
-    noise_rate: Exact | None = None,
-    threshold: int | None = None,
-    trials: int | None = None,
-) -> AuditReport:
-    """Audit noise at ``noise_rate`` (by default the claim's own) against ``claim``.
-
-    A released folder is audited by the claim, the noise rate and the threshold on its card, since
-    the one draw that was published cannot be tested.
-    """
-    rate = claim.rate if noise_rate is None else positive(noise_rate, "noise_rate")
-    mechanism = GeometricMechanism(rate)
-    released = partial(_as_released, mechanism)
-    findings = list(audit_tables([rate], 2 if threshold is None else threshold).findings)
-    findings += _experiments(claim, rate, released, trials)
-    constant_work = _experiments(claim, rate, mechanism.dense, trials)
-    findings += [finding.by("constant work") for finding in constant_work]
-    if threshold is not None:
-        cut = partial(_as_released, mechanism, threshold=threshold)
-        report = audit_noise(claim, cut, trials=trials or _THRESHOLD_TRIALS)
-        findings += [finding.by(f"from {threshold} on") for finding in report.findings]
-    return AuditReport(tuple(findings))
-
-
-def _experiments(
-    claim: LimitedPrecision, rate: Fraction, noise: Noise, trials: int | None
-) -> list[Finding]:
-    reports = (
-        audit_lattice(_on_rows(noise)),
-        audit_freshness(rate, partial(_noise_alone, noise)),
-        audit_noise(claim, noise, trials=trials),
-    )
-    return [finding for report in reports for finding in report.findings]
-
-
-def _as_released(
-    mechanism: GeometricMechanism, counts: NDArray[np.int64], threshold: int | None = None
-) -> NDArray[np.int64]:
-    """Noise on ``counts`` by the way that a release takes."""
-    return np.asarray(mechanism.sparse(csr_array(counts), threshold=threshold).toarray())
-
-
-def _noise_alone(noise: Noise, number: int) -> NDArray[np.int64]:
-    return noise(np.zeros((number // _COLUMNS, _COLUMNS), dtype=np.int64)).ravel()
-
-
-def _on_rows(noise: Noise) -> Noise:
-    return lambda counts: noise(counts.reshape(-1, 1))

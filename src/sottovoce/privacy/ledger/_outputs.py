@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sottovoce._files import PRIVATE_MODE, file_digest
+from sottovoce._files import PRIVATE_MODE, file_digest, flush_to_disk
 from sottovoce.errors import LedgerError
 
 
@@ -59,11 +59,7 @@ class OutputFolder:
 
     def make_durable(self) -> None:
         """Flush the folder itself, for a file whose writer may have died before doing so."""
-        descriptor = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        flush_to_disk(self._folder)
 
     def discard_unfinished(self, key: str) -> None:
         """Remove what a process that died while drawing for ``key`` left half-written."""

@@ -2,8 +2,7 @@
 
 Free post-processing: it reads the noisy columns, the public map and a prior already paid for.
 The prior's shares are floats and the draws come from numpy's generator; no privacy rests on them.
-
-Compiled loops of the multinomial decompression.
+The loops are compiled.
 """
 
 from dataclasses import dataclass
@@ -21,6 +20,127 @@ from sottovoce.release.compression._mapping import WordMap
 
 # Up to this many draws per word one alias draw each is faster than a chain of binomials.
 DRAWS_PER_WORD = 8
+# Fixed, so that a seed gives the same draws on any number of cores.
+ROWS_PER_TASK = 4096
+
+
+def multinomial_counts(
+    compressed: Counts, word_map: WordMap, prior: Floats, generator: np.random.Generator
+) -> Counts:
+    """Draw each column's words: whole counts, the column's sum kept where it is positive."""
+    checked_width(compressed, word_map.columns, what="compressed column")
+    tables = _draw_tables(word_map, word_shares(word_map, prior))
+    positive = _without_negatives(compressed)
+    return _stacked(_drawn_blocks(positive, tables, generator))
+
+
+def expected_counts(compressed: Counts, word_map: WordMap, prior: Floats) -> Weights:
+    """The means of `multinomial_counts`: max(0, n_k) c_f / sum of c over F, fractions allowed."""
+    checked_width(compressed, word_map.columns, what="compressed column")
+    spread = column_spread(word_map, prior)
+    expected: Weights = sparse.csr_array(_without_negatives(compressed) @ spread)
+    expected.eliminate_zeros()
+    expected.sort_indices()
+    return expected
+
+
+def column_spread(word_map: WordMap, prior: Floats) -> Weights:
+    """Columns x words: how the prior shares a column out to its words."""
+    shares = word_shares(word_map, prior)
+    spread = sparse.csr_array(word_map.matrix.astype(np.float64).multiply(shares[:, None]))
+    return sparse.csr_array(spread.T)
+
+
+def word_shares(word_map: WordMap, prior: Floats) -> Floats:
+    """c_f / sum of c over the words of f's column."""
+    frequencies = checked_prior(prior, word_map.words)
+    totals = np.bincount(word_map.column, weights=frequencies, minlength=word_map.columns)
+    empty = np.count_nonzero((totals == 0) & (word_map.sizes > 0))
+    if empty:
+        raise ParameterError(
+            f"a prior must be > 0 for some word of every column, got {empty} of "
+            f"{word_map.columns} columns with a prior of zeros; raise the prior's floor."
+        )
+    return frequencies / totals[word_map.column]
+
+
+def checked_prior(prior: Floats, words: int) -> Floats:
+    """``prior`` as ``words`` finite frequencies >= 0 that are not all zero."""
+    frequencies = np.asarray(prior, dtype=np.float64)
+    if frequencies.shape != (words,):
+        raise ParameterError(
+            f"a prior must be {words} numbers, one per word, got shape {frequencies.shape}."
+        )
+    if not np.isfinite(frequencies).all() or frequencies.min() < 0:
+        raise ParameterError("a prior's frequencies must be finite and >= 0; clip noisy ones.")
+    if not frequencies.any():
+        raise ParameterError("a prior of zeros tells nothing; give frequencies > 0.")
+    return frequencies
+
+
+@dataclass(frozen=True)
+class _DrawTables:
+    """The words of each column side by side, with Walker's alias tables over them."""
+
+    words: NDArray[np.int32]
+    starts: Integers
+    shares: Floats
+    keep: Floats
+    alias: Integers
+
+
+def _draw_tables(word_map: WordMap, shares: Floats) -> _DrawTables:
+    words = np.argsort(word_map.column, kind="stable").astype(np.int32)
+    starts = np.concatenate([[0], np.cumsum(word_map.sizes)]).astype(np.int64)
+    keep, alias = alias_tables(shares[words], starts)
+    return _DrawTables(words, starts, shares[words], keep, alias)
+
+
+def _without_negatives(compressed: Counts) -> Counts:
+    positive = compressed.copy()
+    np.maximum(positive.data, 0, out=positive.data)
+    positive.eliminate_zeros()
+    return positive
+
+
+def _drawn_blocks(
+    positive: Counts, tables: _DrawTables, generator: np.random.Generator
+) -> list[Counts]:
+    starts = range(0, max(positive.shape[0], 1), ROWS_PER_TASK)
+    blocks = [positive[start : start + ROWS_PER_TASK] for start in starts]
+    jobs = list(zip(blocks, generator.spawn(len(blocks)), strict=True))
+    drawn: list[Counts] = []
+    for first in range(0, len(jobs), available_cores()):
+        batch = jobs[first : first + available_cores()]
+        drawn += on_threads([partial(_drawn_block, *job, tables) for job in batch])
+    return drawn
+
+
+def _drawn_block(block: Counts, generator: np.random.Generator, tables: _DrawTables) -> Counts:
+    pointers, columns = block.indptr.astype(np.int64), block.indices.astype(np.int64)
+    room = most_words_out(block.data, columns, tables.starts)
+    words, values = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64)
+    ends = draw_words(
+        generator,
+        pointers,
+        columns,
+        block.data,
+        tables.words,
+        tables.starts,
+        tables.shares,
+        tables.keep,
+        tables.alias,
+        words,
+        values,
+    )
+    shape = (block.shape[0], tables.words.size)
+    return sparse.csr_array((values[: ends[-1]], words[: ends[-1]], ends), shape=shape)
+
+
+def _stacked(blocks: list[Counts]) -> Counts:
+    counts: Counts = sparse.csr_array(sparse.vstack(blocks, format="csr", dtype=np.int64))
+    counts.sort_indices()
+    return counts
 
 
 @kernel
@@ -144,126 +264,3 @@ def draw_cell(  # compiled code takes arrays, not objects
         left -= taken
         share_left -= shares[j]
     drawn[last - 1] += left
-
-
-# Fixed, so that a seed gives the same draws on any number of cores.
-ROWS_PER_TASK = 4096
-
-
-def multinomial_counts(
-    compressed: Counts, word_map: WordMap, prior: Floats, generator: np.random.Generator
-) -> Counts:
-    """Draw each column's words: whole counts, the column's sum kept where it is positive."""
-    checked_width(compressed, word_map.columns, what="compressed column")
-    tables = _draw_tables(word_map, word_shares(word_map, prior))
-    positive = _without_negatives(compressed)
-    return _stacked(_drawn_blocks(positive, tables, generator))
-
-
-def expected_counts(compressed: Counts, word_map: WordMap, prior: Floats) -> Weights:
-    """The means of `multinomial_counts`: max(0, n_k) c_f / sum of c over F, fractions allowed."""
-    checked_width(compressed, word_map.columns, what="compressed column")
-    spread = column_spread(word_map, prior)
-    expected: Weights = sparse.csr_array(_without_negatives(compressed) @ spread)
-    expected.eliminate_zeros()
-    expected.sort_indices()
-    return expected
-
-
-def column_spread(word_map: WordMap, prior: Floats) -> Weights:
-    """Columns x words: how the prior shares a column out to its words."""
-    shares = word_shares(word_map, prior)
-    spread = sparse.csr_array(word_map.matrix.astype(np.float64).multiply(shares[:, None]))
-    return sparse.csr_array(spread.T)
-
-
-def word_shares(word_map: WordMap, prior: Floats) -> Floats:
-    """c_f / sum of c over the words of f's column."""
-    frequencies = checked_prior(prior, word_map.words)
-    totals = np.bincount(word_map.column, weights=frequencies, minlength=word_map.columns)
-    empty = np.count_nonzero((totals == 0) & (word_map.sizes > 0))
-    if empty:
-        raise ParameterError(
-            f"a prior must be > 0 for some word of every column, got {empty} of "
-            f"{word_map.columns} columns with a prior of zeros; raise the prior's floor."
-        )
-    return frequencies / totals[word_map.column]
-
-
-def checked_prior(prior: Floats, words: int) -> Floats:
-    """``prior`` as ``words`` finite frequencies >= 0 that are not all zero."""
-    frequencies = np.asarray(prior, dtype=np.float64)
-    if frequencies.shape != (words,):
-        raise ParameterError(
-            f"a prior must be {words} numbers, one per word, got shape {frequencies.shape}."
-        )
-    if not np.isfinite(frequencies).all() or frequencies.min() < 0:
-        raise ParameterError("a prior's frequencies must be finite and >= 0; clip noisy ones.")
-    if not frequencies.any():
-        raise ParameterError("a prior of zeros tells nothing; give frequencies > 0.")
-    return frequencies
-
-
-@dataclass(frozen=True)
-class _DrawTables:
-    """The words of each column side by side, with Walker's alias tables over them."""
-
-    words: NDArray[np.int32]
-    starts: Integers
-    shares: Floats
-    keep: Floats
-    alias: Integers
-
-
-def _draw_tables(word_map: WordMap, shares: Floats) -> _DrawTables:
-    words = np.argsort(word_map.column, kind="stable").astype(np.int32)
-    starts = np.concatenate([[0], np.cumsum(word_map.sizes)]).astype(np.int64)
-    keep, alias = alias_tables(shares[words], starts)
-    return _DrawTables(words, starts, shares[words], keep, alias)
-
-
-def _without_negatives(compressed: Counts) -> Counts:
-    positive = compressed.copy()
-    np.maximum(positive.data, 0, out=positive.data)
-    positive.eliminate_zeros()
-    return positive
-
-
-def _drawn_blocks(
-    positive: Counts, tables: _DrawTables, generator: np.random.Generator
-) -> list[Counts]:
-    starts = range(0, max(positive.shape[0], 1), ROWS_PER_TASK)
-    blocks = [positive[start : start + ROWS_PER_TASK] for start in starts]
-    jobs = list(zip(blocks, generator.spawn(len(blocks)), strict=True))
-    drawn: list[Counts] = []
-    for first in range(0, len(jobs), available_cores()):
-        batch = jobs[first : first + available_cores()]
-        drawn += on_threads([partial(_drawn_block, *job, tables) for job in batch])
-    return drawn
-
-
-def _drawn_block(block: Counts, generator: np.random.Generator, tables: _DrawTables) -> Counts:
-    pointers, columns = block.indptr.astype(np.int64), block.indices.astype(np.int64)
-    room = most_words_out(block.data, columns, tables.starts)
-    words, values = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64)
-    ends = draw_words(
-        generator,
-        pointers,
-        columns,
-        block.data,
-        tables.words,
-        tables.starts,
-        tables.shares,
-        tables.keep,
-        tables.alias,
-        words,
-        values,
-    )
-    shape = (block.shape[0], tables.words.size)
-    return sparse.csr_array((values[: ends[-1]], words[: ends[-1]], ends), shape=shape)
-
-
-def _stacked(blocks: list[Counts]) -> Counts:
-    counts: Counts = sparse.csr_array(sparse.vstack(blocks, format="csr", dtype=np.int64))
-    counts.sort_indices()
-    return counts

@@ -1,12 +1,8 @@
-"""Words as points: what the embedding compressions need of a vector space.
+"""Words placed by a public embedding: like words together in a column, or kept apart.
 
-What the embedding compressions share: known words as points, the others placed at random.
-
-Like words together.
-
-Like words kept apart.
-
-Which reader a file of word vectors needs, and what both return.
+Both compressions take known words as points and put the others at random where room is left. They
+need of a vector space that it can be asked for words: `read_embedding` reads one from a file of
+GloVe or word2vec, or from a skip-gram model of ours.
 """
 
 from abc import abstractmethod
@@ -27,6 +23,9 @@ from sottovoce.release.compression._maps import Compression, Decompression
 from sottovoce.topics._load import load_model
 from sottovoce.topics.w2v._files import EmbeddingError, binary_vectors, checked_size, text_vectors
 from sottovoce.topics.w2v._model import SkipGramModel
+
+LEAST_COVERAGE = 0.5
+FileKind = Literal["auto", "text", "binary"]
 
 
 class WordVectors(Protocol):
@@ -64,9 +63,6 @@ class Embedding:
         found = np.zeros((len(words), self.vectors.shape[1]))
         found[rows >= 0] = self.vectors[rows[rows >= 0]]
         return found, rows >= 0
-
-
-LEAST_COVERAGE = 0.5
 
 
 class EmbeddingCompression(Compression):
@@ -209,9 +205,6 @@ def dealt(cluster: Integers, columns: int, generator: np.random.Generator) -> In
     column = np.empty(cluster.size, dtype=np.int64)
     column[order] = np.arange(cluster.size) % columns
     return column
-
-
-FileKind = Literal["auto", "text", "binary"]
 
 
 def read_embedding(

@@ -1,9 +1,8 @@
-"""Frequent words kept apart.
+"""Frequent words kept apart, and where their frequencies come from.
 
-Where word frequencies come from, and what they cost.
-
-Costs are rates: nats per unit of L1 distance between two versions of a document, as everywhere in
-`release`. They do not grow with the number of words. The noise itself is passed in.
+A `Prior` gives frequencies at a cost. Costs are rates: nats per unit of L1 distance between two
+versions of a document, as everywhere in `release`. They do not grow with the number of words. The
+noise itself is passed in.
 """
 
 import math
@@ -21,6 +20,10 @@ from sottovoce.errors import ParameterError
 from sottovoce.release._counts import Counts, checked_counts, checked_width
 from sottovoce.release.compression._decompress import checked_prior
 from sottovoce.release.compression._maps import Compression, Decompression
+
+ROWS_AT_ONCE = 1024  # noise fills every cell, so that a whole corpus at once may not fit
+# Counts and a rate in, the same counts with two-sided geometric noise of that rate out.
+Noise: TypeAlias = Callable[[Counts, Fraction], Counts]
 
 
 class FrequencyCompression(Compression):
@@ -90,12 +93,6 @@ class FrequencyCompression(Compression):
         if self.prior is None and not self._is_ordered():
             return np.maximum(self._known_frequencies(self.map_.words), 0)
         return super()._prior_frequencies()
-
-
-# Counts and a rate in, the same counts with two-sided geometric noise of that rate out.
-Noise: TypeAlias = Callable[[Counts, Fraction], Counts]
-
-ROWS_AT_ONCE = 1024  # noise fills every cell, so that a whole corpus at once may not fit
 
 
 class Prior(Protocol):

@@ -1,8 +1,7 @@
 """What every compression has in common: scikit-learn's conventions around one public map.
 
-No compression: every word keeps its own column.
-
-Words to columns at random.
+The two that need to know nothing of the words are here: none, where every word keeps its own
+column, and words dealt to columns at random.
 """
 
 from abc import abstractmethod

@@ -1,6 +1,6 @@
-"""Latent semantic analysis of a release, judged on held-out true text.
+"""What the counts of a release are like: sparsity, length, and latent semantics.
 
-Sparsity and document length.
+Latent semantic analysis is trained on the release and judged on held-out true text.
 """
 
 from collections.abc import Sequence

@@ -1,13 +1,13 @@
-"""MALLET's Gibbs state (``--output-state``): one line a token, under two lines of priors.
+"""Models from other tools' plain files, as ours: MALLET's topics, and word vectors.
 
-#doc source pos typeindex type topic
-#alpha : 0.1 0.2
-#beta : 0.01
-0 NA 0 0 debt 1
+MALLET's Gibbs state (``--output-state``) has one line a token, under two lines of priors::
 
-Topic models that other tools trained, as ours.
+    #doc source pos typeindex type topic
+    #alpha : 0.1 0.2
+    #beta : 0.01
+    0 NA 0 0 debt 1
 
-Word vectors that other tools trained, as ours.
+Word vectors come as GloVe's or word2vec's text, or as word2vec's binary file.
 """
 
 import gzip
@@ -28,44 +28,8 @@ from sottovoce.topics.lda._model import LdaModel
 from sottovoce.topics.w2v._files import EmbeddingError, binary_vectors, checked_size, text_vectors
 from sottovoce.topics.w2v._model import SkipGramModel
 
-
-def topic_model(
-    weights: NDArray[np.float64],
-    alpha: NDArray[np.float64],
-    words: Sequence[str],
-    *,
-    tool: str,
-    rules: TokenRules | None = None,
-    libraries: dict[str, str] | None = None,
-) -> LdaModel:
-    """A model from the weight of each word (row) in each dimension (column).
-
-    Words that become the same term are added up; the terms' probabilities are made to sum to 1
-    again after words that no text can hold have been left out.
-    """
-    terms, of_word = our_terms(words)
-    phi = np.zeros((len(terms), weights.shape[1]))
-    np.add.at(phi, of_word[of_word >= 0], weights[of_word >= 0])
-    sums = phi.sum(axis=0)
-    if not (np.isfinite(sums).all() and (sums > 0).all()):
-        raise ModelFileError("each latent dimension of the model must have words; one has none.")
-    origin = Origin(
-        parameters={"tool": tool, "words_left_out": int((of_word < 0).sum())},
-        libraries=libraries or {},
-    )
-    try:
-        return LdaModel(
-            (phi / sums).astype(np.float32),
-            alpha,
-            vocabulary_of(terms, tool),
-            rules_for(terms, rules),
-            origin,
-        )
-    except ParameterError as error:
-        raise ModelFileError(f"the model of {tool} is unusable: {error}") from None
-
-
 MALLET = "mallet"
+WORD2VEC = "word2vec"
 _LONGEST_LINE = 1 << 20
 _MOST_CELLS = 2**27
 _TOKEN_FIELDS = 5
@@ -145,9 +109,6 @@ def _weights(cells: Cells, words: list[bytes], dimensions: int) -> NDArray[np.fl
     return weights
 
 
-WORD2VEC = "word2vec"
-
-
 def import_word2vec(path: Path, rules: TokenRules | None = None) -> SkipGramModel:
     """Vectors from a file of GloVe or word2vec; a name that ends in .bin is word2vec's binary."""
     read = binary_vectors if path.suffix == ".bin" else text_vectors
@@ -162,6 +123,42 @@ def import_word2vec(path: Path, rules: TokenRules | None = None) -> SkipGramMode
     if not rows:
         raise EmbeddingError(f"{path} holds no word.")
     return vector_model(words, np.stack(rows), tool=WORD2VEC, rules=rules)
+
+
+def topic_model(
+    weights: NDArray[np.float64],
+    alpha: NDArray[np.float64],
+    words: Sequence[str],
+    *,
+    tool: str,
+    rules: TokenRules | None = None,
+    libraries: dict[str, str] | None = None,
+) -> LdaModel:
+    """A model from the weight of each word (row) in each dimension (column).
+
+    Words that become the same term are added up; the terms' probabilities are made to sum to 1
+    again after words that no text can hold have been left out.
+    """
+    terms, of_word = our_terms(words)
+    phi = np.zeros((len(terms), weights.shape[1]))
+    np.add.at(phi, of_word[of_word >= 0], weights[of_word >= 0])
+    sums = phi.sum(axis=0)
+    if not (np.isfinite(sums).all() and (sums > 0).all()):
+        raise ModelFileError("each latent dimension of the model must have words; one has none.")
+    origin = Origin(
+        parameters={"tool": tool, "words_left_out": int((of_word < 0).sum())},
+        libraries=libraries or {},
+    )
+    try:
+        return LdaModel(
+            (phi / sums).astype(np.float32),
+            alpha,
+            vocabulary_of(terms, tool),
+            rules_for(terms, rules),
+            origin,
+        )
+    except ParameterError as error:
+        raise ModelFileError(f"the model of {tool} is unusable: {error}") from None
 
 
 def vector_model(

@@ -1,6 +1,7 @@
-"""gensim's models. Their files are pickles, which can run code: they are read when trusted only.
+"""Other tools' models by format; those of gensim and tomotopy, from files or in memory.
 
-tomotopy's LDA models, from its own files or already in memory.
+gensim's files are pickles, which can run code: they are read when trusted only. Of the pickled
+parameters in tomotopy's files only plain values are read.
 """
 
 import importlib.util
@@ -16,20 +17,50 @@ import numpy as np
 
 from sottovoce._files import cause_of
 from sottovoce.corpus.words._rules import TokenRules
-from sottovoce.errors import MissingExtraError
+from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.topics._model_file import ModelFileError
 from sottovoce.topics.imports import _tomotopy_child as tomotopy_child
-from sottovoce.topics.imports._files import topic_model, vector_model
+from sottovoce.topics.imports._files import (
+    import_mallet,
+    import_word2vec,
+    topic_model,
+    vector_model,
+)
 from sottovoce.topics.lda._model import LdaModel
 from sottovoce.topics.w2v._model import SkipGramModel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import tomotopy
     from gensim.models import KeyedVectors
     from gensim.models import LdaModel as GensimLda
 
 
+FORMATS = ("mallet", "gensim", "tomotopy", "word2vec")
 GENSIM = "gensim"
+TOMOTOPY = "tomotopy"
+_SECONDS = 600
+
+
+def import_model(
+    path: Path | str,
+    file_format: str,
+    rules: TokenRules | None = None,
+    *,
+    trust_pickle: bool = False,
+) -> LdaModel | SkipGramModel:
+    """A model from another tool's file, in one of FORMATS."""
+    if file_format == "gensim":
+        return import_gensim(Path(path), rules, trust_pickle=trust_pickle)
+    readers: dict[str, Callable[[Path, TokenRules | None], LdaModel | SkipGramModel]] = {
+        "mallet": import_mallet,
+        "tomotopy": import_tomotopy,
+        "word2vec": import_word2vec,
+    }
+    if file_format not in readers:
+        raise ParameterError(f"format must be one of {', '.join(FORMATS)}, got {file_format!r}.")
+    return readers[file_format](Path(path), rules)
 
 
 def import_gensim(
@@ -88,10 +119,6 @@ def _loaded(path: Path) -> Any:  # noqa: ANN401 - whichever of gensim's it is
     except (OSError, EOFError, ValueError, AttributeError, pickle.UnpicklingError) as error:
         why = cause_of(error)
         raise ModelFileError(f"cannot read {path} as a gensim model: {why}.") from None
-
-
-TOMOTOPY = "tomotopy"
-_SECONDS = 600
 
 
 def import_tomotopy(path: Path, rules: TokenRules | None = None) -> LdaModel:

@@ -1,41 +1,12 @@
-"""The judgement studies: sheets out, votes in, agreement, and what follows for a catalogue."""
+"""The judgement studies: sheets out, votes in, agreement, and what follows for a catalogue.
 
-from sottovoce.topics.judgements._agreement import (
-    Agreement,
-    AgreementRow,
-    KappaInterval,
-    TopicVerdict,
-    agreement,
-    agreement_table,
-    fleiss_kappa,
-    judged_catalogue,
-    judged_topics,
-    kappa_interval,
-)
-from sottovoce.topics.judgements._profiles import (
-    Profile,
-    coded_profiles,
-    judged_truth,
-    load_key,
-    posts_in_order,
-    profile_sheet,
-    save_key,
-    sensitive_users,
-)
-from sottovoce.topics.judgements._sheets import (
-    CATEGORIES,
-    SurveyCheck,
-    read_survey,
-    survey_check,
-    topic_sheet,
-)
-from sottovoce.topics.judgements._votes import (
-    ReadVotes,
-    Vote,
-    read_votes,
-    topic_votes,
-    without_checks,
-)
+`_sheets` asks judges about topics and `_profiles` about people, `_votes` reads what they answered,
+and `_agreement` says how far they agree and what they decided.
+"""
+
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
 
 __all__ = [
     "CATEGORIES",
@@ -67,3 +38,75 @@ __all__ = [
     "topic_votes",
     "without_checks",
 ]
+
+if TYPE_CHECKING:
+    from sottovoce.topics.judgements._agreement import (
+        Agreement,
+        AgreementRow,
+        KappaInterval,
+        TopicVerdict,
+        agreement,
+        agreement_table,
+        fleiss_kappa,
+        judged_catalogue,
+        judged_topics,
+        kappa_interval,
+    )
+    from sottovoce.topics.judgements._profiles import (
+        Profile,
+        coded_profiles,
+        judged_truth,
+        load_key,
+        posts_in_order,
+        profile_sheet,
+        save_key,
+        sensitive_users,
+    )
+    from sottovoce.topics.judgements._sheets import (
+        CATEGORIES,
+        SurveyCheck,
+        read_survey,
+        survey_check,
+        topic_sheet,
+    )
+    from sottovoce.topics.judgements._votes import (
+        ReadVotes,
+        Vote,
+        read_votes,
+        topic_votes,
+        without_checks,
+    )
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "CATEGORIES": "sottovoce.topics.judgements._sheets",
+            "Agreement": "sottovoce.topics.judgements._agreement",
+            "AgreementRow": "sottovoce.topics.judgements._agreement",
+            "KappaInterval": "sottovoce.topics.judgements._agreement",
+            "Profile": "sottovoce.topics.judgements._profiles",
+            "ReadVotes": "sottovoce.topics.judgements._votes",
+            "SurveyCheck": "sottovoce.topics.judgements._sheets",
+            "TopicVerdict": "sottovoce.topics.judgements._agreement",
+            "Vote": "sottovoce.topics.judgements._votes",
+            "agreement": "sottovoce.topics.judgements._agreement",
+            "agreement_table": "sottovoce.topics.judgements._agreement",
+            "coded_profiles": "sottovoce.topics.judgements._profiles",
+            "fleiss_kappa": "sottovoce.topics.judgements._agreement",
+            "judged_catalogue": "sottovoce.topics.judgements._agreement",
+            "judged_topics": "sottovoce.topics.judgements._agreement",
+            "judged_truth": "sottovoce.topics.judgements._profiles",
+            "kappa_interval": "sottovoce.topics.judgements._agreement",
+            "load_key": "sottovoce.topics.judgements._profiles",
+            "posts_in_order": "sottovoce.topics.judgements._profiles",
+            "profile_sheet": "sottovoce.topics.judgements._profiles",
+            "read_survey": "sottovoce.topics.judgements._sheets",
+            "read_votes": "sottovoce.topics.judgements._votes",
+            "save_key": "sottovoce.topics.judgements._profiles",
+            "sensitive_users": "sottovoce.topics.judgements._profiles",
+            "survey_check": "sottovoce.topics.judgements._sheets",
+            "topic_sheet": "sottovoce.topics.judgements._sheets",
+            "topic_votes": "sottovoce.topics.judgements._votes",
+            "without_checks": "sottovoce.topics.judgements._votes",
+        },
+    )

@@ -1,8 +1,7 @@
-"""How far the judges of a study agree: kappa, and how many items had how many votes.
+"""How far the judges of a study agree, and what they decided.
 
-How far judges agree beyond chance.
-
-What the judges decided: sensitivity by votes, domain by plurality.
+Agreement beyond chance is kappa, beside how many items had how many votes. Sensitivity is decided
+by votes, the domain by plurality.
 """
 
 from collections import Counter
@@ -22,6 +21,7 @@ Counts: TypeAlias = NDArray[np.int64]
 
 _LEAST_VOTES = 2
 _RESAMPLES = 1000
+MAJORITY = 0.5
 
 
 def fleiss_kappa(votes: Counts) -> float | None:
@@ -135,9 +135,6 @@ def agreement_table(votes: Sequence[Vote]) -> tuple[AgreementRow, ...]:
         for judges in sizes
         for agreeing in range(judges, -1, -1)
     )
-
-
-MAJORITY = 0.5
 
 
 @dataclass(frozen=True)

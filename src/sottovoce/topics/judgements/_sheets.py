@@ -1,12 +1,9 @@
-"""Sheets for the judgement study of topics: R-Susceptibility, section 4.1.
+"""Sheets for the judgement study of topics, and an outside check of what it finds.
 
-What judges are asked, in words of our own.
-
-What people say is sensitive, as an outside check of what judges or a catalogue say.
-
-The survey asked about 1,450 people how sensitive they find each of 33 kinds of information, from 1
-(not at all) to 4 (very). Few of these kinds are topics that people post about, so the comparison
-rests on few points, which it says.
+What judges are asked (R-Susceptibility, section 4.1) is in words of our own. The check is a survey
+that asked about 1,450 people how sensitive they find each of 33 kinds of information, from 1 (not
+at all) to 4 (very). Few of these kinds are topics that people post about, so the comparison rests
+on few points, which it says.
 """
 
 import hashlib
@@ -61,6 +58,26 @@ SHEET_COLUMNS = (
 PLATFORM_COLUMNS = ("item", "words", "question", "domain_question")
 MOST_JUDGES = 1000
 _CODE_DIGITS = 12
+SURVEY_FILE = "sensitivity-survey.parquet"
+
+SURVEY_TOPICS: dict[str, tuple[str, ...]] = {
+    "Health": ("diabetes", "cancer", "back pain", "allergies", "hiv", "pregnancy"),
+    "Credit Score": ("financial debts",),
+    "Substance Use": ("drug addiction",),
+    "Anxiety": ("anxiety",),
+    "Emotions": ("clinical depression",),
+    "Relationship History": ("dating", "divorce"),
+    "Religious Views": ("christianity", "islam"),
+    "Political Views": ("elections", "protest and activism", "climate policy"),
+    "Sleep Patterns": ("sleep problems",),
+    "Concentration": ("attention deficit",),
+    "Media Preferences": ("film and television", "music", "video games"),
+}
+"""Our reading of the topics of each kind, fixed before any correlation was computed."""
+
+_PERMUTATIONS = 9_999
+_LEAST_POINTS = 4
+_COLUMNS = ("Description", "mean")
 
 
 def topic_item(topic: Topic) -> str:
@@ -122,28 +139,6 @@ def _shown(topic: Topic) -> tuple[str, ...]:
 def _code(*parts: str) -> str:
     digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     return f"t-{digest[:_CODE_DIGITS]}"
-
-
-SURVEY_FILE = "sensitivity-survey.parquet"
-
-SURVEY_TOPICS: dict[str, tuple[str, ...]] = {
-    "Health": ("diabetes", "cancer", "back pain", "allergies", "hiv", "pregnancy"),
-    "Credit Score": ("financial debts",),
-    "Substance Use": ("drug addiction",),
-    "Anxiety": ("anxiety",),
-    "Emotions": ("clinical depression",),
-    "Relationship History": ("dating", "divorce"),
-    "Religious Views": ("christianity", "islam"),
-    "Political Views": ("elections", "protest and activism", "climate policy"),
-    "Sleep Patterns": ("sleep problems",),
-    "Concentration": ("attention deficit",),
-    "Media Preferences": ("film and television", "music", "video games"),
-}
-"""Our reading of the topics of each kind, fixed before any correlation was computed."""
-
-_PERMUTATIONS = 9_999
-_LEAST_POINTS = 4
-_COLUMNS = ("Description", "mean")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""A trained topic model as a value: what decides a post's strength, and nothing of its training.
+"""A trained topic model as a value, and the strength of interest in its latent space.
 
-Strength of interest in the latent space.
+It holds what decides a post's strength, and nothing of its training.
 """
 
 import hashlib
@@ -30,6 +30,9 @@ from sottovoce.topics._rows import checked_rows, contributions_of_words, scored,
 from sottovoce.topics._space import Mode
 from sottovoce.topics.lda._infer import cosines_with_dimensions, topic_shares
 
+KIND = "lda"
+# 32 bits keep seven digits of a probability; a sum over many words keeps fewer.
+_SUM_TOLERANCE = 1e-3
 _MATCH = "run `sottovoce topics match MODEL CATALOGUE` first."
 
 
@@ -103,11 +106,6 @@ def _dimensions(topic: Topic, dimensions: int) -> list[int]:
             f"the dimensions of topic {topic.name!r} must be from 0 to {dimensions - 1}; {_MATCH}"
         )
     return chosen
-
-
-KIND = "lda"
-# 32 bits keep seven digits of a probability; a sum over many words keeps fewer.
-_SUM_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)

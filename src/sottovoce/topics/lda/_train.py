@@ -1,12 +1,12 @@
 """Training by tomotopy's collapsed Gibbs sampler, in steps that can be interrupted.
 
-Other libraries' files that hold pickles, read without giving them the power to run code.
+tomotopy's files, which checkpoints are, hold pickles: they are read without the power to run code.
 """
 
 import io
 import pickle
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from scipy import sparse
 from sottovoce._compiled import available_cores
 from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.topics._background import Texts, WordChoice, background_counts, corpus_facts
-from sottovoce.topics._checkpoint import Checkpoint, training_request
+from sottovoce.topics._checkpoint import Checkpoint, Progress, training_request
 from sottovoce.topics._model_file import ModelFileError, Origin
 from sottovoce.topics.lda._model import LdaModel
 
@@ -29,39 +29,9 @@ if TYPE_CHECKING:
 
 
 _ONE_AT_A_TIME = Lock()
-
-
-class _PlainUnpickler(pickle.Unpickler):
-    """Numbers, strings and containers only: naming any class or function is refused."""
-
-    def find_class(self, module_name: str, _global_name: str, /) -> NoReturn:
-        raise ModelFileError(
-            f"the file's pickle names something of module {module_name!r}, so it could run code; "
-            "only plain values are read."
-        )
-
-
-@contextmanager
-def only_plain_pickles() -> Iterator[None]:
-    """While this lasts, ``pickle.loads`` reads plain values only.
-
-    tomotopy's compiled loader looks that function up when it reads the parameters in its files.
-    """
-    with _ONE_AT_A_TIME:
-        before = pickle.loads
-        pickle.loads = lambda data, /, **_options: _PlainUnpickler(io.BytesIO(data)).load()
-        try:
-            yield
-        finally:
-            pickle.loads = before
-
-
 MOST_TOPICS = 500
 # Between two steps an interrupt is noticed and progress is shown.
 _STEP = 5
-
-Progress = Callable[[int, int], object]
-"""Called with the steps done and all steps."""
 
 
 @dataclass(frozen=True)
@@ -223,3 +193,28 @@ def _tomotopy() -> "tomotopy":
     except ImportError as error:
         raise MissingExtraError("tomotopy", "topics") from error
     return tomotopy
+
+
+class _PlainUnpickler(pickle.Unpickler):
+    """Numbers, strings and containers only: naming any class or function is refused."""
+
+    def find_class(self, module_name: str, _global_name: str, /) -> NoReturn:
+        raise ModelFileError(
+            f"the file's pickle names something of module {module_name!r}, so it could run code; "
+            "only plain values are read."
+        )
+
+
+@contextmanager
+def only_plain_pickles() -> Iterator[None]:
+    """While this lasts, ``pickle.loads`` reads plain values only.
+
+    tomotopy's compiled loader looks that function up when it reads the parameters in its files.
+    """
+    with _ONE_AT_A_TIME:
+        before = pickle.loads
+        pickle.loads = lambda data, /, **_options: _PlainUnpickler(io.BytesIO(data)).load()
+        try:
+            yield
+        finally:
+            pickle.loads = before

@@ -1,8 +1,7 @@
-"""The first-person space as a value: the words of background texts, and which were near an I.
+"""The first-person space as a value, and the strength of interest in it.
 
-Strength of interest in the first-person space.
-
-How much a word speaks for a topic: shrunk log-odds of the company that its mentions keep.
+The model holds the words of background texts, and which of them were near an I. How much a word
+speaks for a topic are the shrunk log-odds of the company that its mentions keep.
 """
 
 import hashlib
@@ -33,6 +32,12 @@ from sottovoce.topics._model_file import (
 from sottovoce.topics._rows import checked_rows, scored, topic_number
 from sottovoce.topics._space import Mode
 from sottovoce.topics.voice._mentions import Mentions
+
+KIND = "voice"
+PRIOR_TEXTS = 30.0
+"""Texts' worth of the background's own frequencies added to both sides."""
+LEAST_Z = 2.0
+"""Log-odds within so many standard errors of 0 count for nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +84,6 @@ def _sums(
                 out[row, topic] += weights[columns[cell], topic]
 
 
-PRIOR_TEXTS = 30.0
-"""Texts' worth of the background's own frequencies added to both sides."""
-LEAST_Z = 2.0
-"""Log-odds within so many standard errors of 0 count for nothing."""
-
-
 def evidence_of_words(
     with_mention: Floats, mentions: int, without_mention: Floats, others: int
 ) -> Floats:
@@ -110,9 +109,6 @@ def evidence_of_words(
     trusted = z > LEAST_Z
     weights[seen] = np.where(trusted, w * (1.0 - (LEAST_Z / np.where(trusted, z, 1.0)) ** 2), 0.0)
     return weights
-
-
-KIND = "voice"
 
 
 @dataclass(frozen=True, eq=False)

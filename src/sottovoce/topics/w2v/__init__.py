@@ -1,6 +1,25 @@
 """Word vectors by skip-gram: a trained model, its training, and the strength of a post."""
 
-from sottovoce.topics.w2v._model import SkipGramModel
-from sottovoce.topics.w2v._train import SkipGramParameters, train_skip_gram
+from typing import TYPE_CHECKING
 
-__all__ = ["SkipGramModel", "SkipGramParameters", "train_skip_gram"]
+from sottovoce._lazy import attach
+
+__all__ = [
+    "SkipGramModel",
+    "SkipGramParameters",
+    "train_skip_gram",
+]
+
+if TYPE_CHECKING:
+    from sottovoce.topics.w2v._model import SkipGramModel
+    from sottovoce.topics.w2v._train import SkipGramParameters, train_skip_gram
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "SkipGramModel": "sottovoce.topics.w2v._model",
+            "SkipGramParameters": "sottovoce.topics.w2v._train",
+            "train_skip_gram": "sottovoce.topics.w2v._train",
+        },
+        extra="topics",
+    )

@@ -1,8 +1,7 @@
-r"""How much an embedding file may ask of us.
+r"""Files of word vectors, and how much one may ask of us.
 
-word2vec's binary format: `words dimensions\n`, then per word its name, a space and float32s.
-
-GloVe text (`word number number ...` per line) and word2vec text (the same under a header).
+word2vec's binary format is `words dimensions\n`, then per word its name, a space and float32s.
+GloVe text has `word number number ...` on each line, and word2vec text the same under a header.
 """
 
 from collections.abc import Iterator
@@ -19,6 +18,9 @@ LONGEST_LINE = 200_000
 MOST_DIMENSIONS = 4_096
 MOST_WORDS = 20_000_000
 MOST_NUMBERS_KEPT = 2**29  # 2 GiB of 32-bit numbers
+LONGEST_HEADER = 64
+HEADER_FIELDS = 2
+BYTES_PER_NUMBER = 4
 
 
 class EmbeddingError(InputError):
@@ -42,11 +44,6 @@ def checked_size(kept: int, dimensions: int) -> None:
             f"an embedding must keep at most {MOST_NUMBERS_KEPT} numbers, got more; "
             "pass the vocabulary, so that only its words are kept."
         )
-
-
-LONGEST_HEADER = 64
-HEADER_FIELDS = 2
-BYTES_PER_NUMBER = 4
 
 
 def binary_vectors(

@@ -1,6 +1,6 @@
 """Training by gensim's skip-gram with negative sampling, in steps that can be interrupted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,16 +15,13 @@ from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.corpus.words._tokens import tokenize
 from sottovoce.errors import CorpusError, MissingExtraError, ParameterError
 from sottovoce.topics._background import CorpusFacts, Texts, WordChoice, corpus_facts, text_arrays
-from sottovoce.topics._checkpoint import Checkpoint, training_request
+from sottovoce.topics._checkpoint import Checkpoint, Progress, training_request
 from sottovoce.topics._model_file import ModelFileError, Origin
 from sottovoce.topics.w2v._model import SkipGramModel
 
 if TYPE_CHECKING:
     import gensim
 
-
-Progress = Callable[[int, int], object]
-"""Called with the steps done and all steps."""
 
 MOST_DIMENSIONS = 4096
 
