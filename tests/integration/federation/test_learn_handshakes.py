@@ -14,7 +14,7 @@ from sottovoce.federation._certificates import Authority
 from sottovoce.federation._config import TrainingSettings
 from sottovoce.federation._setup import SetupPlan, load_authority, set_up
 from sottovoce.federation._transport.tls import failure
-from sottovoce.federation.party._processes import launched
+from sottovoce.federation.party._processes import running_parties
 
 NAMES = ("ada", "ben", "cy")
 
@@ -58,7 +58,7 @@ def test_every_refused_handshake_is_in_the_party_s_own_log(tmp_path: Path) -> No
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(certificates, "_validity", long_ago)
         ended = pem(tmp_path, "ben", own, 31)
-    with launched(root, ["ada"]):
+    with running_parties(root, ["ada"]):
         address = roster.named("ada").address
         knock(address, ssl.TLSVersion.TLSv1_2)
         knock(address, ssl.TLSVersion.TLSv1_3)

@@ -27,7 +27,7 @@ def rotate_journal(config: PartyConfig, journal: Path) -> None:
     passphrase = read_passphrase(config.party.secrets.passphrase, config.folder)
     path = config.path(config.party.secrets.journal)
     following = following_key(path)
-    settle(path, journal, passphrase)
+    settle_key(path, journal, passphrase)
     if journal.exists():
         new_journal_key(following, passphrase)
         _reseal(journal, _seal(path, passphrase), _seal(following, passphrase))
@@ -36,7 +36,7 @@ def rotate_journal(config: PartyConfig, journal: Path) -> None:
         new_journal_key(path, passphrase)
 
 
-def settle(path: Path, journal: Path, passphrase: str | None) -> None:
+def settle_key(path: Path, journal: Path, passphrase: str | None) -> None:
     """After a crash: keep that of two keys which opens the journal."""
     following = following_key(path)
     if not following.exists():
