@@ -75,31 +75,31 @@ def advise(
         return
     with needs_extra("web"):
         from sottovoce.web.advise._app import PageAddress, serve  # noqa: PLC0415 - fast --help
-    place = PageAddress(host, port, beyond)
+    listen_at = PageAddress(host, port, beyond)
     kept = store or _data_folder() / "advise.sqlite"
     reporting = _reporting(rank_server, second_rank_server, rank_budget, kept)
     serve(
-        place,
+        listen_at,
         store=kept,
         comparison=_comparison(community, rank_server, model, topics, first=reporting is not None),
         reporting=reporting,
         operator=_operator(operator, password_file, look_log or kept.with_name("looks.jsonl")),
-        told=_tell_json if as_json else _tell,
-        told_again=_tell_json if as_json else _tell_again,
+        show_address=_show_json_address if as_json else _show_address,
+        show_next_address=_show_json_address if as_json else _show_next_address,
         open_browser=not no_open,
     )
 
 
-def _tell(address: str) -> None:
+def _show_address(address: str) -> None:
     typer.echo(f"Your page: {address}")
     typer.echo("The address works once, for one browser. Stop with Ctrl-C.")
 
 
-def _tell_again(address: str) -> None:
+def _show_next_address(address: str) -> None:
     typer.echo(f"For another browser: {address}")
 
 
-def _tell_json(address: str) -> None:
+def _show_json_address(address: str) -> None:
     typer.echo(json.dumps({"address": address}))
 
 

@@ -119,14 +119,14 @@ def rank_server(
     if dry_run:
         _show(rules, None, as_json)
         return
-    door = ListenSettings(host, port, certificate, key)
-    door.check()
+    listen = ListenSettings(host, port, certificate, key)
+    listen.check()
     if certificate is None:
         _warn_of_plain(host)
     service = _service(rules, open_store(store), peer, peer_key)
     app = create_app(service, Limits(rate, rate_per_address))
     try:
-        serve(app, door, lambda url: _show(rules, url, as_json))
+        serve(app, listen, lambda url: _show(rules, url, as_json))
     finally:
         service.close()
 

@@ -1,1 +1,1 @@
-"""The advisor page: where one person stands, on her own machine."""
+"""The advisor page: where one person stands, on their own machine."""
