@@ -1,13 +1,9 @@
-"""Options and steps that the commands around an assessment share.
+"""Options that several commands share, and what is made of them.
 
-Options and steps of commands that keep where they are: a state, a checkpoint, or both.
-
-Options for reading a corpus, shared by all commands that take one.
-
-Optional dependencies, as a command meets them.
+First those for reading a corpus, then those of an assessment, then those of commands that keep
+where they are: a state, a checkpoint, or both.
 """
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,58 +24,6 @@ if TYPE_CHECKING:
     from sottovoce.assess._time_bucket import Bucket
     from sottovoce.topics._catalogue import Catalogue
     from sottovoce.topics._space import Mode, Space
-
-
-CheckpointOption = Annotated[
-    Path | None, typer.Option(help="Folder for what is done so far; guard it like the posts.")
-]
-CheckpointEveryOption = Annotated[
-    float, typer.Option(help="Seconds between two checkpoints; 0: after each batch.")
-]
-ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")]
-
-
-def the_keeping(folder: Path | None, every_s: float, resume: bool) -> "Keeping | None":
-    """The options --checkpoint, --checkpoint-every and --resume."""
-    from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._erase import Keeping  # noqa: PLC0415 - keeps --help fast
-
-    if folder is None:
-        if resume:
-            raise ParameterError("--resume needs --checkpoint FOLDER, the one to go on from.")
-        return None
-    check_folder(folder)
-    return Keeping(folder, resume, every_s)
-
-
-def the_state(
-    state: Path | None, update: Path | None, posts: Path | None, out: Path | None
-) -> Path | None:
-    """The file of --state or --update."""
-    if update is None:
-        if state is None and out is None:
-            raise ParameterError("there is nothing to write: give --out, --state or --update.")
-        return state
-    if state is not None:
-        raise ParameterError("--update and --state both name the state; give one of them.")
-    if posts is None:
-        raise ParameterError("--update needs POSTS, the new ones.")
-    if not update.exists():
-        raise InputError(f"there is no state {update} to update; begin one with --state.")
-    return update
-
-
-@contextmanager
-def mentioning_resume(folder: Path | None) -> Iterator[None]:
-    """Say on the way out of a stopped command that it can go on."""
-    from sottovoce.cli import Stopped  # noqa: PLC0415 - it imports the commands
-
-    try:
-        yield
-    except Stopped:
-        if folder is not None and any(folder.glob("state-*")):
-            typer.echo("The same command with --resume goes on from the last checkpoint.", err=True)
-        raise
 
 
 FormatOption = Annotated[
@@ -143,15 +87,6 @@ def _column_map(fields: str | None) -> dict[str, str | int]:
     return {
         name: int(file_name) if file_name.isdecimal() else file_name for name, _, file_name in pairs
     }
-
-
-@contextmanager
-def needs_extra(extra: str) -> Iterator[None]:
-    """Turn a failed import of somebody else's module into what to install."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.of_import(error, extra) from None
 
 
 ModelOption = Annotated[
@@ -222,10 +157,62 @@ def fold_posts(assessment: "Assessment", posts: Path, reading: "ReadOptions") ->
         typer.echo("these posts are in the state already: nothing was added", err=True)
 
 
-def finite(value: object) -> object:
-    """As JSON can hold it: the only user of a word scores infinity, which is null there."""
-    if isinstance(value, dict):
-        return {name: finite(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+CheckpointOption = Annotated[
+    Path | None, typer.Option(help="Folder for what is done so far; guard it like the posts.")
+]
+CheckpointEveryOption = Annotated[
+    float, typer.Option(help="Seconds between two checkpoints; 0: after each batch.")
+]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")]
+
+
+def the_keeping(folder: Path | None, every_s: float, resume: bool) -> "Keeping | None":
+    """The options --checkpoint, --checkpoint-every and --resume."""
+    from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._erase import Keeping  # noqa: PLC0415 - keeps --help fast
+
+    if folder is None:
+        if resume:
+            raise ParameterError("--resume needs --checkpoint FOLDER, the one to go on from.")
+        return None
+    check_folder(folder)
+    return Keeping(folder, resume, every_s)
+
+
+def the_state(
+    state: Path | None, update: Path | None, posts: Path | None, out: Path | None
+) -> Path | None:
+    """The file of --state or --update."""
+    if update is None:
+        if state is None and out is None:
+            raise ParameterError("there is nothing to write: give --out, --state or --update.")
+        return state
+    if state is not None:
+        raise ParameterError("--update and --state both name the state; give one of them.")
+    if posts is None:
+        raise ParameterError("--update needs POSTS, the new ones.")
+    if not update.exists():
+        raise InputError(f"there is no state {update} to update; begin one with --state.")
+    return update
+
+
+@contextmanager
+def mentioning_resume(folder: Path | None) -> Iterator[None]:
+    """Say on the way out of a stopped command that it can go on."""
+    from sottovoce.cli import Stopped  # noqa: PLC0415 - it imports the commands
+
+    try:
+        yield
+    except Stopped:
+        if folder is not None and any(folder.glob("state-*")):
+            typer.echo("The same command with --resume goes on from the last checkpoint.", err=True)
+        raise
+
+
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Turn a failed import of somebody else's module into what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of_import(error, extra) from None

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce._files import refuse_overlap
 from sottovoce.cli._engines import (
     Address,
     Engine,
@@ -32,7 +31,6 @@ from sottovoce.cli._options import (
     ResumeOption,
     TimezoneOption,
     TopicsOption,
-    finite,
     fold_posts,
     mentioning_resume,
     read_options,
@@ -44,7 +42,7 @@ from sottovoce.cli._options import (
     the_setting,
     the_state,
 )
-from sottovoce.cli._output import AsJson, progress, show_json, show_rows
+from sottovoce.cli._output import AsJson, finite, progress, show_json, show_rows
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
@@ -124,6 +122,7 @@ def assess(
 
     Example: sottovoce assess posts.csv --topics topics.toml --measure bow-dt --out ranks.parquet
     """
+    from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._erase import alone_with  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
