@@ -343,8 +343,8 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
         _, running, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
         reasons = [each["ended"] for each in parties.asked("cy", do="status")["runs"]]
     assert "at least 1" in reasons[2]["sentence"], "the right party knows why"
-    _, asleep, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
-    for shown in (running, asleep):
+    _, offline, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
+    for shown in (running, offline):
         assert f"was ended by cy: {reasons[2]['sentence']}" in shown, "stopped or not"
     assert "Nothing was held out" in counted
     log = [json.loads(line) for line in (folder / "cy" / "log.jsonl").read_text().splitlines()]

@@ -139,14 +139,14 @@ def party_progress(service: "Service") -> Iterator[None]:
     with watched_progress(name) as line:
 
         def look() -> None:
-            told = {run["session"] for run in service.node.status()["runs"]}
+            announced = {run["session"] for run in service.node.status()["runs"]}
             while not over.wait(_EVERY_S):
                 runs = service.node.status()["runs"]
                 under_way = [run for run in runs if run["status"] == "running"]
                 line.show(under_way[-1] if under_way else {"status": "waiting to be asked"})
                 for run in runs:
-                    if run["status"] != "running" and run["session"] not in told:
-                        told.add(run["session"])
+                    if run["status"] != "running" and run["session"] not in announced:
+                        announced.add(run["session"])
                         line.say(ending(run))
 
         thread = threading.Thread(target=look, daemon=True)

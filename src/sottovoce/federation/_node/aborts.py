@@ -47,12 +47,14 @@ class Aborts:
         }
         self._end(run, ended, [other for other in others if other != sender], now)
 
-    def _end(self, run: Run, ended: dict[str, object], told: Iterable[str], now: float) -> None:
+    def _end(
+        self, run: Run, ended: dict[str, object], receivers: Iterable[str], now: float
+    ) -> None:
         if run.status != "running":
             return
         state = self._state
         body = packed(_complaint(ended, state.name))
-        outputs = [OutgoingFrame(other, 0, "abort", {"kind": "abort"}, body) for other in told]
+        outputs = [OutgoingFrame(other, 0, "abort", {"kind": "abort"}, body) for other in receivers]
         run.status, run.ended = "aborted", dict(ended)
         run.party, run.seed, run.waiting = None, b"", []
         for link in run.links.values():

@@ -1,4 +1,4 @@
-"""A new key for a journal: everything sealed in it is sealed anew, all or nothing.
+"""A new key for a journal: everything in it is sealed again, all or nothing.
 
 The new key is on disk beside the old one before the journal changes, and takes its place after.
 Whoever finds two keys tries which of them opens the journal: a crash in between loses nothing.

@@ -37,7 +37,7 @@ MOST_BYTES = 1024 * MIB
 """In memory: a small file of Parquet may hold much more than its size."""
 LONGEST_POST_BYTES = MIB
 _DATED = re.compile(r"\s*(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?)\b[\s:,;-]*")
-ENDINGS = tuple(ending for ending, kind in SUFFIXES.items() if kind is not Format.LINES)
+FILE_SUFFIXES = tuple(suffix for suffix, kind in SUFFIXES.items() if kind is not Format.LINES)
 """Of files that can be brought: plain lines would say neither whose posts they are nor when."""
 _HOW_TO_MAP = re.compile(r"(Map it|map (\w+) by position): .*$", re.DOTALL)
 _HOW_TO_NAME = re.compile(r" If the file has no header row, .*", re.DOTALL)
@@ -110,8 +110,8 @@ def safe_name(name: str) -> str:
     suffixes = [each.lower() for each in PurePosixPath(name.replace("\\", "/")).suffixes[-2:]]
     compressed = suffixes[-1] if suffixes and suffixes[-1] in COMPRESSIONS else ""
     kinds = suffixes[:-1] if compressed else suffixes
-    if not kinds or kinds[-1] not in ENDINGS:
-        known = ", ".join(sorted(ENDINGS))
+    if not kinds or kinds[-1] not in FILE_SUFFIXES:
+        known = ", ".join(sorted(FILE_SUFFIXES))
         raise CorpusError(f"The file's name must end in one of {known}, so that it can be read.")
     return f"posts{kinds[-1]}{compressed}"
 
@@ -351,5 +351,4 @@ def _nearest(
 
 
 def _same_scores(one: AdvisorSetting, other: AdvisorSetting) -> bool:
-    told, slack = other.thresholds, other.hysteresis
-    return replace(one, thresholds=told, hysteresis=slack) == other
+    return replace(one, thresholds=other.thresholds, hysteresis=other.hysteresis) == other

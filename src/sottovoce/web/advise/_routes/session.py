@@ -28,7 +28,7 @@ from sottovoce.web.advise._pages import (
     show,
 )
 from sottovoce.web.advise._session import (
-    ENDINGS,
+    FILE_SUFFIXES,
     AdvisorSession,
     ReceivedPosts,
     on_the_page,
@@ -238,7 +238,7 @@ def _start_page(
         problem=problem,
         told=told,
         compared_with=session.comparison.name,
-        accepted=",".join((*ENDINGS, *COMPRESSIONS)),
+        accepted=",".join((*FILE_SUFFIXES, *COMPRESSIONS)),
         limit=size_in_words(UPLOAD_LIMIT_BYTES),
         limit_bytes=UPLOAD_LIMIT_BYTES,
     )
