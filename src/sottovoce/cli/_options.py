@@ -110,33 +110,33 @@ ModeOption = Annotated[
 ]
 
 
-def the_setting(k: float, m: int, mode: str) -> "Setting":
+def parsed_setting(k: float, m: int, mode: str) -> "Setting":
     """The options -k, -m and --mode."""
     from sottovoce.assess._setting import Setting  # noqa: PLC0415 - keeps --help fast
 
     return Setting(k, m, cast("Mode", mode))
 
 
-def the_mode(written: str | None) -> "Mode | None":
-    """The option --mode where none means the state's; ``the_setting`` checks it."""
+def parsed_mode(written: str | None) -> "Mode | None":
+    """The option --mode where none means the state's; ``parsed_setting`` checks it."""
     return cast("Mode | None", written)
 
 
-def the_bucket(written: str | None) -> "Bucket | None":
+def parsed_bucket(written: str | None) -> "Bucket | None":
     """The option --bucket."""
     from sottovoce.assess._time_bucket import Bucket  # noqa: PLC0415 - keeps --help fast
 
     return None if written is None else Bucket.parse(written)
 
 
-def the_catalogue(path: Path | None) -> "Catalogue | None":
+def loaded_catalogue(path: Path | None) -> "Catalogue | None":
     """The option --topics."""
     from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
 
     return None if path is None else Catalogue.load(path)
 
 
-def the_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
+def loaded_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
     """The option --model."""
     if not paths:
         return ()
@@ -166,7 +166,7 @@ CheckpointEveryOption = Annotated[
 ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")]
 
 
-def the_keeping(folder: Path | None, every_s: float, resume: bool) -> "Keeping | None":
+def checkpoint_of(folder: Path | None, every_s: float, resume: bool) -> "Keeping | None":
     """The options --checkpoint, --checkpoint-every and --resume."""
     from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._erase import Keeping  # noqa: PLC0415 - keeps --help fast
@@ -179,7 +179,7 @@ def the_keeping(folder: Path | None, every_s: float, resume: bool) -> "Keeping |
     return Keeping(folder, resume, every_s)
 
 
-def the_state(
+def state_file(
     state: Path | None, update: Path | None, posts: Path | None, out: Path | None
 ) -> Path | None:
     """The file of --state or --update."""

@@ -19,11 +19,11 @@ from sottovoce.cli._options import (
     MOption,
     TimezoneOption,
     TopicsOption,
+    loaded_catalogue,
+    loaded_models,
+    parsed_bucket,
+    parsed_setting,
     read_options,
-    the_bucket,
-    the_catalogue,
-    the_models,
-    the_setting,
     warn_about_rows,
 )
 from sottovoce.cli._output import AsJson, finite, progress, show_facts, show_json, show_rows
@@ -75,14 +75,14 @@ def explain(
     from sottovoce.assess._explain.explanation import UserPosts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
 
-    setting = the_setting(k, m, mode)
+    setting = parsed_setting(k, m, mode)
     request = Request(
         measures=(measure,),
         setting=setting,
-        catalogue=the_catalogue(topics),
-        spaces=the_models(model),
+        catalogue=loaded_catalogue(topics),
+        spaces=loaded_models(model),
         topics=(topic,),
-        bucket=the_bucket(bucket),
+        bucket=parsed_bucket(bucket),
     )
     assessment, users_posts = Assessment(request, state, to_save=False), UserPosts(user)
     if measure not in assessment.measures:

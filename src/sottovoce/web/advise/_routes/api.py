@@ -34,18 +34,18 @@ _REFUSALS = with_refusals({BAD_INPUT: {"model": Problem}, UNREADABLE: {"model": 
 router = APIRouter(prefix="/api", tags=["api"], responses=_REFUSALS)
 
 
-def the_person(session: CurrentSession) -> Person:
+def current_person(session: CurrentSession) -> Person:
     """Whoever has brought posts."""
     if session.person is None:
         raise HTTPException(NOTHING_BROUGHT, "Bring some posts first.")
     return session.person
 
 
-ThePerson = Annotated[Person, Depends(the_person)]
+CurrentPerson = Annotated[Person, Depends(current_person)]
 
 
-def the_topic(
-    person: ThePerson, name: Annotated[str, Query(min_length=1, max_length=LONGEST_TOPIC)]
+def known_topic(
+    person: CurrentPerson, name: Annotated[str, Query(min_length=1, max_length=LONGEST_TOPIC)]
 ) -> str:
     """A sensitive topic of the community."""
     if name not in person.community.topics:
@@ -53,19 +53,19 @@ def the_topic(
     return name
 
 
-TheTopic = Annotated[str, Depends(the_topic)]
+KnownTopic = Annotated[str, Depends(known_topic)]
 
 
 @router.get("/standings", responses=_NOBODY)
-def standings(person: ThePerson) -> list[StandingAnswer]:
+def standings(person: CurrentPerson) -> list[StandingAnswer]:
     """Where they stand for each sensitive topic."""
     return [StandingAnswer.of(one) for one in person.standings()]
 
 
 @router.get("/evidence", responses=_NO_TOPIC)
 def evidence(
-    person: ThePerson,
-    topic: TheTopic,
+    person: CurrentPerson,
+    topic: KnownTopic,
     most: Annotated[int, Query(ge=1, le=EVIDENCE_MOST)] = 20,
 ) -> EvidenceAnswer:
     """The posts and words that put them there."""
@@ -73,13 +73,13 @@ def evidence(
 
 
 @router.get("/timeline", responses=_NO_TOPIC)
-def timeline(person: ThePerson, topic: TheTopic) -> TimelineAnswer:
+def timeline(person: CurrentPerson, topic: KnownTopic) -> TimelineAnswer:
     """Their history for one topic."""
     return TimelineAnswer.of(person.timeline(topic))
 
 
 @router.put("/what-if", responses=_NO_TOPIC)
-def what_if(session: CurrentSession, person: ThePerson, asked: WhatIf) -> WhatIfAnswer:
+def what_if(session: CurrentSession, person: CurrentPerson, asked: WhatIf) -> WhatIfAnswer:
     """Where they would stand without the posts that are not ticked, which stay unticked."""
     if asked.topic not in person.community.topics:
         raise HTTPException(NOT_FOUND, "There is no sensitive topic of that name.")
@@ -87,7 +87,7 @@ def what_if(session: CurrentSession, person: ThePerson, asked: WhatIf) -> WhatIf
 
 
 @router.post("/draft", responses=_NOBODY)
-def draft(session: CurrentSession, person: ThePerson, asked: Draft) -> DraftAnswer:
+def draft(session: CurrentSession, person: CurrentPerson, asked: Draft) -> DraftAnswer:
     """What publishing a draft would do; it is kept so that a reload does not lose it."""
     session.draft = asked.text
     return answers.with_draft(person, asked.text)

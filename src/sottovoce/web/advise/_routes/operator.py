@@ -94,13 +94,13 @@ def _digest(session: str) -> bytes:
     return hashlib.sha256(session.encode(errors="replace")).digest()
 
 
-def the_operator(request: Request) -> Operator:
+def current_operator(request: Request) -> Operator:
     """Set when the page was started with the operator's view."""
     operator: Operator = request.app.state.operator
     return operator
 
 
-TheOperator = Annotated[Operator, Depends(the_operator)]
+CurrentOperator = Annotated[Operator, Depends(current_operator)]
 
 
 def cookie_name(request: Request) -> str:
@@ -108,7 +108,7 @@ def cookie_name(request: Request) -> str:
     return f"{request.app.state.cookie}-operator"
 
 
-def admitted(request: Request, operator: TheOperator) -> Operator:
+def admitted(request: Request, operator: CurrentOperator) -> Operator:
     """Only for who has given the password."""
     if not operator.knows(request.cookies.get(cookie_name(request))):
         raise HTTPException(FORBIDDEN, "The operator's view needs its password.")
@@ -116,7 +116,9 @@ def admitted(request: Request, operator: TheOperator) -> Operator:
 
 
 @router.get("/operator")
-def operator_page(request: Request, operator: TheOperator, session: CurrentSession) -> HTMLResponse:
+def operator_page(
+    request: Request, operator: CurrentOperator, session: CurrentSession
+) -> HTMLResponse:
     """The password, or the topics."""
     if not operator.knows(request.cookies.get(cookie_name(request))):
         return _ask_password(request)
@@ -129,7 +131,7 @@ def operator_page(request: Request, operator: TheOperator, session: CurrentSessi
 )
 def enter(
     request: Request,
-    operator: TheOperator,
+    operator: CurrentOperator,
     password: Annotated[str, Form(min_length=1, max_length=LONGEST_PASSWORD)],
 ) -> Response:
     """Give the password."""
