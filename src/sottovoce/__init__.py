@@ -10,9 +10,7 @@ Each call does what its command does, on a path, a data frame or rows. Names her
 they are first used: importing the package takes no time and needs no extra.
 """
 
-from typing import TYPE_CHECKING
-
-from sottovoce._lazy import attach
+from sottovoce._lazy import TYPE_CHECKING, attach
 
 __all__ = [
     "__version__",

@@ -20,7 +20,8 @@ from playwright.sync_api import (
 from sottovoce.advisor._community import Community
 from sottovoce.advisor.rank._buckets import Buckets
 from sottovoce.advisor.rank._description import Description, RankedTopic
-from sottovoce.web.advise._app import PageOptions, create_app, listening_socket
+from sottovoce.web._listening import listening_socket
+from sottovoce.web.advise._app import PageOptions, create_app
 from sottovoce.web.advise._rank_server import ask
 from sottovoce.web.advise._reports import Reporting
 from sottovoce.web.advise._session import DEMO, ComparedCommunity
@@ -43,7 +44,7 @@ class Advisor:
     """A page that is being served, and how to get in."""
 
     address: str
-    door: LoginTokens
+    login: LoginTokens
     store: Path
 
 
@@ -67,8 +68,8 @@ class Visitor:
         page.on("console", self._hear)
 
     def enter(self) -> None:
-        """Come in by the address from the terminal, to an empty desk."""
-        self.go(f"/enter?token={self.advisor.door.token}")
+        """Come in by the address from the terminal, to an empty session."""
+        self.go(f"/enter?token={self.advisor.login.token}")
         self.page.wait_for_url("**/st*")
         self.page.evaluate("fetch('/api/everything', {method: 'DELETE'}).then((a) => a.status)")
         self.go("/start")
@@ -111,12 +112,12 @@ def serving(
     """A page on a port that the system chose, until the block ends."""
     listener = listening_socket("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    store, door = folder / "advise.sqlite", LoginTokens()
+    store, login = folder / "advise.sqlite", LoginTokens()
     app = create_app(
-        PageOptions(port=port, store=store, comparison=comparison, reporting=reporting, door=door)
+        PageOptions(port=port, store=store, comparison=comparison, reporting=reporting, login=login)
     )
     with listener, served_at(listener, app):
-        yield Advisor(f"http://127.0.0.1:{port}", door, store)
+        yield Advisor(f"http://127.0.0.1:{port}", login, store)
 
 
 @pytest.fixture

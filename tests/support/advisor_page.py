@@ -1,4 +1,4 @@
-"""The advisor page on a port of its own, and a client that was let in at the door."""
+"""The advisor page on a port of its own, and a client that was let in."""
 
 import socket
 from collections.abc import Iterator
@@ -18,15 +18,15 @@ from support.serving import served_at
 class PageClient(httpx.Client):
     """A browser; it says where its requests come from, as browsers do."""
 
-    def __init__(self, page: ASGIApp, door: LoginTokens, port: int) -> None:
-        self.page, self.door, self.port = page, door, port
+    def __init__(self, page: ASGIApp, login: LoginTokens, port: int) -> None:
+        self.page, self.login, self.port = page, login, port
         self.home = f"http://127.0.0.1:{port}"
         ours = {"origin": self.home, "sec-fetch-site": "same-origin"}
         super().__init__(base_url=self.home, headers=ours, timeout=60, trust_env=False)
 
     def come_in(self) -> None:
         """Use the address from the terminal."""
-        assert self.get("/enter", params={"token": self.door.token}).status_code == 200
+        assert self.get("/enter", params={"token": self.login.token}).status_code == 200
 
     def coming_from(self, origin: str | None, site: str | None) -> httpx.Client:
         """The same browser with its cookies, on a page of another origin."""
@@ -41,9 +41,9 @@ class PageClient(httpx.Client):
 def served(folder: Path, *, let_in: bool = True, **options: Any) -> Iterator[PageClient]:  # noqa: ANN401 - those of the page
     """Serve the page from ``folder`` until the block ends."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        port, door = listening.getsockname()[1], LoginTokens()
-        page = create_app(PageOptions(port, folder / "advise.sqlite", door=door, **options))
-        with served_at(listening, page), PageClient(page, door, port) as client:
+        port, login = listening.getsockname()[1], LoginTokens()
+        page = create_app(PageOptions(port, folder / "advise.sqlite", login=login, **options))
+        with served_at(listening, page), PageClient(page, login, port) as client:
             if let_in:
                 client.come_in()
             yield client

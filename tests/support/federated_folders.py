@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from sottovoce.federation._config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._history import latest_training, past_runs
+from sottovoce.federation.party._history import journal_history, latest_training
 from sottovoce.federation.party._party import ConfiguredParty
 from sottovoce.federation.party._processes import prepare
 from sottovoce.learn.documents import Table
@@ -41,7 +41,7 @@ def kept(folder: Path, name: str) -> Mapping[str, Any]:
     """What a party, which must not run, has kept of its last training."""
     party = ConfiguredParty(load_config(folder / name / "party.toml"), strict=False)
     with party.journal() as journal:
-        last = latest_training(past_runs(journal))
+        last = latest_training(journal_history(journal))
     assert last is not None
     assert last.result is not None
     return last.result

@@ -20,7 +20,7 @@ from support.federations import JOURNAL_KEY, ToyTraining
 from support.hidden_systems import small_keys_allowed
 
 
-class Doom:
+class KillAtPoint:
     """A hook that kills this process at the ``turn``-th time from now that a point is reached."""
 
     def __init__(self) -> None:
@@ -36,13 +36,13 @@ class Doom:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-def obey(node: Node, doom: Doom) -> None:
+def follow_orders(node: Node, killer: KillAtPoint) -> None:
     for line in sys.stdin:
         order, *rest = line.rstrip("\n").split("|")
         if order == "run":
             node.propose(bytes.fromhex(rest[0]))
         else:
-            doom.ordered(rest[0], int(rest[1]))
+            killer.ordered(rest[0], int(rest[1]))
         print("obeyed", flush=True)  # noqa: T201 - the parent waits for it
     os._exit(0)  # the parent is gone
 
@@ -54,7 +54,7 @@ def outcome(node: Node, session: bytes) -> str:
         return f"{error.error} {error.by}"
 
 
-def made(given: dict[str, Any], folder: Path, doom: Doom) -> Node:
+def made(given: dict[str, Any], folder: Path, killer: KillAtPoint) -> Node:
     name, training = given["name"], ToyTraining(tuple(given["peers"]), given["way"])
     files = (folder / given[part] for part in ("certificate", "key", "authority"))
     return Node(
@@ -65,15 +65,15 @@ def made(given: dict[str, Any], folder: Path, doom: Doom) -> Node:
         journal_key=JOURNAL_KEY,
         machines=Machines(training.made, training.result, terms_without=training.without),
         settings=Settings(**given["settings"]),
-        hook=doom,
+        hook=killer,
     )
 
 
 def main(path: Path) -> None:
-    given, doom, known = json.loads(path.read_text()), Doom(), list[bytes]()
-    node = made(given, path.parent, doom)
+    given, killer, known = json.loads(path.read_text()), KillAtPoint(), list[bytes]()
+    node = made(given, path.parent, killer)
     with small_keys_allowed(), node:
-        threading.Thread(target=obey, args=(node, doom), daemon=True).start()
+        threading.Thread(target=follow_orders, args=(node, killer), daemon=True).start()
         while True:
             session = node.wait_for_run(known, 60)
             if session is not None:

@@ -57,7 +57,7 @@ class Processes:
         """Tell a party something, and see it obey; it may die of it."""
         while not self._obeyed(self._running[name], "|".join(map(str, words))):
             self._running[name].wait()
-            self._raise_the_dead()
+            self._restart_ended()
 
     def _obeyed(self, process: "subprocess.Popen[str]", words: str) -> bool:
         assert process.stdin is not None
@@ -78,11 +78,11 @@ class Processes:
         paths = {name: self.folder / f"{name}.{session}" for name in names}
         until = time.monotonic() + within_s
         while time.monotonic() < until and not all(path.exists() for path in paths.values()):
-            self._raise_the_dead()
+            self._restart_ended()
             time.sleep(0.02)
         return {name: path.read_text() for name, path in paths.items() if path.exists()}
 
-    def _raise_the_dead(self) -> None:
+    def _restart_ended(self) -> None:
         for name, process in list(self._running.items()):
             if process.poll() is not None:
                 process.communicate()

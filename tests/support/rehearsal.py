@@ -1,4 +1,4 @@
-"""A federation in one thread: the nodes' own desks, on a virtual clock and a wire with faults.
+"""A federation in one thread: the nodes' dispatchers, on a virtual clock and a wire with faults.
 
 The wire is as TLS leaves it: what is damaged in a header or an answer is lost, since the record
 does not authenticate; a flipped bit of a body is let through, so that its digest must find it.
@@ -57,11 +57,11 @@ class Outcome:
     ends: dict[str, bytes | str]
     lasted_s: float
     reached: Counter[tuple[str, str]]
-    desks: dict[str, Dispatcher | None] = field(repr=False)
+    dispatchers: dict[str, Dispatcher | None] = field(repr=False)
 
 
 class Rehearsal:
-    """Runs desks until every living party has ended, and says what came of it."""
+    """Runs dispatchers until every living party has ended, and says what came of it."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Rehearsal:
         self.journals = {
             name: Journal(None, JOURNAL_KEY, wall=lambda: self.now) for name in self.names
         }
-        self.desks: dict[str, Dispatcher | None] = dict.fromkeys(self.names)
+        self.dispatchers: dict[str, Dispatcher | None] = dict.fromkeys(self.names)
         for name in self.names:
             self._boot(name)
 
@@ -98,24 +98,24 @@ class Rehearsal:
         session = self._proposed(proposer, terms, participants or self.names)
         while not self._ended(session):
             if not self._heap or self.now > _LIMIT_S:
-                waiting = {n: d and d.status(self.now)["runs"] for n, d in self.desks.items()}
+                waiting = {n: d and d.status(self.now)["runs"] for n, d in self.dispatchers.items()}
                 raise AssertionError(f"no end after {self.now} s: {waiting}")
             self.now, _, action = heapq.heappop(self._heap)
             action()
         ends = {name: self._end(name, session) for name in self.names if name not in self._lost}
-        return Outcome(ends, self.now, self.reached, self.desks)
+        return Outcome(ends, self.now, self.reached, self.dispatchers)
 
     def _proposed(self, proposer: str, terms: bytes, participants: Iterable[str]) -> bytes:
         sessions: list[bytes] = []
 
-        def propose(desk: Dispatcher) -> None:
-            sessions.append(desk.propose(terms, participants, self.now))
+        def propose(dispatcher: Dispatcher) -> None:
+            sessions.append(dispatcher.propose(terms, participants, self.now))
 
         self._act(proposer, propose)
         return sessions[0]
 
     def _boot(self, name: str) -> None:
-        self.desks[name] = Dispatcher(
+        self.dispatchers[name] = Dispatcher(
             name,
             self.roster,
             self.journals[name],
@@ -125,7 +125,7 @@ class Rehearsal:
             log=lambda event, /, **fields: self.events.append((event, fields)),
             hook=lambda point, /: self._hook(name, point),
         )
-        self._beating(name, self.desks[name])
+        self._beating(name, self.dispatchers[name])
         self._act(name, lambda _: None)
 
     def _hook(self, name: str, point: str) -> None:
@@ -138,7 +138,7 @@ class Rehearsal:
                 self._fall(crash)
 
     def _fall(self, crash: Crash) -> None:
-        self.desks[crash.name] = None
+        self.dispatchers[crash.name] = None
         if crash.again_s is None:
             self._lost.add(crash.name)
         else:
@@ -147,42 +147,42 @@ class Rehearsal:
 
     def _act(self, name: str, action: Callable[[Dispatcher], Any]) -> Any:  # noqa: ANN401 - whatever it gives
         """Let a living party do something, and then whatever follows from it."""
-        desk = self.desks[name]
-        if desk is None:
+        dispatcher = self.dispatchers[name]
+        if dispatcher is None:
             return None
         try:
-            given = action(desk)
+            given = action(dispatcher)
         except Crashed:
             return None
-        self._later(0.001, lambda: self._pump(name, desk))
+        self._later(0.001, lambda: self._pump(name, dispatcher))
         return given
 
-    def _pump(self, name: str, desk: Dispatcher) -> None:
-        if self.desks[name] is not desk:
+    def _pump(self, name: str, dispatcher: Dispatcher) -> None:
+        if self.dispatchers[name] is not dispatcher:
             return
         try:
-            while (work := desk.workbench.next_work()) is not None:
-                desk.workbench.compute(work)
-                desk.workbench.done(work, self.now)
+            while (work := dispatcher.worker.next_work()) is not None:
+                dispatcher.worker.compute(work)
+                dispatcher.worker.done(work, self.now)
             for other in self.names:
-                self._send_due(desk, other)
+                self._send_due(dispatcher, other)
         except Crashed:
             pass
 
-    def _send_due(self, desk: Dispatcher, other: str) -> None:
-        while (frame := desk.courier.due(other, self.now)) is not None:
-            self._send(desk, frame)
-        due = desk.courier.next_due(other)
+    def _send_due(self, dispatcher: Dispatcher, other: str) -> None:
+        while (frame := dispatcher.outbox.due(other, self.now)) is not None:
+            self._send(dispatcher, frame)
+        due = dispatcher.outbox.next_due(other)
         if due is not None:
-            self._later(max(due - self.now, 0.001), lambda: self._pump(desk.name, desk))
+            self._later(max(due - self.now, 0.001), lambda: self._pump(dispatcher.name, dispatcher))
 
-    def _send(self, desk: Dispatcher, frame: Frame) -> None:
+    def _send(self, dispatcher: Dispatcher, frame: Frame) -> None:
         answered = [False]
 
         def settle(answer: Answer | None) -> None:
-            if not answered[0] and self.desks[desk.name] is desk:
+            if not answered[0] and self.dispatchers[dispatcher.name] is dispatcher:
                 answered[0] = True
-                self._act(desk.name, lambda d: d.courier.settled(frame, answer, self.now))
+                self._act(dispatcher.name, lambda d: d.outbox.settled(frame, answer, self.now))
 
         for copy in self._copies(frame):
             self._later(self._delay(), lambda copy=copy: self._arrive(copy, settle))  # type: ignore[misc] # bound at once
@@ -191,9 +191,9 @@ class Rehearsal:
     def _arrive(self, frame: Frame, settle: Callable[[Answer | None], None]) -> None:
         receiver = frame.header.receiver
 
-        def take(desk: Dispatcher) -> Answer:
-            early = desk.reception.admit(frame.header)
-            return desk.reception.take(frame, self.now) if early is None else early
+        def take(dispatcher: Dispatcher) -> Answer:
+            early = dispatcher.inbox.admit(frame.header)
+            return dispatcher.inbox.take(frame, self.now) if early is None else early
 
         answer = self._act(receiver, take)
         lost = (
@@ -216,19 +216,19 @@ class Rehearsal:
             sent = Frame(header, bytes(damaged))
         return [sent, sent] if self._happens(self._faults.duplicate) else [sent]
 
-    def _beating(self, name: str, desk: Dispatcher | None) -> None:
-        if desk is None or self.desks[name] is not desk:
+    def _beating(self, name: str, dispatcher: Dispatcher | None) -> None:
+        if dispatcher is None or self.dispatchers[name] is not dispatcher:
             return
-        self._act(name, lambda d: d.watch.tick(self.now))
+        self._act(name, lambda d: d.heartbeat.tick(self.now))
         for other in self.names:
             if other != name and not self._happens(self._faults.drop):
-                self._beat(desk, other)
-        self._later(self.settings.beat_s, lambda: self._beating(name, desk))
+                self._beat(dispatcher, other)
+        self._later(self.settings.beat_s, lambda: self._beating(name, dispatcher))
 
-    def _beat(self, desk: Dispatcher, other: str) -> None:
-        beat, receiver = desk.watch.beat(other, self.now), self.desks[other]
+    def _beat(self, dispatcher: Dispatcher, other: str) -> None:
+        beat, receiver = dispatcher.heartbeat.beat(other, self.now), self.dispatchers[other]
         if beat is not None and receiver is not None:
-            desk.watch.note(receiver.watch.heard(beat, self.now), self.now)
+            dispatcher.heartbeat.note(receiver.heartbeat.heard(beat, self.now), self.now)
 
     def _delay(self) -> float:
         delay = float(self._chance.uniform(0.001, 0.005))
@@ -242,27 +242,27 @@ class Rehearsal:
 
     def _ended(self, session: bytes) -> bool:
         for name in self.names:
-            desk = self.desks[name]
+            dispatcher = self.dispatchers[name]
             if name in self._lost:
                 continue
-            if desk is None or not self._over(desk, session):
+            if dispatcher is None or not self._over(dispatcher, session):
                 return False
         return True
 
-    def _over(self, desk: Dispatcher, session: bytes) -> bool:
+    def _over(self, dispatcher: Dispatcher, session: bytes) -> bool:
         # Who never heard of a run that was ended has nothing to end.
-        coordinator = self.desks[self.names[0]]
-        if session not in desk.books.runs:
+        coordinator = self.dispatchers[self.names[0]]
+        if session not in dispatcher.state.runs:
             run = coordinator.latest(session) if coordinator else None
             return run is not None and run.status != "running" and run.drained
-        return all(run.status != "running" for run in desk.books.runs.values())
+        return all(run.status != "running" for run in dispatcher.state.runs.values())
 
     def _end(self, name: str, session: bytes) -> bytes | str:
-        desk = self.desks[name]
-        assert desk is not None
-        if session not in desk.books.runs:
+        dispatcher = self.dispatchers[name]
+        assert dispatcher is not None
+        if session not in dispatcher.state.runs:
             return "never heard of it"
-        runs = list(desk.books.runs.values())
+        runs = list(dispatcher.state.runs.values())
         if runs[-1].status == "aborted":
             return str(runs[-1].ended["error"])
         return self.journals[name].result(runs[-1].session) or b""

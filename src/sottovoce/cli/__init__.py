@@ -1,4 +1,4 @@
-"""The command line: it parses, calls and shows."""
+"""The command line: it parses, calls and shows. `_app` has all commands, `main` runs them."""
 
 import os
 import signal

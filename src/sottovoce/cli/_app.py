@@ -21,9 +21,36 @@ from sottovoce.cli import (
     release,
     state,
 )
-from sottovoce.cli import rank_server as rank_edges
-from sottovoce.cli.learn._app import learn
-from sottovoce.cli.topics._app import topics
+from sottovoce.cli.learn import parties, runs
+from sottovoce.cli.topics import judge, models, train
+
+learn = typer.Typer(
+    help="Train and use one classifier together, without showing anyone the texts.",
+    no_args_is_help=True,
+)
+learn.command("init")(parties.init)
+learn.command("renew")(parties.renew)
+learn.command("rotate")(parties.rotate)
+learn.command("coordinator")(parties.coordinator)
+learn.command("keyholder")(parties.keyholder)
+learn.command("peer")(parties.peer)
+learn.command("intermediary")(parties.intermediary)
+learn.command("train")(runs.train)
+learn.command("evaluate")(runs.evaluate)
+learn.command("status")(runs.status)
+learn.command("classify")(runs.classify)
+learn.command("transcript")(runs.transcript)
+
+topics = typer.Typer(
+    help="Background knowledge: vector spaces, the catalogue of topics, judgements.",
+    no_args_is_help=True,
+)
+topics.command("train")(train.train)
+topics.command("show")(models.show)
+topics.command("import")(models.import_)
+topics.command("catalogue")(models.catalogue)
+topics.command("match")(models.match)
+topics.add_typer(judge.judge, name="judge")
 
 app = typer.Typer(
     name="sottovoce",
@@ -46,7 +73,7 @@ app.command("advise")(advise.advise)
 app.command("release")(release.release)
 app.command("audit")(audit.audit)
 app.command("rank-server")(rank_server.rank_server)
-app.command("rank-edges")(rank_edges.rank_edges)
+app.command("rank-edges")(rank_server.rank_edges)
 app.add_typer(ledger.ledger, name="ledger")
 app.add_typer(learn, name="learn")
 app.add_typer(topics, name="topics")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
-from sottovoce.cli._options import finite, warn_about_rows
-from sottovoce.cli._output import progress, show_json, show_rows
+from sottovoce.cli._options import warn_about_rows
+from sottovoce.cli._output import finite, progress, show_json, show_rows
 from sottovoce.errors import ParameterError, check_choice
 
 if TYPE_CHECKING:

@@ -1,13 +1,9 @@
-"""Options and steps that the commands around an assessment share.
+"""Options that several commands share, and what is made of them.
 
-Options and steps of commands that keep where they are: a state, a checkpoint, or both.
-
-Options for reading a corpus, shared by all commands that take one.
-
-Optional dependencies, as a command meets them.
+First those for reading a corpus, then those of an assessment, then those of commands that keep
+where they are: a state, a checkpoint, or both.
 """
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,61 +20,10 @@ if TYPE_CHECKING:
 
     from sottovoce.assess._checkpoints import CheckpointOptions
     from sottovoce.assess._job import Assessment
-    from sottovoce.assess._setting import Bucket, Setting
+    from sottovoce.assess._setting import Setting
+    from sottovoce.assess._time_bucket import Bucket
     from sottovoce.topics._catalogue import Catalogue
     from sottovoce.topics._space import Mode, Space
-
-
-CheckpointOption = Annotated[
-    Path | None, typer.Option(help="Folder for what is done so far; guard it like the posts.")
-]
-CheckpointEveryOption = Annotated[
-    float, typer.Option(help="Seconds between two checkpoints; 0: after each batch.")
-]
-ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")]
-
-
-def the_keeping(folder: Path | None, every_s: float, resume: bool) -> "CheckpointOptions | None":
-    """The options --checkpoint, --checkpoint-every and --resume."""
-    from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._checkpoints import CheckpointOptions  # noqa: PLC0415 - keeps --help fast
-
-    if folder is None:
-        if resume:
-            raise ParameterError("--resume needs --checkpoint FOLDER, the one to go on from.")
-        return None
-    check_folder(folder)
-    return CheckpointOptions(folder, resume, every_s)
-
-
-def the_state(
-    state: Path | None, update: Path | None, posts: Path | None, out: Path | None
-) -> Path | None:
-    """The file of --state or --update."""
-    if update is None:
-        if state is None and out is None:
-            raise ParameterError("there is nothing to write: give --out, --state or --update.")
-        return state
-    if state is not None:
-        raise ParameterError("--update and --state both name the state; give one of them.")
-    if posts is None:
-        raise ParameterError("--update needs POSTS, the new ones.")
-    if not update.exists():
-        raise InputError(f"there is no state {update} to update; begin one with --state.")
-    return update
-
-
-@contextmanager
-def mentioning_resume(folder: Path | None) -> Iterator[None]:
-    """Say on the way out of a stopped command that it can go on."""
-    from sottovoce.cli import Stopped  # noqa: PLC0415 - it imports the commands
-
-    try:
-        yield
-    except Stopped:
-        if folder is not None and any(folder.glob("state-*")):
-            typer.echo("The same command with --resume goes on from the last checkpoint.", err=True)
-        raise
 
 
 FormatOption = Annotated[
@@ -144,15 +89,6 @@ def _column_map(fields: str | None) -> dict[str, str | int]:
     }
 
 
-@contextmanager
-def needs_extra(extra: str) -> Iterator[None]:
-    """Turn a failed import of somebody else's module into what to install."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        raise MissingExtraError.of_import(error, extra) from None
-
-
 ModelOption = Annotated[
     list[Path] | None,
     typer.Option("--model", help="A model of topics train; lda and w2v measures need theirs."),
@@ -174,33 +110,33 @@ ModeOption = Annotated[
 ]
 
 
-def the_setting(k: float, m: int, mode: str) -> "Setting":
+def parsed_setting(k: float, m: int, mode: str) -> "Setting":
     """The options -k, -m and --mode."""
     from sottovoce.assess._setting import Setting  # noqa: PLC0415 - keeps --help fast
 
     return Setting(k, m, cast("Mode", mode))
 
 
-def the_mode(written: str | None) -> "Mode | None":
-    """The option --mode where none means the state's; ``the_setting`` checks it."""
+def parsed_mode(written: str | None) -> "Mode | None":
+    """The option --mode where none means the state's; ``parsed_setting`` checks it."""
     return cast("Mode | None", written)
 
 
-def the_bucket(written: str | None) -> "Bucket | None":
+def parsed_bucket(written: str | None) -> "Bucket | None":
     """The option --bucket."""
-    from sottovoce.assess._setting import Bucket  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._time_bucket import Bucket  # noqa: PLC0415 - keeps --help fast
 
     return None if written is None else Bucket.parse(written)
 
 
-def the_catalogue(path: Path | None) -> "Catalogue | None":
+def loaded_catalogue(path: Path | None) -> "Catalogue | None":
     """The option --topics."""
     from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
 
     return None if path is None else Catalogue.load(path)
 
 
-def the_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
+def loaded_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
     """The option --model."""
     if not paths:
         return ()
@@ -221,10 +157,62 @@ def fold_posts(assessment: "Assessment", posts: Path, reading: "ReadOptions") ->
         typer.echo("these posts are in the state already: nothing was added", err=True)
 
 
-def finite(value: object) -> object:
-    """As JSON can hold it: the only user of a word scores infinity, which is null there."""
-    if isinstance(value, dict):
-        return {name: finite(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+CheckpointOption = Annotated[
+    Path | None, typer.Option(help="Folder for what is done so far; guard it like the posts.")
+]
+CheckpointEveryOption = Annotated[
+    float, typer.Option(help="Seconds between two checkpoints; 0: after each batch.")
+]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint.")]
+
+
+def checkpoint_of(folder: Path | None, every_s: float, resume: bool) -> "CheckpointOptions | None":
+    """The options --checkpoint, --checkpoint-every and --resume."""
+    from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._checkpoints import CheckpointOptions  # noqa: PLC0415 - keeps --help fast
+
+    if folder is None:
+        if resume:
+            raise ParameterError("--resume needs --checkpoint FOLDER, the one to go on from.")
+        return None
+    check_folder(folder)
+    return CheckpointOptions(folder, resume, every_s)
+
+
+def state_file(
+    state: Path | None, update: Path | None, posts: Path | None, out: Path | None
+) -> Path | None:
+    """The file of --state or --update."""
+    if update is None:
+        if state is None and out is None:
+            raise ParameterError("there is nothing to write: give --out, --state or --update.")
+        return state
+    if state is not None:
+        raise ParameterError("--update and --state both name the state; give one of them.")
+    if posts is None:
+        raise ParameterError("--update needs POSTS, the new ones.")
+    if not update.exists():
+        raise InputError(f"there is no state {update} to update; begin one with --state.")
+    return update
+
+
+@contextmanager
+def mentioning_resume(folder: Path | None) -> Iterator[None]:
+    """Say on the way out of a stopped command that it can go on."""
+    from sottovoce.cli import Stopped  # noqa: PLC0415 - it imports the commands
+
+    try:
+        yield
+    except Stopped:
+        if folder is not None and any(folder.glob("state-*")):
+            typer.echo("The same command with --resume goes on from the last checkpoint.", err=True)
+        raise
+
+
+@contextmanager
+def needs_extra(extra: str) -> Iterator[None]:
+    """Turn a failed import of somebody else's module into what to install."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError.of_import(error, extra) from None

@@ -1,11 +1,11 @@
 """How commands show results: tables for people, JSON for machines, progress on the side.
 
-How wide the columns of a table are, so that no word or number is broken where it need not be.
-
-What `study` and `loop` do with a result: write it where asked, and show it.
+Columns of a table are as wide as keeps words and numbers whole, where there is room. Progress is
+shown on a terminal only; its part of Rich is imported when it is, which keeps --help fast.
 """
 
 import json
+import math
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,14 +17,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table
 from rich.text import Text
 
@@ -32,38 +24,23 @@ if TYPE_CHECKING:
     from sottovoce.report._result import StudyResult
 
 
-_AROUND_A_CELL = 3  # a blank on either side, and a line
-
-
-def fitting_widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """A width for each of ``columns``, its texts, within ``room``; None: it needs breaking words.
-
-    Each column has its longest word; what is left goes first to those that want least more.
-    """
-    wanted = [max(_longest(text.splitlines()) for text in texts) for texts in columns]
-    widths = [max(_longest(text.split()) for text in texts) for texts in columns]
-    spare = room - 1 - sum(width + _AROUND_A_CELL for width in widths)
-    if spare < 0:
-        return None
-    by_want = sorted(range(len(widths)), key=lambda column: wanted[column] - widths[column])
-    for done, column in enumerate(by_want):
-        more = min(wanted[column] - widths[column], spare // (len(widths) - done))
-        widths[column] += more
-        spare -= more
-    return widths
-
-
-def _longest(pieces: Sequence[str]) -> int:
-    return max(map(cell_len, pieces), default=0)
-
-
-_ANY_WIDTH = 10**6
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+_ANY_WIDTH = 10**6
+_AROUND_A_CELL = 3  # a blank on either side, and a line
 
 
 def show_json(value: object) -> None:
     """Print ``value`` as JSON on standard output."""
     typer.echo(json.dumps(value, indent=2, default=_plain, allow_nan=False))
+
+
+def finite(value: object) -> object:
+    """As JSON can hold it: the only user of a word scores infinity, which is null there."""
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def show_line(value: object) -> None:
@@ -95,6 +72,24 @@ def show_rows(title: str, rows: Sequence[Mapping[str, object]]) -> None:
     _show(console, title, table)
 
 
+def show_study(
+    result: "StudyResult", *, name: str, title: str, out: Path | None, as_json: bool
+) -> None:
+    """A folder if there is to be one; then rows for machines, or a table and what it says."""
+    from sottovoce.report._result import write_study  # noqa: PLC0415 - fast --help
+
+    if out is not None:
+        again = shlex.join(["sottovoce", *sys.argv[1:]])
+        written = write_study(result, out, name=name, title=title, command=again)
+        typer.echo(f"Wrote {', '.join(map(str, written))}.", err=True)
+    if as_json:
+        show_json(result.rows)
+        return
+    show_rows(title, result.table())
+    for text in (*(plot.finding for plot in result.plots), *result.notes):
+        typer.echo(f"\n{text}")
+
+
 def _console() -> Console:
     """Standard output; what is no terminal, a file or a pipe, has room for everything."""
     console = Console()
@@ -110,6 +105,8 @@ def _show(console: Console, title: str, table: Table) -> None:
 @contextmanager
 def progress(step: str) -> Iterator[None]:
     """Show that ``step`` is under way, on a terminal only."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - fast --help
+
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(
@@ -122,18 +119,42 @@ def progress(step: str) -> Iterator[None]:
 @contextmanager
 def counted_progress(step: str) -> Iterator[Callable[[int, int], None]]:
     """Show how much of ``step`` is done, on a terminal only: call what is yielded with that."""
+    from rich import progress as parts  # noqa: PLC0415 - fast --help
+
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(elapsed_when_finished=True),
+        parts.TextColumn("{task.description}"),
+        parts.BarColumn(),
+        parts.TaskProgressColumn(),
+        parts.TimeRemainingColumn(elapsed_when_finished=True),
     )
-    with Progress(
+    with parts.Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
         task = bar.add_task(step, total=None)
         yield lambda done, whole: bar.update(task, completed=done, total=whole)
+
+
+def fitting_widths(columns: Sequence[Sequence[str]], room: int) -> list[int] | None:
+    """A width for each of ``columns``, its texts, within ``room``; None: it needs breaking words.
+
+    Each column has its longest word; what is left goes first to those that want least more.
+    """
+    wanted = [max(_longest(text.splitlines()) for text in texts) for texts in columns]
+    widths = [max(_longest(text.split()) for text in texts) for texts in columns]
+    spare = room - 1 - sum(width + _AROUND_A_CELL for width in widths)
+    if spare < 0:
+        return None
+    by_want = sorted(range(len(widths)), key=lambda column: wanted[column] - widths[column])
+    for done, column in enumerate(by_want):
+        more = min(wanted[column] - widths[column], spare // (len(widths) - done))
+        widths[column] += more
+        spare -= more
+    return widths
+
+
+def _longest(pieces: Sequence[str]) -> int:
+    return max(map(cell_len, pieces), default=0)
 
 
 def _readable(value: object) -> str:
@@ -156,21 +177,3 @@ def _harmless(text: str) -> str:
 
 def _plain(value: Any) -> object:  # noqa: ANN401 - JSON asks about whatever it does not know
     return str(value) if isinstance(value, Path) else value.item()
-
-
-def show_study(
-    result: "StudyResult", *, name: str, title: str, out: Path | None, as_json: bool
-) -> None:
-    """A folder if there is to be one; then rows for machines, or a table and what it says."""
-    from sottovoce.report._result import write_study  # noqa: PLC0415 - fast --help
-
-    if out is not None:
-        again = shlex.join(["sottovoce", *sys.argv[1:]])
-        written = write_study(result, out, name=name, title=title, command=again)
-        typer.echo(f"Wrote {', '.join(map(str, written))}.", err=True)
-    if as_json:
-        show_json(result.rows)
-        return
-    show_rows(title, result.table())
-    for text in (*(plot.finding for plot in result.plots), *result.notes):
-        typer.echo(f"\n{text}")

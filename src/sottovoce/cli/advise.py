@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli._options import ModelOption, TopicsOption, needs_extra, the_catalogue, the_models
+from sottovoce.cli._options import (
+    ModelOption,
+    TopicsOption,
+    loaded_catalogue,
+    loaded_models,
+    needs_extra,
+)
 from sottovoce.cli._output import AsJson, progress
 from sottovoce.errors import ParameterError
 
@@ -75,31 +81,31 @@ def advise(
         return
     with needs_extra("web"):
         from sottovoce.web.advise._app import PageAddress, serve  # noqa: PLC0415 - fast --help
-    place = PageAddress(host, port, beyond)
+    listen_at = PageAddress(host, port, beyond)
     kept = store or _data_folder() / "advise.sqlite"
     reporting = _reporting(rank_server, second_rank_server, rank_budget, kept)
     serve(
-        place,
+        listen_at,
         store=kept,
         comparison=_comparison(community, rank_server, model, topics, first=reporting is not None),
         reporting=reporting,
         operator=_operator(operator, password_file, look_log or kept.with_name("looks.jsonl")),
-        told=_tell_json if as_json else _tell,
-        told_again=_tell_json if as_json else _tell_again,
+        show_address=_show_json_address if as_json else _show_address,
+        show_next_address=_show_json_address if as_json else _show_next_address,
         open_browser=not no_open,
     )
 
 
-def _tell(address: str) -> None:
+def _show_address(address: str) -> None:
     typer.echo(f"Your page: {address}")
     typer.echo("The address works once, for one browser. Stop with Ctrl-C.")
 
 
-def _tell_again(address: str) -> None:
+def _show_next_address(address: str) -> None:
     typer.echo(f"For another browser: {address}")
 
 
-def _tell_json(address: str) -> None:
+def _show_json_address(address: str) -> None:
     typer.echo(json.dumps({"address": address}))
 
 
@@ -135,7 +141,7 @@ def _comparison(
                 "--model and --topics describe a community: give --community or --rank-server too."
             )
         return DEMO
-    catalogue = the_catalogue(topics)
+    catalogue = loaded_catalogue(topics)
     if catalogue is None:
         raise ParameterError("a community needs --topics, the catalogue of topics to look for.")
     if posts is None:
@@ -143,7 +149,7 @@ def _comparison(
         from sottovoce.web.advise._rank_server import ask  # noqa: PLC0415 - fast --help
 
         server = HttpTransport(str(rank_server))
-        return ask(server, the_models(model), catalogue, unpublished=first)
+        return ask(server, loaded_models(model), catalogue, unpublished=first)
     if rank_server is not None:
         raise ParameterError("--community and --rank-server exclude each other: give one.")
     return _of_posts(posts, model, catalogue)
@@ -153,7 +159,7 @@ def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> 
     from sottovoce.advisor._community import Community  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise._session import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
 
-    spaces = the_models(model)
+    spaces = loaded_models(model)
     with progress("Reading the community"):
         known = Community.from_posts(posts, spaces, catalogue)
 

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce._files import refuse_overlap
 from sottovoce.cli._engines import (
     Address,
     Engine,
@@ -32,19 +31,18 @@ from sottovoce.cli._options import (
     ResumeOption,
     TimezoneOption,
     TopicsOption,
-    finite,
+    checkpoint_of,
     fold_posts,
+    loaded_catalogue,
+    loaded_models,
     mentioning_resume,
+    parsed_bucket,
+    parsed_mode,
+    parsed_setting,
     read_options,
-    the_bucket,
-    the_catalogue,
-    the_keeping,
-    the_mode,
-    the_models,
-    the_setting,
-    the_state,
+    state_file,
 )
-from sottovoce.cli._output import AsJson, progress, show_json, show_rows
+from sottovoce.cli._output import AsJson, finite, progress, show_json, show_rows
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
@@ -124,6 +122,7 @@ def assess(
 
     Example: sottovoce assess posts.csv --topics topics.toml --measure bow-dt --out ranks.parquet
     """
+    from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._checkpoints import alone_with  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
@@ -131,19 +130,19 @@ def assess(
 
     chosen = Engine(engine, master, spark_conf or (), partitions)
     precision = rank_precision(ranks, chosen)
-    state = the_state(state, update, posts, out)
-    keeping = the_keeping(checkpoint, checkpoint_every, resume)
+    state = state_file(state, update, posts, out)
+    keeping = checkpoint_of(checkpoint, checkpoint_every, resume)
     beside = () if state is None else (alerts_file(state), earlier_folder(state))
     refuse_overlap((out, state), (posts, topics, *beside, *(merge or ()), *(model or ())))
     reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
     request = Request(
         measures=tuple(name.strip() for name in measure.split(",")),
-        setting=the_setting(k, m, mode or "corrected"),
-        mode=the_mode(mode),
-        catalogue=the_catalogue(topics),
-        spaces=the_models(model),
+        setting=parsed_setting(k, m, mode or "corrected"),
+        mode=parsed_mode(mode),
+        catalogue=loaded_catalogue(topics),
+        spaces=loaded_models(model),
         topics=None if topic is None else tuple(topic),
-        bucket=the_bucket(bucket),
+        bucket=parsed_bucket(bucket),
         kept=keep_buckets,
         posts=keep_posts,
     )

@@ -1,9 +1,4 @@
-"""``sottovoce count``.
-
-``sottovoce describe``.
-
-``sottovoce simulate``.
-"""
+"""``sottovoce count``, ``describe`` and ``simulate``: a corpus counted, described, made up."""
 
 from dataclasses import asdict
 from pathlib import Path

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from sottovoce._files import refuse_overlap
 from sottovoce.cli._output import AsJson, progress, show_json, show_rows
 from sottovoce.errors import ParameterError
 
@@ -54,6 +53,7 @@ def evaluate(
     Example: sottovoce evaluate ranks.parquet community/truth.parquet
     --posts community/posts.parquet --topics community/topics.toml
     """
+    from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess import evaluation  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.evaluation._judged import read_judgements, read_ranks  # noqa: PLC0415 - fast --help
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - fast --help

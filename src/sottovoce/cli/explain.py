@@ -19,15 +19,14 @@ from sottovoce.cli._options import (
     MOption,
     TimezoneOption,
     TopicsOption,
-    finite,
+    loaded_catalogue,
+    loaded_models,
+    parsed_bucket,
+    parsed_setting,
     read_options,
-    the_bucket,
-    the_catalogue,
-    the_models,
-    the_setting,
     warn_about_rows,
 )
-from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
+from sottovoce.cli._output import AsJson, finite, progress, show_facts, show_json, show_rows
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
@@ -76,16 +75,16 @@ def explain(
     from sottovoce.assess._explain.explanation import UserPosts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
 
-    setting = the_setting(k, m, mode)
+    setting = parsed_setting(k, m, mode)
     request = Request(
         measures=(measure,),
         setting=setting,
-        catalogue=the_catalogue(topics),
-        spaces=the_models(model),
+        catalogue=loaded_catalogue(topics),
+        spaces=loaded_models(model),
         topics=(topic,),
-        bucket=the_bucket(bucket),
+        bucket=parsed_bucket(bucket),
     )
-    assessment, her = Assessment(request, state, to_save=False), UserPosts(user)
+    assessment, users_posts = Assessment(request, state, to_save=False), UserPosts(user)
     if measure not in assessment.measures:
         raise ParameterError("explain takes one measure at a time, got all.")
     question = Question(user, topic, assessment.measures[measure], setting)
@@ -93,38 +92,40 @@ def explain(
     reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
     with progress("Scoring posts"):
         for path in posts:
-            _pass(assessment, her, path, reading)
+            _pass(assessment, users_posts, path, reading)
     found = explained(
         assessment.state,
         assessment.scoring,
-        her,
+        users_posts,
         question,
         without=tuple(without or ()),
         most=most,
     )
-    _show(found, her if show_text else None, as_json)
+    _show(found, users_posts if show_text else None, as_json)
 
 
-def _pass(assessment: "Assessment", her: "UserPosts", path: Path, reading: "ReadOptions") -> None:
-    """Note her posts, and fold everybody's into a state that does not hold them yet."""
+def _pass(
+    assessment: "Assessment", users_posts: "UserPosts", path: Path, reading: "ReadOptions"
+) -> None:
+    """Note the user's posts, and fold everybody's into a state that does not hold them yet."""
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
 
     opened = open_posts(path, options=reading)
-    batches = her.passing(opened)
+    batches = users_posts.passing(opened)
     if not assessment.fold(path, batches):
         for _ in batches:
             pass
     warn_about_rows(opened)
 
 
-def _show(found: "Explanation", her: "UserPosts | None", as_json: bool) -> None:
-    texts = {} if her is None else her.texts()
+def _show(found: "Explanation", users_posts: "UserPosts | None", as_json: bool) -> None:
+    texts = {} if users_posts is None else users_posts.texts()
     posts = [
         {
             **asdict(share),
             "time": share.time.isoformat(),
             "bucket": share.bucket.isoformat(),
-            **({} if her is None else {"text": texts[share.number]}),
+            **({} if users_posts is None else {"text": texts[share.number]}),
         }
         for share in found.posts
     ]

@@ -1,9 +1,4 @@
-"""``sottovoce study``.
-
-``sottovoce bench``.
-
-``sottovoce demo``.
-"""
+"""``sottovoce study``, ``bench`` and ``demo``: what the package shows of itself."""
 
 import math
 from pathlib import Path

@@ -1,6 +1,5 @@
 """``sottovoce ledger``."""
 
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +8,8 @@ import typer
 from sottovoce.cli._output import AsJson, show_json, show_rows
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from sottovoce.privacy.ledger import Account, Spend
 
 
@@ -96,7 +97,7 @@ def _record(account: "Account", spends: "list[Spend]") -> dict[str, object]:
     }
 
 
-def _ratios(epsilon: Fraction, rate: Fraction) -> dict[str, object]:
+def _ratios(epsilon: "Fraction", rate: "Fraction") -> dict[str, object]:
     return {"epsilon": str(epsilon), "nats_per_word": str(rate)}
 
 

@@ -1,7 +1,4 @@
-"""``sottovoce rank-server``.
-
-``sottovoce rank-edges``.
-"""
+"""``sottovoce rank-server`` and ``rank-edges``: publishing histograms, and where buckets lie."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,7 +22,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 @dataclass(frozen=True)
-class _Between:
+class _BucketOptions:
     """How the command line says where buckets lie."""
 
     number: int | None
@@ -114,19 +111,19 @@ def rank_server(
         from sottovoce.web.rank._app import Limits, create_app  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank._serve import ListenSettings, open_store, serve  # noqa: PLC0415 - fast --help
 
-    between = _Between(buckets, lowest, highest, edges)
+    between = _BucketOptions(buckets, lowest, highest, edges)
     rules = _description(topics, measure, setting, mode, epsilon, between, period, minimum)
     if dry_run:
         _show(rules, None, as_json)
         return
-    door = ListenSettings(host, port, certificate, key)
-    door.check()
+    listen = ListenSettings(host, port, certificate, key)
+    listen.check()
     if certificate is None:
         _warn_of_plain(host)
     service = _service(rules, open_store(store), peer, peer_key)
     app = create_app(service, Limits(rate, rate_per_address))
     try:
-        serve(app, door, lambda url: _show(rules, url, as_json))
+        serve(app, listen, lambda url: _show(rules, url, as_json))
     finally:
         service.close()
 
@@ -155,7 +152,7 @@ def _description(
     setting: str,
     mode: str,
     epsilon: str,
-    between: _Between,
+    between: _BucketOptions,
     period: str,
     minimum: int,
 ) -> "Description":

@@ -1,14 +1,10 @@
-"""``sottovoce alerts``.
-
-``sottovoce forget``.
-"""
+"""``sottovoce alerts`` and ``forget``: what is asked of a kept state."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce._files import only_one
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
 from sottovoce.errors import ParameterError
 
@@ -110,6 +106,7 @@ def forget(
 
     Example: sottovoce forget community.state --user ada
     """
+    from sottovoce._files import only_one  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._erase import delete_posts, erase_users  # noqa: PLC0415 - fast --help
 
     if post and len(user) != 1:

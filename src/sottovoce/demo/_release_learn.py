@@ -21,7 +21,7 @@ from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.simulate import SimulatedCommunity
 from sottovoce.federation._config import FeatureSettings, TrainingSettings
 from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._processes import Launched, launched, prepare
+from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
 from sottovoce.lab.learn._network import Flow, flows, size_in_words, total
 from sottovoce.lab.learn.figures import architecture
 from sottovoce.learn.documents import Documents
@@ -286,12 +286,12 @@ def run_learn_demo(community: SimulatedCommunity) -> LearnDemo:
         prepare(root, peers, SetupPlan(PEERS, TRAINING, features=FEATURES))
         words = "\n".join(community_words(community))
         (root / "coordinator" / WORDS_FILE).write_text(words, encoding="utf-8")
-        with launched(root) as parties:
+        with running_parties(root) as parties:
             sizes = len(documents), len(community_words(community))
             return _run(parties, sizes, root / PEERS[0] / "texts.csv")
 
 
-def _run(parties: Launched, sizes: tuple[int, int], texts: Path) -> LearnDemo:
+def _run(parties: PartyProcesses, sizes: tuple[int, int], texts: Path) -> LearnDemo:
     trained = parties.asked("coordinator", do="train")
     parties.settle()
     sent = flows(parties)

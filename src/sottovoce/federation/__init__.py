@@ -1,7 +1,7 @@
 """The parties of `learn` as processes that carry bytes.
 
-A run is one `learn.party.Party` at each participant; a `Node` carries its messages over mutual TLS
-1.3, journals every step and goes on after a crash:
+A run is one state machine of `learn` at each participant; a `Node` carries its messages over mutual
+TLS 1.3, journals every step and goes on after a crash:
 
     machines = Machines(make=make_party, result_of=result_of, policy=why_not)
     node = Node(name, roster, credentials, journal=path, journal_key=key, machines=machines)
@@ -12,31 +12,20 @@ A run is one `learn.party.Party` at each participant; a `Node` carries its messa
 `Roster` holds a `Member(name, role, address, fingerprint)` for each party, `Credentials` PEM.
 `node.status()` says how runs stand, `node.transcript(session)` what was sent and received without
 values, `Settings` how patient a node is. Events go to the logger ``sottovoce.federation``.
+`Connected` is for notebooks: a federation that runs already, seen from one of its peers.
 
-Names here are loaded when they are first used, so that nobody needs gRPC who does not.
+Begin reading at `_node.dispatcher`, which decides everything that a node does; `_transport` has
+the frames and gRPC, `_journal` what survives a crash, and `party` what the commands of `learn` run
+from a ``party.toml``. Names here are loaded when they are first used, so that nobody needs gRPC who
+does not.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from sottovoce.federation._certificates import Credentials
-    from sottovoce.federation._node.dispatcher import Machines
-    from sottovoce.federation._node.node import Node
-    from sottovoce.federation._roster import Member, Roster
-    from sottovoce.federation._transport.frames import RunAbortedError, Settings
+from sottovoce._lazy import attach
 
-
-_WHERE = {
-    "Credentials": "sottovoce.federation._certificates",
-    "Machines": "sottovoce.federation._node.dispatcher",
-    "Member": "sottovoce.federation._roster",
-    "Node": "sottovoce.federation._node.node",
-    "Roster": "sottovoce.federation._roster",
-    "RunAbortedError": "sottovoce.federation._transport.frames",
-    "Settings": "sottovoce.federation._transport.frames",
-}
 __all__ = [
+    "Connected",
     "Credentials",
     "Machines",
     "Member",
@@ -46,8 +35,25 @@ __all__ = [
     "Settings",
 ]
 
-
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever stands there
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_WHERE[name]), name)
+if TYPE_CHECKING:
+    from sottovoce.federation._certificates import Credentials
+    from sottovoce.federation._node.dispatcher import Machines
+    from sottovoce.federation._node.node import Node
+    from sottovoce.federation._roster import Member, Roster
+    from sottovoce.federation._transport.frames import RunAbortedError, Settings
+    from sottovoce.federation.party._connection import Connected
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "Connected": "sottovoce.federation.party._connection",
+            "Credentials": "sottovoce.federation._certificates",
+            "Machines": "sottovoce.federation._node.dispatcher",
+            "Member": "sottovoce.federation._roster",
+            "Node": "sottovoce.federation._node.node",
+            "Roster": "sottovoce.federation._roster",
+            "RunAbortedError": "sottovoce.federation._transport.frames",
+            "Settings": "sottovoce.federation._transport.frames",
+        },
+        extra="federation",
+    )

@@ -1,11 +1,9 @@
-"""What a party proves itself by: its certificate, its key, and the authority that it trusts.
+"""What a party proves itself by: its certificate and key, and the authority that signs them.
 
-A small certificate authority of one's own, and what its certificates must be.
-
-Keys are ECDSA on P-256, which every TLS 1.3 stack takes. A certificate names its party, and the
-hosts it listens on; it serves as a server's and as a client's, since every party is both.
-
-Certificates and their keys in files.
+A federation has a small certificate authority of its own. Keys are ECDSA on P-256, which every TLS
+1.3 stack takes. A certificate names its party, and the hosts it listens on; it serves as a server's
+and as a client's, since every party is both. Last here is how certificates and keys are kept in
+files.
 """
 
 import ipaddress
@@ -15,29 +13,35 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
-)
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-
 from sottovoce._files import whole_file
 from sottovoce.errors import InputError, MissingExtraError, ParameterError
 from sottovoce.federation._files import load_secret, private_text, save_secret
 
 try:
     from cryptography import x509
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.serialization import Encoding
-    from cryptography.x509.oid import NameOID
+    from cryptography.hazmat.primitives.serialization import (
+        Encoding,
+        NoEncryption,
+        PrivateFormat,
+        load_pem_private_key,
+    )
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 except ImportError as error:
     raise MissingExtraError("cryptography", "federation") from error
+
+DAYS = 365
+AUTHORITY_DAYS = 3650
+WARNING_DAYS = 30
+_MOST_DAYS = 36500
+# Clocks of parties differ; a certificate made now must already be valid at all of them.
+_SKEW = timedelta(hours=1)
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+KIND = "tls"
+_PEM = "-----BEGIN"
+_LARGEST_FILE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -99,15 +103,6 @@ def _read(certificate: bytes) -> x509.Certificate:
         return x509.load_der_x509_certificate(certificate)
     except ValueError:
         raise InputError("a certificate must be X.509 in PEM or DER.") from None
-
-
-DAYS = 365
-AUTHORITY_DAYS = 3650
-WARNING_DAYS = 30
-_MOST_DAYS = 36500
-# Clocks of parties differ; a certificate made now must already be valid at all of them.
-_SKEW = timedelta(hours=1)
-_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 
 
 class CertificateError(InputError):
@@ -305,11 +300,6 @@ def _pem(certificate: x509.Certificate) -> bytes:
 
 def _key_pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-
-
-KIND = "tls"
-_PEM = "-----BEGIN"
-_LARGEST_FILE = 1 << 18
 
 
 def save_key(key: bytes, path: Path, *, passphrase: str | None) -> None:

@@ -1,6 +1,6 @@
-"""A party's configuration: one TOML file, every key of which is known.
+"""A party's configuration, `party.toml`: every key of it is known, and an unknown one is refused.
 
-The `party.toml` that `learn init` writes, with a comment where somebody must decide.
+Read and checked here, and written as `learn init` does: with a comment where somebody must decide.
 """
 
 import tomllib
@@ -17,7 +17,17 @@ from sottovoce.federation._files import NONE, check_source
 Role: TypeAlias = Literal["coordinator", "keyholder", "peer", "intermediary"]
 CONFIG_FILE = "party.toml"
 ROSTER_FILE = "roster.toml"
+TEXTS_FILE, ROWS_FILE = "texts.csv", "rows.csv"
 _LARGEST_FILE = 1 << 20
+_HEAD = "# One party of a training together. Paths are relative to this file's folder."
+_TEXTS = (
+    "# Your documents, which never leave this machine: a CSV, TSV, JSONL or Parquet file, and the",
+    "# names of its columns.",
+)
+_ROWS = "# Your rows of numbers, which never leave this machine: a CSV file with a header."
+_ACCEPTS = "# What you agree to take part in; a proposal beyond it is refused here."
+_FEATURES = "# How texts become numbers, at every peer alike."
+_TRAINING = "# What is proposed to the peers; every one of them must accept it."
 _Table = TypeVar("_Table", bound=msgspec.Struct)
 
 
@@ -231,18 +241,6 @@ def _plainly(message: str) -> str:
     key = place.strip("`").removeprefix("$.")
     said = what[0].lower() + what[1:].replace("`", "")
     return f"{key} is wrong: {said}" if key else said
-
-
-_HEAD = "# One party of a training together. Paths are relative to this file's folder."
-_TEXTS = (
-    "# Your documents, which never leave this machine: a CSV, TSV, JSONL or Parquet file, and the",
-    "# names of its columns.",
-)
-_ROWS = "# Your rows of numbers, which never leave this machine: a CSV file with a header."
-_ACCEPTS = "# What you agree to take part in; a proposal beyond it is refused here."
-_FEATURES = "# How texts become numbers, at every peer alike."
-TEXTS_FILE, ROWS_FILE = "texts.csv", "rows.csv"
-_TRAINING = "# What is proposed to the peers; every one of them must accept it."
 
 
 def party_toml(

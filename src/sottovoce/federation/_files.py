@@ -1,9 +1,8 @@
 """Secrets in files: readable by their owner only, and sealed where there is a passphrase.
 
 A sealed file holds the secret under AES-256-GCM, with a key that scrypt derives from the
-passphrase. Without a passphrase the file's mode, 0600, is all that protects it.
-
-Where a party's passphrase comes from.
+passphrase. Without a passphrase the file's mode, 0600, is all that protects it. Where a party's
+passphrase comes from, its configuration says: `read_passphrase`.
 """
 
 import getpass
@@ -22,6 +21,9 @@ from sottovoce.learn._encrypted_files import sealed_fields, unsealed
 FORMAT = "sottovoce-secret"
 VERSION = 1
 _LARGEST_FILE = 1 << 18
+NONE, PROMPT = "none", "prompt"
+VARIABLE = "SOTTOVOCE_PASSPHRASE"
+_ENVIRONMENT, _FILE = "env:", "file:"
 
 
 def save_secret(path: Path, secret: bytes, *, kind: str, passphrase: str | None) -> None:
@@ -80,11 +82,6 @@ def _opened(fields: dict[str, Any], kind: str, passphrase: str | None, path: Pat
         return unsealed(salt, nonce, sealed, passphrase, kind)
     except InvalidTag:
         raise InputError(f"the passphrase of {path} is wrong, or the file was changed.") from None
-
-
-NONE, PROMPT = "none", "prompt"
-VARIABLE = "SOTTOVOCE_PASSPHRASE"
-_ENVIRONMENT, _FILE = "env:", "file:"
 
 
 def check_source(source: str) -> None:

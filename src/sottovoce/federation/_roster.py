@@ -1,7 +1,4 @@
-"""Who takes part: the parties of a federation, as every one of them knows them.
-
-The roster's file: the same at every party, read, checked and written.
-"""
+"""The roster: who takes part in a federation. Every party has the same file of it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +12,9 @@ from sottovoce._toml import toml_table
 from sottovoce.errors import ParameterError
 from sottovoce.federation._config import ConfigError, Role, read_table, read_toml
 
+# As the protocols call it, whose import takes seconds; a test holds the two together.
+KEY_HOLDER = "key holder"
+_IDENTITY_BYTES = 32
 _FINGERPRINT_DIGITS = 64
 
 
@@ -108,11 +108,6 @@ class Roster:
         return {member.fingerprint: member for member in self.members}
 
 
-# As the protocols call it, whose import takes seconds; a test holds the two together.
-KEY_HOLDER = "key holder"
-_IDENTITY_BYTES = 32
-
-
 class _Entry(msgspec.Struct, frozen=True):
     """A member as the file spells it: names and roles have no spaces there."""
 
@@ -135,8 +130,8 @@ def configured_role(member: Member) -> str:
 
 def member(name: str, role: Role, address: str, fingerprint: str, identity: str = "") -> Member:
     """A member by its name and role in a configuration."""
-    spoken = KEY_HOLDER if role == "keyholder" else role
-    return Member(protocol_name(name, role), spoken, address, fingerprint, identity)
+    protocol_role = KEY_HOLDER if role == "keyholder" else role
+    return Member(protocol_name(name, role), protocol_role, address, fingerprint, identity)
 
 
 def load_roster(path: Path) -> Roster:

@@ -1,6 +1,7 @@
-"""`learn init`: a folder per party with all it needs to run, made in one go.
+"""A folder for each party with all it needs to run, as `learn init` makes them in one go.
 
-Renewing certificates and rotating keys, and telling the roster.
+`learn renew` and `learn rotate` later replace its certificate and keys, and change the roster where
+parties know each other by them.
 """
 
 import socket
@@ -35,6 +36,8 @@ from sottovoce.federation._files import NONE, read_passphrase
 from sottovoce.federation._roster import Member, Roster, load_roster, member, save_roster
 from sottovoce.federation._secrets import new_identity, new_paillier_key, new_secrets
 
+Rotated: TypeAlias = Literal["identity", "paillier", "journal", "tls"]
+ROTATED: tuple[Rotated, ...] = get_args(Rotated)
 AUTHORITY_FOLDER = "authority"
 # As the protocols call it, but for a space that no certificate may have.
 KEY_HOLDER_FOLDER = "key-holder"
@@ -116,6 +119,18 @@ def set_up(folder: Path, plan: SetupPlan) -> Roster:
         save_roster(roster, folder / name / ROSTER_FILE)
     _write(folder / README_FILE, _readme(plan).encode())
     return roster
+
+
+def peer_names(count: int | None, names: Sequence[str]) -> tuple[str, ...]:
+    """The peers' names, made up where only their number is known."""
+    if names and count is not None and count != len(names):
+        raise ParameterError(f"--peers says {count}, but --names has {len(names)} names.")
+    if names:
+        return tuple(names)
+    if count is None:
+        raise ParameterError("give --peers or --names: how many peers, or what they are called.")
+    width = len(str(count))
+    return tuple(f"peer-{number:0{width}}" for number in range(1, count + 1))
 
 
 def _party(
@@ -203,22 +218,6 @@ def _readme(plan: SetupPlan) -> str:
     )
 
 
-def peer_names(count: int | None, names: Sequence[str]) -> tuple[str, ...]:
-    """The peers' names, made up where only their number is known."""
-    if names and count is not None and count != len(names):
-        raise ParameterError(f"--peers says {count}, but --names has {len(names)} names.")
-    if names:
-        return tuple(names)
-    if count is None:
-        raise ParameterError("give --peers or --names: how many peers, or what they are called.")
-    width = len(str(count))
-    return tuple(f"peer-{number:0{width}}" for number in range(1, count + 1))
-
-
-Rotated: TypeAlias = Literal["identity", "paillier", "journal", "tls"]
-ROTATED: tuple[Rotated, ...] = get_args(Rotated)
-
-
 def load_authority(folder: Path, *, passphrase: str) -> Authority:
     """The authority that `learn init` left in ``folder``; ``passphrase`` says where its is."""
     key = load_key(folder / "ca.key", passphrase=read_passphrase(passphrase, Path.cwd()))
@@ -246,12 +245,12 @@ def rotate_tls(config: PartyConfig, authority: Authority, *, days: int = DAYS) -
     """A new key and certificate, and the roster that everybody needs from now on."""
     party = config.party
     roster = load_roster(config.path(party.roster))
-    host = roster.named(party.name).address.rpartition(":")[0].strip("[]")
+    host = _host(roster.named(party.name).address)
     issued = authority.issued(party.name, [host], days=days)
     save_key(issued.key, config.path(party.tls.key), passphrase=_passphrase(config))
     with whole_file(config.path(party.tls.certificate)) as part:
         part.write_bytes(issued.certificate)
-    return _told(config, roster, fingerprint=fingerprint(issued.certificate))
+    return _with_changed_roster(config, roster, fingerprint=fingerprint(issued.certificate))
 
 
 def rotate_identity(config: PartyConfig) -> Roster:
@@ -260,7 +259,9 @@ def rotate_identity(config: PartyConfig) -> Roster:
     if party.role != "peer":
         raise ParameterError(f"only a peer has an identity; {party.name} is a {party.role}.")
     public = new_identity(config.path(party.secrets.identity), _passphrase(config))
-    return _told(config, load_roster(config.path(party.roster)), identity=public.hex())
+    return _with_changed_roster(
+        config, load_roster(config.path(party.roster)), identity=public.hex()
+    )
 
 
 def rotate_paillier(config: PartyConfig, bits: int) -> None:
@@ -277,12 +278,12 @@ def _passphrase(config: PartyConfig) -> str | None:
     return read_passphrase(config.party.secrets.passphrase, config.folder)
 
 
-def _told(config: PartyConfig, roster: Roster, **changes: str) -> Roster:
+def _with_changed_roster(config: PartyConfig, roster: Roster, **changes: str) -> Roster:
     changed = _changed(roster, config.party.name, **changes)
     save_roster(changed, config.path(config.party.roster))
     return changed
 
 
 def _changed(roster: Roster, name: str, **changes: str) -> Roster:
-    told = roster.named(name)
-    return Roster(tuple(replace(each, **changes) if each is told else each for each in roster))
+    found = roster.named(name)
+    return Roster(tuple(replace(each, **changes) if each is found else each for each in roster))

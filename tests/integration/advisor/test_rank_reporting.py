@@ -162,16 +162,16 @@ def test_a_server_that_is_gone_or_has_other_rules_gets_nothing(
         before = RankService(rules(), SqliteStore(tmp_path / "before.sqlite"), clock=clock)
         url = stack.enter_context(listening(before))
         client = stack.enter_context(page_of(tmp_path, url, budget=5))
-        desk = client.page
-        while not hasattr(desk, "state"):
-            desk = desk._app  # type: ignore[attr-defined] # each guard holds the next
+        inner = client.page
+        while not hasattr(inner, "state"):
+            inner = inner._app  # type: ignore[attr-defined] # each guard holds the next
         changed = SqliteStore(tmp_path / "after.sqlite")
         other = listening(RankService(rules(epsilon=2), changed, clock=clock))
-        desk.state.desk.reporting._servers = (stack.enter_context(other),)
+        inner.state.session.reporting._servers = (stack.enter_context(other),)
         said = offer(client)
         assert said.status_code == 409
         assert "rules have changed" in said.text
-        desk.state.desk.reporting._servers = ("http://127.0.0.1:9",)
+        inner.state.session.reporting._servers = ("http://127.0.0.1:9",)
         assert "cannot be reached" in offer(client).text
         assert stored(tmp_path / "after.sqlite") == []
 

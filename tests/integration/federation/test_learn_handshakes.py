@@ -14,12 +14,12 @@ from sottovoce.federation._certificates import Authority
 from sottovoce.federation._config import TrainingSettings
 from sottovoce.federation._setup import SetupPlan, load_authority, set_up
 from sottovoce.federation._transport.tls import failure
-from sottovoce.federation.party._processes import launched
+from sottovoce.federation.party._processes import running_parties
 
 NAMES = ("ada", "ben", "cy")
 
 
-def knock(address: str, version: ssl.TLSVersion, own: Path | None = None) -> None:
+def call(address: str, version: ssl.TLSVersion, own: Path | None = None) -> None:
     """A handshake that must fail, or a first byte that never comes."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -58,12 +58,12 @@ def test_every_refused_handshake_is_in_the_party_s_own_log(tmp_path: Path) -> No
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(certificates, "_validity", long_ago)
         ended = pem(tmp_path, "ben", own, 31)
-    with launched(root, ["ada"]):
+    with running_parties(root, ["ada"]):
         address = roster.named("ada").address
-        knock(address, ssl.TLSVersion.TLSv1_2)
-        knock(address, ssl.TLSVersion.TLSv1_3)
-        knock(address, ssl.TLSVersion.TLSv1_3, stranger)
-        knock(address, ssl.TLSVersion.TLSv1_3, ended)
+        call(address, ssl.TLSVersion.TLSv1_2)
+        call(address, ssl.TLSVersion.TLSv1_3)
+        call(address, ssl.TLSVersion.TLSv1_3, stranger)
+        call(address, ssl.TLSVersion.TLSv1_3, ended)
     lines = [json.loads(line) for line in (root / "ada" / "log.jsonl").read_text().splitlines()]
     refused = [line["error"] for line in lines if line["event"] == "handshake refused"]
     assert any("NO_SHARED_CIPHER" in each or "VERSION" in each for each in refused)

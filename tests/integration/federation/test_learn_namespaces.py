@@ -13,7 +13,7 @@ from support.federated_folders import NAMES, kept, prepare_rows, split
 
 from sottovoce import learn
 from sottovoce.federation._config import TrainingSettings
-from sottovoce.federation.party._processes import launched
+from sottovoce.federation.party._processes import running_parties
 
 PARTIES = ("coordinator", *NAMES)
 SHORT = f"sv{os.getpid() % 100_000}"
@@ -67,7 +67,7 @@ def test_parties_in_namespaces_of_their_own_train_to_the_last_bit(
     hosts = tuple(namespaces[name] for name in PARTIES)
     prepare_rows(folder, given, TrainingSettings(penalty=0.1), hosts=hosts, base_port=7443)
     within = {name: ("ip", "netns", "exec", f"{SHORT}-{at}") for at, name in enumerate(PARTIES)}
-    with launched(folder, within=within) as parties:
+    with running_parties(folder, within=within) as parties:
         done = parties.asked("coordinator", do="train")
         parties.settle()
     assert done["status"] == "finished"

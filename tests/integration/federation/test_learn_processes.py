@@ -26,7 +26,7 @@ from sottovoce.federation._setup import SetupPlan
 from sottovoce.federation.party._connection import Connected
 from sottovoce.federation.party._holdings import own_examples
 from sottovoce.federation.party._party import ConfiguredParty
-from sottovoce.federation.party._processes import Launched, launched, prepare
+from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
 from sottovoce.federation.party._transcript import UNKNOWN
 from sottovoce.lab._data import data_file
 from sottovoce.lab.bench.learn import ionosphere_rows, message_rows
@@ -62,7 +62,7 @@ def test_commands_train_classify_and_tell_as_one_process_would(
     prepare_rows(folder, given, TrainingSettings(way="packed", key_bits=KEY_BITS, penalty=PENALTY))
     config = {name: folder / name / "party.toml" for name in ("coordinator", *NAMES)}
     new = folder / "ada" / "rows.csv"
-    with launched(folder) as parties:
+    with running_parties(folder) as parties:
         done = answered(run, "train", "--config", config["coordinator"])
         assert done["status"] == "finished"
         labels = answered(run, "classify", new, "--config", config["ada"])
@@ -129,7 +129,7 @@ def test_a_thousand_words_of_messages_train_to_the_last_bit_and_no_word_is_on_th
     )
     prepare(folder, peers, plan)
     capture = Capture(folder)
-    with launched(folder) as parties:
+    with running_parties(folder) as parties:
         parties.asked("coordinator", do="train")
         parties.settle()
         planted(capture)
@@ -185,7 +185,7 @@ def test_the_hidden_mode_gives_the_same_integers_and_labels_as_one_process(
     asked = folder / "ada" / "few.csv"
     with (folder / "ada" / "rows.csv").open() as source:
         asked.write_text("".join(line for _, line in zip(range(9), source, strict=False)))
-    with launched(folder) as parties:
+    with running_parties(folder) as parties:
         parties.asked("coordinator", do="train")
         found = parties.asked("ada", do="classify", file=str(asked))
         refused = refusal(parties, folder / "ada" / "rows.csv")
@@ -199,7 +199,7 @@ def test_the_hidden_mode_gives_the_same_integers_and_labels_as_one_process(
     assert opened(here, keys) == opened(there, keys)
 
 
-def refusal(parties: Launched, file: Path) -> str:
+def refusal(parties: PartyProcesses, file: Path) -> str:
     with pytest.raises(SottovoceError) as refused:
         parties.asked("ada", do="classify", file=str(file))
     return str(refused.value)
@@ -227,7 +227,7 @@ def test_a_killed_peer_comes_back_and_the_training_ends_as_if_nothing_had_been(
     for name in ("coordinator", *NAMES):
         path = folder / name / "party.toml"
         path.write_text(path.read_text().replace("[secrets]", "deadline_s = 90\n[secrets]", 1))
-    with launched(folder) as parties:
+    with running_parties(folder) as parties:
         parties.processes["cy"].send_signal(signal.SIGSTOP)
         connection = ask_without_waiting(parties)
         wait_for_run(parties, "ada")
@@ -255,7 +255,7 @@ def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
     for path in folder.glob("*/party.toml"):
         path.write_text(path.read_text().replace("[secrets]", "deadline_s = 3\n[secrets]", 1))
     config = folder / "coordinator" / "party.toml"
-    with launched(folder) as parties:
+    with running_parties(folder) as parties:
         parties.processes["cy"].send_signal(signal.SIGSTOP)
         connection = ask_without_waiting(parties, b'{"do": "train", "without_lost": true}\n')
         wait_for_run(parties, "ada")
@@ -280,7 +280,9 @@ def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
     assert counted["rows"] == sum(len(labels) for _, labels in left.values())
 
 
-def ask_without_waiting(parties: Launched, request: bytes = b'{"do": "train"}\n') -> socket.socket:
+def ask_without_waiting(
+    parties: PartyProcesses, request: bytes = b'{"do": "train"}\n'
+) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
     here = Path.cwd()
     os.chdir(parties.store("coordinator"))
@@ -292,7 +294,7 @@ def ask_without_waiting(parties: Launched, request: bytes = b'{"do": "train"}\n'
     return connection
 
 
-def wait_for_run(parties: Launched, name: str) -> None:
+def wait_for_run(parties: PartyProcesses, name: str) -> None:
     end = time.monotonic() + 60
     while time.monotonic() < end:
         runs = parties.asked(name, do="status")["runs"]
@@ -321,7 +323,7 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
         "label,text\n,some words here\n": "NoDocumentsError",
         "other,columns\n1,2\n": "MissingColumnError",
     }
-    with launched(folder) as parties:
+    with running_parties(folder) as parties:
         for content, error in bad.items():
             (folder / "cy" / "texts.csv").write_text(content)
             code, out, err = run("learn", "train", "--config", config)
@@ -341,8 +343,8 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
         _, running, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
         reasons = [each["ended"] for each in parties.asked("cy", do="status")["runs"]]
     assert "at least 1" in reasons[2]["sentence"], "the right party knows why"
-    _, asleep, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
-    for shown in (running, asleep):
+    _, offline, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
+    for shown in (running, offline):
         assert f"was ended by cy: {reasons[2]['sentence']}" in shown, "stopped or not"
     assert "Nothing was held out" in counted
     log = [json.loads(line) for line in (folder / "cy" / "log.jsonl").read_text().splitlines()]
@@ -360,7 +362,7 @@ def test_a_notebook_at_one_peer_trains_across_all_if_the_coordinator_lets_it(
     labels = [("garden", "kitchen")[at % 2] for at in range(40)]
     peers = dict.fromkeys(NAMES[:3], Documents.of(texts, labels))
     prepare(folder, peers, SetupPlan(NAMES[:3], TrainingSettings(peers_may_start=True)))
-    with launched(folder):
+    with running_parties(folder):
         here = Connected(folder / "ada" / "party.toml")
         model = FederatedTextClassifier(
             dictionary="hashed", width=32, penalty=PENALTY, labels=("garden", "kitchen")

@@ -34,8 +34,8 @@ TRAINING = ToyTraining(("ann", "bob", "cy"))
 TEN_GB = 10_000_000_000
 
 
-class Door:
-    """One listening peer, ann, and ways to knock."""
+class CalledNode:
+    """One listening peer, ann, and ways to call."""
 
     def __init__(self, enrolled: Enrolled, node: Node) -> None:
         self.enrolled, self.node = enrolled, node
@@ -48,7 +48,7 @@ class Door:
         header = {name: getattr(frame.header, name) for name in Header.__struct_fields__}
         return Frame(Header(**(header | changes)), frame.body)
 
-    def knock(
+    def call(
         self, own: Credentials | None, frame: Frame, *, chunks: Iterator[bytes] | None = None
     ) -> Answer:
         """Send a frame with some certificate, trusting ann's authority."""
@@ -66,8 +66,8 @@ class Door:
     def refused(self, own: Credentials | None, frame: Frame) -> str:
         """Send a frame that must not be let in; gRPC's words."""
         with pytest.raises(grpc.RpcError) as refusal:
-            self.knock(own, frame)
-        assert self.node.doorway.bodies == 0
+            self.call(own, frame)
+        assert self.node.server.bodies == 0
         assert self.node.status()["runs"] == []
         return f"{refusal.value.code().name} {refusal.value.details()}"
 
@@ -77,21 +77,21 @@ class Door:
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> Iterator[Door]:
+def called(tmp_path: Path) -> Iterator[CalledNode]:
     enrolled = Enrolled(TRAINING, tmp_path)
     with enrolled.node("ann") as node:
-        yield Door(enrolled, node)
+        yield CalledNode(enrolled, node)
 
 
-def test_the_coordinator_is_let_in(door: Door) -> None:
-    assert door.knock(door.enrolled.held[COORDINATOR], door.frame()).outcome == "taken"
-    assert door.node.doorway.bodies == 1
+def test_the_coordinator_is_let_in(called: CalledNode) -> None:
+    assert called.call(called.enrolled.held[COORDINATOR], called.frame()).outcome == "taken"
+    assert called.node.server.bodies == 1
 
 
-Made = Callable[[Door], Credentials | None]
+Made = Callable[[CalledNode], Credentials | None]
 HANDSHAKES: dict[str, tuple[Made, str]] = {
     "expired": (
-        lambda door: door.enrolled.authority.credentials(COORDINATOR, days=-1),
+        lambda called: called.enrolled.authority.credentials(COORDINATOR, days=-1),
         "certificate has expired",
     ),
     "of another authority": (
@@ -104,79 +104,79 @@ HANDSHAKES: dict[str, tuple[Made, str]] = {
 
 @pytest.mark.parametrize("kind", list(HANDSHAKES))
 def test_a_certificate_that_does_not_hold_ends_the_handshake_and_is_logged(
-    kind: str, door: Door, capfd: pytest.CaptureFixture[str]
+    kind: str, called: CalledNode, capfd: pytest.CaptureFixture[str]
 ) -> None:
     made, reason = HANDSHAKES[kind]
-    assert door.refused(made(door), door.frame()).startswith("UNAVAILABLE")
+    assert called.refused(made(called), called.frame()).startswith("UNAVAILABLE")
     assert reason in capfd.readouterr().err
 
 
 def test_tls_1_2_is_refused_in_the_handshake_and_logged(
-    door: Door, capfd: pytest.CaptureFixture[str]
+    called: CalledNode, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(OSError), plain_tls(door, ssl.TLSVersion.TLSv1_2):  # noqa: PT011 - any failure of TLS
+    with pytest.raises(OSError), plain_tls(called, ssl.TLSVersion.TLSv1_2):  # noqa: PT011 - any failure of TLS
         pass
     assert "NO_SHARED_CIPHER" in capfd.readouterr().err
-    with plain_tls(door, ssl.TLSVersion.TLSv1_3) as version:
+    with plain_tls(called, ssl.TLSVersion.TLSv1_3) as version:
         assert version == "TLSv1.3"
 
 
 @contextmanager
-def plain_tls(door: Door, version: ssl.TLSVersion) -> Iterator[str | None]:
+def plain_tls(called: CalledNode, version: ssl.TLSVersion) -> Iterator[str | None]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.minimum_version = context.maximum_version = version
-    context.load_verify_locations(cadata=door.enrolled.authority.pem.decode())
+    context.load_verify_locations(cadata=called.enrolled.authority.pem.decode())
     context.set_alpn_protocols(["h2"])
-    host, _, port = door.address.rpartition(":")
+    host, _, port = called.address.rpartition(":")
     with socket.create_connection((host, int(port))) as raw, context.wrap_socket(raw) as tls:
         yield tls.version()
 
 
-def test_a_connection_of_another_version_would_be_refused_at_the_door(door: Door) -> None:
-    pem = door.enrolled.held["bob"].certificate
+def test_a_connection_of_another_version_would_be_refused_by_the_server(called: CalledNode) -> None:
+    pem = called.enrolled.held["bob"].certificate
     properties = {"x509_pem_cert": [pem], "ssl_tls_version": [b"TLSv1.3"]}
-    assert checked_caller(properties, door.enrolled.roster).name == "bob"
+    assert checked_caller(properties, called.enrolled.roster).name == "bob"
     for version in (b"TLSv1.2", b""):
         properties["ssl_tls_version"] = [version]
         with pytest.raises(WeakTransportError):
-            checked_caller(properties, door.enrolled.roster)
+            checked_caller(properties, called.enrolled.roster)
 
 
-def test_a_certificate_that_is_not_on_the_roster_is_refused(door: Door) -> None:
-    other = door.enrolled.authority.credentials(COORDINATOR)
-    assert "StrangerError" in door.refused(other, door.frame())
-    assert door.logged("StrangerError")
+def test_a_certificate_that_is_not_on_the_roster_is_refused(called: CalledNode) -> None:
+    other = called.enrolled.authority.credentials(COORDINATOR)
+    assert "StrangerError" in called.refused(other, called.frame())
+    assert called.logged("StrangerError")
 
 
 def test_a_certificate_of_another_name_is_refused(tmp_path: Path) -> None:
     enrolled = Enrolled(TRAINING, tmp_path)
     enrolled.held[COORDINATOR] = enrolled.authority.credentials("mallory")
     with enrolled.node("ann") as node:
-        door = Door(enrolled, node)
-        assert "ImpostorError" in door.refused(enrolled.held[COORDINATOR], door.frame())
-        assert door.logged("ImpostorError")
+        called = CalledNode(enrolled, node)
+        assert "ImpostorError" in called.refused(enrolled.held[COORDINATOR], called.frame())
+        assert called.logged("ImpostorError")
 
 
-def test_a_party_that_claims_another_name_is_refused(door: Door) -> None:
-    assert "ImpostorError" in door.refused(door.enrolled.held["bob"], door.frame())
-    assert door.logged("ImpostorError")
+def test_a_party_that_claims_another_name_is_refused(called: CalledNode) -> None:
+    assert "ImpostorError" in called.refused(called.enrolled.held["bob"], called.frame())
+    assert called.logged("ImpostorError")
 
 
-def test_a_peer_may_not_propose_a_run(door: Door) -> None:
-    answer = door.knock(door.enrolled.held["bob"], door.frame("bob"))
+def test_a_peer_may_not_propose_a_run(called: CalledNode) -> None:
+    answer = called.call(called.enrolled.held["bob"], called.frame("bob"))
     assert (answer.outcome, answer.error) == ("refused", "RunRefusedError")
-    assert door.node.doorway.bodies == 0
-    assert door.logged("RunRefusedError")
+    assert called.node.server.bodies == 0
+    assert called.logged("RunRefusedError")
 
 
-def test_a_replayed_session_is_not_read_again(door: Door) -> None:
-    own, frame = door.enrolled.held[COORDINATOR], door.frame()
-    door.knock(own, frame)
-    assert door.knock(own, frame).outcome == "taken"
-    assert door.node.doorway.bodies == 1
-    assert door.logged("ReplayedMessageError")
-    assert len(door.node.status()["runs"]) == 1
+def test_a_replayed_session_is_not_read_again(called: CalledNode) -> None:
+    own, frame = called.enrolled.held[COORDINATOR], called.frame()
+    called.call(own, frame)
+    assert called.call(own, frame).outcome == "taken"
+    assert called.node.server.bodies == 1
+    assert called.logged("ReplayedMessageError")
+    assert len(called.node.status()["runs"]) == 1
 
 
 def test_a_method_that_a_node_offers_knows_its_caller_first(tmp_path: Path) -> None:
@@ -194,10 +194,10 @@ def test_a_method_that_a_node_offers_knows_its_caller_first(tmp_path: Path) -> N
         with pytest.raises(InputError, match="UNIMPLEMENTED"):
             bob.ask("ann", "Shout", b"a word", 10)
         enrolled.held["bob"] = enrolled.authority.credentials("bob")
-        line = MessageClient(enrolled.roster["ann"], enrolled.held["bob"], Settings(), no_log)
+        client = MessageClient(enrolled.roster["ann"], enrolled.held["bob"], Settings(), no_log)
         with pytest.raises(InputError, match="PERMISSION_DENIED"):
-            line.call("Echo", b"a word", 10)
-        line.close()
+            client.call("Echo", b"a word", 10)
+        client.close()
     assert len(heard) == 1
 
 
@@ -205,55 +205,57 @@ def no_log(_event: str, /, **_fields: object) -> None:
     pass
 
 
-def test_a_frame_of_another_version_is_refused_by_name(door: Door) -> None:
-    frame = door.frame(version=VERSION + 1)
-    assert "WrongVersionError" in door.refused(door.enrolled.held[COORDINATOR], frame)
-    assert door.logged("WrongVersionError")
+def test_a_frame_of_another_version_is_refused_by_name(called: CalledNode) -> None:
+    frame = called.frame(version=VERSION + 1)
+    assert "WrongVersionError" in called.refused(called.enrolled.held[COORDINATOR], frame)
+    assert called.logged("WrongVersionError")
 
 
-def test_ten_declared_gigabytes_are_refused_at_once(door: Door) -> None:
-    answer = door.knock(door.enrolled.held[COORDINATOR], door.frame(size=TEN_GB))
+def test_ten_declared_gigabytes_are_refused_at_once(called: CalledNode) -> None:
+    answer = called.call(called.enrolled.held[COORDINATOR], called.frame(size=TEN_GB))
     assert (answer.outcome, answer.error) == ("refused", "TooLargeError")
-    assert door.node.doorway.bodies == 0
-    assert door.logged("TooLargeError")
+    assert called.node.server.bodies == 0
+    assert called.logged("TooLargeError")
 
 
-def test_more_than_was_declared_is_refused(door: Door) -> None:
+def test_more_than_was_declared_is_refused(called: CalledNode) -> None:
     with pytest.raises(grpc.RpcError, match="TooLargeError"):
-        door.knock(door.enrolled.held[COORDINATOR], door.frame(size=3))
-    assert door.node.status()["runs"] == []
-    assert door.knock(door.enrolled.held[COORDINATOR], door.frame()).outcome == "taken"
+        called.call(called.enrolled.held[COORDINATOR], called.frame(size=3))
+    assert called.node.status()["runs"] == []
+    assert called.call(called.enrolled.held[COORDINATOR], called.frame()).outcome == "taken"
 
 
-def test_a_damaged_body_is_asked_for_again(door: Door) -> None:
-    answer = door.knock(door.enrolled.held[COORDINATOR], door.frame(digest=bytes(32)))
+def test_a_damaged_body_is_asked_for_again(called: CalledNode) -> None:
+    answer = called.call(called.enrolled.held[COORDINATOR], called.frame(digest=bytes(32)))
     assert answer.outcome == "later"
-    assert door.logged("BadFrameError")
+    assert called.logged("BadFrameError")
 
 
-def test_a_caller_that_stalls_is_hung_up_on(tmp_path: Path) -> None:
+def test_a_caller_that_stalls_is_cancelled(tmp_path: Path) -> None:
     enrolled = Enrolled(TRAINING, tmp_path)
     with enrolled.node("ann", call_s=0.3, most_bodies=1) as node:
-        door, more = Door(enrolled, node), threading.Event()
+        called, more = CalledNode(enrolled, node), threading.Event()
 
         def stalling(body: bytes) -> Iterator[bytes]:
             yield body[:5]
             more.wait(20)
             yield body[5:]
 
-        own, frame = enrolled.held[COORDINATOR], door.frame()
+        own, frame = enrolled.held[COORDINATOR], called.frame()
         with pytest.raises(grpc.RpcError) as stopped:
-            door.knock(own, frame, chunks=stalling(frame.body))
+            called.call(own, frame, chunks=stalling(frame.body))
         assert stopped.value.code().name == "CANCELLED"
         more.set()
-        assert door.knock(own, frame).outcome == "taken"
+        assert called.call(own, frame).outcome == "taken"
 
 
-def dialler(door: Door, log: list[str], *, trusting: Authority | None = None) -> MessageClient:
-    own = door.enrolled.held[COORDINATOR]
+def client_of(
+    called: CalledNode, log: list[str], *, trusting: Authority | None = None
+) -> MessageClient:
+    own = called.enrolled.held[COORDINATOR]
     if trusting is not None:
         own = Credentials(own.certificate, own.key, trusting.pem)
-    member = door.enrolled.roster["ann"]
+    member = called.enrolled.roster["ann"]
     return MessageClient(
         member, own, Settings(), lambda _, /, **fields: log.append(str(fields["error"]))
     )
@@ -262,14 +264,14 @@ def dialler(door: Door, log: list[str], *, trusting: Authority | None = None) ->
 def test_a_caller_trusts_the_certificate_of_the_roster_only(tmp_path: Path) -> None:
     enrolled = Enrolled(TRAINING, tmp_path)
     with enrolled.node("ann") as node:
-        door, log = Door(enrolled, node), list[str]()
-        line = dialler(door, log)
-        assert line.connect()
-        line.close()
-        assert not dialler(door, log, trusting=Authority()).connect()
+        called, log = CalledNode(enrolled, node), list[str]()
+        client = client_of(called, log)
+        assert client.connect()
+        client.close()
+        assert not client_of(called, log, trusting=Authority()).connect()
         assert log[-1] == "SSLCertVerificationError certificate signature failure"
         enrolled.held["ann"] = enrolled.authority.credentials("ann")
-        assert not dialler(door, log).connect()
+        assert not client_of(called, log).connect()
         assert log[-1] == "StrangerError"
 
 
@@ -291,12 +293,12 @@ def test_a_caller_refuses_a_server_of_tls_1_2(tmp_path: Path) -> None:
         thread = threading.Thread(target=serve)
         thread.start()
         member = enrolled.roster["ann"]
-        line = MessageClient(
+        client = MessageClient(
             member,
             enrolled.held[COORDINATOR],
             Settings(),
             lambda _, /, **fields: log.append(str(fields["error"])),
         )
-        assert not line.connect()
+        assert not client.connect()
         thread.join()
     assert "VERSION" in log[-1].upper()

@@ -1,4 +1,4 @@
-"""What a desk refuses, what it tells the others, and what it shows of a run."""
+"""What a dispatcher refuses, what it tells the others, and what it shows of a run."""
 
 import json
 from typing import Any
@@ -38,7 +38,7 @@ def rehearsed(machines: Machines, toy: Any = SUM) -> tuple[Rehearsal, Outcome]: 
     return rehearsal, rehearsal.run(COORDINATOR, toy.terms())
 
 
-def desk(name: str = "ann", machines: Machines | None = None) -> Dispatcher:
+def dispatcher(name: str = "ann", machines: Machines | None = None) -> Dispatcher:
     journal = Journal(None, JOURNAL_KEY)
     machines = machines or Machines(SUM.made, SUM.result)
     return Dispatcher(name, bare_roster(SUM.names), journal, machines, now=0.0)
@@ -55,8 +55,8 @@ def test_a_party_that_declines_ends_the_run_with_its_sentence() -> None:
         del terms
         return f"not with {proposer}."
 
-    ann = desk(machines=Machines(SUM.made, SUM.result, policy=policy))
-    answer = ann.reception.take(proposal(), 0.0)
+    ann = dispatcher(machines=Machines(SUM.made, SUM.result, policy=policy))
+    answer = ann.inbox.take(proposal(), 0.0)
     assert answer == Answer(VERSION, "refused", "RunRefusedError", "not with coordinator.")
     _, outcome = rehearsed(Machines(SUM.made, SUM.result, policy=policy))
     assert outcome.ends[COORDINATOR] == "RunRefusedError"
@@ -73,7 +73,7 @@ def test_a_party_that_declines_ends_the_run_with_its_sentence() -> None:
 def test_a_proposal_of_impossible_participants_is_refused(
     changes: dict[str, Any], sentence: str
 ) -> None:
-    answer = desk().reception.take(proposal(**changes), 0.0)
+    answer = dispatcher().inbox.take(proposal(**changes), 0.0)
     assert answer.outcome == "refused"
     assert sentence in answer.sentence
 
@@ -81,43 +81,43 @@ def test_a_proposal_of_impossible_participants_is_refused(
 def test_a_proposal_under_another_runs_name_is_refused() -> None:
     frame = proposal()
     forged = Frame.of("propose", bytes(16), COORDINATOR, "ann", 1, frame.body)
-    assert "named by its terms" in desk().reception.take(forged, 0.0).sentence
+    assert "named by its terms" in dispatcher().inbox.take(forged, 0.0).sentence
 
 
 def test_the_same_terms_are_never_run_twice() -> None:
-    coordinator, terms = desk(COORDINATOR), SUM.terms()
+    coordinator, terms = dispatcher(COORDINATOR), SUM.terms()
     coordinator.propose(terms, SUM.names, 0.0)
     with pytest.raises(ParameterError, match="made before"):
         coordinator.propose(terms, SUM.names, 0.0)
     with pytest.raises(ParameterError, match="only the coordinator"):
-        desk("ann").propose(terms, SUM.names, 0.0)
+        dispatcher("ann").propose(terms, SUM.names, 0.0)
 
 
 def test_frames_out_of_order_are_put_off_and_repeated_ones_not_read() -> None:
-    ann, first = desk(), proposal()
+    ann, first = dispatcher(), proposal()
     session = first.header.session
     third = Frame.of("message", session, COORDINATOR, "ann", 3, b"any")
-    assert ann.reception.admit(third.header) == Answer(VERSION, "later")
-    assert ann.reception.take(first, 0.0).outcome == "taken"
-    assert ann.reception.admit(first.header) == Answer(VERSION, "taken")
-    assert ann.reception.admit(third.header) == Answer(VERSION, "later")
+    assert ann.inbox.admit(third.header) == Answer(VERSION, "later")
+    assert ann.inbox.take(first, 0.0).outcome == "taken"
+    assert ann.inbox.admit(first.header) == Answer(VERSION, "taken")
+    assert ann.inbox.admit(third.header) == Answer(VERSION, "later")
     second = Frame.of("message", session, COORDINATOR, "ann", 2, b"any")
-    assert ann.reception.admit(second.header) is None
+    assert ann.inbox.admit(second.header) is None
     stranger = Frame.of("message", session, "ann", "ann", 1, b"any")
-    answer = ann.reception.admit(stranger.header)
+    answer = ann.inbox.admit(stranger.header)
     assert answer is not None
     assert answer.error == "StrangerError"
 
 
 def test_a_sender_that_runs_ahead_is_put_off() -> None:
-    ann, first = desk(), proposal()
-    ann.reception.take(first, 0.0)
+    ann, first = dispatcher(), proposal()
+    ann.inbox.take(first, 0.0)
     for at in range(2, 100):
         frame = Frame.of("message", first.header.session, COORDINATOR, "ann", at, b"any")
-        answer = ann.reception.take(frame, 0.0)
+        answer = ann.inbox.take(frame, 0.0)
         if answer.outcome == "later":
             break
-    assert at - 2 == ann.books.settings.most_held
+    assert at - 2 == ann.state.settings.most_held
 
 
 def test_headers_of_another_version_or_shape_are_refused_by_name() -> None:
@@ -160,9 +160,9 @@ def test_wrong_dimensions_are_told_to_whoever_sent_them_and_end_the_run_by_name(
 
     rehearsal, outcome = rehearsed(Machines(made, SUM.result))
     assert set(outcome.ends.values()) == {"MessageRefusedError"}
-    bob = rehearsal.desks["bob"]
+    bob = rehearsal.dispatchers["bob"]
     assert bob is not None
-    (run,) = bob.books.runs.values()
+    (run,) = bob.state.runs.values()
     assert run.ended["by"] == "bob"
     assert "must have 4 values" in run.ended["sentence"]
     assert outcome.lasted_s < 5
@@ -176,7 +176,7 @@ def test_an_error_of_a_partys_own_data_is_named_to_others_without_its_sentence()
 
     rehearsal, outcome = rehearsed(Machines(made, SUM.result))
     assert set(outcome.ends.values()) == {"InputError"}
-    told = {name: d.status(0)["runs"][0]["ended"] for name, d in rehearsal.desks.items() if d}
+    told = {name: d.status(0)["runs"][0]["ended"] for name, d in rehearsal.dispatchers.items() if d}
     assert "one class only" in told["cy"]["sentence"]
     assert all("secret" not in told[name]["sentence"] for name in ("ann", "bob", COORDINATOR))
     assert told["ann"]["by"] == "cy"
@@ -194,14 +194,14 @@ def test_a_failure_that_nobody_planned_ends_the_run_by_name_and_says_nothing() -
 
 
 def test_a_run_can_be_ended_by_hand_and_says_so_everywhere() -> None:
-    coordinator = desk(COORDINATOR)
+    coordinator = dispatcher(COORDINATOR)
     session = coordinator.propose(SUM.terms(), SUM.names, 0.0)
     assert coordinator.error(session) is None
     coordinator.abort(session, MessageRefusedError("enough."), 1.0)
     with pytest.raises(RunAbortedError, match="enough") as caught:
         coordinator.result(session)
     assert (caught.value.by, caught.value.error) == (COORDINATOR, "MessageRefusedError")
-    frame = coordinator.courier.due("ann", 2.0)
+    frame = coordinator.outbox.due("ann", 2.0)
     assert frame is not None
     assert frame.header.kind == "abort"
     with pytest.raises(ParameterError, match="no run"):
@@ -212,7 +212,7 @@ def test_status_and_transcript_say_everything_but_values() -> None:
     toy = ToyTraining(PEERS)
     rehearsal, outcome = rehearsed(Machines(toy.made, toy.result), toy)
     assert set(outcome.ends.values()) == {in_process(toy)}
-    ann = rehearsal.desks["ann"]
+    ann = rehearsal.dispatchers["ann"]
     assert ann is not None
     (run,) = ann.status(rehearsal.now)["runs"]
     assert run["status"] == "finished"
@@ -231,13 +231,13 @@ def test_status_and_transcript_say_everything_but_values() -> None:
 
 def test_a_waiting_party_says_whom_it_waits_for() -> None:
     rehearsal = Rehearsal(SUM.names, Machines(SUM.made, SUM.result), settings=changed())
-    coordinator = rehearsal.desks[COORDINATOR]
+    coordinator = rehearsal.dispatchers[COORDINATOR]
     assert coordinator is not None
     coordinator.propose(SUM.terms(), SUM.names, 0.0)
-    work = coordinator.workbench.next_work()
+    work = coordinator.worker.next_work()
     assert work is not None
-    coordinator.workbench.compute(work)
-    coordinator.workbench.done(work, 0.0)
+    coordinator.worker.compute(work)
+    coordinator.worker.done(work, 0.0)
     (run,) = coordinator.status(100.0)["runs"]
     assert run["waiting_for"] == ["ann", "bob", "cy"]
     assert run["unsent_to"] == ["ann", "bob", "cy"]

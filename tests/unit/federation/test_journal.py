@@ -9,7 +9,7 @@ from support.federations import JOURNAL_KEY, ToySum
 from support.rehearsal import Crash, Rehearsal
 
 from sottovoce.errors import ParameterError
-from sottovoce.federation._journal._rows import Event, Written
+from sottovoce.federation._journal._rows import Event, OutgoingFrame
 from sottovoce.federation._journal.file import JournalSeal
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.dispatcher import Machines
@@ -22,7 +22,7 @@ SESSION, SECRET = bytes(16), b"what nobody else may read"
 
 def filled(path: Path) -> Journal:
     journal = Journal(path, JOURNAL_KEY)
-    out = Written("bob", 1, "message", {"kind": "x"}, SECRET)
+    out = OutgoingFrame("bob", 1, "message", {"kind": "x"}, SECRET)
     journal.add_run(SESSION, SECRET, ["ann", "bob"], SECRET + bytes(7))
     journal.hold(SESSION, "bob", 1, "message", SECRET)
     journal.advance(SESSION, Event(0, "start", "", 0, ("a",)), [out])
@@ -103,7 +103,7 @@ def test_only_one_process_at_a_time_has_it(tmp_path: Path) -> None:
 
 def test_a_step_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
     journal = filled(tmp_path / "j")
-    twice = Written("bob", 1, "message", {}, b"of a place that is taken")
+    twice = OutgoingFrame("bob", 1, "message", {}, b"of a place that is taken")
     with pytest.raises(JournalError, match="IntegrityError"):
         journal.advance(SESSION, Event(1, "receive", "bob", 1, ()), [twice], result=b"r")
     assert journal.held(SESSION) == [("bob", 1)]

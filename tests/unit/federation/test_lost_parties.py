@@ -85,9 +85,9 @@ def test_the_coordinator_begins_again_without_the_lost_where_it_may() -> None:
     outcome = trained(lost("cy", "before commit", 9), settings=settings)
     expected = in_process(ToyTraining(FOUR), ("ann", "bob", "dee"))
     assert set(outcome.ends.values()) == {expected}
-    desk = outcome.desks[COORDINATOR]
-    assert desk is not None
-    first, second = desk.books.runs.values()
+    dispatcher = outcome.dispatchers[COORDINATOR]
+    assert dispatcher is not None
+    first, second = dispatcher.state.runs.values()
     assert first.ended["missing"] == ["cy"]
     assert first.followed_by == second.session
 
@@ -110,15 +110,15 @@ def test_who_comes_back_too_late_ends_alone() -> None:
 
 def test_who_was_lost_cannot_end_the_run_of_the_others() -> None:
     toy = ToySum(SIX)
-    desk = Rehearsal(toy.names, Machines(toy.made, toy.result)).desks[COORDINATOR]
-    assert desk is not None
-    session = desk.propose(toy.terms(), toy.names, 0.0)
-    desk.books.runs[session].lost.add("a")
+    dispatcher = Rehearsal(toy.names, Machines(toy.made, toy.result)).dispatchers[COORDINATOR]
+    assert dispatcher is not None
+    session = dispatcher.propose(toy.terms(), toy.names, 0.0)
+    dispatcher.state.runs[session].lost.add("a")
     body = packed(Complaint("LostPartyError", "where is everybody?"))
     for name, status in (("a", "running"), ("b", "aborted")):
         frame = Frame.of("abort", session, name, COORDINATOR, 0, body)
-        assert desk.reception.take(frame, 1.0).outcome == "taken"
-        assert desk.books.runs[session].status == status
+        assert dispatcher.inbox.take(frame, 1.0).outcome == "taken"
+        assert dispatcher.state.runs[session].status == status
 
 
 def test_a_peer_cannot_vote_another_out() -> None:
@@ -134,20 +134,20 @@ def test_a_peer_cannot_vote_another_out() -> None:
     rehearsal = Rehearsal(toy.names, machines, settings=settings)
     outcome = rehearsal.run(COORDINATOR, toy.terms())
     assert set(outcome.ends.values()) == {"LostPartyError"}
-    desk = rehearsal.desks[COORDINATOR]
-    assert desk is not None
-    assert len(desk.books.runs) == 1
+    dispatcher = rehearsal.dispatchers[COORDINATOR]
+    assert dispatcher is not None
+    assert len(dispatcher.state.runs) == 1
 
 
 def test_a_run_that_lasts_too_long_is_ended() -> None:
     coordinator = Rehearsal(
         ToySum(SIX).names, Machines(ToySum(SIX).made, ToySum(SIX).result)
-    ).desks[COORDINATOR]
+    ).dispatchers[COORDINATOR]
     assert coordinator is not None
     session = coordinator.propose(ToySum(SIX).terms(), (COORDINATOR, *SIX), 0.0)
-    coordinator.watch.tick(86399.0)
+    coordinator.heartbeat.tick(86399.0)
     assert coordinator.error(session) is None
-    coordinator.watch.tick(86401.0)
+    coordinator.heartbeat.tick(86401.0)
     error = coordinator.error(session)
     assert error is not None
     assert error.error == "StalledError"

@@ -27,17 +27,17 @@ from sottovoce.federation.party import _control as parties_control
 from sottovoce.federation.party import _journal_key as parties_rekey
 from sottovoce.federation.party._control import ControlServer, NotRunningError, ask, asked
 from sottovoce.federation.party._history import (
-    TrainingHistory,
-    earlier_record,
+    RunHistory,
+    journal_history,
     latest_training,
-    past_runs,
     trained_peers,
+    training_record,
 )
 from sottovoce.federation.party._holdings import read_texts
-from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty, Granted, Wish
-from sottovoce.federation.party._party import _read as read_wish
+from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty, RunRequest, RunResponse
+from sottovoce.federation.party._party import _read as read_body
 from sottovoce.federation.party._progress import opened_log
-from sottovoce.federation.party._service import Granting, Retrying
+from sottovoce.federation.party._service import PeerRequests, RetryWithoutLost
 from sottovoce.federation.party._terms import check_accepted, training_terms, use_terms
 from sottovoce.federation.party._transcript import ANY, MEANINGS, UNKNOWN, in_words, meaning
 from sottovoce.learn._run.terms import RunTerms
@@ -119,7 +119,7 @@ def test_a_training_begins_again_only_if_asked_and_only_without_peers(folder: Pa
     terms = terms_of(folder)
     four = replace(terms, identities={**terms.identities, "dee": bytes(32)})
     lost = frozenset(["dee"])
-    asked_for = Retrying(always=False)
+    asked_for = RetryWithoutLost(always=False)
     assert asked_for(four.to_bytes(), lost) is None
     asked_for.allow(four)
     following = asked_for(four.to_bytes(), lost)
@@ -127,7 +127,7 @@ def test_a_training_begins_again_only_if_asked_and_only_without_peers(folder: Pa
     found = RunTerms.from_bytes(following)
     assert (found.peers, found.recipe, found.text) == (NAMES, terms.recipe, terms.text)
     assert found.session != four.session
-    always = Retrying(always=True)
+    always = RetryWithoutLost(always=True)
     assert always(four.to_bytes(), lost) is not None
     assert always(four.to_bytes(), frozenset(["dee", "key holder"])) is None
     assert always(terms.to_bytes(), frozenset(["cy"])) is None, "two are too few"
@@ -139,7 +139,7 @@ def test_only_peers_who_have_the_classifier_are_asked_to_judge_it(folder: Path) 
     """Who was lost on the way of a masked training has none, and would refuse."""
     terms = terms_of(folder)
     four = replace(terms, identities={**terms.identities, "dee": bytes(32)})
-    recovered = TrainingHistory(b"t", four, "finished", {"peers": NAMES}, 0.0)
+    recovered = RunHistory(b"t", four, "finished", {"peers": NAMES}, 0.0)
     assert trained_peers(recovered) == NAMES
     assert use_terms("evaluate", four, peers=trained_peers(recovered)).peers == NAMES
     assert trained_peers(recovered._replace(result={})) is None
@@ -154,23 +154,23 @@ def helper(left: int, together: int) -> dict[str, Any]:
     return {"helpers": ({"budget": budget},)}
 
 
-def query_of(training: RunTerms, rows: int, status: str, result: Any = None) -> TrainingHistory:  # noqa: ANN401 - a record
+def query_of(training: RunTerms, rows: int, status: str, result: Any = None) -> RunHistory:  # noqa: ANN401 - a record
     terms = use_terms("classify", training, asker="ada", rows=rows)
-    return TrainingHistory(new_session(), terms, status, result, 0.0)
+    return RunHistory(new_session(), terms, status, result, 0.0)
 
 
 def test_a_query_that_was_aborted_counts_as_asked(folder: Path) -> None:
     """Its asker may have got the labels before it ended the run."""
     terms = terms_of(folder, mode="hidden")
-    trained = TrainingHistory(b"t", terms, "finished", helper(10, 20), 0.0)
+    trained = RunHistory(b"t", terms, "finished", helper(10, 20), 0.0)
     after = {"training": helper(6, 16)}
-    past = [trained, query_of(terms, 4, "finished", after), query_of(terms, 3, "aborted")]
-    budget = _budget(earlier_record(past, terms.session))
+    history = [trained, query_of(terms, 4, "finished", after), query_of(terms, 3, "aborted")]
+    budget = _budget(training_record(history, terms.session))
     assert budget == {"left": {"ada": 3, "ben": 6, "cy": 6}, "together": 13}
-    refused = [*past, query_of(terms, 100, "aborted")]
-    assert _budget(earlier_record(refused, terms.session)) == budget, "nothing was told"
-    assert latest_training(past) == trained
-    assert earlier_record(past, new_session()) is None
+    refused = [*history, query_of(terms, 100, "aborted")]
+    assert _budget(training_record(refused, terms.session)) == budget, "nothing was told"
+    assert latest_training(history) == trained
+    assert training_record(history, new_session()) is None
 
 
 def _budget(record: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 - a record
@@ -178,26 +178,26 @@ def _budget(record: Mapping[str, Any] | None) -> Any:  # noqa: ANN401 - a record
     return record["helpers"][0]["budget"]
 
 
-def coordinator_after(past: list[TrainingHistory], *, may_start: bool = False) -> Granting:
+def coordinator_after(history: list[RunHistory], *, may_start: bool = False) -> PeerRequests:
     """A coordinator that has seen these runs, and proposes whatever it is asked to."""
-    node = SimpleNamespace(past=lambda: past, propose=lambda terms, parties: b"run")
-    return Granting(cast("Any", node), peers_may_start=may_start)
+    node = SimpleNamespace(history=lambda: history, propose=lambda terms, parties: b"run")
+    return PeerRequests(cast("Any", node), peers_may_start=may_start)
 
 
-def test_a_coordinator_grants_a_peer_queries_in_its_own_name_one_at_a_time(folder: Path) -> None:
+def test_a_coordinator_proposes_a_peers_queries_in_its_own_name_one_at_a_time(folder: Path) -> None:
     terms = terms_of(folder, mode="hidden")
-    trained = TrainingHistory(b"t", terms, "finished", helper(10, 20), 0.0)
+    trained = RunHistory(b"t", terms, "finished", helper(10, 20), 0.0)
     query = use_terms("classify", terms, asker="ada", rows=2)
     ada, ben = (Member(name, "peer", "x:1", f"{at}" * 64) for at, name in enumerate(("ada", "ben")))
-    wish = Wish(1, query.to_bytes())
-    assert coordinator_after([trained]).granted(ada, wish) == b"run"
+    request = RunRequest(1, query.to_bytes())
+    assert coordinator_after([trained]).propose(ada, request) == b"run"
     with pytest.raises(ParameterError, match="its own name only"):
-        coordinator_after([trained]).granted(ben, wish)
+        coordinator_after([trained]).propose(ben, request)
     with pytest.raises(ParameterError, match="no finished training"):
-        coordinator_after([]).granted(ada, wish)
+        coordinator_after([]).propose(ada, request)
     busy = query_of(terms, 1, "running")
     with pytest.raises(ParameterError, match="another query is under way"):
-        coordinator_after([trained, busy]).granted(ada, wish)
+        coordinator_after([trained, busy]).propose(ada, request)
 
 
 @pytest.mark.parametrize(
@@ -211,21 +211,21 @@ def test_a_coordinator_grants_a_peer_queries_in_its_own_name_one_at_a_time(folde
         b"\x82\xa7version\x01\xa7why_not\xa1\xff",
     ],
 )
-@pytest.mark.parametrize("kind", [Wish, Granted])
-def test_a_wish_or_a_grant_of_any_bytes_is_read_or_refused(data: bytes, kind: Any) -> None:  # noqa: ANN401 - a type
+@pytest.mark.parametrize("kind", [RunRequest, RunResponse])
+def test_a_run_request_or_response_of_any_bytes_is_read_or_refused(data: bytes, kind: Any) -> None:  # noqa: ANN401 - a type
     """Also one nested without end, and one whose text is no UTF-8."""
     try:
-        assert read_wish(data, kind).version == 1
+        assert read_body(data, kind).version == 1
     except BadFrameError as error:
         assert "must" in str(error)  # noqa: PT017 - read, or refused in a sentence
 
 
 def test_peers_start_trainings_only_where_the_coordinator_lets_them(folder: Path) -> None:
     ada = Member("ada", "peer", "x:1", "0" * 64)
-    wish = Wish(1, terms_of(folder).to_bytes())
-    assert coordinator_after([], may_start=True).granted(ada, wish) == b"run"
+    request = RunRequest(1, terms_of(folder).to_bytes())
+    assert coordinator_after([], may_start=True).propose(ada, request) == b"run"
     with pytest.raises(ParameterError, match="peers_may_start = true"):
-        coordinator_after([]).granted(ada, wish)
+        coordinator_after([]).propose(ada, request)
 
 
 # Words.
@@ -356,11 +356,11 @@ def test_a_journal_s_new_key_opens_everything_and_the_old_one_nothing(tmp_path: 
     again = ConfiguredParty(config)
     assert again.secrets.journal_key != old
     with again.journal() as journal:
-        assert [run.result for run in past_runs(journal)] == [{"kept": 1}]
+        assert [run.result for run in journal_history(journal)] == [{"kept": 1}]
         assert journal.body_in(b"s" * 16, "ben", 1) == b"held"
     stale = Journal(party.store / JOURNAL_FILE, old)
     with pytest.raises(InputError, match="does not open"):
-        past_runs(stale)
+        journal_history(stale)
     stale.close()
 
 
@@ -393,7 +393,7 @@ def test_a_crash_while_a_journal_s_key_changes_loses_nothing(
             parties_rekey.rotate_journal(config, party.store / JOURNAL_FILE)
     again = ConfiguredParty(config)
     with again.journal() as journal:
-        assert [run.result for run in past_runs(journal)] == [{"kept": 1}]
+        assert [run.result for run in journal_history(journal)] == [{"kept": 1}]
     assert not list((tmp_path / "all" / "ada").glob("*.next"))
 
 

@@ -12,7 +12,6 @@ from sottovoce.advisor._timeline import AlertLine, Timeline
 from sottovoce.corpus.read._bytes import format_by_name
 from sottovoce.errors import CorpusError
 from sottovoce.web.advise import _drawing as drawing
-from sottovoce.web.advise import _drawing as drawing_time
 from sottovoce.web.advise import _session as session
 from sottovoce.web.advise import _words as words
 
@@ -114,21 +113,21 @@ def timeline(count: int, **changed: object) -> Timeline:
 
 @pytest.mark.parametrize("count", [1, 2, 30, 500])
 def test_a_timeline_stays_within_its_frame(count: int) -> None:
-    drawn = drawing_time.draw(timeline(count))
+    drawn = drawing.draw(timeline(count))
     assert len(drawn.bars) + drawn.left_out == count
-    assert len(drawn.bars) <= drawing_time.MOST_BUCKETS
+    assert len(drawn.bars) <= drawing.MOST_BUCKETS
     for bar in drawn.bars:
         assert bar.x >= 0
-        assert bar.x + bar.width <= drawing_time.TIMELINE_WIDTH
-        assert 0 <= bar.y <= bar.y + bar.height <= drawing_time.TIMELINE_HEIGHT + 1e-9
-    assert sum(bar.label is not None for bar in drawn.bars) <= drawing_time.MOST_DATES
+        assert bar.x + bar.width <= drawing.TIMELINE_WIDTH
+        assert 0 <= bar.y <= bar.y + bar.height <= drawing.TIMELINE_HEIGHT + 1e-9
+    assert sum(bar.label is not None for bar in drawn.bars) <= drawing.MOST_DATES
     assert [line.percent for line in drawn.lines] == [5, 1]
     first, second = (line.name_y for line in drawn.lines)
-    assert abs(first - second) >= drawing_time.LABEL_HEIGHT - 1e-9
+    assert abs(first - second) >= drawing.LABEL_HEIGHT - 1e-9
 
 
 def test_an_infinite_or_negative_score_can_be_drawn() -> None:
-    drawn = drawing_time.draw(timeline(2, strengths=None, scores=(-0.5, math.inf)))
+    drawn = drawing.draw(timeline(2, strengths=None, scores=(-0.5, math.inf)))
     points = [float(part) for pair in drawn.path.split() for part in pair.split(",")]
     assert all(map(math.isfinite, points))
     assert [bar.strength for bar in drawn.bars] == [0.0, 0.0]
@@ -160,10 +159,10 @@ def test_of_a_files_name_only_its_format_is_kept(name: str, safe: str) -> None:
     assert session.safe_name(name) == safe
 
 
-def test_every_ending_that_the_page_takes_tells_the_reader_its_format() -> None:
-    assert ".aol" in session.ENDINGS
-    for ending in session.ENDINGS:
-        assert format_by_name(Path(session.safe_name(f"mine{ending}.gz"))) is not None
+def test_every_suffix_that_the_page_takes_tells_the_reader_its_format() -> None:
+    assert ".aol" in session.FILE_SUFFIXES
+    for suffix in session.FILE_SUFFIXES:
+        assert format_by_name(Path(session.safe_name(f"mine{suffix}.gz"))) is not None
 
 
 @pytest.mark.parametrize("name", ["", "posts", "posts.exe", ".gz", "posts.csv.exe", "posts.txt"])

@@ -44,11 +44,11 @@ def test_keys_are_forgotten_so_that_memory_is_bounded() -> None:
 
 
 def test_the_oldest_session_goes_when_there_are_too_many() -> None:
-    door = LoginTokens()
-    sessions = [door.exchange(door.token) for _ in range(MOST_SESSIONS + 1)]
-    assert [door.knows(session) for session in sessions] == [False] + [True] * MOST_SESSIONS
-    assert not door.knows(None)
-    assert door.exchange("é\udcff") is None
+    login = LoginTokens()
+    sessions = [login.exchange(login.token) for _ in range(MOST_SESSIONS + 1)]
+    assert [login.knows(session) for session in sessions] == [False] + [True] * MOST_SESSIONS
+    assert not login.knows(None)
+    assert login.exchange("é\udcff") is None
 
 
 def test_the_port_may_be_left_out_only_where_browsers_leave_it_out() -> None:

@@ -1,6 +1,6 @@
-"""How runs are shown while they go on, and when they have ended.
+"""What the commands of ``sottovoce learn`` share: finding a party, and showing its runs.
 
-What the commands of ``sottovoce learn`` share.
+A run is shown while it goes on, and when it has ended.
 """
 
 import os
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from sottovoce.cli._options import needs_extra
@@ -23,12 +22,51 @@ from sottovoce.cli._output import show_facts, show_rows
 from sottovoce.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
     from sottovoce.federation._config import PartyConfig
     from sottovoce.federation.party._service import Service
 
 
-_EVERY_S = 0.5
+WaitOption = Annotated[
+    float, typer.Option("--wait", help="Seconds to wait for the party to start, if it must.")
+]
+ConfigOption = Annotated[Path, typer.Option("--config", help="The party's party.toml.")]
+_EVERY_S, _LOOK_S = 0.5, 0.1
 _UNIT = 1000.0
+
+
+def loaded(path: Path) -> "PartyConfig":
+    """The configuration of a party."""
+    with needs_extra("federation"):
+        from sottovoce.federation._config import load_config  # noqa: PLC0415 - fast --help
+
+    return load_config(path)
+
+
+def check_offline(config: "PartyConfig") -> None:
+    """Refuse to change the keys of a party that runs with the old ones."""
+    from sottovoce.federation.party._control import NotRunningError, asked  # noqa: PLC0415 - fast --help
+
+    try:
+        asked(config.path(config.party.store), {"do": "status"})
+    except NotRunningError:
+        return
+    raise InputError(f"{config.party.name} is running; stop it before its keys are changed.")
+
+
+def wait_for_start(config: "PartyConfig", seconds: float) -> None:
+    """Until the party answers, or the time is over; whoever asks next hears which."""
+    from sottovoce.federation.party._control import NotRunningError, asked  # noqa: PLC0415 - fast --help
+
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            asked(config.path(config.party.store), {"do": "status"})
+        except NotRunningError:
+            time.sleep(_LOOK_S)
+        else:
+            return
 
 
 def size_in_words(count: float) -> str:
@@ -64,8 +102,8 @@ def ending(run: Mapping[str, Any]) -> str:
 class ProgressLine:
     """A line that says how a run stands; what is said beside it stays above it."""
 
-    bar: Progress
-    task: TaskID
+    bar: "Progress"
+    task: "TaskID"
     title: str
 
     def show(self, run: Mapping[str, Any]) -> None:
@@ -80,6 +118,8 @@ class ProgressLine:
 @contextmanager
 def watched_progress(title: str) -> Iterator[ProgressLine]:
     """A line for a run, on a terminal only."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - fast --help
+
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(
@@ -99,14 +139,14 @@ def party_progress(service: "Service") -> Iterator[None]:
     with watched_progress(name) as line:
 
         def look() -> None:
-            told = {run["session"] for run in service.node.status()["runs"]}
+            announced = {run["session"] for run in service.node.status()["runs"]}
             while not over.wait(_EVERY_S):
                 runs = service.node.status()["runs"]
                 under_way = [run for run in runs if run["status"] == "running"]
                 line.show(under_way[-1] if under_way else {"status": "waiting to be asked"})
                 for run in runs:
-                    if run["status"] != "running" and run["session"] not in told:
-                        told.add(run["session"])
+                    if run["status"] != "running" and run["session"] not in announced:
+                        announced.add(run["session"])
                         line.say(ending(run))
 
         thread = threading.Thread(target=look, daemon=True)
@@ -148,44 +188,3 @@ def show_summary(done: Mapping[str, Any]) -> None:
     rows = [{"who": row["who"], "learns": row["what"]} for row in leakage["learns"]]
     show_rows("who learns what", [*rows, {"who": "together", "learns": leakage["together"]}])
     typer.echo(f"This holds for {leakage['assumes']}.")
-
-
-WaitOption = Annotated[
-    float, typer.Option("--wait", help="Seconds to wait for the party to start, if it must.")
-]
-ConfigOption = Annotated[Path, typer.Option("--config", help="The party's party.toml.")]
-
-_LOOK_S = 0.1
-
-
-def loaded(path: Path) -> "PartyConfig":
-    """The configuration of a party."""
-    with needs_extra("federation"):
-        from sottovoce.federation._config import load_config  # noqa: PLC0415 - fast --help
-
-    return load_config(path)
-
-
-def check_asleep(config: "PartyConfig") -> None:
-    """Refuse to change the keys of a party that runs with the old ones."""
-    from sottovoce.federation.party._control import NotRunningError, asked  # noqa: PLC0415 - fast --help
-
-    try:
-        asked(config.path(config.party.store), {"do": "status"})
-    except NotRunningError:
-        return
-    raise InputError(f"{config.party.name} is running; stop it before its keys are changed.")
-
-
-def wait_for_start(config: "PartyConfig", seconds: float) -> None:
-    """Until the party answers, or the time is over; whoever asks next hears which."""
-    from sottovoce.federation.party._control import NotRunningError, asked  # noqa: PLC0415 - fast --help
-
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            asked(config.path(config.party.store), {"do": "status"})
-        except NotRunningError:
-            time.sleep(_LOOK_S)
-        else:
-            return

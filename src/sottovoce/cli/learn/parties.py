@@ -1,8 +1,6 @@
-"""``sottovoce learn coordinator``, ``keyholder``, ``peer``, ``intermediary``: parties that run.
+"""The parties of ``sottovoce learn``: ``init`` makes them, and four commands run them.
 
-``sottovoce learn init``.
-
-``sottovoce learn renew`` and ``sottovoce learn rotate``.
+``renew`` and ``rotate`` replace their certificates and keys.
 """
 
 import os
@@ -14,7 +12,7 @@ import typer
 from sottovoce.cli import Stopped
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_json, show_line, show_rows
-from sottovoce.cli.learn._output import ConfigOption, check_asleep, loaded, party_progress
+from sottovoce.cli.learn._output import ConfigOption, check_offline, loaded, party_progress
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -25,6 +23,14 @@ if TYPE_CHECKING:
 LogOption = Annotated[
     Path | None,
     typer.Option("--log", help="Append a line of JSON for each event; never private content."),
+]
+AuthorityOption = Annotated[
+    Path | None, typer.Option(help="The folder `authority` that `learn init` wrote.")
+]
+DaysOption = Annotated[int, typer.Option(help="How long the certificate holds.")]
+PassphraseOption = Annotated[
+    str,
+    typer.Option(help="Of the authority's key: none, prompt, env:VARIABLE or file:PATH."),
 ]
 
 
@@ -73,9 +79,9 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
     party = ConfiguredParty(found, role)
     for warning in party.warnings:
         typer.echo(f"{party.config.party.name}: {warning}", err=True)
-    with opened_log(log, party.config.party.name) as noted, handshakes_logged(noted):
+    with opened_log(log, party.config.party.name) as log_event, handshakes_logged(log_event):
         try:
-            with Service(party, noted) as service:
+            with Service(party, log_event) as service:
                 name, address = party.config.party.name, party.entry.address
                 said = f"{name} listens at {address}. Stop it with Ctrl-C or SIGTERM."
                 show_line({"party": name, "address": address} if as_json else said)
@@ -193,16 +199,6 @@ def _show(folder: Path, roster: "Roster", passphrase: str, *, as_json: bool) -> 
     typer.echo(f"Keys are {kept}. What to copy where is in {folder / 'README.txt'}.")
 
 
-AuthorityOption = Annotated[
-    Path | None, typer.Option(help="The folder `authority` that `learn init` wrote.")
-]
-DaysOption = Annotated[int, typer.Option(help="How long the certificate holds.")]
-PassphraseOption = Annotated[
-    str,
-    typer.Option(help="Of the authority's key: none, prompt, env:VARIABLE or file:PATH."),
-]
-
-
 def renew(
     certificate: Annotated[Path, typer.Argument(help="A party's certificate.pem.")],
     authority: AuthorityOption = None,
@@ -256,7 +252,7 @@ def rotate(
         from sottovoce.federation.party._party import JOURNAL_FILE  # noqa: PLC0415 - fast --help
 
     found = loaded(config)
-    check_asleep(found)
+    check_offline(found)
     if what not in setup.ROTATED:
         known = ", ".join(setup.ROTATED)
         raise ParameterError(f"what to rotate must be one of {known}, got {what!r}.")

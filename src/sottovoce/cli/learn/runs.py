@@ -1,7 +1,4 @@
-"""``sottovoce learn train``, ``evaluate`` and ``status``.
-
-``sottovoce learn classify`` and ``sottovoce learn transcript``.
-"""
+"""What ``sottovoce learn`` asks of a party: train, evaluate, status, classify and transcript."""
 
 import csv
 import io
@@ -12,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from sottovoce._files import refuse_overlap, whole_file
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_facts, show_json, show_rows
 from sottovoce.cli.learn._output import (
@@ -27,6 +23,7 @@ from sottovoce.cli.learn._output import (
 from sottovoce.errors import ParameterError
 
 _SHORT = 12
+_FORMATS = ("csv", "jsonl")
 _NOTHING_HELD_OUT = (
     "Nothing was held out: these are the documents it was trained on, and new ones will fare "
     "worse. Set held_out = 0.2 in [training] of the coordinator's party.toml, and train again."
@@ -97,7 +94,7 @@ def status(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) 
 
     Example: sottovoce learn status --config together/ada/party.toml
     """
-    found = told(config, {"do": "status"}, wait=wait)
+    found = asked_or_read(config, {"do": "status"}, wait=wait)
     if as_json:
         show_json(found)
         return
@@ -150,7 +147,7 @@ def watched(config: Path, request: Mapping[str, Any], title: str, *, wait: float
     return done["value"]
 
 
-def told(config: Path, request: Mapping[str, Any], *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
+def asked_or_read(config: Path, request: Mapping[str, Any], *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
     """What a party says, or its journal where it does not run."""
     found = loaded(config)
     wait_for_start(found, wait)
@@ -162,9 +159,6 @@ def told(config: Path, request: Mapping[str, Any], *, wait: float = 0) -> Any:  
         return asked(found.path(found.party.store), request)
     except NotRunningError:
         return answer_offline(found, request)
-
-
-_FORMATS = ("csv", "jsonl")
 
 
 def classify(
@@ -182,9 +176,11 @@ def classify(
 
     Example: sottovoce learn classify new.csv --config together/ada/party.toml --out labels.csv
     """
+    from sottovoce._files import refuse_overlap, whole_file  # noqa: PLC0415 - keeps --help fast
+
     refuse_overlap([out], [texts])
     kind = _format(out)
-    found = told(config, {"do": "classify", "file": str(texts.absolute())})
+    found = asked_or_read(config, {"do": "classify", "file": str(texts.absolute())})
     rows = [{"row": at, "label": label} for at, label in enumerate(found["labels"])]
     if out is not None:
         with whole_file(out, private=True) as part:
@@ -206,7 +202,7 @@ def transcript(
 
     Example: sottovoce learn transcript --config together/ada/party.toml
     """
-    lines = told(config, {"do": "transcript", "run": run})
+    lines = asked_or_read(config, {"do": "transcript", "run": run})
     if as_json:
         show_json(lines)
     elif not lines:

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from sottovoce._files import refuse_overlap
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
 from sottovoce.cli.topics._sheets import (
     agreement_facts,
@@ -63,6 +62,7 @@ def export_topics(
 
     Example: sottovoce topics judge export topics.toml --out sheets.csv --judges 7 --split
     """
+    from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.judgements._sheets import PLATFORM_COLUMNS, SHEET_COLUMNS, topic_sheet  # noqa: PLC0415 - keeps --help fast
 
@@ -92,6 +92,7 @@ def import_topics(
 
     Example: sottovoce topics judge import topics.toml sheets-*.csv --out judged.toml
     """
+    from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.judgements import judged_catalogue, judged_topics, topic_votes  # noqa: PLC0415 - keeps --help fast
 
@@ -168,7 +169,8 @@ def export_profiles(
     Example: sottovoce topics judge export-profiles posts.parquet ranks.parquet --sample 100
     --out profiles.csv --key profiles.key --with-texts
     """
-    from sottovoce.cli.topics._sheets import read_profiles, require_consent  # noqa: PLC0415 - keeps --help fast
+    from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.cli.topics._profiles import read_profiles, require_consent  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.judgements import _profiles as study  # noqa: PLC0415 - keeps --help fast
 
@@ -203,7 +205,7 @@ def import_profiles(
     """
     import pyarrow.parquet as pq  # noqa: PLC0415 - keeps --help fast
 
-    from sottovoce._files import whole_file  # noqa: PLC0415 - keeps --help fast
+    from sottovoce._files import refuse_overlap, whole_file  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics.judgements import agreement, judged_truth, load_key, sensitive_users  # noqa: PLC0415 - keeps --help fast
 
     refuse_overlap((out,), (*votes, key))

@@ -1,11 +1,4 @@
-"""``sottovoce topics import``.
-
-``sottovoce topics show``.
-
-``sottovoce topics match``.
-
-``sottovoce topics catalogue``.
-"""
+"""``sottovoce topics import``, ``show``, ``match`` and ``catalogue``: what is done with models."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,1 +1,1 @@
-"""What a party must not forget: its runs in SQLite, sealed."""
+"""The journal: what a party must not forget, in SQLite and sealed. Begin with `journal`."""

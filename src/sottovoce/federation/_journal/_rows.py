@@ -1,4 +1,4 @@
-"""What a journal is written in: frames to send, steps, and runs."""
+"""The rows of a journal as values: frames to send, steps, and runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sottovoce.federation._transport.frames import Kind
 
 
-class Written(NamedTuple):
+class OutgoingFrame(NamedTuple):
     """One frame to send: to whom, its place, what it is, what may be shown of it, and its body."""
 
     receiver: str

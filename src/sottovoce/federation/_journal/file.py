@@ -1,6 +1,6 @@
-"""The journal's SQLite file: durable, and for its owner's eyes only.
+"""The journal's SQLite file: durable, readable by its owner only, its private columns sealed.
 
-What keeps a journal's private columns from being read or moved: AES-256-GCM, row by row.
+AES-256-GCM keeps a private value from being read, or moved to another place of the journal.
 """
 
 import os
@@ -22,6 +22,8 @@ except ImportError as error:
     raise MissingExtraError("cryptography", "federation") from error
 
 
+KEY_BYTES = 32
+_NONCE_BYTES = 12
 _APPLICATION = 0x536F7474
 _VERSION = 2
 _SCHEMA = """
@@ -134,10 +136,6 @@ def _prepare(connection: sqlite3.Connection) -> None:
         )
     elif version != _VERSION:
         raise JournalError(f"a journal must be of version {_VERSION}, got {version}.")
-
-
-KEY_BYTES = 32
-_NONCE_BYTES = 12
 
 
 class JournalSeal:

@@ -5,7 +5,7 @@ it has heard, in one transaction, before any of it is sent. Terms, seeds, bodies
 sealed; kinds, sizes and times are not, nor are names. When a run has ended and everything it said
 was acknowledged, its seed and all bodies are wiped.
 
-The frames of a journal: those that came, and those that go.
+`Journal` keeps runs and their steps; the frames that came and those that go are its base's part.
 """
 
 import json
@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from sottovoce.federation._journal._rows import Event, JournalRun, Written
+from sottovoce.federation._journal._rows import Event, JournalRun, OutgoingFrame
 from sottovoce.federation._journal.file import JournalSeal, opened, transaction
 from sottovoce.federation._transport.frames import Kind
 
 
-class Boxes:
-    """An inbox and an outbox for each run; bodies are sealed, each for its own place."""
+class JournalFrames:
+    """The inbox and the outbox of each run; bodies are sealed, each for its own place."""
 
     def __init__(
         self, connection: sqlite3.Connection, seal: JournalSeal, wall: Callable[[], float]
@@ -67,7 +67,7 @@ class Boxes:
         )
         return {str(sender): int(sequence) for sender, sequence in rows}
 
-    def write(self, session: bytes, outputs: Iterable[Written]) -> None:
+    def write(self, session: bytes, outputs: Iterable[OutgoingFrame]) -> None:
         """Keep frames that are not the party's own words."""
         with transaction(self._connection) as db:
             self._write(db, session, outputs)
@@ -126,7 +126,9 @@ class Boxes:
             for row in rows
         ]
 
-    def _write(self, db: sqlite3.Connection, session: bytes, outputs: Iterable[Written]) -> None:
+    def _write(
+        self, db: sqlite3.Connection, session: bytes, outputs: Iterable[OutgoingFrame]
+    ) -> None:
         for receiver, sequence, frame, shown, body in outputs:
             sealed = self._seal.sealed(body, "out", session, receiver, sequence)
             db.execute(
@@ -166,10 +168,7 @@ class Boxes:
             db.execute("UPDATE inbox SET body = NULL WHERE session = ?", (session,))
 
 
-__all__ = ["Event", "Journal", "JournalRun", "Written"]
-
-
-class Journal(Boxes):
+class Journal(JournalFrames):
     """One party's journal; whoever holds it makes its calls one at a time."""
 
     def __init__(
@@ -188,7 +187,7 @@ class Journal(Boxes):
         participants: Iterable[str],
         seed: bytes,
         *,
-        outputs: Iterable[Written] = (),
+        outputs: Iterable[OutgoingFrame] = (),
         proposal: tuple[str, int, int] | None = None,
     ) -> None:
         """Begin a run: the coordinator's with its proposals, another's with the one it took."""
@@ -229,7 +228,9 @@ class Journal(Boxes):
             return None
         return self._seal.opened(row[0], "result", session)
 
-    def abort(self, session: bytes, ended: Mapping[str, Any], outputs: Iterable[Written]) -> None:
+    def abort(
+        self, session: bytes, ended: Mapping[str, Any], outputs: Iterable[OutgoingFrame]
+    ) -> None:
         """End a run with an error; what was not yet sent is never sent."""
         with transaction(self._connection) as db:
             db.execute(
@@ -253,7 +254,7 @@ class Journal(Boxes):
         self,
         session: bytes,
         event: Event,
-        outputs: Iterable[Written],
+        outputs: Iterable[OutgoingFrame],
         *,
         shown: Mapping[str, Any] | None = None,
         result: bytes | None = None,

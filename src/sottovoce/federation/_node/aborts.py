@@ -1,10 +1,10 @@
-"""How a run ends before its time: by name, at every party."""
+"""How a run is aborted: with a named error, at every party."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from sottovoce.errors import ProtocolError, SottovoceError
-from sottovoce.federation._journal._rows import Written
+from sottovoce.federation._journal._rows import OutgoingFrame
 from sottovoce.federation._node.state import NodeState, Run, ended_as
 from sottovoce.federation._transport.frames import Complaint, packed
 
@@ -18,9 +18,9 @@ class Aborts:
     """Ends runs; the coordinator tells everybody, and may begin again without the lost."""
 
     def __init__(
-        self, books: NodeState, *, propose: Propose, terms_without: TermsWithout | None = None
+        self, state: NodeState, *, propose: Propose, terms_without: TermsWithout | None = None
     ) -> None:
-        self._books, self._propose, self._terms_without = books, propose, terms_without
+        self._state, self._propose, self._terms_without = state, propose, terms_without
         self._attempts: dict[bytes, int] = {}
 
     def abort(
@@ -28,7 +28,7 @@ class Aborts:
     ) -> None:
         """End a run here, and tell all others why."""
         lost = {*missing, *getattr(error, "missing", ())}
-        self._end(run, ended_as(error, self._books.name, lost), run.others(self._books.name), now)
+        self._end(run, ended_as(error, self._state.name, lost), run.others(self._state.name), now)
 
     def aborted_by(self, run: Run, sender: str, complaint: Complaint, now: float) -> None:
         """Another party has ended the run; the coordinator tells the others.
@@ -36,9 +36,9 @@ class Aborts:
         Who was lost before has no say any more: the others have gone on without it.
         """
         if sender in run.lost:
-            self._books.log("abort ignored", session=run.session.hex(), sender=sender)
+            self._state.log("abort ignored", session=run.session.hex(), sender=sender)
             return
-        others = run.others(self._books.name) if self._books.coordinates else ()
+        others = run.others(self._state.name) if self._state.coordinates else ()
         ended: dict[str, object] = {
             "by": sender,
             "error": plain_text(complaint.error, 80),
@@ -47,27 +47,29 @@ class Aborts:
         }
         self._end(run, ended, [other for other in others if other != sender], now)
 
-    def _end(self, run: Run, ended: dict[str, object], told: Iterable[str], now: float) -> None:
+    def _end(
+        self, run: Run, ended: dict[str, object], receivers: Iterable[str], now: float
+    ) -> None:
         if run.status != "running":
             return
-        books = self._books
-        body = packed(_complaint(ended, books.name))
-        outputs = [Written(other, 0, "abort", {"kind": "abort"}, body) for other in told]
+        state = self._state
+        body = packed(_complaint(ended, state.name))
+        outputs = [OutgoingFrame(other, 0, "abort", {"kind": "abort"}, body) for other in receivers]
         run.status, run.ended = "aborted", dict(ended)
         run.party, run.seed, run.waiting = None, b"", []
         for link in run.links.values():
             link.waiting = []
-        books.journal.abort(run.session, ended, outputs)
-        books.queue(run, outputs, now)
+        state.journal.abort(run.session, ended, outputs)
+        state.queue(run, outputs, now)
         run.drained = not outputs
-        books.log("run aborted", session=run.session.hex(), by=ended["by"], error=ended["error"])
+        state.log("run aborted", session=run.session.hex(), by=ended["by"], error=ended["error"])
         self._begin_again(run, now)
 
     def _begin_again(self, run: Run, now: float) -> None:
-        books, missing = self._books, frozenset(run.ended["missing"])
-        limits, attempt = books.settings, self._attempts.get(run.session, 1)
+        state, missing = self._state, frozenset(run.ended["missing"])
+        limits, attempt = state.settings, self._attempts.get(run.session, 1)
         # Only whom the coordinator itself has missed: a peer must not vote others out.
-        if not (missing and books.coordinates and run.ended["by"] == books.name):
+        if not (missing and state.coordinates and run.ended["by"] == state.name):
             return
         wanted = limits.retry_without_lost and attempt < limits.most_attempts
         if self._terms_without is None or not wanted:
@@ -79,7 +81,7 @@ class Aborts:
         following = self._propose(terms, left, now)
         self._attempts[following] = attempt + 1
         run.followed_by = following
-        books.journal.follow(run.session, following)
+        state.journal.follow(run.session, following)
 
 
 def plain_text(text: str, most: int) -> str:
@@ -89,10 +91,10 @@ def plain_text(text: str, most: int) -> str:
 
 def _complaint(ended: dict[str, object], own: str) -> Complaint:
     missing = [str(name) for name in ended["missing"]]  # type: ignore[attr-defined] # a list of names
-    return Complaint(str(ended["error"]), _told_sentence(ended, own), missing)
+    return Complaint(str(ended["error"]), _sentence_for_others(ended, own), missing)
 
 
-def _told_sentence(ended: dict[str, object], own: str) -> str:
+def _sentence_for_others(ended: dict[str, object], own: str) -> str:
     # Sentences of protocols speak of parties and messages; others may speak of a party's own data.
     if ended["by"] != own or str(ended["error"]) in _public_names():
         return str(ended["sentence"])

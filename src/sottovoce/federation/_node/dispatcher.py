@@ -1,4 +1,4 @@
-"""A node without its network and without its clock: frames in, frames out, time given.
+"""A node's dispatcher: everything but its network and its clock. Frames in, frames out, time given.
 
 Everything that a node decides is decided here, so that the same code runs over gRPC with threads
 and, in tests, over a faulty wire on a virtual clock. Calls must not overlap, except `compute`.
@@ -10,7 +10,7 @@ from typing import Any
 
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.federation._events import Log, to_logger
-from sottovoce.federation._journal._rows import Written
+from sottovoce.federation._journal._rows import OutgoingFrame
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.aborts import Aborts, TermsWithout
 from sottovoce.federation._node.heartbeat import Heartbeat
@@ -55,7 +55,7 @@ class Machines:
 
 
 class Dispatcher:
-    """One party's reception, workbench, courier and watch."""
+    """Hands frames to a party's inbox, worker, outbox and heartbeat, which share its node state."""
 
     def __init__(
         self,
@@ -69,49 +69,49 @@ class Dispatcher:
         log: Log = to_logger,
         hook: Callable[[str], None] = no_hook,
     ) -> None:
-        self.books = NodeState(
+        self.state = NodeState(
             roster[name].name, roster, journal, settings or Settings(), log, hook
         )
-        endings = Aborts(self.books, propose=self.propose, terms_without=machines.terms_without)
-        self._endings = endings
-        self.reception = MessageInbox(self.books, endings, machines.policy)
-        self.courier = MessageOutbox(self.books, endings)
-        self.workbench = Worker(self.books, endings, machines.make, machines.result_of)
-        self.watch = Heartbeat(self.books, self.courier, endings)
-        self.books.load(now)
+        aborts = Aborts(self.state, propose=self.propose, terms_without=machines.terms_without)
+        self._aborts = aborts
+        self.inbox = MessageInbox(self.state, aborts, machines.policy)
+        self.outbox = MessageOutbox(self.state, aborts)
+        self.worker = Worker(self.state, aborts, machines.make, machines.result_of)
+        self.heartbeat = Heartbeat(self.state, self.outbox, aborts)
+        self.state.load(now)
 
     @property
     def name(self) -> str:
         """Of this party."""
-        return self.books.name
+        return self.state.name
 
     def propose(self, terms: bytes, participants: Iterable[str], now: float) -> bytes:
         """Begin a run among these participants, this one among them; its session."""
-        books, names = self.books, tuple(sorted(set(participants)))
-        if not books.coordinates or books.name not in names:
+        state, names = self.state, tuple(sorted(set(participants)))
+        if not state.coordinates or state.name not in names:
             raise ParameterError("only the coordinator proposes runs, and takes part in them.")
         for name in names:
-            books.roster[name]
+            state.roster[name]
         proposal = Proposal(terms, list(names))
         session = proposal.session
-        if session in books.runs:
+        if session in state.runs:
             raise ParameterError("a run of these terms was made before; give it a fresh session.")
         seed, body = system_bytes(SEED_BYTES), packed(proposal)
-        run = new_run(session, names, terms, seed, books.name, now)
-        outputs = [Written(one, 1, "propose", {"kind": "propose"}, body) for one in run.links]
-        books.journal.add_run(session, terms, names, seed, outputs=outputs)
-        books.runs[session] = run
-        books.queue(run, outputs, now)
-        books.log("run proposed", session=session.hex(), participants=len(names))
+        run = new_run(session, names, terms, seed, state.name, now)
+        outputs = [OutgoingFrame(one, 1, "propose", {"kind": "propose"}, body) for one in run.links]
+        state.journal.add_run(session, terms, names, seed, outputs=outputs)
+        state.runs[session] = run
+        state.queue(run, outputs, now)
+        state.log("run proposed", session=session.hex(), participants=len(names))
         return session
 
     def abort(self, session: bytes, error: SottovoceError, now: float) -> None:
         """End a run by this party's own decision, and tell all others why."""
-        self._endings.abort(self.latest(session), error, now)
+        self._aborts.abort(self.latest(session), error, now)
 
     def latest(self, session: bytes) -> Run:
         """The run of that name, or the last one that took up where it ended."""
-        run = self.books.runs.get(session)
+        run = self.state.runs.get(session)
         if run is None:
             raise ParameterError("there is no run of that session.")
         return run if run.followed_by is None else self.latest(run.followed_by)
@@ -121,7 +121,7 @@ class Dispatcher:
         run = self.latest(session)
         if run.status == "aborted":
             raise abort_error(run)
-        return self.books.journal.result(run.session)
+        return self.state.journal.result(run.session)
 
     def error(self, session: bytes) -> RunAbortedError | None:
         """How a run was ended, if it was."""
@@ -130,11 +130,11 @@ class Dispatcher:
 
     def status(self, now: float) -> dict[str, Any]:
         """How all runs stand, in plain values."""
-        runs = [self._status_of(run, now) for run in self.books.runs.values()]
-        return {"name": self.name, "role": self.books.roster[self.name].role, "runs": runs}
+        runs = [self._status_of(run, now) for run in self.state.runs.values()]
+        return {"name": self.name, "role": self.state.roster[self.name].role, "runs": runs}
 
     def _status_of(self, run: Run, now: float) -> dict[str, Any]:
-        rows = self.books.journal.transcript(run.session, self.name)
+        rows = self.state.journal.transcript(run.session, self.name)
         sent = sum(row["bytes"] for row in rows if row["sender"] == self.name)
         return {
             "session": run.session.hex(),
@@ -142,7 +142,7 @@ class Dispatcher:
             "participants": list(run.participants),
             "step": run.position,
             "stage": getattr(run.party, "stage", ""),
-            "doing": self.watch.state(run, now),
+            "doing": self.heartbeat.state_of(run, now),
             "waiting_for": list(run.awaited()),
             "lost": sorted(run.lost),
             "unsent_to": sorted(name for name, link in run.links.items() if link.waiting),
@@ -157,4 +157,4 @@ class Dispatcher:
 
     def transcript(self, session: bytes) -> list[dict[str, Any]]:
         """Every frame that this party sent and got in a run, without any value."""
-        return self.books.journal.transcript(session, self.name)
+        return self.state.journal.transcript(session, self.name)

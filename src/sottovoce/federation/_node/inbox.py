@@ -1,4 +1,4 @@
-"""What comes in: looked at before its body is read, and journalled before it is acknowledged."""
+"""The inbox: frames are checked before bodies are read, and journalled before acknowledged."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -30,24 +30,24 @@ LATER = Answer(VERSION, "later")
 
 
 class MessageInbox:
-    """Decides on frames."""
+    """Decides which frames are taken, put off or refused."""
 
-    def __init__(self, books: NodeState, endings: Aborts, policy: Policy) -> None:
-        self._books, self._endings, self._policy = books, endings, policy
+    def __init__(self, state: NodeState, aborts: Aborts, policy: Policy) -> None:
+        self._state, self._aborts, self._policy = state, aborts, policy
 
     def admit(self, header: Header) -> Answer | None:
         """What a header alone is answered; None: let its body come."""
         try:
             self._check(header)
         except ProtocolError as error:
-            self._books.log(
+            self._state.log(
                 "frame refused",
                 sender=header.sender[:80],
                 kind=header.kind,
                 error=type(error).__name__,
             )
             return refusal(error)
-        run = self._books.runs.get(header.session)
+        run = self._state.runs.get(header.session)
         if run is None:
             return self._of_unknown_run(header)
         return self._of_run(run, header)
@@ -63,18 +63,18 @@ class MessageInbox:
         except BadFrameError as error:
             self._log(frame.header, type(error).__name__)
             return LATER
-        self._books.hook("after hold")
+        self._state.hook("after hold")
         return answer
 
     def _check(self, header: Header) -> None:
-        books = self._books
-        if header.receiver != books.name:
-            raise BadFrameError(f"a frame for another party came to {books.name}.")
-        if header.sender not in books.roster or header.sender == books.name:
+        state = self._state
+        if header.receiver != state.name:
+            raise BadFrameError(f"a frame for another party came to {state.name}.")
+        if header.sender not in state.roster or header.sender == state.name:
             raise StrangerError("a frame must come from another party of the roster.")
-        if header.size > books.settings.largest_body:
+        if header.size > state.settings.largest_body:
             raise TooLargeError(
-                f"{books.name} takes at most {books.settings.largest_body} bytes in a body, got "
+                f"{state.name} takes at most {state.settings.largest_body} bytes in a body, got "
                 f"one of {header.size} declared."
             )
 
@@ -83,7 +83,7 @@ class MessageInbox:
             return TAKEN
         if header.kind != "propose":
             return LATER
-        if self._books.roster[header.sender].role != "coordinator" or header.sequence != 1:
+        if self._state.roster[header.sender].role != "coordinator" or header.sequence != 1:
             self._log(header, "RunRefusedError")
             return refusal(RunRefusedError("only the coordinator proposes runs."))
         return None
@@ -102,7 +102,7 @@ class MessageInbox:
             self._log(header, "ReplayedMessageError" if repeated else "LateMessageError")
             return TAKEN
         held = sum(sender == header.sender for sender, _ in run.waiting)
-        if header.sequence > last + 1 or held >= self._books.settings.most_held:
+        if header.sequence > last + 1 or held >= self._state.settings.most_held:
             return LATER
         return None
 
@@ -110,38 +110,38 @@ class MessageInbox:
         header, body = frame
         if header.kind == "propose":
             return self._taken_proposal(header, unpacked(body, Proposal), now)
-        run = self._books.runs.get(header.session)
+        run = self._state.runs.get(header.session)
         if run is None:
             return TAKEN
         run.heard[header.sender] = run.busy_heard = now
         if header.kind == "abort":
-            self._endings.aborted_by(run, header.sender, unpacked(body, Complaint), now)
+            self._aborts.aborted_by(run, header.sender, unpacked(body, Complaint), now)
             return TAKEN
-        self._books.hook("before hold")
+        self._state.hook("before hold")
         place = (header.sender, header.sequence)
-        self._books.journal.hold(header.session, *place, header.kind, body)
+        self._state.journal.hold(header.session, *place, header.kind, body)
         run.last_in[header.sender] = header.sequence
         if header.kind == "refusal":
-            self._heed(run, header.sender, unpacked(body, Complaint), now)
+            self._abort_refused(run, header.sender, unpacked(body, Complaint), now)
         else:
             run.waiting.append(place)
         return TAKEN
 
-    def _heed(self, run: Run, sender: str, complaint: Complaint, now: float) -> None:
+    def _abort_refused(self, run: Run, sender: str, complaint: Complaint, now: float) -> None:
         """What this party said was refused: it cannot go on as if it had been heard."""
         said = f"{sender} refuses a message: {complaint.error}: {complaint.sentence}"
-        self._endings.abort(run, MessageRefusedError(plain_text(said, 500)), now)
+        self._aborts.abort(run, MessageRefusedError(plain_text(said, 500)), now)
 
     def _taken_proposal(self, header: Header, proposal: Proposal, now: float) -> Answer:
-        books = self._books
+        state = self._state
         why_not = self._why_not(header, proposal)
         if why_not is not None:
-            books.log("run refused", session=header.session.hex(), sender=header.sender)
+            state.log("run refused", session=header.session.hex(), sender=header.sender)
             return refusal(RunRefusedError(why_not))
         seed = system_bytes(SEED_BYTES)
-        run = new_run(header.session, proposal.participants, proposal.terms, seed, books.name, now)
-        books.hook("before hold")
-        books.journal.add_run(
+        run = new_run(header.session, proposal.participants, proposal.terms, seed, state.name, now)
+        state.hook("before hold")
+        state.journal.add_run(
             run.session,
             run.terms,
             run.participants,
@@ -149,22 +149,22 @@ class MessageInbox:
             proposal=(header.sender, header.sequence, header.size),
         )
         run.last_in[header.sender] = header.sequence
-        books.runs[run.session] = run
-        books.log("run agreed", session=run.session.hex(), sender=header.sender)
+        state.runs[run.session] = run
+        state.log("run agreed", session=run.session.hex(), sender=header.sender)
         return TAKEN
 
     def _why_not(self, header: Header, proposal: Proposal) -> str | None:
         names = proposal.participants
         if proposal.session != header.session:
             return "a run must be named by its terms and participants."
-        if self._books.name not in names or len(set(names)) != len(names):
-            return f"{self._books.name} must be among the participants, and each only once."
-        if not all(name in self._books.roster for name in names):
+        if self._state.name not in names or len(set(names)) != len(names):
+            return f"{self._state.name} must be among the participants, and each only once."
+        if not all(name in self._state.roster for name in names):
             return "every participant must be on the roster."
         return self._policy(proposal.terms, header.sender)
 
     def _log(self, header: Header, error: str) -> None:
-        self._books.log(
+        self._state.log(
             "frame not taken",
             sender=header.sender[:80],
             session=header.session.hex(),

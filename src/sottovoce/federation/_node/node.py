@@ -1,4 +1,8 @@
-"""A party as a process: its desk, with gRPC for a wire and threads for hands."""
+"""A party as a process: a dispatcher that gRPC carries frames for and threads call.
+
+One thread computes steps, one keeps the heartbeat, and one a member sends frames; gRPC's own take
+what comes in. All of them hold one lock, except while they compute or send.
+"""
 
 import threading
 import time
@@ -13,7 +17,7 @@ from sottovoce.federation._certificates import Credentials
 from sottovoce.federation._events import Log, to_logger
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
-from sottovoce.federation._node.state import named, no_hook
+from sottovoce.federation._node.state import no_hook, public_error
 from sottovoce.federation._roster import Roster
 from sottovoce.federation._transport.client import MessageClient
 from sottovoce.federation._transport.frames import Answer, Beat, Frame, Header, Settings
@@ -30,7 +34,7 @@ class Node:
         name: this party, as the roster has it.
         roster: everybody.
         credentials: what this party proves itself by.
-        journal: the file that it remembers by.
+        journal: the file of its journal.
         journal_key: 32 bytes that seal the journal.
         machines: what it runs.
         settings: its patience and limits.
@@ -57,7 +61,7 @@ class Node:
         self._failure: SottovoceError | None = None
         self._log, self._credentials, self._roster = log, credentials, roster
         self._journal = Journal(journal, journal_key)
-        self._desk = Dispatcher(
+        self._dispatcher = Dispatcher(
             name,
             roster,
             self._journal,
@@ -67,7 +71,7 @@ class Node:
             log=log,
             hook=hook,
         )
-        self.doorway = MessageServer(
+        self.server = MessageServer(
             roster,
             admit=self._admit,
             take=self._take,
@@ -75,7 +79,7 @@ class Node:
             settings=self.settings,
             log=log,
         )
-        self._lines = {
+        self._clients = {
             member.name: MessageClient(member, credentials, self.settings, log)
             for member in roster
             if member.name != name
@@ -98,15 +102,15 @@ class Node:
     @property
     def name(self) -> str:
         """Of this party."""
-        return self._desk.name
+        return self._dispatcher.name
 
     def start(self, address: str | None = None) -> str:
         """Listen and work; the address it listens at."""
-        bound = self.doorway.open(address or self._roster[self.name].address, self._credentials)
+        bound = self.server.open(address or self._roster[self.name].address, self._credentials)
         self._spawn("worker", self._work)
-        self._spawn("watch", self._watch)
-        for member in self._lines:
-            self._spawn(f"line to {member}", partial(self._send, member))
+        self._spawn("heartbeat", self._keep_heartbeat)
+        for member in self._clients:
+            self._spawn(f"client of {member}", partial(self._send, member))
         return bound
 
     def close(self) -> None:
@@ -114,20 +118,20 @@ class Node:
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        self.doorway.close()
-        for line in self._lines.values():
-            line.close()
+        self.server.close()
+        for client in self._clients.values():
+            client.close()
         for thread in self._threads:
             thread.join()
         self._journal.close()
 
     def offer(self, method: str, answering: Answering) -> None:
         """Answer one more method of other parties; before `start` only."""
-        self.doorway.offer(method, answering)
+        self.server.offer(method, answering)
 
     def ask(self, member: str, method: str, request: bytes, timeout_s: float) -> bytes:
         """What a member answers to a method that it offers."""
-        return self._lines[member].call(method, request, timeout_s)
+        return self._clients[member].call(method, request, timeout_s)
 
     def read_journal(self, reading: Callable[[Journal], _Found]) -> _Found:
         """What ``reading`` finds in the journal while nobody writes it."""
@@ -138,7 +142,7 @@ class Node:
         """Begin a run (coordinator only), among all by default; its session."""
         names = self._roster.names if participants is None else participants
         with self._changed:
-            session = self._desk.propose(terms, names, time.monotonic())
+            session = self._dispatcher.propose(terms, names, time.monotonic())
             self._changed.notify_all()
         return session
 
@@ -150,11 +154,11 @@ class Node:
         with self._changed:
             self._changed.wait_for(lambda: self._over(session), timeout_s)
             self._check_failure()
-            run = self._desk.latest(session)
+            run = self._dispatcher.latest(session)
             # Whoever is lost cannot hear; the living hear within a beat or two.
             grace = 2 * self.settings.beat_s if run.status == "aborted" else timeout_s
             self._changed.wait_for(lambda: self._drained(session), grace)
-            return self._desk.result(session)
+            return self._dispatcher.result(session)
 
     def wait_for_run(
         self, known: Iterable[bytes] = (), timeout_s: float | None = None
@@ -163,7 +167,7 @@ class Node:
         seen = set(known)
 
         def fresh() -> bytes | None:
-            return next((each for each in self._desk.books.runs if each not in seen), None)
+            return next((each for each in self._dispatcher.state.runs if each not in seen), None)
 
         with self._changed:
             self._changed.wait_for(lambda: fresh() or self._stopping, timeout_s)
@@ -172,29 +176,29 @@ class Node:
     def result(self, session: bytes) -> bytes | None:
         """What a run has found; None while it runs."""
         with self._changed:
-            return self._desk.result(session)
+            return self._dispatcher.result(session)
 
     def abort(self, session: bytes, error: SottovoceError) -> None:
         """End a run by this party's own decision."""
         with self._changed:
-            self._desk.abort(session, error, time.monotonic())
+            self._dispatcher.abort(session, error, time.monotonic())
             self._changed.notify_all()
 
     def status(self) -> dict[str, Any]:
         """How all runs stand: status, step, who is waited for, bytes, rounds."""
         with self._changed:
-            return self._desk.status(time.monotonic())
+            return self._dispatcher.status(time.monotonic())
 
     def transcript(self, session: bytes) -> list[dict[str, Any]]:
         """Every message of a run: sender, receiver, step, kind, bytes, time, fields; no values."""
         with self._changed:
-            return self._desk.transcript(session)
+            return self._dispatcher.transcript(session)
 
     def _over(self, session: bytes) -> bool:
-        return self._stopping or self._desk.latest(session).status != "running"
+        return self._stopping or self._dispatcher.latest(session).status != "running"
 
     def _drained(self, session: bytes) -> bool:
-        return self._stopping or self._desk.latest(session).drained
+        return self._stopping or self._dispatcher.latest(session).drained
 
     def _check_failure(self) -> None:
         if self._failure is not None:
@@ -212,79 +216,79 @@ class Node:
             target()
         except Exception as error:  # noqa: BLE001 - whatever it is, the node is not well
             with self._changed:
-                self._failure, self._stopping = named(error), True
+                self._failure, self._stopping = public_error(error), True
                 self._changed.notify_all()
             self._log("node failed", error=type(error).__name__)
 
     def _admit(self, header: Header) -> Answer | None:
         with self._changed:
             self._check_failure()
-            return self._desk.reception.admit(header)
+            return self._dispatcher.inbox.admit(header)
 
     def _take(self, frame: Frame) -> Answer:
         with self._changed:
             self._check_failure()
-            answer = self._desk.reception.take(frame, time.monotonic())
+            answer = self._dispatcher.inbox.take(frame, time.monotonic())
             self._changed.notify_all()
         return answer
 
     def _heard(self, beat: Beat) -> Beat:
         with self._changed:
             self._check_failure()
-            return self._desk.watch.heard(beat, time.monotonic())
+            return self._dispatcher.heartbeat.heard(beat, time.monotonic())
 
     def _noted(self, beat: Beat) -> None:
         with self._changed:
             if not self._stopping:
-                self._desk.watch.note(beat, time.monotonic())
+                self._dispatcher.heartbeat.note(beat, time.monotonic())
 
     def _work(self) -> None:
-        bench = self._desk.workbench
+        worker = self._dispatcher.worker
         while not self._stopping:
             with self._changed:
-                work = bench.next_work()
+                work = worker.next_work()
                 if work is None:
                     self._changed.wait(_IDLE_S)
                     continue
-            bench.compute(work)
+            worker.compute(work)
             with self._changed:
                 if not self._stopping:
-                    bench.done(work, time.monotonic())
+                    worker.done(work, time.monotonic())
                     self._changed.notify_all()
 
     def _send(self, member: str) -> None:
-        courier, line = self._desk.courier, self._lines[member]
+        outbox, client = self._dispatcher.outbox, self._clients[member]
         while not self._stopping:
             with self._changed:
                 now = time.monotonic()
-                frame = courier.due(member, now)
+                frame = outbox.due(member, now)
                 if frame is None:
-                    self._changed.wait(self._pause(courier.next_due(member), now))
-            if member in self._wanted and not line.connected:
-                line.connect()
+                    self._changed.wait(self._pause(outbox.next_due(member), now))
+            if member in self._wanted and not client.connected:
+                client.connect()
             if frame is not None:
-                answer = line.deliver(frame)
+                answer = client.deliver(frame)
                 with self._changed:
                     if not self._stopping:
-                        courier.settled(frame, answer, time.monotonic())
+                        outbox.settled(frame, answer, time.monotonic())
                         self._changed.notify_all()
 
     def _pause(self, due: float | None, now: float) -> float:
         return _IDLE_S if due is None else min(_IDLE_S, max(due - now, 0.001))
 
-    def _watch(self) -> None:
+    def _keep_heartbeat(self) -> None:
         while not self._stopping:
             beats = []
             with self._changed:
                 now = time.monotonic()
-                self._desk.watch.tick(now)
-                for member in self._lines:
-                    beat = self._desk.watch.beat(member, now)
+                self._dispatcher.heartbeat.tick(now)
+                for member in self._clients:
+                    beat = self._dispatcher.heartbeat.beat(member, now)
                     if beat is not None:
                         beats.append((member, beat))
                 self._wanted = {member for member, _ in beats}
                 self._changed.notify_all()
             for member, beat in beats:
-                self._lines[member].beat(beat, self._noted)
+                self._clients[member].beat(beat, self._noted)
             with self._changed:
                 self._changed.wait_for(lambda: self._stopping, self.settings.beat_s)

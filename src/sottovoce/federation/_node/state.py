@@ -1,9 +1,8 @@
-"""What all parts of a node share: who it is, its runs, its journal and where it logs.
+"""The node state that a node's parts share, and one run of it: its machine, moved or rebuilt.
 
-One run at one party: its state machine, moved step by step or rebuilt from its steps.
-
-Each step draws from a stream of its own, derived from the run's seed and the step's place: a
-message that the party refuses may have drawn something, and must not shift what is drawn later.
+A run's state machine is moved step by step, and after a crash rebuilt from its steps. Each step
+draws from a stream of its own, derived from the run's seed and the step's place: a message that the
+party refuses may have drawn something, and must not shift what is drawn later.
 """
 
 import hmac
@@ -15,7 +14,7 @@ import numpy as np
 
 from sottovoce.errors import SottovoceError
 from sottovoce.federation._events import Log, to_logger
-from sottovoce.federation._journal._rows import Event, JournalRun, Written
+from sottovoce.federation._journal._rows import Event, JournalRun, OutgoingFrame
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._roster import Roster
 from sottovoce.federation._transport.frames import (
@@ -91,6 +90,91 @@ class Run:
     def ready(self) -> tuple[str, int] | None:
         """The first frame that the party has not refused as early since it last moved."""
         return next((place for place in self.waiting if place not in self.tried), None)
+
+
+def no_hook(point: str, /) -> None:
+    """Tests crash a party at named points; nobody else does."""
+    del point
+
+
+@dataclass
+class NodeState:
+    """A node's state; whoever holds its lock may change it."""
+
+    name: str
+    roster: Roster
+    journal: Journal
+    settings: Settings
+    log: Log = to_logger
+    hook: Callable[[str], None] = no_hook
+    runs: dict[bytes, Run] = field(default_factory=dict)
+
+    @property
+    def coordinates(self) -> bool:
+        """Whether this party is the coordinator."""
+        return self.roster[self.name].role == "coordinator"
+
+    def load(self, now: float) -> None:
+        """All runs of the journal; those under way are rebuilt by the next work."""
+        for session in self.journal.sessions():
+            kept = self.journal.run(session)
+            if kept is not None:
+                self.runs[session] = self._loaded(kept, now)
+
+    def _loaded(self, kept: JournalRun, now: float) -> Run:
+        run = new_run(kept.session, kept.participants, kept.terms, kept.seed, self.name, now)
+        run.status, run.ended, run.followed_by = kept.status, kept.ended, kept.followed_by
+        run.last_in = self.journal.last_in(kept.session)
+        if kept.status == "running":
+            run.waiting = self.journal.held(kept.session)
+        for receiver, last in self.journal.last_out(kept.session).items():
+            run.links[receiver].last = last
+        for receiver, sequence in self.journal.unsent(kept.session):
+            run.links[receiver].waiting.append(sequence)
+        run.drained = run.status != "running" and not run.unsent()
+        return run
+
+    def queue(self, run: Run, outputs: Iterable[OutgoingFrame], now: float) -> None:
+        """Let what is journalled be sent."""
+        for receiver, sequence, *_ in outputs:
+            link = run.links[receiver]
+            if not link.waiting:
+                link.since = link.due = now
+                link.failures = 0
+            link.waiting.append(sequence)
+            link.last = max(link.last, sequence)
+
+
+def new_run(
+    session: bytes, participants: Iterable[str], terms: bytes, seed: bytes, own: str, now: float
+) -> Run:
+    """A run of which nothing has happened yet."""
+    run = Run(session, tuple(participants), terms, seed, begun=now, moved=now, busy_heard=now)
+    for other in run.others(own):
+        run.links[other] = Link(since=now, due=now)
+        run.heard[other] = now
+    return run
+
+
+def ended_as(error: SottovoceError, by: str, missing: Iterable[str] = ()) -> dict[str, Any]:
+    """How a run ended, as it is kept and told."""
+    return {
+        "by": by,
+        "error": type(error).__name__,
+        "sentence": str(error),
+        "missing": sorted(missing),
+    }
+
+
+def abort_error(run: Run) -> RunAbortedError:
+    """The error of an aborted run."""
+    ended = run.ended
+    return RunAbortedError(
+        f"{ended['by']} has ended the run: {ended['error']}: {ended['sentence']}",
+        by=ended["by"],
+        error=ended["error"],
+        missing=ended["missing"],
+    )
 
 
 def step_seed(seed: bytes, position: int) -> bytes:
@@ -174,93 +258,8 @@ def shape_of(value: Value) -> str:
     return f"{'record' if isinstance(value, dict) else 'list'} of {len(value)}"
 
 
-def named(error: BaseException) -> SottovoceError:
+def public_error(error: BaseException) -> SottovoceError:
     """An error as others may hear of it: one that nobody planned keeps its sentence to itself."""
     if isinstance(error, SottovoceError):
         return error
     return DefectError(f"a party failed with {type(error).__name__}; its log says where.")
-
-
-def no_hook(point: str, /) -> None:
-    """Tests crash a party at named points; nobody else does."""
-    del point
-
-
-@dataclass
-class NodeState:
-    """A node's state; whoever holds its lock may change it."""
-
-    name: str
-    roster: Roster
-    journal: Journal
-    settings: Settings
-    log: Log = to_logger
-    hook: Callable[[str], None] = no_hook
-    runs: dict[bytes, Run] = field(default_factory=dict)
-
-    @property
-    def coordinates(self) -> bool:
-        """Whether this party is the coordinator."""
-        return self.roster[self.name].role == "coordinator"
-
-    def load(self, now: float) -> None:
-        """All runs of the journal; those under way are rebuilt by the next work."""
-        for session in self.journal.sessions():
-            kept = self.journal.run(session)
-            if kept is not None:
-                self.runs[session] = self._loaded(kept, now)
-
-    def _loaded(self, kept: JournalRun, now: float) -> Run:
-        run = new_run(kept.session, kept.participants, kept.terms, kept.seed, self.name, now)
-        run.status, run.ended, run.followed_by = kept.status, kept.ended, kept.followed_by
-        run.last_in = self.journal.last_in(kept.session)
-        if kept.status == "running":
-            run.waiting = self.journal.held(kept.session)
-        for receiver, last in self.journal.last_out(kept.session).items():
-            run.links[receiver].last = last
-        for receiver, sequence in self.journal.unsent(kept.session):
-            run.links[receiver].waiting.append(sequence)
-        run.drained = run.status != "running" and not run.unsent()
-        return run
-
-    def queue(self, run: Run, outputs: Iterable[Written], now: float) -> None:
-        """Let what is journalled be sent."""
-        for receiver, sequence, *_ in outputs:
-            link = run.links[receiver]
-            if not link.waiting:
-                link.since = link.due = now
-                link.failures = 0
-            link.waiting.append(sequence)
-            link.last = max(link.last, sequence)
-
-
-def new_run(
-    session: bytes, participants: Iterable[str], terms: bytes, seed: bytes, own: str, now: float
-) -> Run:
-    """A run of which nothing has happened yet."""
-    run = Run(session, tuple(participants), terms, seed, begun=now, moved=now, busy_heard=now)
-    for other in run.others(own):
-        run.links[other] = Link(since=now, due=now)
-        run.heard[other] = now
-    return run
-
-
-def ended_as(error: SottovoceError, by: str, missing: Iterable[str] = ()) -> dict[str, Any]:
-    """How a run ended, as it is kept and told."""
-    return {
-        "by": by,
-        "error": type(error).__name__,
-        "sentence": str(error),
-        "missing": sorted(missing),
-    }
-
-
-def abort_error(run: Run) -> RunAbortedError:
-    """The error of an aborted run."""
-    ended = run.ended
-    return RunAbortedError(
-        f"{ended['by']} has ended the run: {ended['error']}: {ended['sentence']}",
-        by=ended["by"],
-        error=ended["error"],
-        missing=ended["missing"],
-    )

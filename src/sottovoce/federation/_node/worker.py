@@ -1,9 +1,9 @@
-"""Where parties do their work: a step is computed, journalled with all that it says, then sent."""
+"""The worker: a step is computed, journalled with all that it says, and then sent."""
 
 from dataclasses import dataclass, field
 
 from sottovoce.errors import SottovoceError
-from sottovoce.federation._journal._rows import Event, Written
+from sottovoce.federation._journal._rows import Event, OutgoingFrame
 from sottovoce.federation._node.aborts import Aborts
 from sottovoce.federation._node.state import (
     NodeState,
@@ -11,8 +11,8 @@ from sottovoce.federation._node.state import (
     ResultOf,
     Run,
     begun,
-    named,
     outline,
+    public_error,
     read_message,
     rebuilt,
     received,
@@ -67,19 +67,19 @@ class RunStep:
 class Worker:
     """Hands out work, computes it, and keeps what came of it.
 
-    `next_work` and `done` are called by whoever may change the books; `compute` by anybody, since
-    it touches nothing but its work and the party of its run.
+    `next_work` and `done` are called by whoever may change the node state; `compute` by anybody,
+    since it touches nothing but its work and the party of its run.
     """
 
     def __init__(
-        self, books: NodeState, endings: Aborts, make: PartyMaker, result_of: ResultOf
+        self, state: NodeState, aborts: Aborts, make: PartyMaker, result_of: ResultOf
     ) -> None:
-        self._books, self._endings = books, endings
+        self._state, self._aborts = state, aborts
         self._make, self._result_of = make, result_of
 
     def next_work(self) -> RunStep | None:
         """Something to do, or None."""
-        for run in self._books.runs.values():
+        for run in self._state.runs.values():
             if run.status == "running" and not run.working:
                 work = self._work_of(run)
                 if work is not None:
@@ -107,10 +107,10 @@ class Worker:
         elif work.stuck:
             names = ", ".join(work.missing)
             sentence = (
-                f"{self._books.name} has heard nothing from {names}, and cannot go on without; "
+                f"{self._state.name} has heard nothing from {names}, and cannot go on without; "
                 "see that it runs and can be reached, and begin again."
             )
-            self._endings.abort(run, LostPartyError(sentence, work.missing), now)
+            self._aborts.abort(run, LostPartyError(sentence, work.missing), now)
         else:
             self._advanced(work, now)
 
@@ -123,19 +123,19 @@ class Worker:
         place = run.ready()
         if place is None:
             return None
-        body = self._books.journal.body_in(run.session, *place)
+        body = self._state.journal.body_in(run.session, *place)
         return RunStep(run, "receive", *place, body=body, party=run.party)
 
     def _beginning(self, run: Run) -> RunStep:
-        events = self._books.journal.events(run.session)
+        events = self._state.journal.events(run.session)
         if not events:
             return RunStep(run, "start")
         places = [(e.sender, e.sequence) for e in events if e.what == "receive"]
-        bodies = {place: self._books.journal.body_in(run.session, *place) for place in places}
+        bodies = {place: self._state.journal.body_in(run.session, *place) for place in places}
         return RunStep(run, "rebuild", events=events, bodies=bodies)
 
     def _compute(self, work: RunStep) -> None:
-        run, name = work.run, self._books.name
+        run, name = work.run, self._state.name
         if work.what == "rebuild":
             bodies = work.bodies
             work.party = rebuilt(self._make, run, name, work.events, lambda *at: bodies[at])
@@ -159,7 +159,7 @@ class Worker:
     def _checked(self, run: Run, message: Message) -> bytes:
         if message.receiver not in run.links:
             raise DefectError("a party spoke to somebody who takes no part in its run.")
-        body, most = message.to_bytes(), self._books.settings.largest_body
+        body, most = message.to_bytes(), self._state.settings.largest_body
         if len(body) > most:
             raise TooLargeError(
                 f"a message must have at most {most} bytes, got {message.kind} of {len(body)}; "
@@ -173,39 +173,39 @@ class Worker:
         run.rounds = sum(1 for event in work.events if event.said)
         timed_out = (event for event in work.events if event.what == "time out")
         run.lost = {name for event in timed_out for name in event.sender.split(_SEPARATOR)}
-        self._books.log("run resumed", session=run.session.hex(), steps=run.position)
+        self._state.log("run resumed", session=run.session.hex(), steps=run.position)
 
     def _advanced(self, work: RunStep, now: float) -> None:
-        run, books = work.run, self._books
+        run, state = work.run, self._state
         outputs = self._outputs(run, work)
         who = work.sender or _SEPARATOR.join(work.missing)
         event = Event(run.position, work.what, who, work.sequence, outline(work.said))
         seen = shown(work.message) if work.message is not None else None
-        books.hook("before commit")
-        books.journal.advance(run.session, event, outputs, shown=seen, result=work.result)
+        state.hook("before commit")
+        state.journal.advance(run.session, event, outputs, shown=seen, result=work.result)
         run.party, run.position, run.moved = work.party, run.position + 1, now
         run.rounds += bool(outputs)
         run.lost |= set(work.missing)
         run.tried.clear()
         if work.message is not None:
             run.waiting.remove((work.sender, work.sequence))
-        books.queue(run, outputs, now)
+        state.queue(run, outputs, now)
         if work.result is not None:
             self._finished(run)
-        books.hook("before send")
+        state.hook("before send")
 
     def _finished(self, run: Run) -> None:
         run.status, run.party, run.waiting, run.seed = "finished", None, [], b""
         run.drained = not run.unsent()
-        self._books.log("run finished", session=run.session.hex(), rounds=run.rounds)
+        self._state.log("run finished", session=run.session.hex(), rounds=run.rounds)
 
-    def _outputs(self, run: Run, work: RunStep) -> list[Written]:
+    def _outputs(self, run: Run, work: RunStep) -> list[OutgoingFrame]:
         places = {name: link.last for name, link in run.links.items()}
         outputs = []
         for message, body in zip(work.said, work.written, strict=True):
             to = message.receiver
             places[to] += 1
-            outputs.append(Written(to, places[to], "message", shown(message), body))
+            outputs.append(OutgoingFrame(to, places[to], "message", shown(message), body))
         return outputs
 
     def _failed(self, work: RunStep, error: BaseException, now: float) -> None:
@@ -219,18 +219,18 @@ class Worker:
             self._complain(run, work.sender, error, now)
         else:
             if not isinstance(error, SottovoceError):
-                self._books.log(
+                self._state.log(
                     "party failed", session=run.session.hex(), error=type(error).__name__
                 )
-            self._endings.abort(run, named(error), now, missing=work.missing)
+            self._aborts.abort(run, public_error(error), now, missing=work.missing)
 
     def _drop(self, work: RunStep, error: BaseException) -> None:
         run = work.run
         seen = {} if work.message is None else shown(work.message)
         seen["refused"] = type(error).__name__
-        self._books.journal.drop(run.session, work.sender, work.sequence, seen)
+        self._state.journal.drop(run.session, work.sender, work.sequence, seen)
         run.waiting.remove((work.sender, work.sequence))
-        self._books.log(
+        self._state.log(
             "message refused",
             session=run.session.hex(),
             sender=work.sender,
@@ -240,6 +240,8 @@ class Worker:
 
     def _complain(self, run: Run, sender: str, error: SottovoceError, now: float) -> None:
         body = packed(Complaint(type(error).__name__, str(error)))
-        written = Written(sender, run.links[sender].last + 1, "refusal", {"kind": "refusal"}, body)
-        self._books.journal.write(run.session, [written])
-        self._books.queue(run, [written], now)
+        written = OutgoingFrame(
+            sender, run.links[sender].last + 1, "refusal", {"kind": "refusal"}, body
+        )
+        self._state.journal.write(run.session, [written])
+        self._state.queue(run, [written], now)

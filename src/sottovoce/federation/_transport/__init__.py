@@ -1,1 +1,1 @@
-"""Frames over mutual TLS 1.3: what calls, what is called, and what is refused."""
+"""Frames over mutual TLS 1.3: their format and refusals in `frames`, then `client` and `server`."""

@@ -1,4 +1,4 @@
-"""How other parties are called: one channel to each, trusted by its certificate alone."""
+"""The client of one other party: a channel that trusts its certificate alone."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,7 +17,7 @@ from sottovoce.federation._transport.frames import (
     unpacked,
 )
 from sottovoce.federation._transport.server import CHUNK_BYTES, HEADER, SERVICE
-from sottovoce.federation._transport.tls import dialled, grpc
+from sottovoce.federation._transport.tls import client_credentials, grpc
 
 _OPTIONS = [
     ("grpc.initial_reconnect_backoff_ms", 100),
@@ -30,7 +30,7 @@ _REFUSED = "PERMISSION_DENIED"
 
 
 class MessageClient:
-    """The line to one member."""
+    """Calls one member."""
 
     def __init__(self, member: Member, own: Credentials, settings: Settings, log: Log) -> None:
         self._member, self._own, self._settings, self._log = member, own, settings, log
@@ -49,7 +49,7 @@ class MessageClient:
         if self._channel is not None:
             return True
         try:
-            trusted, name = dialled(self._member, self._own)
+            trusted, name = client_credentials(self._member, self._own)
         except (OSError, ProtocolError) as error:
             self._log_once(error)
             return False
@@ -75,11 +75,11 @@ class MessageClient:
         except ProtocolError as error:
             self._log_once(error)
             return None
-        except ValueError:  # the line was hung up meanwhile
+        except ValueError:  # the channel was closed meanwhile
             return None
 
     def call(self, method: str, request: bytes, timeout_s: float) -> bytes:
-        """Ask the member something that its doorway offers."""
+        """Ask the member something that its server offers."""
         name = self._member.name
         if not self.connect():
             raise InputError(f"the {name} does not answer; is it running?")
@@ -88,7 +88,7 @@ class MessageClient:
             answer: bytes = asked(request, timeout=timeout_s)
         except grpc.RpcError as error:
             raise InputError(f"the {name} does not answer: {error.code().name}.") from None
-        except ValueError:  # the line was hung up meanwhile
+        except ValueError:  # the channel was closed meanwhile
             raise InputError(f"the line to the {name} was hung up.") from None
         return answer
 
@@ -98,7 +98,7 @@ class MessageClient:
             return
         try:
             call = self._beat.future(packed(beat), timeout=self._settings.call_s)
-        except ValueError:  # the line was hung up meanwhile
+        except ValueError:  # the channel was closed meanwhile
             return
 
         def answered(done: Any) -> None:  # noqa: ANN401 - gRPC has no types
@@ -112,7 +112,7 @@ class MessageClient:
         call.add_done_callback(answered)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the channel."""
         if self._channel is not None:
             self._channel.close()
 

@@ -1,9 +1,10 @@
-"""What travels between parties: a header that says what comes, and a body that nobody reads here.
+"""Frames, the errors by which they are refused, and the settings of whoever sends and takes them.
 
-The header is checked before a byte of the body is taken. Every header and every answer says its
-version first; another version is refused by name.
+A frame is a header that says what comes, and a body that nobody reads here. The header is checked
+before a byte of the body is taken. Every header and every answer says its version first; another
+version is refused by name.
 
-The ways in which a federation refuses a caller, a frame or a run.
+A federation refuses a caller, a frame or a run by one of these:
 
     ProtocolError
     ├── StrangerError          the caller's certificate is nobody's on the roster
@@ -19,9 +20,8 @@ The ways in which a federation refuses a caller, a frame or a run.
     ├── ReplayMismatchError    a rebuilt party says something else than before the crash
     └── DefectError            a party failed in a way that nobody planned
 
-JournalError, an InputError, is for a journal that cannot be used.
-
-How patient a node is, and how much it takes.
+JournalError, an InputError, is for a journal that cannot be used. `Settings` say how patient a node
+is, and how much it takes.
 """
 
 import hashlib
@@ -36,6 +36,16 @@ try:
     import msgspec
 except ImportError as error:
     raise MissingExtraError("msgspec", "federation") from error
+
+
+VERSION = 1
+LARGEST_HEADER = 4096
+_DIGEST_BYTES = 32
+_LARGEST_KEPT = 999_999_000  # SQLite keeps no more in one place
+
+Kind: TypeAlias = Literal["propose", "message", "refusal", "abort"]
+Outcome: TypeAlias = Literal["taken", "later", "refused", "ended"]
+State: TypeAlias = Literal["busy", "idle", "finished", "aborted", "unknown"]
 
 
 class StrangerError(ProtocolError):
@@ -102,15 +112,6 @@ class DefectError(ProtocolError):
 
 class JournalError(InputError):
     """A journal cannot be used."""
-
-
-VERSION = 1
-LARGEST_HEADER = 4096
-_DIGEST_BYTES = 32
-
-Kind: TypeAlias = Literal["propose", "message", "refusal", "abort"]
-Outcome: TypeAlias = Literal["taken", "later", "refused", "ended"]
-State: TypeAlias = Literal["busy", "idle", "finished", "aborted", "unknown"]
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -241,12 +242,9 @@ def _check_header(header: Header) -> None:
         raise BadFrameError("a header's size and place must be possible.")
 
 
-_LARGEST_KEPT = 999_999_000  # SQLite keeps no more in one place
-
-
 @dataclass(frozen=True)
 class Settings:
-    """All times in seconds, all sizes in bytes.
+    """How patient a node is, and how much it takes. All times in seconds, all sizes in bytes.
 
     Attributes:
         deadline_s: after so long a silence a party counts as lost.

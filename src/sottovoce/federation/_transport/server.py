@@ -1,4 +1,4 @@
-"""Where other parties call: a gRPC server that knows the caller before it reads what is said."""
+"""The server that other parties call: it knows the caller before it reads what is said."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ class MessageServer:
     ) -> None:
         self._roster, self._settings, self._log = roster, settings, log
         self._admit, self._take, self._heard = admit, take, heard
-        self._room = threading.BoundedSemaphore(settings.most_bodies)
+        self._body_slots = threading.BoundedSemaphore(settings.most_bodies)
         self._server: Any = None
         self._offered: dict[str, Answering] = {}
         self.bodies = 0
@@ -74,7 +74,7 @@ class MessageServer:
             ("grpc.so_reuseport", 0),
         ]
         self._server = grpc.server(
-            ThreadPoolExecutor(workers, thread_name_prefix="doorway"), options=options
+            ThreadPoolExecutor(workers, thread_name_prefix="server"), options=options
         )
         self._server.add_generic_rpc_handlers((self._handlers(),))
         try:
@@ -85,7 +85,7 @@ class MessageServer:
         return f"{address.rpartition(':')[0]}:{port}"
 
     def close(self, grace_s: float = 1.0) -> None:
-        """Hang up."""
+        """Stop listening."""
         if self._server is not None:
             self._server.stop(grace_s).wait()
 
@@ -110,10 +110,10 @@ class MessageServer:
             _check_claim(header.sender, caller)
             answer = self._admit(header)
             if answer is None:
-                with self._room, self._hurried(context, header.size):
+                with self._body_slots, self._time_limit(context, header.size):
                     answer = self._take(Frame(header, self._body(chunks, header)))
         except (JournalError, DefectError) as error:
-            _unwell(context, error)
+            _unavailable(context, error)
         except ProtocolError as error:
             self._refuse(context, error)
         return packed(answer)
@@ -122,7 +122,7 @@ class MessageServer:
         try:
             return answering(checked_caller(context.auth_context(), self._roster), request)
         except (JournalError, DefectError) as error:
-            _unwell(context, error)
+            _unavailable(context, error)
         except ProtocolError as error:
             self._refuse(context, error)
 
@@ -133,7 +133,7 @@ class MessageServer:
             _check_claim(beat.sender, caller)
             answer = self._heard(beat)
         except (JournalError, DefectError) as error:
-            _unwell(context, error)
+            _unavailable(context, error)
         except ProtocolError as error:
             self._refuse(context, error)
         return packed(answer)
@@ -145,8 +145,8 @@ class MessageServer:
         return unpacked(found[0], Header)
 
     @contextmanager
-    def _hurried(self, context: Any, size: int) -> Iterator[None]:  # noqa: ANN401 - gRPC has no types
-        """Hang up on a caller that takes too long: it would keep others from being heard."""
+    def _time_limit(self, context: Any, size: int) -> Iterator[None]:  # noqa: ANN401 - gRPC has no types
+        """Cancel a call that takes too long: it would keep others from being heard."""
         timer = threading.Timer(self._settings.call_limit(size), context.cancel)
         timer.daemon = True
         timer.start()
@@ -174,7 +174,7 @@ class MessageServer:
         raise AssertionError  # abort has raised
 
 
-def _unwell(context: Any, error: SottovoceError) -> NoReturn:  # noqa: ANN401 - gRPC has no types
+def _unavailable(context: Any, error: SottovoceError) -> NoReturn:  # noqa: ANN401 - gRPC has no types
     context.abort(grpc.StatusCode.UNAVAILABLE, type(error).__name__)
     raise AssertionError  # abort has raised
 

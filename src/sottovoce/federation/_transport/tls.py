@@ -5,17 +5,15 @@ of TLS 1.2 can be chosen though, by an environment variable that is read when th
 those of 1.3 are fixed. So the only suites of 1.2 that are left need a key shared beforehand, which
 nobody has: no 1.2 handshake can succeed, as client or as server. Should the core have started
 before this module was imported, a server still refuses each call by its connection's version.
-gRPC's core writes every handshake that fails, with the reason, to the standard error;
-`handshakes` makes events of that.
 
 A client first makes a handshake of its own: TLS 1.3, the authority's signature, the fingerprint and
 the name. It then trusts exactly that certificate, and no other of the authority.
 
-Handshakes that TLS refused, as events: gRPC tells of them on the standard error only.
-
-Its core says neither who called nor calls anything back; it writes a line. So while a party serves,
-what native code writes to the standard error goes through a pipe: a failed handshake becomes an
-event, gRPC's other lines are dropped, and anything else goes where it was meant to.
+gRPC tells of a handshake that TLS refused on the standard error only: its core says neither who
+called nor calls anything back; it writes a line, with the reason. So while a party serves,
+`handshakes_logged` sends what native code writes to the standard error through a pipe: a failed
+handshake becomes an event, gRPC's other lines are dropped, and anything else goes where it was
+meant to.
 """
 
 import os
@@ -40,20 +38,30 @@ from sottovoce.federation._events import Log
 from sottovoce.federation._roster import Member, Roster
 from sottovoce.federation._transport.frames import ImpostorError, StrangerError, WeakTransportError
 
+_NO_TLS_1_2 = "ECDHE-PSK-AES128-CBC-SHA"
+# Before gRPC is imported: whoever needs it takes it from here.
+os.environ["GRPC_SSL_CIPHER_SUITES"] = _NO_TLS_1_2
+
 try:
     import grpc
 except ImportError as error:
     raise MissingExtraError("grpcio", "federation") from error
 
-
-_NO_TLS_1_2 = "ECDHE-PSK-AES128-CBC-SHA"
-os.environ["GRPC_SSL_CIPHER_SUITES"] = _NO_TLS_1_2
-
-
-__all__ = ["checked_caller", "dialled", "grpc", "server_credentials"]
+__all__ = [
+    "checked_caller",
+    "client_credentials",
+    "grpc",
+    "handshakes_logged",
+    "server_credentials",
+]
 
 TLS_1_3 = "TLSv1.3"
 _PROBE_S = 5.0
+_STANDARD_ERROR = 2
+_LONGEST_LINE = 4096
+_OF_GRPC = re.compile(rb"^[IWEF]\d{4} \d\d:\d\d:\d\d")
+_FAILED = re.compile(rb"Handshake failed with error .*?OPENSSL_internal:(.{1,160})")
+_FAILED_BARELY = re.compile(rb"Handshake failed with error (.{1,160})")
 
 
 def server_credentials(own: Credentials) -> grpc.ServerCredentials:
@@ -63,7 +71,7 @@ def server_credentials(own: Credentials) -> grpc.ServerCredentials:
     )
 
 
-def dialled(member: Member, own: Credentials) -> tuple[grpc.ChannelCredentials, str]:
+def client_credentials(member: Member, own: Credentials) -> tuple[grpc.ChannelCredentials, str]:
     """Credentials that trust this member's certificate only, and the name that TLS compares.
 
     Raises OSError while nobody answers or TLS fails, StrangerError or ImpostorError where the other
@@ -122,17 +130,10 @@ def _context(own: Credentials) -> ssl.SSLContext:
     return context
 
 
-_STANDARD_ERROR = 2
-_LONGEST_LINE = 4096
-_OF_GRPC = re.compile(rb"^[IWEF]\d{4} \d\d:\d\d:\d\d")
-_FAILED = re.compile(rb"Handshake failed with error .*?OPENSSL_internal:(.{1,160})")
-_FAILED_BARELY = re.compile(rb"Handshake failed with error (.{1,160})")
-
-
 @contextmanager
 def handshakes_logged(log: Log) -> Iterator[None]:
     """Log every handshake that fails meanwhile; Python's own standard error stays as it is."""
-    kept, python_s = os.dup(_STANDARD_ERROR), sys.stderr
+    kept, python_error = os.dup(_STANDARD_ERROR), sys.stderr
     reading, writing = os.pipe()
     os.set_blocking(writing, False)  # a line may be lost, a party must not wait
     with os.fdopen(reading, "rb") as lines, os.fdopen(kept, "wb", buffering=0) as true_error:
@@ -141,7 +142,7 @@ def handshakes_logged(log: Log) -> Iterator[None]:
         )
         os.dup2(writing, _STANDARD_ERROR)
         os.close(writing)
-        thread = threading.Thread(target=_sort, args=(lines, true_error, log), daemon=True)
+        thread = threading.Thread(target=_sort_lines, args=(lines, true_error, log), daemon=True)
         thread.start()
         try:
             yield
@@ -149,7 +150,7 @@ def handshakes_logged(log: Log) -> Iterator[None]:
             os.dup2(kept, _STANDARD_ERROR)  # the pipe's last writer: the thread comes to its end
             thread.join()
             sys.stderr.close()
-            sys.stderr = python_s
+            sys.stderr = python_error
 
 
 def failure(line: bytes) -> str | None:
@@ -158,7 +159,7 @@ def failure(line: bytes) -> str | None:
     return None if found is None else found[1].decode("ascii", "replace").strip()
 
 
-def _sort(lines: BinaryIO, true_error: BinaryIO, log: Log) -> None:
+def _sort_lines(lines: BinaryIO, true_error: BinaryIO, log: Log) -> None:
     while line := lines.readline(_LONGEST_LINE):
         why = failure(line)
         if why is not None:

@@ -36,7 +36,7 @@ class ControlServer:
         self._path = store / SOCKET_FILE
         self._path.unlink(missing_ok=True)
         self._socket = socket.socket(socket.AF_UNIX)
-        with _short(store) as short:
+        with _ShortPath(store) as short:
             self._socket.bind(f"{short}/{SOCKET_FILE}")
         self._path.chmod(0o600)
         self._socket.listen()
@@ -89,7 +89,7 @@ def ask(store: Path, request: Mapping[str, Any], *, timeout_s: float | None = No
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(timeout_s)
         try:
-            with _short(store) as short:
+            with _ShortPath(store) as short:
                 connection.connect(f"{short}/{SOCKET_FILE}")
         except OSError:
             raise NotRunningError(
@@ -102,7 +102,7 @@ def ask(store: Path, request: Mapping[str, Any], *, timeout_s: float | None = No
             for line in stream:
                 answer = json.loads(line)
                 if "error" in answer:
-                    raise told_error(answer)
+                    raise received_error(answer)
                 yield answer
                 if answer.get("last"):
                     return
@@ -114,8 +114,8 @@ def asked(store: Path, request: Mapping[str, Any], *, timeout_s: float | None = 
     return [*ask(store, request, timeout_s=timeout_s)][-1]["value"]
 
 
-def told_error(answer: Mapping[str, Any]) -> SottovoceError:
-    """An error that another process met, with its exit code."""
+def received_error(answer: Mapping[str, Any]) -> SottovoceError:
+    """An error of another process, with its exit code."""
     error = SottovoceError(str(answer["error"]))
     error.exit_code = int(answer.get("exit_code", 2))  # type: ignore[misc] # of this error alone
     return error
@@ -131,7 +131,7 @@ def _user(connection: socket.socket) -> int:
     return int(struct.unpack(_CREDENTIALS, found)[1])
 
 
-class _short:  # noqa: N801 - used like a function
+class _ShortPath:
     """A short name for a folder: a socket's path may have about 100 bytes only."""
 
     def __init__(self, folder: Path) -> None:

@@ -1,6 +1,4 @@
-"""The runs of a journal as values.
-
-What a party kept of earlier runs: its trainings, and what queries have spent of their budgets.
+"""The history of a party: the runs of its journal, and what queries have spent of their budgets.
 
 A helper's record of a training holds the budget of rows that peers may have classified. A query
 that finished gives back the record with the budget spent; one that was aborted may have told the
@@ -18,8 +16,8 @@ from sottovoce.learn._wire.codec import Value, decoded
 TRAININGS = ("train", "rados")
 
 
-class TrainingHistory(NamedTuple):
-    """One run of the journal: its terms, how it stands, its result, when it began, why it ended."""
+class RunHistory(NamedTuple):
+    """One run so far: its terms, how it stands, its result, when it began, why it ended."""
 
     session: bytes
     terms: RunTerms
@@ -29,19 +27,33 @@ class TrainingHistory(NamedTuple):
     ended: Mapping[str, Any] = MappingProxyType({})
 
 
+def journal_history(journal: Journal) -> list[RunHistory]:
+    """All runs of a journal, the oldest first."""
+    found = []
+    for session in journal.sessions():
+        kept = journal.run(session)
+        if kept is None:
+            continue
+        result = journal.result(session)
+        record = None if result is None else record_of(result)
+        terms = RunTerms.from_bytes(kept.terms)
+        found.append(RunHistory(session, terms, kept.status, record, kept.begun, kept.ended))
+    return found
+
+
 def record_of(data: bytes) -> Mapping[str, Value]:
     """A result as its party kept it."""
     value = decoded(data)
     return value if isinstance(value, Mapping) else {}
 
 
-def latest_training(past: Iterable[TrainingHistory]) -> TrainingHistory | None:
+def latest_training(history: Iterable[RunHistory]) -> RunHistory | None:
     """The last training that was finished."""
-    trained = [run for run in past if run.terms.kind in TRAININGS and run.status == "finished"]
+    trained = [run for run in history if run.terms.kind in TRAININGS and run.status == "finished"]
     return trained[-1] if trained else None
 
 
-def trained_peers(training: TrainingHistory) -> tuple[str, ...] | None:
+def trained_peers(training: RunHistory) -> tuple[str, ...] | None:
     """Who had not been lost when it ended, and so has the classifier; None: nobody knows."""
     peers = (training.result or {}).get("peers")
     if not isinstance(peers, tuple):
@@ -49,10 +61,10 @@ def trained_peers(training: TrainingHistory) -> tuple[str, ...] | None:
     return tuple(name for name in peers if isinstance(name, str))
 
 
-def earlier_record(past: Iterable[TrainingHistory], training: bytes) -> Mapping[str, Value] | None:
+def training_record(history: Iterable[RunHistory], training: bytes) -> Mapping[str, Value] | None:
     """A party's record of the training of that name, after all queries so far."""
     record: Mapping[str, Value] | None = None
-    for run in past:
+    for run in history:
         if run.terms.session == training and run.status == "finished":
             record = run.result
         elif run.terms.training == training and record is not None and "helpers" in record:
@@ -60,7 +72,7 @@ def earlier_record(past: Iterable[TrainingHistory], training: bytes) -> Mapping[
     return record
 
 
-def _after(record: Mapping[str, Value], run: TrainingHistory) -> Mapping[str, Value]:
+def _after(record: Mapping[str, Value], run: RunHistory) -> Mapping[str, Value]:
     if run.status == "finished" and run.result is not None:
         updated = run.result.get("training")
         return updated if isinstance(updated, Mapping) else record
@@ -83,17 +95,3 @@ def _less(helper: Mapping[str, Any], asker: str, rows: int) -> Mapping[str, Any]
         return helper  # it was refused whole, and nothing was told
     left[asker] -= rows
     return {**helper, "budget": {"left": left, "together": together - rows}}
-
-
-def past_runs(journal: Journal) -> list[TrainingHistory]:
-    """All runs of a journal, the oldest first."""
-    found = []
-    for session in journal.sessions():
-        kept = journal.run(session)
-        if kept is None:
-            continue
-        result = journal.result(session)
-        record = None if result is None else record_of(result)
-        terms = RunTerms.from_bytes(kept.terms)
-        found.append(TrainingHistory(session, terms, kept.status, record, kept.begun, kept.ended))
-    return found

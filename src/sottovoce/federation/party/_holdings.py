@@ -19,18 +19,19 @@ from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.machine import Party
 from sottovoce.learn.documents import Documents, Examples, Table, read_labelled
 
-Earlier = Callable[[bytes], Mapping[str, Value] | None]
+# From a training's session to what this party kept of it.
+TrainingRecords = Callable[[bytes], Mapping[str, Value] | None]
 
 
-class Maker:
+class MachineMaker:
     """Makes this party's state machine for a run that it accepts."""
 
     def __init__(
-        self, config: PartyConfig, roster: Roster, secrets: Secrets, earlier: Earlier
+        self, config: PartyConfig, roster: Roster, secrets: Secrets, records: TrainingRecords
     ) -> None:
         self._config, self._roster, self._secrets = config, roster, secrets
-        self._earlier = earlier
-        self.asked: dict[bytes, Examples] = {}
+        self._records = records
+        self.query_examples: dict[bytes, Examples] = {}
         """By a query's session, the rows that this peer wants classified."""
 
     def __call__(self, terms: bytes, name: str) -> Party:
@@ -44,14 +45,14 @@ class Maker:
             identity=self._secrets.identity,
             examples=self._examples(terms),
             key=self._secrets.paillier,
-            earlier=self._earlier(terms.training) if terms.training else None,
+            earlier=self._records(terms.training) if terms.training else None,
         )
 
     def _examples(self, terms: RunTerms) -> Examples | None:
         if self._config.party.role != "peer":
             return None
         if terms.kind == "classify":
-            return self.asked.get(terms.session)
+            return self.query_examples.get(terms.session)
         return own_examples(self._config)
 
 

@@ -1,4 +1,4 @@
-"""A new key for a journal: everything sealed in it is sealed anew, all or nothing.
+"""A new key for a journal: everything in it is sealed again, all or nothing.
 
 The new key is on disk beside the old one before the journal changes, and takes its place after.
 Whoever finds two keys tries which of them opens the journal: a crash in between loses nothing.
@@ -27,7 +27,7 @@ def rotate_journal(config: PartyConfig, journal: Path) -> None:
     passphrase = read_passphrase(config.party.secrets.passphrase, config.folder)
     path = config.path(config.party.secrets.journal)
     following = following_key(path)
-    settle(path, journal, passphrase)
+    settle_key(path, journal, passphrase)
     if journal.exists():
         new_journal_key(following, passphrase)
         _reseal(journal, _seal(path, passphrase), _seal(following, passphrase))
@@ -36,7 +36,7 @@ def rotate_journal(config: PartyConfig, journal: Path) -> None:
         new_journal_key(path, passphrase)
 
 
-def settle(path: Path, journal: Path, passphrase: str | None) -> None:
+def settle_key(path: Path, journal: Path, passphrase: str | None) -> None:
     """After a crash: keep that of two keys which opens the journal."""
     following = following_key(path)
     if not following.exists():

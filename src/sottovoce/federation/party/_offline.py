@@ -1,6 +1,7 @@
-"""What a party's owner can be told while it does not run: out of its journal.
+"""What a party answers to its owner, whether it runs or is offline.
 
-What a party can tell its owner, whether it runs or not.
+Both a running node and the journal of an offline party are a `View`; `answer_offline` answers from
+the journal alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +13,10 @@ from sottovoce.errors import InputError
 from sottovoce.federation._config import PartyConfig, Role, TextsFile
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation.party._history import (
-    TrainingHistory,
-    earlier_record,
+    RunHistory,
+    journal_history,
     latest_training,
-    past_runs,
+    training_record,
 )
 from sottovoce.federation.party._holdings import read_rows, read_texts
 from sottovoce.federation.party._party import ConfiguredParty
@@ -32,7 +33,7 @@ class NothingTrainedError(InputError):
 class View(Protocol):
     """A party's runs and transcripts."""
 
-    def past(self) -> list[TrainingHistory]:
+    def history(self) -> list[RunHistory]:
         """All runs so far."""
 
     def transcript(self, session: bytes) -> list[dict[str, Any]]:
@@ -43,14 +44,14 @@ class View(Protocol):
 
 
 class JournalView:
-    """A party that does not run."""
+    """An offline party."""
 
     def __init__(self, journal: Journal, name: str) -> None:
         self._journal, self._name = journal, name
 
-    def past(self) -> list[TrainingHistory]:
+    def history(self) -> list[RunHistory]:
         """All runs so far."""
-        return past_runs(self._journal)
+        return journal_history(self._journal)
 
     def transcript(self, session: bytes) -> list[dict[str, Any]]:
         """All messages of a run."""
@@ -61,7 +62,24 @@ class JournalView:
         return {"runs": []}
 
 
-def told_status(party: ConfiguredParty, view: View, *, running: bool) -> dict[str, Any]:
+def answer_offline(config: PartyConfig, request: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+    """The answer that the party itself would give, as far as its journal has it."""
+    party = ConfiguredParty(config, strict=False)
+    with party.journal() as journal:
+        view = JournalView(journal, party.name)
+        if request["do"] == "status":
+            return status_report(party, view, running=False)
+        if request["do"] == "transcript":
+            return transcript_report(view, party.name, request.get("run"))
+        examples = given_examples(config, str(request["file"]))
+        if trained(view, config.party.role).mode != "open":
+            raise InputError(
+                "in the hidden mode others help to classify: start this peer first, and ask again."
+            )
+        return {"labels": labelled(view, examples), "run": None}
+
+
+def status_report(party: ConfiguredParty, view: View, *, running: bool) -> dict[str, Any]:
     """How a party and its runs stand."""
     live = {run["session"]: run for run in view.status()["runs"]}
     return {
@@ -72,36 +90,36 @@ def told_status(party: ConfiguredParty, view: View, *, running: bool) -> dict[st
         "certificate_days": round(party.certificate_days, 1),
         "keys_sealed": party.config.party.secrets.passphrase != "none",  # noqa: S105 - a source
         "warnings": party.warnings,
-        "runs": [_run(past, live.get(past.session.hex(), {})) for past in view.past()],
+        "runs": [_run(run, live.get(run.session.hex(), {})) for run in view.history()],
     }
 
 
-def _run(past: TrainingHistory, live: Mapping[str, Any]) -> dict[str, Any]:
+def _run(run: RunHistory, live: Mapping[str, Any]) -> dict[str, Any]:
     shown = ("stage", "step", "waiting_for", "lost", "rounds", "messages", "bytes_sent")
     return {
-        "run": past.session.hex(),
-        "kind": past.terms.kind,
-        "mode": past.terms.mode,
-        "status": past.status,
-        "begun": at(past.begun),
+        "run": run.session.hex(),
+        "kind": run.terms.kind,
+        "mode": run.terms.mode,
+        "status": run.status,
+        "begun": at(run.begun),
         **{name: live[name] for name in (*shown, "bytes_received") if name in live},
-        "ended": dict(past.ended),
+        "ended": dict(run.ended),
     }
 
 
-def told_transcript(view: View, own: str, run: str | None) -> list[dict[str, Any]]:
+def transcript_report(view: View, own: str, wanted: str | None) -> list[dict[str, Any]]:
     """Every message of one run, or of all, with what it is in words."""
     return [
-        _line(line, past, own)
-        for past in _chosen(view.past(), run)
-        for line in view.transcript(past.session)
+        _line(line, run, own)
+        for run in _chosen(view.history(), wanted)
+        for line in view.transcript(run.session)
     ]
 
 
-def _line(line: Mapping[str, Any], past: TrainingHistory, own: str) -> dict[str, Any]:
+def _line(line: Mapping[str, Any], run: RunHistory, own: str) -> dict[str, Any]:
     kind = str(line.get("kind") or line["frame"])
     return {
-        "run": past.session.hex(),
+        "run": run.session.hex(),
         "time": at(line["time"]),
         "sender": line["sender"],
         "receiver": line["receiver"],
@@ -115,10 +133,10 @@ def _line(line: Mapping[str, Any], past: TrainingHistory, own: str) -> dict[str,
     }
 
 
-def _chosen(past: Sequence[TrainingHistory], run: str | None) -> list[TrainingHistory]:
-    chosen = [each for each in past if run is None or each.session.hex().startswith(run)]
-    if run is not None and not chosen:
-        raise InputError(f"there is no run {run[:32]!r}; sottovoce learn status lists them.")
+def _chosen(history: Sequence[RunHistory], wanted: str | None) -> list[RunHistory]:
+    chosen = [run for run in history if wanted is None or run.session.hex().startswith(wanted)]
+    if wanted is not None and not chosen:
+        raise InputError(f"there is no run {wanted[:32]!r}; sottovoce learn status lists them.")
     return chosen
 
 
@@ -126,9 +144,9 @@ def trained(view: View, role: Role) -> Trained:
     """The peer's latest classifier."""
     if role != "peer":
         raise InputError("only a peer classifies; give a peer's party.toml with --config.")
-    past = view.past()
-    last = latest_training(past)
-    record = None if last is None else earlier_record(past, last.terms.session)
+    history = view.history()
+    last = latest_training(history)
+    record = None if last is None else training_record(history, last.terms.session)
     if record is None:
         raise NothingTrainedError(
             "this party has no classifier yet; train first: sottovoce learn train."
@@ -152,20 +170,3 @@ def given_examples(config: PartyConfig, file: str) -> Examples:
 def at(moment: float) -> str:
     """A time as people and machines read it."""
     return datetime.fromtimestamp(moment, UTC).isoformat(timespec="milliseconds")
-
-
-def answer_offline(config: PartyConfig, request: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
-    """The answer that the party itself would give, as far as its journal has it."""
-    party = ConfiguredParty(config, strict=False)
-    with party.journal() as journal:
-        view = JournalView(journal, party.name)
-        if request["do"] == "status":
-            return told_status(party, view, running=False)
-        if request["do"] == "transcript":
-            return told_transcript(view, party.name, request.get("run"))
-        examples = given_examples(config, str(request["file"]))
-        if trained(view, config.party.role).mode != "open":
-            raise InputError(
-                "in the hidden mode others help to classify: start this peer first, and ask again."
-            )
-        return {"labels": labelled(view, examples), "run": None}

@@ -1,13 +1,12 @@
-"""A configured party: its node with all that it brings, and its journal when it does not run.
+"""A configured party: its node with all that it brings, and its journal while it is offline.
 
-A node that peers can also ask something: the coordinator, to propose a run for them.
-
-Only a coordinator proposes runs. A peer that wants rows classified under the hidden mode says so
-over the same mutual TLS, and the coordinator proposes the query in that peer's name, no other's.
+Only a coordinator proposes runs. A peer that wants rows classified under the hidden mode sends it a
+run request over the same mutual TLS, and the coordinator proposes the query in that peer's name, no
+other's.
 """
 
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -35,27 +34,28 @@ from sottovoce.federation._node.node import Node
 from sottovoce.federation._roster import Member, configured_role, load_roster, protocol_name
 from sottovoce.federation._secrets import Secrets, load_secrets
 from sottovoce.federation._transport.frames import VERSION, BadFrameError, Settings
-from sottovoce.federation.party._history import TrainingHistory, earlier_record, past_runs
-from sottovoce.federation.party._holdings import Maker
-from sottovoce.federation.party._journal_key import following_key, settle
+from sottovoce.federation.party._history import RunHistory, journal_history, training_record
+from sottovoce.federation.party._holdings import MachineMaker
+from sottovoce.federation.party._journal_key import following_key, settle_key
 from sottovoce.federation.party._terms import check_accepted
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._training_terms import COORDINATOR
 from sottovoce.learn._wire.codec import Value, encoded
 from sottovoce.learn._wire.machine import Party
 
+JOURNAL_FILE = "journal.sqlite"
 METHOD = "Ask"
 _ASK_S = 30.0
 
 
-class Wish(msgspec.Struct, frozen=True):
-    """A run that a peer would like to have: its terms, as all parties will see them."""
+class RunRequest(msgspec.Struct, frozen=True):
+    """A run that a peer asks the coordinator for: its terms, as all parties will see them."""
 
     version: int
     terms: bytes
 
 
-class Granted(msgspec.Struct, frozen=True):
+class RunResponse(msgspec.Struct, frozen=True):
     """The run that was proposed, or why none was."""
 
     version: int
@@ -63,41 +63,43 @@ class Granted(msgspec.Struct, frozen=True):
     why_not: str = ""
 
 
-Grant = Callable[[Member, Wish], bytes]
-_Read = TypeVar("_Read", Wish, Granted)
+# From who asks and for what to the session of the run that was proposed.
+ProposeRequested = Callable[[Member, RunRequest], bytes]
+_Read = TypeVar("_Read", RunRequest, RunResponse)
+_NAMES: Mapping[type, str] = {RunRequest: "run request", RunResponse: "run response"}
 
 
 class PartyNode(Node):
-    """A node whose coordinator grants wishes."""
+    """A node that asks its coordinator for runs, or, as the coordinator, answers such requests."""
 
-    def grant_wishes(self, grant: Grant) -> None:
-        """Answer peers that ask; before `start` only."""
+    def answer_run_requests(self, propose: ProposeRequested) -> None:
+        """Let peers ask for runs; before `start` only."""
 
-        def answer(caller: Member, request: bytes) -> bytes:
-            wish = _read(request, Wish)
+        def answer(caller: Member, data: bytes) -> bytes:
+            request = _read(data, RunRequest)
             try:
-                granted = Granted(VERSION, run=grant(caller, wish))
+                response = RunResponse(VERSION, run=propose(caller, request))
             except SottovoceError as error:
-                granted = Granted(VERSION, why_not=str(error))
-            return msgspec.msgpack.encode(granted)
+                response = RunResponse(VERSION, why_not=str(error))
+            return msgspec.msgpack.encode(response)
 
         self.offer(METHOD, answer)
 
-    def wish(self, wish: Wish) -> bytes:
+    def request_run(self, request: RunRequest) -> bytes:
         """Ask the coordinator; the run that it proposes."""
-        answer = self.ask(COORDINATOR, METHOD, msgspec.msgpack.encode(wish), _ASK_S)
-        granted = _read(answer, Granted)
-        if granted.why_not:
-            raise InputError(granted.why_not)
-        return granted.run
+        answer = self.ask(COORDINATOR, METHOD, msgspec.msgpack.encode(request), _ASK_S)
+        response = _read(answer, RunResponse)
+        if response.why_not:
+            raise InputError(response.why_not)
+        return response.run
 
-    def past(self) -> list[TrainingHistory]:
+    def history(self) -> list[RunHistory]:
         """All runs so far, with their results."""
-        return self.read_journal(past_runs)
+        return self.read_journal(journal_history)
 
-    def earlier(self, training: bytes) -> dict[str, Value] | None:
+    def training_record(self, training: bytes) -> dict[str, Value] | None:
         """What this party kept of a training."""
-        found = earlier_record(self.past(), training)
+        found = training_record(self.history(), training)
         return None if found is None else dict(found)
 
 
@@ -105,15 +107,10 @@ def _read(data: bytes, kind: type[_Read]) -> _Read:
     try:
         found = msgspec.msgpack.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise BadFrameError(
-            f"a {kind.__name__.lower()} must have the fields of its type."
-        ) from None
+        raise BadFrameError(f"a {_NAMES[kind]} must have the fields of its type.") from None
     if found.version != VERSION:
-        raise BadFrameError(f"a {kind.__name__.lower()} must be of version {VERSION}.")
+        raise BadFrameError(f"a {_NAMES[kind]} must be of version {VERSION}.")
     return found
-
-
-JOURNAL_FILE = "journal.sqlite"
 
 
 class ConfiguredParty:
@@ -167,10 +164,14 @@ class ConfiguredParty:
 
     def node(
         self, log: Log, policy: Policy, terms_without: TermsWithout | None = None
-    ) -> tuple[PartyNode, Maker]:
+    ) -> tuple[PartyNode, MachineMaker]:
         """Its node, not yet started, and what makes its state machines."""
-        # The maker asks the node for earlier results, once both are there.
-        maker = Maker(self.config, self.roster, self.secrets, lambda s: node.earlier(s))  # noqa: PLW0108 - it comes below
+        maker = MachineMaker(
+            self.config,
+            self.roster,
+            self.secrets,
+            lambda session: node.training_record(session),  # noqa: PLW0108 - the node comes below
+        )
         machines = Machines(maker, result_of, policy, terms_without)
         node = PartyNode(
             self.name,
@@ -194,7 +195,7 @@ class ConfiguredParty:
 
     @contextmanager
     def journal(self) -> Iterator[Journal]:
-        """Its journal, while the party itself does not run."""
+        """Its journal, while the party itself is offline."""
         opened = Journal(self.store / JOURNAL_FILE, self.secrets.journal_key)
         try:
             yield opened
@@ -206,7 +207,7 @@ class ConfiguredParty:
         path = self.config.path(files.journal)
         if following_key(path).exists():
             passphrase = read_passphrase(files.passphrase, self.config.folder)
-            settle(path, self.store / JOURNAL_FILE, passphrase)
+            settle_key(path, self.store / JOURNAL_FILE, passphrase)
 
     def _check_certificate(self) -> None:
         party = self.config.party

@@ -34,8 +34,8 @@ _LOOK_S = 0.05
 
 
 @dataclass
-class Launched:
-    """Parties that run, by name; ``within`` puts words before a party's command.
+class PartyProcesses:
+    """The processes of parties, by name; ``within`` puts words before a party's command.
 
     That is for putting a party into a container, a network namespace or under a debugger.
     """
@@ -131,16 +131,16 @@ def _write_rows(
 
 
 @contextmanager
-def launched(
+def running_parties(
     folder: Path,
     names: Sequence[str] | None = None,
     within: Mapping[str, Sequence[str]] | None = None,
-) -> Iterator[Launched]:
+) -> Iterator[PartyProcesses]:
     """Run the parties that `learn init` wrote into ``folder``, all or some, for a while."""
     if names is None:
         roster = load_roster(folder / AUTHORITY_FOLDER / ROSTER_FILE)
         names = [member.certificate_name for member in roster]
-    parties = Launched(folder, {}, within or {})
+    parties = PartyProcesses(folder, {}, within or {})
     try:
         for name in names:
             parties.start(name)

@@ -1,6 +1,6 @@
-"""How a run stands while it is watched, and what it cost in the end.
+"""What a running party shows: how a run stands, what it cost in the end, and a log of events.
 
-Events as lines of JSON: names, counts and errors, never what anybody wrote.
+The log has lines of JSON with names, counts and errors, never what anybody wrote.
 """
 
 import json
@@ -103,7 +103,7 @@ def _of_broken_off(left_out: list[str]) -> list[dict[str, str]]:
 def opened_log(path: Path | None, party: str) -> Iterator[Log]:
     """Where a party's events go: appended to a file for its owner only, or nowhere."""
     if path is None:
-        yield _nowhere
+        yield _no_log
         return
     try:
         descriptor = os.open(path, os.O_APPEND | os.O_CREAT | os.O_WRONLY, PRIVATE_MODE)
@@ -111,17 +111,17 @@ def opened_log(path: Path | None, party: str) -> Iterator[Log]:
         raise InputError(f"cannot write the log {path}: {error.strerror}.") from None
     lock = threading.Lock()
 
-    def noted(event: str, /, **fields: object) -> None:
+    def log(event: str, /, **fields: object) -> None:
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         line = json.dumps({"time": now, "party": party, "event": event, **fields}, default=str)
         with lock:
             os.write(descriptor, line.encode() + b"\n")
 
     try:
-        yield noted
+        yield log
     finally:
         os.close(descriptor)
 
 
-def _nowhere(_event: str, /, **_fields: object) -> None:
+def _no_log(_event: str, /, **_fields: object) -> None:
     pass

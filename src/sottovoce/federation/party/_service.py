@@ -1,11 +1,9 @@
 """A running party: its node, and what commands of its owner may ask of it.
 
-What the coordinator lets peers start: the runs that it proposes because they asked for them.
-
-Trainings that the coordinator begins again without peers that were lost on the way.
-
-What a broken-off attempt had opened stays known, and its difference to the sums of those who are
-left is the lost peers' own part. So nothing begins again unless somebody has asked for it.
+The coordinator's also proposes runs that peers ask for (`PeerRequests`), and may begin a training
+again without peers that were lost on the way (`RetryWithoutLost`). What a broken-off attempt had
+opened stays known, and its difference to the sums of those who are left is the lost peers' own
+part. So nothing begins again unless somebody has asked for it.
 """
 
 import threading
@@ -23,11 +21,11 @@ from sottovoce.federation.party._offline import (
     NothingTrainedError,
     given_examples,
     labelled,
-    told_status,
-    told_transcript,
+    status_report,
     trained,
+    transcript_report,
 )
-from sottovoce.federation.party._party import ConfiguredParty, PartyNode, Wish
+from sottovoce.federation.party._party import ConfiguredParty, PartyNode, RunRequest
 from sottovoce.federation.party._progress import Progress, summary
 from sottovoce.federation.party._terms import NOT_YET, terms_without, training_terms, use_terms
 from sottovoce.learn._run.evaluate import JointEvaluation
@@ -35,72 +33,6 @@ from sottovoce.learn._run.records import Trained
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._wire.codec import encoded
 from sottovoce.learn.documents import Documents, Examples
-
-
-class Granting:
-    """Answers the wishes of peers, one at a time."""
-
-    def __init__(self, node: PartyNode, *, peers_may_start: bool) -> None:
-        self._node = node
-        self._peers_may_start = peers_may_start
-        self._lock = threading.Lock()
-
-    def granted(self, caller: Member, wish: Wish) -> bytes:
-        """Propose what a peer asks for, if it may: the run's name."""
-        terms = RunTerms.from_bytes(wish.terms)
-        with self._lock:
-            if terms.kind == "classify":
-                self._check_query(caller, terms)
-            elif caller.role != "peer" or not self._peers_may_start:
-                raise ParameterError(
-                    "peers may not start runs here; set peers_may_start = true in [training] of "
-                    "the coordinator's party.toml, or start it there."
-                )
-            return proposed(self._node, terms)
-
-    def _check_query(self, caller: Member, terms: RunTerms) -> None:
-        past = self._node.past()
-        training = next((run for run in past if run.terms.session == terms.training), None)
-        if training is None or training.status != "finished":
-            raise ParameterError("the coordinator knows no finished training of that name.")
-        if caller.role != "peer" or terms.asker != caller.name:
-            raise ParameterError("a peer asks in its own name only.")
-        # Two at a time would count on the same budget.
-        if any(run.status == "running" and run.terms.training == terms.training for run in past):
-            raise ParameterError("another query is under way; ask again when it has ended.")
-
-
-def proposed(node: PartyNode, terms: RunTerms) -> bytes:
-    """Propose a run to its parties: its name."""
-    return node.propose(terms.to_bytes(), terms.parties)
-
-
-class Retrying:
-    """Which trainings may begin again; an `engine.endings.TermsWithout`.
-
-    Args:
-        always: whether the configuration says so for every training.
-    """
-
-    def __init__(self, *, always: bool) -> None:
-        self._always = always
-        self._allowed: set[bytes] = set()
-
-    def allow(self, terms: RunTerms) -> None:
-        """Let this training begin again; a restarted coordinator has forgotten it."""
-        self._allowed.add(terms.session)
-
-    def __call__(self, terms: bytes, lost: frozenset[str]) -> bytes | None:
-        """The terms of the next attempt, or None: then the run ends by name."""
-        broken_off = RunTerms.from_bytes(terms)
-        if not self._always and broken_off.session not in self._allowed:
-            return None
-        following = terms_without(broken_off, lost)
-        if following is None:
-            return None
-        self.allow(following)
-        return following.to_bytes()
-
 
 _LOOK_S = 0.1
 
@@ -112,12 +44,13 @@ class Service:
         self.party = party
         self.stopping = threading.Event()
         training = party.config.party.training
-        self._retrying = Retrying(always=training is not None and training.without_lost)
-        self.node, self._maker = party.node(self._noted, self._why_not, self._retrying)
+        self._retry = RetryWithoutLost(always=training is not None and training.without_lost)
+        self.node, self._maker = party.node(self._log_event, self._why_not, self._retry)
         self._log = log
         if party.config.party.role == "coordinator":
             may_start = training is not None and training.peers_may_start
-            self.node.grant_wishes(Granting(self.node, peers_may_start=may_start).granted)
+            requests = PeerRequests(self.node, peers_may_start=may_start)
+            self.node.answer_run_requests(requests.propose)
 
     def __enter__(self) -> Self:
         address = self.node.start(self.party.config.party.listen)
@@ -131,13 +64,13 @@ class Service:
         self.node.close()
         self._log("stopped")
 
-    def _noted(self, event: str, /, **fields: object) -> None:
+    def _log_event(self, event: str, /, **fields: object) -> None:
         """As the node logs it; a run that ends here with the sentence that others may not hear."""
         if event == "run aborted" and fields.get("by") == self.node.name:
-            fields["sentence"] = self._ending(str(fields["session"]))
+            fields["sentence"] = self._abort_sentence(str(fields["session"]))
         self._log(event, **fields)
 
-    def _ending(self, run: str) -> str:
+    def _abort_sentence(self, run: str) -> str:
         runs = {each["session"]: each for each in self.node.status()["runs"]}
         return str(runs[run]["ended"].get("sentence", ""))
 
@@ -146,12 +79,12 @@ class Service:
         wanted = None if refused else RunTerms.from_bytes(terms).training
         if not wanted:
             return refused
-        past = {run.terms.session: run.status for run in self.node.past()}
-        if past.get(wanted) == "running":
+        statuses = {run.terms.session: run.status for run in self.node.history()}
+        if statuses.get(wanted) == "running":
             return f"{self.node.name} {NOT_YET}; ask again in a moment."
         return (
             None
-            if past.get(wanted) == "finished"
+            if statuses.get(wanted) == "finished"
             else f"{self.node.name} took no part in that training."
         )
 
@@ -175,10 +108,10 @@ class Service:
         yield from verbs[wanted](request)
 
     def _status(self, _request: Mapping[str, Any]) -> Answers:
-        yield _last(told_status(self.party, self.node, running=True))
+        yield _last(status_report(self.party, self.node, running=True))
 
     def _transcript(self, request: Mapping[str, Any]) -> Answers:
-        yield _last(told_transcript(self.node, self.node.name, request.get("run")))
+        yield _last(transcript_report(self.node, self.node.name, request.get("run")))
 
     def _stop(self, _request: Mapping[str, Any]) -> Answers:
         yield _last("stopping")
@@ -188,16 +121,16 @@ class Service:
         self._check_coordinates()
         terms = training_terms(self.party.config, self.party.roster)
         if request.get("without_lost"):
-            self._retrying.allow(terms)
-        yield from self._watched(terms, self._proposed(terms))
+            self._retry.allow(terms)
+        yield from self._progress_of(terms, self._proposed(terms))
 
     def _evaluate(self, request: Mapping[str, Any]) -> Answers:
         self._check_coordinates()
-        last = latest_training(self.node.past())
+        last = latest_training(self.node.history())
         if last is None:
             raise NothingTrainedError("there is nothing to evaluate yet; train first.")
         rows, peers = int(request.get("rows", 0)), trained_peers(last)
-        for answer in self._patiently(
+        for answer in self._proposed_until_ready(
             lambda: use_terms("evaluate", last.terms, rows=rows, peers=peers)
         ):
             if "last" not in answer:
@@ -213,9 +146,9 @@ class Service:
         if known.mode == "open":
             yield _last({"labels": labelled(self.node, examples), "run": None})
             return
-        past = next(run for run in self.node.past() if run.terms.session == known.session)
-        terms = use_terms("classify", past.terms, asker=self.node.name, rows=len(examples))
-        for answer in self._wished(terms, examples):
+        training = next(run for run in self.node.history() if run.terms.session == known.session)
+        terms = use_terms("classify", training.terms, asker=self.node.name, rows=len(examples))
+        for answer in self._requested(terms, examples):
             if "last" in answer:
                 labels = self._record(answer["value"]["run"])["labels"]
                 answer = _last({**answer["value"], "labels": labels})  # noqa: PLW2901 - with labels
@@ -227,49 +160,49 @@ class Service:
         texts = request.get("texts")
         examples = None if texts is None else Documents.of(texts)
         coordinates = self.party.config.party.role == "coordinator"
-        run = self._watched(terms, self._proposed(terms)) if coordinates else None
-        for answer in run or self._wished(terms, examples):
+        run = self._progress_of(terms, self._proposed(terms)) if coordinates else None
+        for answer in run or self._requested(terms, examples):
             if "last" in answer:
                 kept = encoded(dict(self._record(answer["value"]["run"])))
                 answer = _last({**answer["value"], "record": kept.hex()})  # noqa: PLW2901 - with it
             yield answer
 
-    def _wished(self, terms: RunTerms, examples: Examples | None) -> Answers:
+    def _requested(self, terms: RunTerms, examples: Examples | None) -> Answers:
         """A run that the coordinator proposes because this peer asks for it."""
         refused = self._why_not(terms.to_bytes(), self.node.name)
         if refused:
             raise ParameterError(refused)
         if examples is not None:
-            self._maker.asked[terms.session] = examples
+            self._maker.query_examples[terms.session] = examples
         try:
-            run = self.node.wish(Wish(VERSION, terms.to_bytes()))
+            run = self.node.request_run(RunRequest(VERSION, terms.to_bytes()))
             self._await_proposal(run)
-            yield from self._watched(terms, run)
+            yield from self._progress_of(terms, run)
         finally:
-            self._maker.asked.pop(terms.session, None)
+            self._maker.query_examples.pop(terms.session, None)
 
     def _record(self, run: str) -> Mapping[str, Any]:
         """What this party keeps of a run."""
-        found = next(each.result for each in self.node.past() if each.session.hex() == run)
+        found = next(each.result for each in self.node.history() if each.session.hex() == run)
         return found or {}
 
     def _trained(self) -> Trained:
         """The latest classifier; the coordinator may have finished a moment before this peer."""
         end = time.monotonic() + self.node.settings.deadline_s
         while time.monotonic() < end and not self.stopping.is_set():
-            past = self.node.past()
-            if not any(run.terms.kind in TRAININGS and run.status == "running" for run in past):
+            history = self.node.history()
+            if not any(run.terms.kind in TRAININGS and run.status == "running" for run in history):
                 break
             time.sleep(_LOOK_S)
         return trained(self.node, self.party.config.party.role)
 
-    def _patiently(self, terms: Callable[[], RunTerms]) -> Answers:
+    def _proposed_until_ready(self, terms: Callable[[], RunTerms]) -> Answers:
         """Propose a run, and again while a peer is not yet ready for it."""
         end = time.monotonic() + self.node.settings.deadline_s
         while True:
             made = terms()
             try:
-                yield from self._watched(made, self._proposed(made))
+                yield from self._progress_of(made, self._proposed(made))
             except InputError as error:
                 if NOT_YET not in str(error) or time.monotonic() > end:
                     raise
@@ -278,10 +211,10 @@ class Service:
                 return
 
     def _await_proposal(self, run: bytes) -> None:
-        """Until the proposal of a run that was granted has come."""
+        """Until the proposal of a run that was asked for has come."""
         end = time.monotonic() + self.node.settings.deadline_s
         while time.monotonic() < end and not self.stopping.is_set():
-            if any(past.session == run for past in self.node.past()):
+            if any(each.session == run for each in self.node.history()):
                 return
             time.sleep(_LOOK_S)
         raise InputError(
@@ -298,7 +231,7 @@ class Service:
                 "only the coordinator starts runs; give its party.toml with --config."
             )
 
-    def _watched(self, terms: RunTerms, run: bytes) -> Iterator[Mapping[str, Any]]:
+    def _progress_of(self, terms: RunTerms, run: bytes) -> Iterator[Mapping[str, Any]]:
         """Progress as it changes, and a summary in the end."""
         progress = Progress(terms)
         while True:
@@ -327,7 +260,72 @@ class Service:
         if len(attempts) == 1:
             return terms
         last = bytes.fromhex(attempts[-1]["session"])
-        return next(past.terms for past in self.node.past() if past.session == last)
+        return next(run.terms for run in self.node.history() if run.session == last)
+
+
+class PeerRequests:
+    """Decides on the runs that peers ask the coordinator for, one at a time."""
+
+    def __init__(self, node: PartyNode, *, peers_may_start: bool) -> None:
+        self._node = node
+        self._peers_may_start = peers_may_start
+        self._lock = threading.Lock()
+
+    def propose(self, caller: Member, request: RunRequest) -> bytes:
+        """Propose what a peer asks for, if it may: the run's name."""
+        terms = RunTerms.from_bytes(request.terms)
+        with self._lock:
+            if terms.kind == "classify":
+                self._check_query(caller, terms)
+            elif caller.role != "peer" or not self._peers_may_start:
+                raise ParameterError(
+                    "peers may not start runs here; set peers_may_start = true in [training] of "
+                    "the coordinator's party.toml, or start it there."
+                )
+            return proposed(self._node, terms)
+
+    def _check_query(self, caller: Member, terms: RunTerms) -> None:
+        history = self._node.history()
+        training = next((run for run in history if run.terms.session == terms.training), None)
+        if training is None or training.status != "finished":
+            raise ParameterError("the coordinator knows no finished training of that name.")
+        if caller.role != "peer" or terms.asker != caller.name:
+            raise ParameterError("a peer asks in its own name only.")
+        # Two at a time would count on the same budget.
+        if any(run.status == "running" and run.terms.training == terms.training for run in history):
+            raise ParameterError("another query is under way; ask again when it has ended.")
+
+
+def proposed(node: PartyNode, terms: RunTerms) -> bytes:
+    """Propose a run to its parties: its name."""
+    return node.propose(terms.to_bytes(), terms.parties)
+
+
+class RetryWithoutLost:
+    """Which trainings may begin again; a `TermsWithout` of a node's aborts.
+
+    Args:
+        always: whether the configuration says so for every training.
+    """
+
+    def __init__(self, *, always: bool) -> None:
+        self._always = always
+        self._allowed: set[bytes] = set()
+
+    def allow(self, terms: RunTerms) -> None:
+        """Let this training begin again; a restarted coordinator has forgotten it."""
+        self._allowed.add(terms.session)
+
+    def __call__(self, terms: bytes, lost: frozenset[str]) -> bytes | None:
+        """The terms of the next attempt, or None: then the run ends by name."""
+        broken_off = RunTerms.from_bytes(terms)
+        if not self._always and broken_off.session not in self._allowed:
+            return None
+        following = terms_without(broken_off, lost)
+        if following is None:
+            return None
+        self.allow(following)
+        return following.to_bytes()
 
 
 def _evaluation(found: JointEvaluation) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """From a configuration to the terms of a run, and whether a peer agrees to them.
 
-A published release's words and compression map, as the columns of a common classifier.
+With ``dictionary = "mapped"`` the columns of the classifier are the words and the compression map
+of a published release, which is read here too.
 """
 
 from collections.abc import Collection
@@ -32,28 +33,6 @@ from sottovoce.learn._wire._refusals import TooFewPartiesError
 from sottovoce.learn._wire.message import new_session
 from sottovoce.release._folder import MAP_STEM, VOCABULARY_FILE, verified_card
 from sottovoce.release.compression import load_maps
-
-
-def released_map(folder: Path) -> tuple[tuple[str, ...], FeatureMap]:
-    """The words of the release in ``folder``, and from each of them to its one column.
-
-    Every file of the release is held against its card first.
-    """
-    try:
-        verified_card(folder)
-        words = Vocabulary.load(folder / VOCABULARY_FILE).terms
-        maps, _ = load_maps(folder / MAP_STEM)
-    except SottovoceError as error:
-        raise ConfigError(f"the release {folder} cannot be used: {error}") from None
-    if len(maps) != 1:
-        raise ConfigError(
-            f"the release {folder} must have one map for all documents, got {len(maps)}: a column "
-            "must mean the same everywhere."
-        )
-    column = maps[0].column.astype(np.int64)
-    entries = np.column_stack([np.arange(len(column)), column])
-    return words, FeatureMap(entries, np.ones(len(column)), maps[0].columns)
-
 
 DEFAULT_PENALTY = 0.1
 NOT_YET = "has not finished that training yet"
@@ -160,6 +139,27 @@ def _listed(name: str | None, folder: Path) -> tuple[str, ...]:
     except UnicodeDecodeError:
         raise ConfigError(f"{path} must be a list of words in UTF-8.") from None
     return tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
+
+
+def released_map(folder: Path) -> tuple[tuple[str, ...], FeatureMap]:
+    """The words of the release in ``folder``, and from each of them to its one column.
+
+    Every file of the release is held against its card first.
+    """
+    try:
+        verified_card(folder)
+        words = Vocabulary.load(folder / VOCABULARY_FILE).terms
+        maps, _ = load_maps(folder / MAP_STEM)
+    except SottovoceError as error:
+        raise ConfigError(f"the release {folder} cannot be used: {error}") from None
+    if len(maps) != 1:
+        raise ConfigError(
+            f"the release {folder} must have one map for all documents, got {len(maps)}: a column "
+            "must mean the same everywhere."
+        )
+    column = maps[0].column.astype(np.int64)
+    entries = np.column_stack([np.arange(len(column)), column])
+    return words, FeatureMap(entries, np.ones(len(column)), maps[0].columns)
 
 
 def terms_without(terms: RunTerms, lost: frozenset[str]) -> RunTerms | None:

@@ -19,10 +19,10 @@ import numpy as np
 from sottovoce.errors import CheckFailedError
 from sottovoce.federation._config import CONFIG_FILE, FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._history import latest_training, past_runs
+from sottovoce.federation.party._history import journal_history, latest_training
 from sottovoce.federation.party._holdings import own_examples
 from sottovoce.federation.party._party import ConfiguredParty
-from sottovoce.federation.party._processes import Launched, launched, prepare
+from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
 from sottovoce.federation.party._terms import training_terms
 from sottovoce.lab.bench._rows import BenchRow, bench_row
 from sottovoce.lab.bench.learn import KEY_BITS, PEERS, PENALTY, message_rows
@@ -77,7 +77,7 @@ def _both(folder: Path, rows: Any, labels: Any, way: Any) -> tuple[RunCost, RunC
 
 
 def _by_processes(folder: Path) -> RunCost:
-    with launched(folder) as parties:
+    with running_parties(folder) as parties:
         before = _processor_seconds(parties)
         begin = time.perf_counter()
         parties.asked("coordinator", do="train")
@@ -88,11 +88,11 @@ def _by_processes(folder: Path) -> RunCost:
     return RunCost(wall, processor, sent)
 
 
-def _sent(parties: Launched, name: str) -> int:
+def _sent(parties: PartyProcesses, name: str) -> int:
     return sum(run["bytes_sent"] for run in parties.asked(name, do="status")["runs"])
 
 
-def _processor_seconds(parties: Launched) -> float:
+def _processor_seconds(parties: PartyProcesses) -> float:
     return sum(_ticks(process.pid) for process in parties.processes.values()) / _TICKS
 
 
@@ -128,7 +128,7 @@ def _configured(folder: Path, name: str) -> ConfiguredParty:
 
 def _theta(folder: Path, name: str) -> bytes:
     with _configured(folder, name).journal() as journal:
-        last = latest_training(past_runs(journal))
+        last = latest_training(journal_history(journal))
     if last is None or last.result is None:
         raise CheckFailedError("a peer must have a classifier after a training.")
     return _coefficients(last.result)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from sottovoce.federation.party._processes import Launched
+from sottovoce.federation.party._processes import PartyProcesses
 from sottovoce.report._figures import COLOURS, INK, new_figure
 from sottovoce.report._page import Plot
 
@@ -163,7 +163,7 @@ class Flow(NamedTuple):
     bytes: int
 
 
-def flows(parties: Launched) -> list[Flow]:
+def flows(parties: PartyProcesses) -> list[Flow]:
     """Everything that the parties of a federation have sent so far, as they tell it."""
     found: dict[tuple[str, str, str, str], tuple[int, int]] = {}
     for name in parties.processes:

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 
 from sottovoce.federation._config import FeatureSettings, TrainingSettings
 from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._processes import Launched, launched, prepare
+from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
 from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.learn._data import made_up_documents
 from sottovoce.lab.learn._network import flows, size_in_words, total
@@ -66,11 +66,11 @@ def _trained(peers: int, width: int, documents: int) -> Iterable[Row]:
         with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
             root = Path(folder) / "all"
             prepare(root, given, SetupPlan(tuple(given), training, features=features))
-            with launched(root) as parties:
+            with running_parties(root) as parties:
                 yield _row(parties, way, peers, width)
 
 
-def _row(parties: Launched, way: str, peers: int, width: int) -> Row:
+def _row(parties: PartyProcesses, way: str, peers: int, width: int) -> Row:
     # The first training compiles and warms up; a federation is used more than once.
     parties.asked("coordinator", do="train")
     parties.settle()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sottovoce.federation._config import FeatureSettings, TrainingSettings
 from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._processes import Launched, launched, prepare
+from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
 from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.learn._data import made_up_documents
 from sottovoce.lab.learn._network import (
@@ -176,11 +176,11 @@ def _trained(peers: dict[str, Documents], training: TrainingSettings, width: int
     with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
         root = Path(folder) / "all"
         prepare(root, peers, SetupPlan(tuple(peers), training, features=features))
-        with launched(root) as parties:
+        with running_parties(root) as parties:
             return _sent(parties)
 
 
-def _sent(parties: Launched) -> list[Flow]:
+def _sent(parties: PartyProcesses) -> list[Flow]:
     parties.asked("coordinator", do="train")
     parties.settle()
     return flows(parties)

@@ -18,7 +18,7 @@ REPHRASE_REASON = (
 
 
 def without_posts(person: Person, topic: str, removed: Collection[int]) -> WhatIfAnswer:
-    """Where she would stand without these posts, in words."""
+    """Where they would stand without these posts, in words."""
     before = person.standing(topic)
     found = person.without(sorted(removed)) if removed else person.standings()
     after = found[person.column(topic)]
@@ -55,7 +55,7 @@ def with_draft(person: Person, text: str) -> DraftAnswer:
 
 
 def _ways(topic: DraftTopic) -> list[Way]:
-    """What she could do with the draft; publishing it as it is stands last, and is as good."""
+    """What they could do with the draft; publishing it as it is stands last, and is as good."""
     elsewhere = f"Your own place would stay where it is: {say.place(topic.before)}."
     ways = [Way(title=say.ANONYMOUS, reason=say.ANONYMOUS_REASON, effect=elsewhere)]
     if topic.words:

@@ -1,13 +1,10 @@
 """The advisor page as an application: routes inside, everything that refuses around them.
 
-The socket that a page or a server listens on.
-
-Serving the page: a socket on this machine, an address that works once, no log of requests.
+It is served from a socket on this machine, at an address that works once, without a log of
+requests.
 """
 
-import errno
 import ipaddress
-import os
 import socket
 import webbrowser
 from collections.abc import AsyncIterator, Callable
@@ -27,18 +24,22 @@ import sottovoce
 from sottovoce._files import whole_file
 from sottovoce.advisor._alert_store import AlertStore
 from sottovoce.errors import ParameterError, SottovoceError
+from sottovoce.web._listening import listening_socket
 from sottovoce.web.advise._pages import BAD_INPUT, UNREADABLE, show
 from sottovoce.web.advise._reports import Reporting
-from sottovoce.web.advise._routes import api, pages, session, settings
-from sottovoce.web.advise._routes import operator as routes_operator
+from sottovoce.web.advise._routes import api, operator, pages, session, settings
 from sottovoce.web.advise._routes.operator import Operator
-from sottovoce.web.advise._routes.session import ENTRANCE
+from sottovoce.web.advise._routes.session import LOGIN_PATH
 from sottovoce.web.advise._session import DEMO, AdvisorSession, ComparedCommunity
 from sottovoce.web.security._login import LoginTokens, NeedsSession
 from sottovoce.web.security._requests import LOOPBACK, BodyLimit, HostCheck, SameOrigin, hosts_of
-from sottovoce.web.security._responses import SecureHeaders, Unbroken
+from sottovoce.web.security._responses import DefectAnswer, SecureHeaders
 
 BODY_LIMIT_BYTES = 2 * 1024 * 1024
+LAST_PORT = 65_535
+_REDIRECT_PAGE = (
+    '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class PageOptions:
     comparison: ComparedCommunity = DEMO
     operator: Operator | None = None
     reporting: Reporting | None = None
-    door: LoginTokens = field(default_factory=LoginTokens)
+    login: LoginTokens = field(default_factory=LoginTokens)
     upload_limit_bytes: int = session.UPLOAD_LIMIT_BYTES
 
 
@@ -68,13 +69,13 @@ def create_app(options: PageOptions) -> ASGIApp:
     guarded: ASGIApp = BodyLimit(inner, lambda scope: limits.get(scope["path"], BODY_LIMIT_BYTES))
     guarded = NeedsSession(
         guarded,
-        door=options.door,
+        login=options.login,
         cookie=inner.state.cookie,
         open_paths=session.OPEN_PATHS,
         outside=session.outside,
     )
     guarded = SameOrigin(guarded, [f"http://{host}" for host in hosts])
-    return SecureHeaders(Unbroken(HostCheck(guarded, hosts)))
+    return SecureHeaders(DefectAnswer(HostCheck(guarded, hosts)))
 
 
 def routes(options: PageOptions) -> FastAPI:
@@ -87,10 +88,10 @@ def routes(options: PageOptions) -> FastAPI:
         openapi_url="/openapi.json",
         lifespan=_lifespan,
     )
-    app.state.desk = AdvisorSession(
+    app.state.session = AdvisorSession(
         options.comparison, AlertStore(options.store), options.reporting
     )
-    app.state.door = options.door
+    app.state.login = options.login
     app.state.operator = options.operator
     # Cookies do not tell ports apart, so two advisors need two names.
     app.state.cookie = f"sottovoce-{options.port}"
@@ -106,7 +107,7 @@ def routes(options: PageOptions) -> FastAPI:
     for router in routers:
         app.include_router(router)
     if options.operator is not None:
-        app.include_router(routes_operator.router)
+        app.include_router(operator.router)
     _answer_errors(app)
     return app
 
@@ -114,7 +115,7 @@ def routes(options: PageOptions) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
-    app.state.desk.close()
+    app.state.session.close()
 
 
 def _answer_errors(app: FastAPI) -> None:
@@ -139,26 +140,6 @@ def _problem(request: Request, status: int, sentence: str) -> Response:
     if request.url.path.startswith("/api"):
         return JSONResponse({"detail": sentence}, status)
     return show(request, "problem.html", status=status, problem=sentence, back="/")
-
-
-def listening_socket(
-    host: str, port: int, *, family: int = socket.AF_INET, backlog: int | None = None
-) -> socket.socket:
-    """Listen there; an OSError says why that cannot be."""
-    try:
-        listener = socket.create_server((host, port), family=family, backlog=backlog)
-    except OSError as error:
-        if error.errno is None or error.errno not in errno.errorcode:
-            raise
-        # Python adds the address to the reason, which whoever catches this has said already.
-        raise OSError(error.errno, os.strerror(error.errno)) from None
-    # Else the second half of an answer waits for the first to be acknowledged: 40 ms.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener
-
-
-LAST_PORT = 65_535
-_GO = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
 
 
 @dataclass(frozen=True)
@@ -209,38 +190,38 @@ class PageAddress:
 
 
 def serve(
-    place: PageAddress,
+    listen_at: PageAddress,
     *,
     store: Path,
     comparison: ComparedCommunity,
     operator: Operator | None,
     reporting: Reporting | None,
-    told: Callable[[str], None],
-    told_again: Callable[[str], None],
+    show_address: Callable[[str], None],
+    show_next_address: Callable[[str], None],
     open_browser: bool,
 ) -> None:
-    """Serve until stopped; ``told`` gets the address, ``told_again`` each one that follows it."""
-    with place.listen() as listening, TemporaryDirectory(prefix="sottovoce-") as folder:
+    """Serve until stopped; ``show_address`` gets the address, the other each one that follows."""
+    with listen_at.listen() as listening, TemporaryDirectory(prefix="sottovoce-") as folder:
         port = int(listening.getsockname()[1])
 
         def address(token: str) -> str:
-            return f"http://{place.written}:{port}{ENTRANCE}?token={token}"
+            return f"http://{listen_at.written}:{port}{LOGIN_PATH}?token={token}"
 
-        door = LoginTokens(lambda token: told_again(address(token)))
+        login = LoginTokens(lambda token: show_next_address(address(token)))
         app = create_app(
             PageOptions(
                 port,
                 store,
-                place.names,
+                listen_at.names,
                 comparison,
                 operator=operator,
                 reporting=reporting,
-                door=door,
+                login=login,
             )
         )
-        told(address(door.token))
+        show_address(address(login.token))
         if open_browser:
-            _open(Path(folder) / "open.html", address(door.token))
+            _open(Path(folder) / "open.html", address(login.token))
         # Requests are not logged: their addresses name topics.
         config = uvicorn.Config(app, access_log=False, log_level="error", server_header=False)
         uvicorn.Server(config).run(sockets=[listening])
@@ -249,5 +230,5 @@ def serve(
 def _open(path: Path, address: str) -> None:
     """Through a private file: everybody on this machine can read the arguments of a program."""
     with whole_file(path, private=True) as temporary:
-        temporary.write_text(_GO.format(address=address), encoding="ascii")
+        temporary.write_text(_REDIRECT_PAGE.format(address=address), encoding="ascii")
     webbrowser.open(path.as_uri())

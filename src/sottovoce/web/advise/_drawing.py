@@ -1,6 +1,7 @@
-"""The strip: a community from its most exposed member to the least, and where she is on it.
+"""The page's two drawings, laid out: the strip and the timeline. The templates only draw.
 
-The timeline: what each time bucket holds, her score so far, and the lines of alerts.
+The strip is a community from its most exposed member to the least, and where one of them is on it.
+The timeline has what each time bucket holds, the score so far, and the lines of alerts.
 """
 
 import math
@@ -8,13 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
-from math import sqrt
 
 from sottovoce.advisor._standing import BANDS, Standing
 from sottovoce.advisor._timeline import AlertLine, Timeline
 
 WIDTH = 400.0
 NARROWEST = 5.0
+TIMELINE_WIDTH, TIMELINE_HEIGHT = 640.0, 150.0
+MOST_BUCKETS = 104
+MOST_DATES = 6
+LABEL_HEIGHT = 13.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class Band:
 
 def along(share: float) -> float:
     """Where a share of the community lies; square roots give the small bands room."""
-    return WIDTH * sqrt(min(1.0, max(0.0, share)))
+    return WIDTH * math.sqrt(min(1.0, max(0.0, share)))
 
 
 def bands() -> list[Band]:
@@ -50,13 +54,13 @@ def bands() -> list[Band]:
 
 @dataclass(frozen=True)
 class StandingMark(Span):
-    """Her place, and how far single posts or a histogram would move it."""
+    """A place, and how far single posts or a histogram would move it."""
 
     doubt: Span | None = None
 
 
 def place(standing: Standing) -> StandingMark | None:
-    """Where she is on the strip: the places of all who score as she does."""
+    """Where they are on the strip: the places of all who score as they do."""
     if standing.low is None or standing.high is None:
         return None
     found = _places(standing.low, standing.high, standing.users)
@@ -77,15 +81,9 @@ def _between(low: float, high: float) -> Span:
     return Span(along(low), along(high) - along(low))
 
 
-TIMELINE_WIDTH, TIMELINE_HEIGHT = 640.0, 150.0
-MOST_BUCKETS = 104
-MOST_DATES = 6
-LABEL_HEIGHT = 13.0
-
-
 @dataclass(frozen=True)
 class Bar:
-    """One time bucket: how close its closest post comes, and her score with all posts so far."""
+    """One time bucket: how close its closest post comes, and the score with all posts so far."""
 
     start: date
     posts: int
@@ -100,7 +98,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BandLine:
-    """From this score on she is in the first ``percent``."""
+    """From this score on they are in the first ``percent``."""
 
     percent: int
     score: float
@@ -116,7 +114,7 @@ class TimelineDrawing:
     bars: list[Bar]
     lines: list[BandLine]
     path: str
-    """Her score so far, as points."""
+    """The score so far, as points."""
     zero: float
     left_out: int
     """So many earlier buckets are not drawn."""

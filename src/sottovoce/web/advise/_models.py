@@ -34,14 +34,14 @@ class Asked(BaseModel):
 
 
 class Mark(BaseModel):
-    """Where she is on the strip."""
+    """Where they are on the strip."""
 
     x: float
     width: float
 
 
 class StandingAnswer(BaseModel):
-    """Where she stands for one topic."""
+    """Where they stand for one topic."""
 
     topic: str
     domain: str
@@ -83,7 +83,7 @@ class StandingAnswer(BaseModel):
 
 
 class PostAnswer(BaseModel):
-    """One of her posts and its part."""
+    """One of their posts and its part."""
 
     id: int
     time: datetime
@@ -101,7 +101,7 @@ class WordAnswer(BaseModel):
 
 
 class EvidenceAnswer(BaseModel):
-    """The posts and words that put her there."""
+    """The posts and words that put them there."""
 
     topic: str
     posts: list[PostAnswer]
@@ -132,7 +132,7 @@ class EvidenceAnswer(BaseModel):
 
 
 class LineAnswer(BaseModel):
-    """Above ``enter`` she is in the first ``percent``."""
+    """Above ``enter`` they are in the first ``percent``."""
 
     percent: int
     enter: float | None
@@ -140,7 +140,7 @@ class LineAnswer(BaseModel):
 
 
 class TimelineAnswer(BaseModel):
-    """Her history for one topic."""
+    """Their history for one topic."""
 
     topic: str
     starts: list[date]
@@ -174,7 +174,7 @@ class WhatIf(Asked):
 
 
 class WhatIfAnswer(BaseModel):
-    """Where she would stand."""
+    """Where they would stand."""
 
     change: str
     count: str
@@ -200,7 +200,7 @@ class DraftRow(BaseModel):
 
 
 class Way(BaseModel):
-    """Something she can do, and why."""
+    """Something they can do, and why."""
 
     title: str
     reason: str
@@ -221,7 +221,7 @@ class DraftAnswer(BaseModel):
 
 
 class AlertAnswer(BaseModel):
-    """She entered or left a band."""
+    """They entered or left a band."""
 
     time: datetime
     topic: str

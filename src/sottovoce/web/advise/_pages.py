@@ -1,6 +1,6 @@
-"""Templates into pages; everything a person wrote is escaped on the way.
+"""What every route needs: the advisor session, pages from templates, answers to what goes wrong.
 
-What every route needs: the desk, the menu, and answers to what goes wrong.
+Everything a person wrote is escaped on its way into a page.
 """
 
 from functools import cache
@@ -15,6 +15,17 @@ import sottovoce
 from sottovoce.advisor._guidance import NOT_A_DIAGNOSIS
 from sottovoce.web.advise._session import AdvisorSession
 from sottovoce.web.security._requests import Problem
+
+SEE_OTHER = 303
+BAD_INPUT, TOO_LARGE, UNREADABLE = 400, 413, 422
+NOTHING_BROUGHT = 409
+MENU = (
+    ("/standing", "Where you stand"),
+    ("/draft", "Check a draft"),
+    ("/alerts", "Alerts"),
+    ("/settings", "Settings"),
+    ("/start", "Bring posts"),
+)
 
 
 @cache
@@ -42,31 +53,19 @@ def asset(name: str) -> bytes:
     return files("sottovoce.web.advise").joinpath("assets", name).read_bytes()
 
 
-SEE_OTHER = 303
-BAD_INPUT, TOO_LARGE, UNREADABLE = 400, 413, 422
-NOTHING_BROUGHT = 409
-MENU = (
-    ("/standing", "Where you stand"),
-    ("/draft", "Check a draft"),
-    ("/alerts", "Alerts"),
-    ("/settings", "Settings"),
-    ("/start", "Bring posts"),
-)
+def current_session(request: Request) -> AdvisorSession:
+    """The advisor session of this process."""
+    session: AdvisorSession = request.app.state.session
+    return session
 
 
-def the_desk(request: Request) -> AdvisorSession:
-    """The desk of this process."""
-    desk: AdvisorSession = request.app.state.desk
-    return desk
-
-
-TheDesk = Annotated[AdvisorSession, Depends(the_desk)]
+CurrentSession = Annotated[AdvisorSession, Depends(current_session)]
 
 
 def show(request: Request, template: str, *, status: int = 200, **shown: object) -> HTMLResponse:
     """A page with the menu around it."""
     menu = MENU if request.app.state.operator is None else (*MENU, ("/operator", "Operator"))
-    reporting = the_desk(request).reporting
+    reporting = current_session(request).reporting
     frame = {
         "menu": menu,
         "here": request.url.path,
@@ -76,7 +75,7 @@ def show(request: Request, template: str, *, status: int = 200, **shown: object)
     return page(template, status=status, **{"told": None, "problem": None, **frame, **shown})
 
 
-def go(address: str) -> Response:
+def see_other(address: str) -> Response:
     """On to another page; reloading it repeats nothing."""
     return HTMLResponse("", SEE_OTHER, {"location": address})
 

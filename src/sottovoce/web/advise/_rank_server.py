@@ -1,8 +1,8 @@
 """Compared with a community that is known by a rank server's histograms only.
 
 The page asks the server what everybody may ask, once, when it is started, and tells it nothing of
-hers: her scores stay here, and her place is looked up in the histograms. Reports are another
-matter, and her own decision: see `reporting`.
+the person: their scores stay here, and their place is looked up in the histograms. Reports are
+another matter, and their own decision: see `_reports`.
 """
 
 import re
@@ -29,7 +29,7 @@ def ask(
     """The latest histograms of all topics that the server and the catalogue both have.
 
     ``unpublished``: topics without one are there as well, for who wants to be among the first to
-    report; she has nobody to be compared with then.
+    report; they have nobody to be compared with then.
     """
     description = Description.from_record(server.call("GET", "/description"))
     setting = _setting(description)
@@ -38,7 +38,7 @@ def ask(
     published = [each for each in found if each is not None]
     known = published_histograms(description, published, setting)
     if unpublished:
-        known = {name: _nobody(description, name) for name in names} | known
+        known = {name: _empty_histogram(description, name) for name in names} | known
     if not known:
         raise InputError(
             "the rank server has published no histogram of a topic of this catalogue yet."
@@ -57,7 +57,7 @@ def ask(
     )
 
 
-def _nobody(description: Description, topic: str) -> ScoreHistogram:
+def _empty_histogram(description: Description, topic: str) -> ScoreHistogram:
     edges = description.topic(topic).buckets.edges
     return ScoreHistogram(edges, (0.0,) * len(edges), (0.0,) * len(edges), 0)
 

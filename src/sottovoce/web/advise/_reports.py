@@ -1,6 +1,6 @@
 """Reporting to a rank server from the page: never by itself, one topic and one consent at a time.
 
-What was reported, and what it cost, is kept beside her settings for as long as she wants: the
+What was reported, and what it cost, is kept beside their settings for as long as they want: the
 ledger that replays noise instead of drawing it again, and the diary of buckets.
 """
 
@@ -22,23 +22,23 @@ OWNER_ONLY = 0o700
 
 
 class Reporting:
-    """Her side of one rank server, or of two in the mode of shares; threads may share it."""
+    """A person's side of one rank server, or of two in the mode of shares; threads may share it."""
 
     def __init__(self, servers: Sequence[str | Transport], folder: Path, budget: Fraction) -> None:
         self._servers, self.folder, self._budget = tuple(servers), folder, budget
         self._lock = threading.Lock()
         if self._ledger.exists():
-            # A budget that is not the one she began with is refused now, not when she agrees.
+            # A budget that is not the one they began with is refused now, not when they agree.
             with self._client():
                 pass
 
     def quote(self, topic: str, score: float, rules: str | None) -> Quote:
-        """What reporting would be and cost; ``rules``: the description her score was made by."""
+        """What reporting would be and cost; ``rules``: the description their score was made by."""
         with self._client() as client:
             return _by(rules, client.quote(topic, score))
 
     def report(self, topic: str, score: float, rules: str | None, agreed: str) -> None:
-        """Send the report that she ``agreed`` to, or nothing."""
+        """Send the report that they ``agreed`` to, or nothing."""
         with self._client() as client:
             _by(rules, client.quote(topic, score))
             client.report(topic, score, agreed=agreed)

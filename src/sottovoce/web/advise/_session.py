@@ -1,6 +1,7 @@
-"""The desk: what one person has brought and tries out. In memory, but for settings and alerts.
+"""One person's advisor session: the posts they brought, and what they try out.
 
-Posts as they come in: pasted, or in a file of any format that the corpus reader knows.
+Posts are pasted, or come in a file of any format that the corpus reader knows. All of it is in
+memory, but for settings and alerts.
 """
 
 import re
@@ -36,7 +37,7 @@ MOST_BYTES = 1024 * MIB
 """In memory: a small file of Parquet may hold much more than its size."""
 LONGEST_POST_BYTES = MIB
 _DATED = re.compile(r"\s*(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?)\b[\s:,;-]*")
-ENDINGS = tuple(ending for ending, kind in SUFFIXES.items() if kind is not Format.LINES)
+FILE_SUFFIXES = tuple(suffix for suffix, kind in SUFFIXES.items() if kind is not Format.LINES)
 """Of files that can be brought: plain lines would say neither whose posts they are nor when."""
 _HOW_TO_MAP = re.compile(r"(Map it|map (\w+) by position): .*$", re.DOTALL)
 _HOW_TO_NAME = re.compile(r" If the file has no header row, .*", re.DOTALL)
@@ -46,7 +47,7 @@ _HOW_TO_READ = re.compile(
 
 
 @dataclass(frozen=True)
-class Arrival:
+class ReceivedPosts:
     """Posts that were read, and what was left out of them."""
 
     table: pa.Table
@@ -68,7 +69,7 @@ class Arrival:
         return self.table.filter(pc.equal(self.table["user"], user))
 
 
-def pasted(text: str, now: datetime) -> Arrival:
+def pasted(text: str, now: datetime) -> ReceivedPosts:
     """Posts apart by blank lines or, where there is none, by lines; a date may come first."""
     pieces = [piece for piece in re.split(r"\n[ \t]*\n", _lines(text)) if piece.strip()]
     if len(pieces) == 1:
@@ -78,11 +79,13 @@ def pasted(text: str, now: datetime) -> Arrival:
     posts = [_dated(piece, now) for piece in pieces]
     times, texts = zip(*posts, strict=True)
     table = pa.table([[ME] * len(posts), list(times), list(texts)], schema=POSTS)
-    return Arrival(table, Tally(rows_kept=len(posts)))
+    return ReceivedPosts(table, Tally(rows_kept=len(posts)))
 
 
-def uploaded(path: Path, columns: Mapping[str, str], timezone: str, *, only_mine: bool) -> Arrival:
-    """Read a file that was sent; ``only_mine``: all its posts are hers, whoever it names."""
+def uploaded(
+    path: Path, columns: Mapping[str, str], timezone: str, *, only_mine: bool
+) -> ReceivedPosts:
+    """Read a file that was sent; ``only_mine``: all its posts are theirs, whoever it names."""
     options = ReadOptions(
         columns=dict(columns), timezone=timezone, max_line_bytes=LONGEST_POST_BYTES
     )
@@ -99,7 +102,7 @@ def uploaded(path: Path, columns: Mapping[str, str], timezone: str, *, only_mine
     if only_mine:
         mine = pa.repeat(pa.scalar(ME), table.num_rows)
         table = table.set_column(0, POSTS.field("user"), mine)
-    return Arrival(table, corpus.tally)
+    return ReceivedPosts(table, corpus.tally)
 
 
 def safe_name(name: str) -> str:
@@ -107,8 +110,8 @@ def safe_name(name: str) -> str:
     suffixes = [each.lower() for each in PurePosixPath(name.replace("\\", "/")).suffixes[-2:]]
     compressed = suffixes[-1] if suffixes and suffixes[-1] in COMPRESSIONS else ""
     kinds = suffixes[:-1] if compressed else suffixes
-    if not kinds or kinds[-1] not in ENDINGS:
-        known = ", ".join(sorted(ENDINGS))
+    if not kinds or kinds[-1] not in FILE_SUFFIXES:
+        known = ", ".join(sorted(FILE_SUFFIXES))
         raise CorpusError(f"The file's name must end in one of {known}, so that it can be read.")
     return f"posts{kinds[-1]}{compressed}"
 
@@ -154,15 +157,15 @@ def _dated(piece: str, now: datetime) -> tuple[datetime, str]:
 
 @dataclass(frozen=True)
 class ComparedCommunity:
-    """Whom she is compared with: how to get them, and what to call them."""
+    """Whom a person is compared with: how to get the others, and what to call them."""
 
     community: Callable[[AdvisorSetting], Community]
     name: str
     spaces: tuple[Space, ...] = ()
-    """The adversary's models, for a community that she brings too."""
+    """The adversary's models, for a community that they bring too."""
     rules: str | None = None
     """The version of a rank server's description: measure, k, m and bucket are then given, so that
-    she can only set when to be told."""
+    they can only set when to be told."""
 
     @property
     def fixed(self) -> bool:
@@ -175,41 +178,41 @@ DEMO_MEMBER = "the others of the demo community (you are one of its members, and
 
 
 class AdvisorSession:
-    """Everything that belongs to her. Threads may share it; what it hands out never changes."""
+    """Everything of one person's. Threads may share it; what it hands out never changes."""
 
     def __init__(
         self, comparison: ComparedCommunity, store: AlertStore, reporting: Reporting | None = None
     ) -> None:
         self.comparison, self._own_store, self.reporting = comparison, store, reporting
-        # Looking at the demo must not leave alerts among her own.
+        # Looking at the demo must not leave alerts among their own.
         self._demo_store = AlertStore(store.path.with_name(f"demo-{store.path.name}"))
         self._lock = threading.Lock()
         self.person: Person | None = None
         self.compared_with = comparison.name
-        self.waiting: Arrival | None = None
-        """A whole community's posts, until she says which of its members she is."""
+        self.waiting: ReceivedPosts | None = None
+        """A whole community's posts, until they say which of its members they are."""
         self.removed: frozenset[int] = frozenset()
-        """The posts she has unticked."""
+        """The posts they have unticked."""
         self.draft = ""
 
     @property
     def in_demo(self) -> bool:
-        """Whether she looks at the demo community, as somebody else."""
+        """Whether they look at the demo community, as somebody else."""
         return self.person is not None and self.compared_with == DEMO_MEMBER
 
     @property
     def store(self) -> AlertStore:
-        """Where her alerts are."""
+        """Where their alerts are."""
         return self._demo_store if self.in_demo else self._own_store
 
     @property
     def path(self) -> Path:
-        """Where her settings and alerts are kept."""
+        """Where their settings and alerts are kept."""
         return self._own_store.path
 
     @property
     def setting(self) -> AdvisorSetting:
-        """How she is scored, and when she wants to be told."""
+        """How they are scored, and when they want to be told."""
         if self.person is not None:
             return self.person.setting
         stored = self._own_store.setting()
@@ -220,30 +223,30 @@ class AdvisorSession:
         return self.community().now or datetime.now(UTC)
 
     def community(self) -> Community:
-        """Whom she is compared with unless she brings a whole community."""
+        """Whom they are compared with unless they bring a whole community."""
         return _nearest(self.comparison.community, self.setting)
 
     def look_at_demo(self) -> None:
         """Be a member of the demo community who is worth looking at."""
         community = _nearest(Community.demo, self.setting)
-        self._seat(Person(community, user=community.example), DEMO_MEMBER)
+        self._set_person(Person(community, user=community.example), DEMO_MEMBER)
 
     def bring_mine(self, table: pa.Table) -> None:
-        """Her posts, compared with the community at hand."""
+        """Their posts, compared with the community at hand."""
         community = self.community()
-        self._seat(Person(community, posts_of_table(table)), self.comparison.name)
+        self._set_person(Person(community, posts_of_table(table)), self.comparison.name)
 
-    def bring_community(self, arrival: Arrival) -> None:
-        """A whole community's posts; she says next which one she is."""
-        if arrival.users <= 1:
+    def bring_community(self, received: ReceivedPosts) -> None:
+        """A whole community's posts; they say next which one they are."""
+        if received.users <= 1:
             raise InputError(
                 "A community has at least 2 members, but all posts of this file are of one person; "
                 "choose 'Only mine'."
             )
-        self.waiting = arrival
+        self.waiting = received
 
-    def be(self, user: str) -> None:
-        """She is this member of the community that is waiting."""
+    def choose_member(self, user: str) -> None:
+        """They are this member of the community that is waiting."""
         waiting = self.waiting
         if waiting is None:
             raise InputError("There is no file to choose from; bring one first.")
@@ -251,7 +254,7 @@ class AdvisorSession:
             raise InputError("Nobody in the file has this name.")
         topics = self.community().catalogue
         community = _nearest(partial(self._from_posts, waiting.table, topics), self.setting)
-        self._seat(Person(community, user=user), "the community in your file")
+        self._set_person(Person(community, user=user), "the community in your file")
 
     def use(self, setting: AdvisorSetting) -> None:
         """Score by another setting."""
@@ -266,7 +269,7 @@ class AdvisorSession:
         changed = None if person is None else person.with_setting(setting)
         self._own_store.save_setting(setting)
         if changed is not None:
-            self._seat(changed, self.compared_with, self.removed)
+            self._set_person(changed, self.compared_with, self.removed)
 
     def untick(self, shown: Collection[int], kept: Collection[int]) -> frozenset[int]:
         """Of the posts that were shown these are ticked; all that are unticked now."""
@@ -278,7 +281,7 @@ class AdvisorSession:
             return self.removed
 
     def may_report(self, topic: str) -> bool:
-        """Whether she could report on ``topic``: as herself, scored as the rank server asks."""
+        """Whether they could report on ``topic``: as themselves, scored as the rank server asks."""
         person, at_hand = self.person, self.compared_with == self.comparison.name
         return (
             self.reporting is not None
@@ -293,7 +296,7 @@ class AdvisorSession:
         return reporting.quote(topic, score, self.comparison.rules)
 
     def report(self, topic: str, agreed: str) -> None:
-        """Send the report that she agreed to: that of all her posts, whatever is unticked."""
+        """Send the report that they agreed to: that of all their posts, whatever is unticked."""
         reporting, score = self._reported(topic)
         reporting.report(topic, score, self.comparison.rules, agreed)
 
@@ -321,7 +324,7 @@ class AdvisorSession:
             store.close()
         self._demo_store.path.unlink(missing_ok=True)
 
-    def _seat(self, person: Person, name: str, removed: frozenset[int] = frozenset()) -> None:
+    def _set_person(self, person: Person, name: str, removed: frozenset[int] = frozenset()) -> None:
         person.standings()
         with self._lock:
             self.person, self.compared_with, self.removed = person, name, removed
@@ -348,5 +351,4 @@ def _nearest(
 
 
 def _same_scores(one: AdvisorSetting, other: AdvisorSetting) -> bool:
-    told, slack = other.thresholds, other.hysteresis
-    return replace(one, thresholds=told, hysteresis=slack) == other
+    return replace(one, thresholds=other.thresholds, hysteresis=other.hysteresis) == other

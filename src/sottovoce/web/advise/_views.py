@@ -87,7 +87,7 @@ def topic_address(topic: str, **more: object) -> str:
 
 
 def report_address(topic: str, **more: object) -> str:
-    """The page on which she decides about a report."""
+    """The page on which they decide about a report."""
     return "/report?" + urlencode({"name": topic, **more})
 
 
@@ -111,7 +111,7 @@ def standing_views(standings: Sequence[Standing], setting: AdvisorSetting) -> li
 
 
 def leaves_open(found: Sequence[StandingView], setting: AdvisorSetting) -> bool:
-    """Whether she may stand out on a topic of which that is not known."""
+    """Whether they may stand out on a topic of which that is not known."""
     return any(one.standing.may_be_within(edge(setting)) for one in found if not one.stands_out)
 
 

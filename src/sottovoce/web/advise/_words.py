@@ -42,7 +42,7 @@ def factor_in_words(epsilon: float) -> str:
 
 
 def sentence(standing: Standing) -> str:
-    """Where a reader of the whole community would list her, in one sentence."""
+    """Where a reader of the whole community would list them, in one sentence."""
     if standing.low is None or standing.high is None:
         return "Without these posts you would not be in the community, and nobody could list you."
     if standing.users == 1:
@@ -54,7 +54,7 @@ def sentence(standing: Standing) -> str:
 
 
 def doubt(standing: Standing) -> str | None:
-    """How far her place is uncertain; None when there is nothing to say."""
+    """How far their place is uncertain; None when there is nothing to say."""
     found = standing.uncertainty
     if found is None or standing.low is None or standing.high is None or standing.users == 1:
         return None

@@ -1,9 +1,7 @@
 """The two servers of the mode of shares: the first asks and publishes, the second answers.
 
-What the two servers know each other by: a key of 32 bytes that both were given.
-
-From it come two keys, one for signing requests and one for the check of reports, which clients must
-not foresee.
+They know each other by a key of 32 bytes that both were given. From it come two keys, one for
+signing requests and one for the check of reports, which clients must not foresee.
 """
 
 import hashlib
@@ -41,6 +39,10 @@ from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank._service import Clock, RankService
 from sottovoce.web.rank._store import Store
 
+CHECK, OPEN = "/peer/check", "/peer/open"
+_TIMEOUT_S = 120.0
+MOST_PEER_BYTES = 1 << 28
+"""Of a message about a million reports."""
 HEADER = "X-Sottovoce-Peer"
 _DIGITS = 64
 SIGNATURE_DIGITS = 2 * _DIGITS
@@ -89,12 +91,6 @@ class PeerKey:
     def _over(self, path: str, digest: str) -> str:
         signing = hmac.digest(self.secret, b"sottovoce rank peer", hashlib.sha256)
         return digest + hmac.new(signing, f"{path}\n{digest}".encode(), hashlib.sha256).hexdigest()
-
-
-CHECK, OPEN = "/peer/check", "/peer/open"
-_TIMEOUT_S = 120.0
-MOST_PEER_BYTES = 1 << 28
-"""Of a message about a million reports."""
 
 
 class Peer(Protocol):

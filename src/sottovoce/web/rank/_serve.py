@@ -10,7 +10,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.web.advise._app import listening_socket
+from sottovoce.web._listening import listening_socket
 from sottovoce.web.rank._store import SqliteStore, Store
 
 _BACKLOG = 2048
@@ -50,21 +50,21 @@ class ListenSettings:
 def open_store(where: str) -> Store:
     """The store at a PostgreSQL URL, or in an SQLite file."""
     if where.startswith(_POSTGRES):
-        from sottovoce.web.rank._store import PostgresStore  # noqa: PLC0415 - an extra of its own
+        from sottovoce.web.rank._postgres_store import PostgresStore  # noqa: PLC0415 - an extra
 
         return PostgresStore(where)
     return SqliteStore(Path(where.removeprefix("sqlite:///")))
 
 
-def serve(app: FastAPI, door: ListenSettings, announce: Callable[[str], None]) -> None:
+def serve(app: FastAPI, listen: ListenSettings, announce: Callable[[str], None]) -> None:
     """Answer until told to stop. Requests are not logged: they would name addresses.
 
     ``announce`` is told the URL once connections are taken; port 0 is any that is free.
     """
     config = uvicorn.Config(
         app,
-        ssl_certfile=door.certificate,
-        ssl_keyfile=door.key,
+        ssl_certfile=listen.certificate,
+        ssl_keyfile=listen.key,
         access_log=False,
         log_level="warning",
         server_header=False,
@@ -74,16 +74,16 @@ def serve(app: FastAPI, door: ListenSettings, announce: Callable[[str], None]) -
         timeout_keep_alive=30,
         timeout_graceful_shutdown=5,
     )
-    with _listening(door) as listener:
-        scheme = "https" if door.certificate else "http"
-        announce(f"{scheme}://{door.host}:{listener.getsockname()[1]}")
+    with _listening(listen) as listener:
+        scheme = "https" if listen.certificate else "http"
+        announce(f"{scheme}://{listen.host}:{listener.getsockname()[1]}")
         uvicorn.Server(config).run(sockets=[listener])
 
 
-def _listening(door: ListenSettings) -> socket.socket:
+def _listening(listen: ListenSettings) -> socket.socket:
     try:
-        return listening_socket(door.host, door.port, backlog=_BACKLOG)
+        return listening_socket(listen.host, listen.port, backlog=_BACKLOG)
     except OSError as error:
         raise InputError(
-            f"cannot listen at {door.host}, port {door.port}: {error.strerror}."
+            f"cannot listen at {listen.host}, port {listen.port}: {error.strerror}."
         ) from error

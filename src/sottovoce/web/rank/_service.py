@@ -1,9 +1,8 @@
 """What a rank server does with reports, apart from HTTP.
 
-One thread that owns the store: many reports share one commit, and so one wait for the disk.
-
-A report is acknowledged only after the commit that holds it. While one commit waits for the disk
-the next reports pile up, and all of them go into the next: the busier, the larger the batches.
+One thread owns the store: many reports share one commit, and so one wait for the disk. A report is
+acknowledged only after the commit that holds it. While one commit waits for the disk the next
+reports pile up, and all of them go into the next: the busier, the larger the batches.
 """
 
 import json
@@ -26,6 +25,8 @@ Result = TypeVar("Result")
 _Task: TypeAlias = Callable[[Store], Any]
 _Job: TypeAlias = tuple[StoredReport | _Task, "Future[Any]"]
 
+Clock = Callable[[], float]
+MOST_LISTED = 100
 MOST_WAITING = 20_000
 _MOST_AT_ONCE = 1000
 
@@ -119,10 +120,6 @@ def _settle(waiting: list["Future[Any]"], work: Callable[[], list[Any]]) -> None
     else:
         for done, result in zip(waiting, results, strict=True):
             done.set_result(result)
-
-
-MOST_LISTED = 100
-Clock = Callable[[], float]
 
 
 class RankService:

@@ -3,11 +3,8 @@
 A report is a topic, a period, a random token and bytes: noised entries or one share. There is no
 column for who sent it, from where, or when. Once its period's histogram is published it is deleted.
 
-The store in SQL that SQLite and PostgreSQL both understand; each brings how it connects.
-
-The default store: one SQLite file with a write-ahead log, for its owner's eyes only.
-
-The store in PostgreSQL, by URL.
+`SqlStore` is written in SQL that SQLite and PostgreSQL both understand; each brings how it
+connects. The default is `SqliteStore`: one file with a write-ahead log, readable by its owner only.
 """
 
 import os
@@ -21,12 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from sottovoce._files import PRIVATE_MODE
-from sottovoce.errors import InputError, MissingExtraError
-
-try:
-    import psycopg
-except ImportError as error:
-    raise MissingExtraError("psycopg", "postgres") from error
+from sottovoce.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +77,7 @@ class Store(Protocol):
 
 
 VERSION = "1"
+_PATIENCE_S = 30.0
 _RECORDS = (
     "CREATE TABLE IF NOT EXISTS {name} (topic TEXT NOT NULL, period BIGINT NOT NULL, "
     "record TEXT NOT NULL, PRIMARY KEY (topic, period))"
@@ -227,9 +220,6 @@ def _insert(run: Any, report: StoredReport) -> ReportOutcome:  # noqa: ANN401 - 
     return ReportOutcome.STORED if bytes(kept[0]) == report.payload else ReportOutcome.OTHER
 
 
-_PATIENCE_S = 30.0
-
-
 class SqliteStore(SqlStore):
     """``synchronous=FULL``: what was committed survives a crash and a power cut.
 
@@ -271,38 +261,6 @@ class SqliteStore(SqlStore):
     def purge(self) -> None:
         # What is overwritten in the file still stands in the log, until that is emptied.
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def close(self) -> None:
-        self._connection.close()
-
-
-class PostgresStore(SqlStore):
-    """A connection that waits for the disk at every commit, whatever the server's default is."""
-
-    bytes_type = "BYTEA"
-
-    def __init__(self, url: str) -> None:
-        try:
-            self._connection = psycopg.connect(url)
-            self._connection.execute("SET synchronous_commit TO on")
-            self._connection.commit()
-        except psycopg.Error as error:
-            # Not its words: they may quote the URL, and with it a password.
-            raise InputError(
-                f"the PostgreSQL store cannot be opened ({type(error).__name__}); check its URL."
-            ) from None
-        self.create_tables()
-
-    @contextmanager
-    def transaction(self) -> Iterator[Any]:
-        try:
-            with self._connection.transaction():
-                yield self._run
-        except psycopg.Error as error:
-            raise InputError(f"the PostgreSQL store refuses ({type(error).__name__}).") from error
-
-    def _run(self, statement: str, values: tuple[object, ...] = ()) -> Any:  # noqa: ANN401 - DB-API
-        return self._connection.execute(statement.replace("?", "%s").encode(), values)
 
     def close(self) -> None:
         self._connection.close()

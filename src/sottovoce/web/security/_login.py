@@ -1,12 +1,9 @@
-"""The door: an address that works once lets a browser in, and a cookie keeps it in.
+"""Who may use a page: login by a token or a password, limited tries, and a log of looks.
 
-Other people on this machine can reach its ports too; without a session they get nothing.
-
-A password in a file, as its argon2 hash.
-
-How often something may be tried.
-
-Who looked at what, and when: a file that only grows.
+An address with a token works once and lets a browser in; a cookie keeps it in. Other people on this
+machine can reach its ports too; without a session they get nothing. The operator's password is in a
+file, as its argon2 hash; how often it may be tried is limited, and who looked at what, and when, is
+in a file that only grows.
 """
 
 import hashlib
@@ -31,6 +28,9 @@ from sottovoce.errors import InputError
 
 MOST_SESSIONS = 20
 TOKEN_BYTES = 32
+SHORTEST = 12
+LONGEST_FILE_BYTES = 4096
+MOST_KEYS = 10_000
 
 
 class LoginTokens:
@@ -70,19 +70,19 @@ class LoginTokens:
 
 
 class NeedsSession:
-    """Hand requests without a session of ``door`` to ``outside``, but for the ``open_paths``."""
+    """Hand requests without a session of ``login`` to ``outside``, but for the ``open_paths``."""
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        door: LoginTokens,
+        login: LoginTokens,
         cookie: str,
         open_paths: Collection[str],
         outside: ASGIApp,
     ) -> None:
         self._app = app
-        self._door = door
+        self._login = login
         self._cookie = cookie
         self._open_paths = frozenset(open_paths)
         self._outside = outside
@@ -91,17 +91,13 @@ class NeedsSession:
         inside = (
             scope["type"] == "lifespan"
             or scope["path"] in self._open_paths
-            or self._door.knows(HTTPConnection(scope).cookies.get(self._cookie))
+            or self._login.knows(HTTPConnection(scope).cookies.get(self._cookie))
         )
         await (self._app if inside else self._outside)(scope, receive, send)
 
 
 def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode(errors="replace")).digest()
-
-
-SHORTEST = 12
-LONGEST_FILE_BYTES = 4096
 
 
 def write_password(path: Path, password: str) -> None:
@@ -139,9 +135,6 @@ def _read(path: Path) -> str:
             f"sottovoce advise --set-operator-password {path}"
         ) from None
     return text
-
-
-MOST_KEYS = 10_000
 
 
 class RateLimit:

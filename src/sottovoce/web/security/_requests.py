@@ -1,21 +1,16 @@
-"""Only requests to our own address: a foreign name that resolves to this machine is refused.
+"""Which requests are refused before any page's own code has run, each with one short sentence.
 
-That is what DNS rebinding needs: a page of another site whose name is suddenly ours. The browser
-then still sends the other site's name as ``Host``.
+`HostCheck`: only requests to our own address are served. DNS rebinding needs another: a page of
+another site whose name is suddenly ours. The browser then still sends the other site's name as
+``Host``.
 
-How long a body may take to arrive: whoever sends a byte a minute must not hold a place.
+`SameOrigin`: only our own pages may change something or read an answer. A browser says where a
+request comes from: ``Sec-Fetch-Site`` cannot be set by a page, and ``Origin`` comes with every
+request that could change something. With our policy of sending no referrer, a form of our own page
+says ``Origin: null``; then ``Sec-Fetch-Site`` must vouch for it.
 
-Short refusals, sent before any page's own code has run.
-
-Only our own pages may change something or read an answer: what other sites ask is refused.
-
-A browser says where a request comes from: ``Sec-Fetch-Site`` cannot be set by a page, and
-``Origin`` comes with every request that could change something. With our policy of sending no
-referrer, a form of our own page says ``Origin: null``; then ``Sec-Fetch-Site`` must vouch for it.
-
-Bodies over the limit are refused early: by their declared length, or while they arrive.
-
-So are bodies that take too long.
+`BodyLimit`: a body over the limit is refused early, by its declared length or while it arrives; so
+is one that takes too long: whoever sends a byte a minute must not hold a place.
 """
 
 import asyncio
@@ -26,6 +21,12 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+DEFAULT_PORT = 80
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+OUR_SITES = frozenset({"same-origin", "none"})
+BAD_REQUEST, FORBIDDEN, TIMED_OUT, TOO_LARGE, WRONG_HOST = 400, 403, 408, 413, 421
+LONGEST_NUMBER = 18
 PATIENCE_S = 30.0
 SLOWEST_BYTES_PER_S = 1 << 20
 TOO_SLOW = "What was sent took too long to arrive; send it again."
@@ -75,10 +76,6 @@ def header(scope: Scope, name: bytes) -> str | None:
     return "" if len(found) > 1 else bytes(found[0]).decode("latin-1")
 
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-WRONG_HOST = 421
-
-
 class HostCheck:
     """Refuse every request whose ``Host`` is not one of ``allowed`` ("127.0.0.1:8000", ...)."""
 
@@ -99,14 +96,6 @@ def hosts_of(names: Collection[str], port: int) -> frozenset[str]:
     return frozenset(f"{name}:{port}" for name in names) | (
         frozenset(names) if port == DEFAULT_PORT else frozenset()
     )
-
-
-DEFAULT_PORT = 80
-
-
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-OUR_SITES = frozenset({"same-origin", "none"})
-FORBIDDEN = 403
 
 
 class SameOrigin:
@@ -151,12 +140,6 @@ class SameOrigin:
 def _follows_a_link(scope: Scope) -> bool:
     mode, place = header(scope, b"sec-fetch-mode"), header(scope, b"sec-fetch-dest")
     return mode == "navigate" and place == "document"
-
-
-TOO_LARGE = 413
-TIMED_OUT = 408
-BAD_REQUEST = 400
-LONGEST_NUMBER = 18
 
 
 def too_large(limit_bytes: int) -> str:

@@ -1,6 +1,7 @@
-"""Headers on every answer: nothing is loaded from elsewhere, framed, guessed, kept or told on.
+"""What goes on every answer, and what a defect of ours is answered with.
 
-A defect of ours is answered with one sentence and told without anybody's text.
+Headers see to it that nothing is loaded from elsewhere, framed, guessed, kept or told on. A defect
+is answered with one sentence, and told to the terminal without anybody's text.
 """
 
 import sys
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sottovoce.web.security._requests import refuse
 
+DEFECT = 500
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -48,10 +50,7 @@ class SecureHeaders:
         await self._app(scope, receive, with_headers if scope["type"] == "http" else send)
 
 
-DEFECT = 500
-
-
-class Unbroken:
+class DefectAnswer:
     """Answer 500 whatever goes wrong inside; the terminal is told the kind and place of it."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -60,13 +59,13 @@ class Unbroken:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = False
 
-        async def noticing(message: Message) -> None:
+        async def note_start(message: Message) -> None:
             nonlocal started
             started = True
             await send(message)
 
         try:
-            await self._app(scope, receive, noticing)
+            await self._app(scope, receive, note_start)
         except Exception as error:  # noqa: BLE001 - whatever it is, its text may be private
             _tell(error)
             if scope["type"] == "http" and not started:

@@ -21,7 +21,7 @@ from sottovoce.web.advise._pages import (
     BAD_INPUT,
     NOTHING_BROUGHT,
     UNREADABLE,
-    TheDesk,
+    CurrentSession,
     with_refusals,
 )
 from sottovoce.web.security._requests import Problem
@@ -34,18 +34,18 @@ _REFUSALS = with_refusals({BAD_INPUT: {"model": Problem}, UNREADABLE: {"model": 
 router = APIRouter(prefix="/api", tags=["api"], responses=_REFUSALS)
 
 
-def the_person(desk: TheDesk) -> Person:
+def current_person(session: CurrentSession) -> Person:
     """Whoever has brought posts."""
-    if desk.person is None:
+    if session.person is None:
         raise HTTPException(NOTHING_BROUGHT, "Bring some posts first.")
-    return desk.person
+    return session.person
 
 
-ThePerson = Annotated[Person, Depends(the_person)]
+CurrentPerson = Annotated[Person, Depends(current_person)]
 
 
-def the_topic(
-    person: ThePerson, name: Annotated[str, Query(min_length=1, max_length=LONGEST_TOPIC)]
+def known_topic(
+    person: CurrentPerson, name: Annotated[str, Query(min_length=1, max_length=LONGEST_TOPIC)]
 ) -> str:
     """A sensitive topic of the community."""
     if name not in person.community.topics:
@@ -53,58 +53,58 @@ def the_topic(
     return name
 
 
-TheTopic = Annotated[str, Depends(the_topic)]
+KnownTopic = Annotated[str, Depends(known_topic)]
 
 
 @router.get("/standings", responses=_NOBODY)
-def standings(person: ThePerson) -> list[StandingAnswer]:
-    """Where she stands for each sensitive topic."""
+def standings(person: CurrentPerson) -> list[StandingAnswer]:
+    """Where they stand for each sensitive topic."""
     return [StandingAnswer.of(one) for one in person.standings()]
 
 
 @router.get("/evidence", responses=_NO_TOPIC)
 def evidence(
-    person: ThePerson,
-    topic: TheTopic,
+    person: CurrentPerson,
+    topic: KnownTopic,
     most: Annotated[int, Query(ge=1, le=EVIDENCE_MOST)] = 20,
 ) -> EvidenceAnswer:
-    """The posts and words that put her there."""
+    """The posts and words that put them there."""
     return EvidenceAnswer.of(person.evidence(topic, most))
 
 
 @router.get("/timeline", responses=_NO_TOPIC)
-def timeline(person: ThePerson, topic: TheTopic) -> TimelineAnswer:
-    """Her history for one topic."""
+def timeline(person: CurrentPerson, topic: KnownTopic) -> TimelineAnswer:
+    """Their history for one topic."""
     return TimelineAnswer.of(person.timeline(topic))
 
 
 @router.put("/what-if", responses=_NO_TOPIC)
-def what_if(desk: TheDesk, person: ThePerson, asked: WhatIf) -> WhatIfAnswer:
-    """Where she would stand without the posts that are not ticked; they stay unticked."""
+def what_if(session: CurrentSession, person: CurrentPerson, asked: WhatIf) -> WhatIfAnswer:
+    """Where they would stand without the posts that are not ticked, which stay unticked."""
     if asked.topic not in person.community.topics:
         raise HTTPException(NOT_FOUND, "There is no sensitive topic of that name.")
-    return answers.without_posts(person, asked.topic, desk.untick(asked.shown, asked.kept))
+    return answers.without_posts(person, asked.topic, session.untick(asked.shown, asked.kept))
 
 
 @router.post("/draft", responses=_NOBODY)
-def draft(desk: TheDesk, person: ThePerson, asked: Draft) -> DraftAnswer:
+def draft(session: CurrentSession, person: CurrentPerson, asked: Draft) -> DraftAnswer:
     """What publishing a draft would do; it is kept so that a reload does not lose it."""
-    desk.draft = asked.text
+    session.draft = asked.text
     return answers.with_draft(person, asked.text)
 
 
 @router.get("/alerts")
-def alerts(desk: TheDesk) -> list[AlertAnswer]:
-    """Bands that she entered or left, the latest first."""
+def alerts(session: CurrentSession) -> list[AlertAnswer]:
+    """Bands that they entered or left, the latest first."""
     return [
         AlertAnswer(
             time=alert.time, topic=alert.topic, percent=alert.percent, entered=alert.entered
         )
-        for alert in desk.store.alerts()
+        for alert in session.store.alerts()
     ]
 
 
 @router.delete("/everything", status_code=204)
-def delete(desk: TheDesk) -> None:
+def delete(session: CurrentSession) -> None:
     """Delete everything."""
-    desk.erase()
+    session.erase()

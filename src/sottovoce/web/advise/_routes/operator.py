@@ -1,9 +1,8 @@
 """The operator's view: everybody's rank. It *is* the attack tool, so it is off unless asked for.
 
 It needs a flag and a password file when the page is started; every look is on disk, in a file that
-only grows, before it is shown; and wrong passwords are slowed down.
-
-The operator's view; these routes exist only where the page was started with it.
+only grows, before it is shown; and wrong passwords are slowed down. These routes exist only where
+the page was started with it.
 """
 
 import hashlib
@@ -21,9 +20,12 @@ from sottovoce.advisor._community import Community
 from sottovoce.assess._ranking import rank_batches
 from sottovoce.errors import InputError
 from sottovoce.web.advise._models import LONGEST_TOPIC
-from sottovoce.web.advise._pages import PAGES, SEE_OTHER, TheDesk, go, html, show
+from sottovoce.web.advise._pages import PAGES, SEE_OTHER, CurrentSession, html, see_other, show
 from sottovoce.web.security._login import LookLog, PasswordFile, RateLimit
 
+router = APIRouter(default_response_class=HTMLResponse, tags=["operator"], responses=PAGES)
+FORBIDDEN, NOT_FOUND, TOO_MANY = 403, 404, 429
+LONGEST_PASSWORD = 1000
 TRIES, SECONDS_A_TRY = 5, 30.0
 LASTS_S = 15 * 60
 ROWS = 100
@@ -92,18 +94,13 @@ def _digest(session: str) -> bytes:
     return hashlib.sha256(session.encode(errors="replace")).digest()
 
 
-router = APIRouter(default_response_class=HTMLResponse, tags=["operator"], responses=PAGES)
-FORBIDDEN, NOT_FOUND, TOO_MANY = 403, 404, 429
-LONGEST_PASSWORD = 1000
-
-
-def the_operator(request: Request) -> Operator:
+def current_operator(request: Request) -> Operator:
     """Set when the page was started with the operator's view."""
     operator: Operator = request.app.state.operator
     return operator
 
 
-TheOperator = Annotated[Operator, Depends(the_operator)]
+CurrentOperator = Annotated[Operator, Depends(current_operator)]
 
 
 def cookie_name(request: Request) -> str:
@@ -111,7 +108,7 @@ def cookie_name(request: Request) -> str:
     return f"{request.app.state.cookie}-operator"
 
 
-def admitted(request: Request, operator: TheOperator) -> Operator:
+def admitted(request: Request, operator: CurrentOperator) -> Operator:
     """Only for who has given the password."""
     if not operator.knows(request.cookies.get(cookie_name(request))):
         raise HTTPException(FORBIDDEN, "The operator's view needs its password.")
@@ -119,11 +116,13 @@ def admitted(request: Request, operator: TheOperator) -> Operator:
 
 
 @router.get("/operator")
-def door(request: Request, operator: TheOperator, desk: TheDesk) -> HTMLResponse:
+def operator_page(
+    request: Request, operator: CurrentOperator, session: CurrentSession
+) -> HTMLResponse:
     """The password, or the topics."""
     if not operator.knows(request.cookies.get(cookie_name(request))):
-        return _ask(request)
-    topics = desk.community().topics
+        return _ask_password(request)
+    topics = session.community().topics
     return show(request, "operator.html", topics=topics, log=operator.log.path)
 
 
@@ -132,20 +131,20 @@ def door(request: Request, operator: TheOperator, desk: TheDesk) -> HTMLResponse
 )
 def enter(
     request: Request,
-    operator: TheOperator,
+    operator: CurrentOperator,
     password: Annotated[str, Form(min_length=1, max_length=LONGEST_PASSWORD)],
 ) -> Response:
     """Give the password."""
     if not operator.tries.allows():
         wait = f"{operator.tries.wait_s():.0f}"
         problem = f"Too many tries; the next is allowed in {wait} seconds."
-        answer = _ask(request, status=TOO_MANY, problem=problem)
+        answer = _ask_password(request, status=TOO_MANY, problem=problem)
         answer.headers["Retry-After"] = wait
         return answer
     session = operator.enter(password)
     if session is None:
-        return _ask(request, status=FORBIDDEN, problem="That is not the password.")
-    inside = go("/operator")
+        return _ask_password(request, status=FORBIDDEN, problem="That is not the password.")
+    inside = see_other("/operator")
     inside.set_cookie(
         cookie_name(request),
         session,
@@ -161,12 +160,12 @@ def enter(
 def ranking(
     request: Request,
     operator: Annotated[Operator, Depends(admitted)],
-    desk: TheDesk,
+    session: CurrentSession,
     name: Annotated[str, Query(min_length=1, max_length=LONGEST_TOPIC)],
     page: Annotated[int, Query(ge=1, le=1_000_000)] = 1,
 ) -> Response:
     """Everybody's rank for one topic; the look is logged first."""
-    community = desk.community()
+    community = session.community()
     if name not in community.topics:
         raise HTTPException(NOT_FOUND, "This community has no sensitive topic of that name.")
     rows = operator.look(community, name, page)
@@ -187,8 +186,10 @@ def ranking(
 def leave(operator: Annotated[Operator, Depends(admitted)]) -> Response:
     """Close the view again."""
     operator.leave()
-    return go("/operator")
+    return see_other("/operator")
 
 
-def _ask(request: Request, *, status: int = 200, problem: str | None = None) -> HTMLResponse:
+def _ask_password(
+    request: Request, *, status: int = 200, problem: str | None = None
+) -> HTMLResponse:
     return show(request, "operator_door.html", status=status, problem=problem)

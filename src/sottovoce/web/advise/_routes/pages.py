@@ -1,8 +1,7 @@
-"""Where she stands, why, and what if.
+"""The pages of a person who has brought posts: standings, a draft, and reports.
 
-A draft, checked before anybody sees it.
-
-Reporting to the rank server: first what it would be, then, if she agrees, the report.
+Where they stand, why, and what if; a draft, checked before anybody sees it; and reporting to the
+rank server: first what it would be, then, if they agree, the report.
 """
 
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,11 +16,10 @@ from sottovoce.errors import SottovoceError
 from sottovoce.privacy._exact import text_up
 from sottovoce.web.advise import _answers as answers
 from sottovoce.web.advise import _drawing as drawing
-from sottovoce.web.advise import _drawing as drawing_time
 from sottovoce.web.advise import _views as views
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._models import LONGEST_DRAFT, LONGEST_TOPIC, WhatIfAnswer
-from sottovoce.web.advise._pages import PAGES, SEE_OTHER, TheDesk, go, html, show
+from sottovoce.web.advise._pages import PAGES, SEE_OTHER, CurrentSession, html, see_other, show
 from sottovoce.web.advise._session import AdvisorSession
 from sottovoce.web.advise._words import measure_in_words
 
@@ -30,18 +28,22 @@ if TYPE_CHECKING:
 
 
 topics_router = APIRouter(default_response_class=HTMLResponse, tags=["stand"], responses=PAGES)
-NOT_FOUND = 404
+draft_router = APIRouter(default_response_class=HTMLResponse, tags=["draft"], responses=PAGES)
+report_router = APIRouter(default_response_class=HTMLResponse, tags=["report"], responses=PAGES)
+NOT_FOUND, REFUSED = 404, 409
 SHOWN_FIRST = 20
 SHOWN_MOST = 20_000
 MORE = 5
+LONGEST_MARK = 64
+Topic = Annotated[str, Query(min_length=1, max_length=LONGEST_TOPIC)]
 
 
 @topics_router.get("/standing", responses=html(SEE_OTHER))
-def standing(request: Request, desk: TheDesk) -> Response:
+def standing(request: Request, session: CurrentSession) -> Response:
     """All sensitive topics."""
-    person = desk.person
+    person = session.person
     if person is None:
-        return go("/start")
+        return see_other("/start")
     found = views.standing_views(person.standings(), person.setting)
     return show(
         request,
@@ -56,47 +58,47 @@ def standing(request: Request, desk: TheDesk) -> Response:
         measure=person.setting.measure,
         measure_in_words=measure_in_words(person.setting.measure),
         posts_in_words=views.counted(len(person.posts), "post", "posts") + " of yours",
-        compared_with=desk.compared_with,
-        new_alerts=_new_alerts(desk),
+        compared_with=session.compared_with,
+        new_alerts=_new_alerts(session),
     )
 
 
 @topics_router.get("/topic", responses=html(SEE_OTHER, NOT_FOUND))
 def topic(
     request: Request,
-    desk: TheDesk,
+    session: CurrentSession,
     name: Annotated[str, Query(min_length=1, max_length=LONGEST_TOPIC)],
     most: Annotated[int, Query(ge=1, le=SHOWN_MOST)] = SHOWN_FIRST,
 ) -> Response:
     """One topic: why, over time, what if, what to do."""
-    person = desk.person
+    person = session.person
     if person is None:
-        return go("/start")
+        return see_other("/start")
     if name not in person.community.topics:
         return unknown_topic(request)
-    return _topic_page(request, desk, person, name, most)
+    return _topic_page(request, session, person, name, most)
 
 
 @topics_router.post("/what-if", status_code=SEE_OTHER, responses=html(SEE_OTHER, NOT_FOUND))
 def what_if(
     request: Request,
-    desk: TheDesk,
+    session: CurrentSession,
     topic: Annotated[str, Form(min_length=1, max_length=LONGEST_TOPIC)],
     shown: Annotated[list[int], Form()] = [],  # noqa: B006 - FastAPI copies it
     kept: Annotated[list[int], Form()] = [],  # noqa: B006 - FastAPI copies it
     again: Annotated[str, Form()] = "",
 ) -> Response:
     """Untick posts without a script: the page shows what would change."""
-    if desk.person is None:
-        return go("/start")
-    if topic not in desk.person.community.topics:
+    if session.person is None:
+        return see_other("/start")
+    if topic not in session.person.community.topics:
         return unknown_topic(request)
     if again:
-        desk.untick(desk.removed, desk.removed)
+        session.untick(session.removed, session.removed)
     else:
-        desk.untick(shown, kept)
+        session.untick(shown, kept)
     most = max(SHOWN_FIRST, len(shown))
-    return go(views.topic_address(topic, most=most) + "#why")
+    return see_other(views.topic_address(topic, most=most) + "#why")
 
 
 def unknown_topic(request: Request) -> HTMLResponse:
@@ -106,12 +108,12 @@ def unknown_topic(request: Request) -> HTMLResponse:
 
 
 def _topic_page(
-    request: Request, desk: AdvisorSession, person: Person, name: str, most: int
+    request: Request, session: AdvisorSession, person: Person, name: str, most: int
 ) -> HTMLResponse:
     one = person.standing(name)
     evidence = person.evidence(name, most)
-    drawn = drawing_time.draw(person.timeline(name))
-    answer = answers.without_posts(person, name, desk.removed)
+    drawn = drawing.draw(person.timeline(name))
+    answer = answers.without_posts(person, name, session.removed)
     view = views.StandingView(one, one.within(views.edge(person.setting)))
     return show(
         request,
@@ -122,13 +124,13 @@ def _topic_page(
         drawn=drawn,
         bucket=person.setting.bucket,
         over_time=views.over_time(drawn),
-        posts=_posts(evidence, desk),
+        posts=_posts(evidence, session),
         more=views.topic_address(name, most=most * MORE) + "#why" if evidence.others else None,
         all_posts=len(person.posts),
         what_if=views.WhatIfView(answer.change, answer.count, _mark(answer)),
         words=[views.WordView(word.word, word.share) for word in evidence.words],
         ways=guidance(one, evidence, person),
-        report=views.report_address(name) if desk.may_report(name) else None,
+        report=views.report_address(name) if session.may_report(name) else None,
     )
 
 
@@ -137,29 +139,26 @@ def _mark(answer: WhatIfAnswer) -> drawing.StandingMark | None:
     return None if mark is None else drawing.StandingMark(mark.x, mark.width)
 
 
-def _new_alerts(desk: AdvisorSession) -> str | None:
-    unseen = len(desk.store.alerts(unseen=True))
+def _new_alerts(session: AdvisorSession) -> str | None:
+    unseen = len(session.store.alerts(unseen=True))
     verb = "is" if unseen == 1 else "are"
     return f"There {verb} {views.counted(unseen, 'new alert', 'new alerts')}." if unseen else None
 
 
-def _posts(evidence: Evidence, desk: AdvisorSession) -> list[views.PostView]:
-    return [views.PostView.of(post, gone=post.id in desk.removed) for post in evidence.posts]
-
-
-draft_router = APIRouter(default_response_class=HTMLResponse, tags=["draft"], responses=PAGES)
+def _posts(evidence: Evidence, session: AdvisorSession) -> list[views.PostView]:
+    return [views.PostView.of(post, gone=post.id in session.removed) for post in evidence.posts]
 
 
 @draft_router.get("/draft", responses=html(SEE_OTHER))
-def draft(request: Request, desk: TheDesk) -> Response:
+def draft(request: Request, session: CurrentSession) -> Response:
     """The draft, and what it would do."""
-    if desk.person is None:
-        return go("/start")
-    found = answers.with_draft(desk.person, desk.draft)
+    if session.person is None:
+        return see_other("/start")
+    found = answers.with_draft(session.person, session.draft)
     return show(
         request,
         "draft.html",
-        text=desk.draft,
+        text=session.draft,
         summary=found.summary,
         rows=found.rows,
         ways=found.ways,
@@ -168,50 +167,44 @@ def draft(request: Request, desk: TheDesk) -> Response:
 
 @draft_router.post("/draft", status_code=SEE_OTHER, responses=html(SEE_OTHER))
 def check(
-    desk: TheDesk,
+    session: CurrentSession,
     text: Annotated[str, Form(max_length=LONGEST_DRAFT)] = "",
     empty: Annotated[str, Form()] = "",
 ) -> Response:
     """Check it without a script."""
-    desk.draft = "" if empty else text
-    return go("/draft")
-
-
-report_router = APIRouter(default_response_class=HTMLResponse, tags=["report"], responses=PAGES)
-REFUSED = 409
-LONGEST_MARK = 64
-Topic = Annotated[str, Query(min_length=1, max_length=LONGEST_TOPIC)]
+    session.draft = "" if empty else text
+    return see_other("/draft")
 
 
 @report_router.get("/report", responses=html(SEE_OTHER, NOT_FOUND, REFUSED))
-def quote(request: Request, desk: TheDesk, name: Topic, sent: bool = False) -> Response:
+def quote(request: Request, session: CurrentSession, name: Topic, sent: bool = False) -> Response:
     """What a report about one topic would hold, cost and show."""
-    return _absent(request, desk, name) or _quote_page(request, desk, name, sent=sent)
+    return _absent(request, session, name) or _quote_page(request, session, name, sent=sent)
 
 
 @report_router.post("/report", status_code=SEE_OTHER, responses=html(SEE_OTHER, NOT_FOUND, REFUSED))
 def report(
     request: Request,
-    desk: TheDesk,
+    session: CurrentSession,
     name: Annotated[str, Form(min_length=1, max_length=LONGEST_TOPIC)],
     agreed: Annotated[str, Form(min_length=1, max_length=LONGEST_MARK)],
     agree: Annotated[Literal["yes"], Form()],  # noqa: ARG001 - that it is there says enough
 ) -> Response:
     """Send it, exactly as it was shown."""
-    absent = _absent(request, desk, name)
+    absent = _absent(request, session, name)
     if absent is not None:
         return absent
     try:
-        desk.report(name, agreed)
+        session.report(name, agreed)
     except SottovoceError as error:
-        return _quote_page(request, desk, name, problem=str(error))
-    return go(views.report_address(name, sent="true"))
+        return _quote_page(request, session, name, problem=str(error))
+    return see_other(views.report_address(name, sent="true"))
 
 
-def _absent(request: Request, desk: AdvisorSession, name: str) -> Response | None:
-    if desk.person is None:
-        return go("/start")
-    if desk.may_report(name):
+def _absent(request: Request, session: AdvisorSession, name: str) -> Response | None:
+    if session.person is None:
+        return see_other("/start")
+    if session.may_report(name):
         return None
     problem = "There is no rank server to which your place for this topic could be reported."
     return show(request, "problem.html", status=NOT_FOUND, problem=problem, back="/standing")
@@ -219,14 +212,14 @@ def _absent(request: Request, desk: AdvisorSession, name: str) -> Response | Non
 
 def _quote_page(
     request: Request,
-    desk: AdvisorSession,
+    session: AdvisorSession,
     name: str,
     *,
     problem: str | None = None,
     sent: bool = False,
 ) -> HTMLResponse:
     try:
-        found: Quote | None = desk.quote(name)
+        found: Quote | None = session.quote(name)
     except SottovoceError as error:
         problem, found = problem or str(error), None
     return show(

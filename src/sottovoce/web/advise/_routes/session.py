@@ -1,6 +1,6 @@
-"""Bringing posts: the demo, pasted text, a file.
+"""Beginning a session: the login, and bringing posts: the demo, pasted text, a file.
 
-What is open to everybody who reaches this address: the door, and our own style and script.
+The login and our own style and script are all that is open to everybody who reaches this address.
 """
 
 import shutil
@@ -16,26 +16,39 @@ from starlette.types import Receive, Scope, Send
 
 from sottovoce.corpus.read._bytes import COMPRESSIONS
 from sottovoce.errors import SottovoceError
-from sottovoce.web.advise import _session as session
 from sottovoce.web.advise._pages import (
     BAD_INPUT,
     PAGES,
     SEE_OTHER,
-    TheDesk,
+    CurrentSession,
     asset,
-    go,
     html,
     page,
+    see_other,
     show,
 )
-from sottovoce.web.advise._session import AdvisorSession
+from sottovoce.web.advise._session import (
+    FILE_SUFFIXES,
+    AdvisorSession,
+    ReceivedPosts,
+    on_the_page,
+    pasted,
+    safe_name,
+    uploaded,
+)
 from sottovoce.web.security._requests import header, refuse, size_in_words
 
+login_router = APIRouter(tags=["login"], responses=PAGES)
 start_router = APIRouter(default_response_class=HTMLResponse, tags=["bring"], responses=PAGES)
 UPLOAD = "/start/upload"
 PASTE = "/start/paste"
 UPLOAD_LIMIT_BYTES = 256 * 1024 * 1024
 PASTE_LIMIT_BYTES = 16 * 1024 * 1024
+LOGIN_PATH = "/enter"
+STYLE, SCRIPT = "/assets/page.css", "/assets/page.js"
+OPEN_PATHS = frozenset({LOGIN_PATH, STYLE, SCRIPT})
+UNAUTHORISED = 401
+LONGEST_TOKEN = 200
 NOT_FOUND = 404
 PEOPLE_LISTED = 200
 LONGEST_NAME = 1000
@@ -60,149 +73,6 @@ _UPLOAD_BODY: dict[str, Any] = {
 }
 
 
-@start_router.get("/", status_code=SEE_OTHER, responses=html(SEE_OTHER))
-def first(desk: TheDesk) -> Response:
-    """To where she is."""
-    return go("/start" if desk.person is None else "/standing")
-
-
-@start_router.get("/start")
-def start(request: Request, desk: TheDesk, deleted: bool = False) -> HTMLResponse:
-    """Bring posts."""
-    told = "Everything was deleted." if deleted else None
-    return _start_page(request, desk, told=told)
-
-
-@start_router.post("/start/demo", status_code=SEE_OTHER, responses=html(SEE_OTHER))
-def demo(desk: TheDesk) -> Response:
-    """The demo community."""
-    desk.look_at_demo()
-    return go("/standing")
-
-
-@start_router.post(PASTE, status_code=SEE_OTHER, responses=html(SEE_OTHER))
-def paste(request: Request, desk: TheDesk, posts: Annotated[str, Form(min_length=1)]) -> Response:
-    """Posts as text."""
-    try:
-        desk.bring_mine(session.pasted(posts, desk.now()).table)
-    except SottovoceError as error:
-        return _start_page(request, desk, status=BAD_INPUT, problem=str(error))
-    return go("/standing")
-
-
-@start_router.post(
-    UPLOAD,
-    status_code=SEE_OTHER,
-    responses=html(SEE_OTHER),
-    openapi_extra=_UPLOAD_BODY,
-)
-async def upload(request: Request, desk: TheDesk) -> Response:
-    """Posts in a file, which is on disk while it is read and then gone."""
-    async with request.form(max_files=1, max_fields=20, max_part_size=LONGEST_NAME) as form:
-        fields = {name: value for name, value in form.items() if isinstance(value, str)}
-        file = form.get("file")
-        if not isinstance(file, UploadFile) or not file.filename:
-            problem = "Choose a file first."
-            return _start_page(request, desk, status=BAD_INPUT, problem=problem)
-        return await run_in_threadpool(_take, request, desk, file, fields)
-
-
-@start_router.get("/start/who", responses=html(SEE_OTHER))
-def who(request: Request, desk: TheDesk) -> Response:
-    """Which member of the community is she?"""
-    return go("/start") if desk.waiting is None else _who_page(request, desk)
-
-
-@start_router.post("/start/who", status_code=SEE_OTHER, responses=html(SEE_OTHER, NOT_FOUND))
-def be(
-    request: Request,
-    desk: TheDesk,
-    user: Annotated[str, Form(min_length=1, max_length=LONGEST_NAME)],
-) -> Response:
-    """She is this one."""
-    try:
-        desk.be(user)
-    except SottovoceError as error:
-        shown = _start_page if desk.waiting is None else _who_page
-        return shown(request, desk, status=NOT_FOUND, problem=str(error))
-    return go("/standing")
-
-
-def _take(
-    request: Request, desk: AdvisorSession, file: UploadFile, fields: dict[str, str]
-) -> Response:
-    with TemporaryDirectory(prefix="sottovoce-") as folder:
-        path = Path(folder)
-        try:
-            path /= session.safe_name(file.filename or "")
-            with path.open("wb") as kept:
-                shutil.copyfileobj(file.file, kept)
-            only_mine = fields.get("holds", "mine") == "mine"
-            arrival = _read(path, fields, only_mine=only_mine)
-            if only_mine:
-                desk.bring_mine(arrival.table)
-                return go("/standing")
-            desk.bring_community(arrival)
-            return go("/start/who")
-        except SottovoceError as error:
-            problem = session.on_the_page(error, path)
-            return _start_page(request, desk, status=BAD_INPUT, problem=problem)
-
-
-def _read(path: Path, fields: dict[str, str], *, only_mine: bool) -> session.Arrival:
-    columns = {name: fields[name].strip() for name in _FIELDS if fields.get(name, "").strip()}
-    timezone = fields.get("timezone", "").strip() or "UTC"
-    return session.uploaded(path, columns, timezone, only_mine=only_mine)
-
-
-def _start_page(
-    request: Request,
-    desk: AdvisorSession,
-    *,
-    status: int = 200,
-    problem: str | None = None,
-    told: str | None = None,
-) -> HTMLResponse:
-    return show(
-        request,
-        "start.html",
-        status=status,
-        problem=problem,
-        told=told,
-        compared_with=desk.comparison.name,
-        accepted=",".join((*session.ENDINGS, *COMPRESSIONS)),
-        limit=size_in_words(UPLOAD_LIMIT_BYTES),
-        limit_bytes=UPLOAD_LIMIT_BYTES,
-    )
-
-
-def _who_page(
-    request: Request, desk: AdvisorSession, *, status: int = 200, problem: str | None = None
-) -> HTMLResponse:
-    waiting = desk.waiting
-    if waiting is None:
-        return _start_page(request, desk, status=status, problem=problem)
-    left_out = waiting.tally.skipped.total()
-    return show(
-        request,
-        "who.html",
-        status=status,
-        problem=problem,
-        posts=waiting.table.num_rows,
-        users=waiting.users,
-        people=waiting.most_active(PEOPLE_LISTED),
-        skipped=f"{left_out:,} rows could not be read and were left out." if left_out else None,
-    )
-
-
-login_router = APIRouter(tags=["door"], responses=PAGES)
-ENTRANCE = "/enter"
-STYLE, SCRIPT = "/assets/page.css", "/assets/page.js"
-OPEN_PATHS = frozenset({ENTRANCE, STYLE, SCRIPT})
-UNAUTHORISED = 401
-LONGEST_TOKEN = 200
-
-
 class Style(Response):
     """A style sheet."""
 
@@ -215,7 +85,7 @@ class Script(Response):
     media_type = "text/javascript"
 
 
-@login_router.get(ENTRANCE, response_class=HTMLResponse, responses=html(UNAUTHORISED))
+@login_router.get(LOGIN_PATH, response_class=HTMLResponse, responses=html(UNAUTHORISED))
 def enter(
     request: Request, token: Annotated[str, Query(max_length=LONGEST_TOKEN)] = ""
 ) -> HTMLResponse:
@@ -224,10 +94,10 @@ def enter(
     A page instead of a redirect: the cookie is for requests of our own pages only, and what a
     file or a terminal opened is none yet.
     """
-    door = request.app.state.door
+    login = request.app.state.login
     # A browser that only fetches ahead must not spend the token.
     ahead = "prefetch" in request.headers.get("sec-purpose", "")
-    session = None if ahead else door.exchange(token)
+    session = None if ahead else login.exchange(token)
     if session is None:
         return page("outside.html", status=UNAUTHORISED)
     answer = page("entered.html")
@@ -254,3 +124,140 @@ async def outside(scope: Scope, receive: Receive, send: Send) -> None:
         await refuse(scope, receive, send, UNAUTHORISED, "Open the address from the terminal.")
     else:
         await page("outside.html", status=UNAUTHORISED)(scope, receive, send)
+
+
+@start_router.get("/", status_code=SEE_OTHER, responses=html(SEE_OTHER))
+def first(session: CurrentSession) -> Response:
+    """To where they are."""
+    return see_other("/start" if session.person is None else "/standing")
+
+
+@start_router.get("/start")
+def start(request: Request, session: CurrentSession, deleted: bool = False) -> HTMLResponse:
+    """Bring posts."""
+    told = "Everything was deleted." if deleted else None
+    return _start_page(request, session, told=told)
+
+
+@start_router.post("/start/demo", status_code=SEE_OTHER, responses=html(SEE_OTHER))
+def demo(session: CurrentSession) -> Response:
+    """The demo community."""
+    session.look_at_demo()
+    return see_other("/standing")
+
+
+@start_router.post(PASTE, status_code=SEE_OTHER, responses=html(SEE_OTHER))
+def paste(
+    request: Request, session: CurrentSession, posts: Annotated[str, Form(min_length=1)]
+) -> Response:
+    """Posts as text."""
+    try:
+        session.bring_mine(pasted(posts, session.now()).table)
+    except SottovoceError as error:
+        return _start_page(request, session, status=BAD_INPUT, problem=str(error))
+    return see_other("/standing")
+
+
+@start_router.post(
+    UPLOAD,
+    status_code=SEE_OTHER,
+    responses=html(SEE_OTHER),
+    openapi_extra=_UPLOAD_BODY,
+)
+async def upload(request: Request, session: CurrentSession) -> Response:
+    """Posts in a file, which is on disk while it is read and then gone."""
+    async with request.form(max_files=1, max_fields=20, max_part_size=LONGEST_NAME) as form:
+        fields = {name: value for name, value in form.items() if isinstance(value, str)}
+        file = form.get("file")
+        if not isinstance(file, UploadFile) or not file.filename:
+            problem = "Choose a file first."
+            return _start_page(request, session, status=BAD_INPUT, problem=problem)
+        return await run_in_threadpool(_take, request, session, file, fields)
+
+
+@start_router.get("/start/who", responses=html(SEE_OTHER))
+def who(request: Request, session: CurrentSession) -> Response:
+    """Which member of the community are they?"""
+    return see_other("/start") if session.waiting is None else _who_page(request, session)
+
+
+@start_router.post("/start/who", status_code=SEE_OTHER, responses=html(SEE_OTHER, NOT_FOUND))
+def be(
+    request: Request,
+    session: CurrentSession,
+    user: Annotated[str, Form(min_length=1, max_length=LONGEST_NAME)],
+) -> Response:
+    """They are this one."""
+    try:
+        session.choose_member(user)
+    except SottovoceError as error:
+        shown = _start_page if session.waiting is None else _who_page
+        return shown(request, session, status=NOT_FOUND, problem=str(error))
+    return see_other("/standing")
+
+
+def _take(
+    request: Request, session: AdvisorSession, file: UploadFile, fields: dict[str, str]
+) -> Response:
+    with TemporaryDirectory(prefix="sottovoce-") as folder:
+        path = Path(folder)
+        try:
+            path /= safe_name(file.filename or "")
+            with path.open("wb") as kept:
+                shutil.copyfileobj(file.file, kept)
+            only_mine = fields.get("holds", "mine") == "mine"
+            received = _read(path, fields, only_mine=only_mine)
+            if only_mine:
+                session.bring_mine(received.table)
+                return see_other("/standing")
+            session.bring_community(received)
+            return see_other("/start/who")
+        except SottovoceError as error:
+            problem = on_the_page(error, path)
+            return _start_page(request, session, status=BAD_INPUT, problem=problem)
+
+
+def _read(path: Path, fields: dict[str, str], *, only_mine: bool) -> ReceivedPosts:
+    columns = {name: fields[name].strip() for name in _FIELDS if fields.get(name, "").strip()}
+    timezone = fields.get("timezone", "").strip() or "UTC"
+    return uploaded(path, columns, timezone, only_mine=only_mine)
+
+
+def _start_page(
+    request: Request,
+    session: AdvisorSession,
+    *,
+    status: int = 200,
+    problem: str | None = None,
+    told: str | None = None,
+) -> HTMLResponse:
+    return show(
+        request,
+        "start.html",
+        status=status,
+        problem=problem,
+        told=told,
+        compared_with=session.comparison.name,
+        accepted=",".join((*FILE_SUFFIXES, *COMPRESSIONS)),
+        limit=size_in_words(UPLOAD_LIMIT_BYTES),
+        limit_bytes=UPLOAD_LIMIT_BYTES,
+    )
+
+
+def _who_page(
+    request: Request, session: AdvisorSession, *, status: int = 200, problem: str | None = None
+) -> HTMLResponse:
+    waiting = session.waiting
+    if waiting is None:
+        return _start_page(request, session, status=status, problem=problem)
+    left_out = waiting.tally.skipped.total()
+    return show(
+        request,
+        "who.html",
+        status=status,
+        problem=problem,
+        posts=waiting.table.num_rows,
+        users=waiting.users,
+        people=waiting.most_active(PEOPLE_LISTED),
+        skipped=f"{left_out:,} rows could not be read and were left out." if left_out else None,
+    )

@@ -1,4 +1,4 @@
-"""Settings, alerts, and the end of it all."""
+"""Settings, alerts, and deleting everything."""
 
 from typing import Annotated, Literal
 
@@ -8,7 +8,7 @@ from starlette.responses import HTMLResponse, Response
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.web.advise import _views as views
-from sottovoce.web.advise._pages import PAGES, SEE_OTHER, TheDesk, go, html, show
+from sottovoce.web.advise._pages import PAGES, SEE_OTHER, CurrentSession, html, see_other, show
 from sottovoce.web.advise._session import AdvisorSession
 from sottovoce.web.advise._words import measure_in_words
 
@@ -20,16 +20,16 @@ PERCENTS = {"pattern": "^[1-9][0-9]?%?(, ?[1-9][0-9]?%?)*$"}
 
 
 @router.get("/settings")
-def settings(request: Request, desk: TheDesk, changed: bool = False) -> HTMLResponse:
+def settings(request: Request, session: CurrentSession, changed: bool = False) -> HTMLResponse:
     """What can be set, and what is kept where."""
     told = "The settings were changed." if changed else None
-    return _settings_page(request, desk, desk.setting, told=told)
+    return _settings_page(request, session, session.setting, told=told)
 
 
 @router.post("/settings", status_code=SEE_OTHER, responses=html(SEE_OTHER, REFUSED))
 def change(
     request: Request,
-    desk: TheDesk,
+    session: CurrentSession,
     measure: Annotated[str, Form(min_length=1, max_length=100)],
     k: Annotated[float, Form(gt=0, le=1)],
     m: Annotated[int, Form(ge=1, le=MOST_BUCKETS)],
@@ -41,45 +41,47 @@ def change(
     """Use other settings."""
     try:
         percents = _percents(thresholds)
-        desk.use(AdvisorSetting(measure, k, m, bucket, percents, hysteresis, desk.setting.mode))
+        session.use(
+            AdvisorSetting(measure, k, m, bucket, percents, hysteresis, session.setting.mode)
+        )
     except SottovoceError as error:
-        return _settings_page(request, desk, desk.setting, status=REFUSED, problem=str(error))
-    return go("/settings?changed=true")
+        return _settings_page(request, session, session.setting, status=REFUSED, problem=str(error))
+    return see_other("/settings?changed=true")
 
 
 @router.get("/alerts")
-def alerts(request: Request, desk: TheDesk) -> HTMLResponse:
-    """Bands that she entered or left."""
-    percents = [f"{percent}%" for percent in sorted(desk.setting.thresholds)]
+def alerts(request: Request, session: CurrentSession) -> HTMLResponse:
+    """Bands that they entered or left."""
+    percents = [f"{percent}%" for percent in sorted(session.setting.thresholds)]
     return show(
         request,
         "alerts.html",
         thresholds=views.listed(percents),
-        alerts=[views.AlertView.of(alert) for alert in desk.store.alerts()],
-        unseen=bool(desk.store.alerts(unseen=True)),
+        alerts=[views.AlertView.of(alert) for alert in session.store.alerts()],
+        unseen=bool(session.store.alerts(unseen=True)),
     )
 
 
 @router.post("/alerts/seen", status_code=SEE_OTHER, responses=html(SEE_OTHER))
-def seen(desk: TheDesk) -> Response:
-    """She has seen the alerts: they are no longer new, and stay listed."""
-    desk.store.acknowledge([alert.id for alert in desk.store.alerts(unseen=True)])
-    return go("/alerts")
+def seen(session: CurrentSession) -> Response:
+    """The alerts were seen: they are no longer new, and stay listed."""
+    session.store.acknowledge([alert.id for alert in session.store.alerts(unseen=True)])
+    return see_other("/alerts")
 
 
 @router.get("/delete")
-def ask_to_delete(request: Request, desk: TheDesk) -> HTMLResponse:
-    """Is she sure?"""
-    return show(request, "delete.html", store=desk.path)
+def ask_to_delete(request: Request, session: CurrentSession) -> HTMLResponse:
+    """Are they sure?"""
+    return show(request, "delete.html", store=session.path)
 
 
 @router.post("/delete", status_code=SEE_OTHER, responses=html(SEE_OTHER))
-def delete(desk: TheDesk, sure: Annotated[Literal["yes", "no"], Form()]) -> Response:
+def delete(session: CurrentSession, sure: Annotated[Literal["yes", "no"], Form()]) -> Response:
     """Delete everything."""
     if sure != "yes":
-        return go("/delete")
-    desk.erase()
-    return go("/start?deleted=true")
+        return see_other("/delete")
+    session.erase()
+    return see_other("/start?deleted=true")
 
 
 def _percents(written: str) -> tuple[int, ...]:
@@ -91,14 +93,14 @@ def _percents(written: str) -> tuple[int, ...]:
 
 def _settings_page(
     request: Request,
-    desk: AdvisorSession,
+    session: AdvisorSession,
     setting: AdvisorSetting,
     *,
     status: int = 200,
     problem: str | None = None,
     told: str | None = None,
 ) -> HTMLResponse:
-    community = desk.community() if desk.person is None else desk.person.community
+    community = session.community() if session.person is None else session.person.community
     return show(
         request,
         "settings.html",
@@ -107,5 +109,5 @@ def _settings_page(
         told=told,
         setting=setting,
         measures=[(name, measure_in_words(name)) for name in community.measures],
-        store=desk.path,
+        store=session.path,
     )

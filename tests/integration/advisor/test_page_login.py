@@ -24,19 +24,19 @@ def test_nothing_is_told_without_a_session(tmp_path: Path) -> None:
 def test_the_address_works_once_and_the_next_is_told(tmp_path: Path) -> None:
     with served(tmp_path, let_in=False) as page:
         told: list[str] = []
-        page.door._renewed = told.append
-        first = page.door.token
+        page.login._renewed = told.append
+        first = page.login.token
         assert page.get("/enter", params={"token": "wrong"}).status_code == 401
         assert page.get("/enter", params={"token": first}).status_code == 200
         page.cookies.clear()
         assert page.get("/enter", params={"token": first}).status_code == 401
-        assert told == [page.door.token] != [first]
+        assert told == [page.login.token] != [first]
         assert page.get("/enter", params={"token": told[0]}).status_code == 200
 
 
 def test_fetching_ahead_does_not_spend_the_address(tmp_path: Path) -> None:
     with served(tmp_path, let_in=False) as page:
-        token = {"token": page.door.token}
+        token = {"token": page.login.token}
         ahead = page.get("/enter", params=token, headers={"sec-purpose": "prefetch;prerender"})
         assert ahead.status_code == 401
         assert page.get("/enter", params=token).status_code == 200
@@ -44,7 +44,7 @@ def test_fetching_ahead_does_not_spend_the_address(tmp_path: Path) -> None:
 
 def test_the_cookie_is_for_our_own_pages_only(tmp_path: Path) -> None:
     with served(tmp_path, let_in=False) as page:
-        cookie = page.get("/enter", params={"token": page.door.token}).headers["set-cookie"]
+        cookie = page.get("/enter", params={"token": page.login.token}).headers["set-cookie"]
         assert cookie.startswith(f"sottovoce-{page.port}=")
         assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
         assert "Domain" not in cookie
