@@ -16,6 +16,11 @@ _VALUE_OF_AN_OPTION = re.compile(r"--[a-z-]+ \S+")
 _ENDS_A_COMMAND_LINE = re.compile(r"(and|or|with|.*[.,;:)`])$")
 OTHER_TOOLS = {"--output-state": "MALLET"}
 """Options that are not ours, with the tool that a message must name beside them."""
+TAKEN_AS_OPTIONS = (
+    Place("sottovoce.learn._training_terms", "Recipe"),
+    Place("sottovoce.learn._features", "TextRecipe"),
+)
+"""Classes whose fields a public function takes by name: ``learn.train(way=..., width=...)``."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +175,9 @@ def _meant(line: str, commands: Commands) -> list[str]:
 
 
 def _public_parameters(sources: Sources) -> frozenset[str]:
-    """Parameters of all that packages list in ``__all__``."""
-    found: set[str] = set()
+    """Parameters of all that packages list in ``__all__``, and fields that they take as options."""
+    taken = (each for place in TAKEN_AS_OPTIONS for each in sources.statements.get(place, ()))
+    found = set[str]().union(*map(_parameters, taken))
     for place in sources.statements:
         if place.name == "__all__":
             for name in _texts(sources.statements[place][0]):
