@@ -21,7 +21,6 @@ html_css_files = ["pages.css"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
 autodoc_typehints = "signature"
-autodoc_preserve_defaults = True
 python_maximum_signature_line_length = 80
 # Docstrings write `code` between single backticks, as Markdown does.
 default_role = "literal"

@@ -8,6 +8,7 @@ under the first of them.
 
 import inspect
 import pkgutil
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,7 @@ GROUPS = {
     "Errors": f"{PACKAGE}.errors",
 }
 INDEX = "index.inc"
+_ARRAY_LIKE = re.compile(r"[~\w.]*_Buffer \| .*?complex \| bytes \| str\]")
 
 
 @dataclass(frozen=True)
@@ -278,8 +280,16 @@ def skip_foreign_methods(
     return skip or None
 
 
+def shorten_types(
+    _app: object, _what: str, _name: str, _value: object, _options: object, *signature: str | None
+) -> tuple[str | None, ...]:
+    """Write numpy's ArrayLike by its name: it is a union of types that nobody knows."""
+    return tuple(part and _ARRAY_LIKE.sub("ArrayLike", part) for part in signature)
+
+
 def setup(app: Any) -> dict[str, bool]:  # noqa: ANN401 - Sphinx, which only the guide needs
     """Have Sphinx write the pages before it looks for them."""
     app.connect("builder-inited", lambda built: write(Path(built.srcdir) / FOLDER))
     app.connect("autodoc-skip-member", skip_foreign_methods)
+    app.connect("autodoc-process-signature", shorten_types)
     return {"parallel_read_safe": True}

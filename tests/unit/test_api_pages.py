@@ -7,6 +7,8 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from numpy.typing import ArrayLike
+from sphinx.util.typing import stringify_annotation
 
 ROOT = Path(__file__).parents[2]
 
@@ -97,6 +99,13 @@ def test_methods_that_another_package_wrote_are_left_out(api_pages: ModuleType) 
     skip = api_pages.skip_foreign_methods
     assert skip(None, "class", "dumps", inspect.getdoc, False, None) is True
     assert skip(None, "class", "known", ours, False, None) is None
+
+
+def test_the_many_types_of_an_array_are_called_array_like(api_pages: ModuleType) -> None:
+    written = stringify_annotation(ArrayLike | None, "smart")
+    assert "_NestedSequence" in written
+    shown = api_pages.shorten_types(None, "function", "f", None, None, f"(a: {written})", None)
+    assert shown == ("(a: ArrayLike | None)", None)
 
 
 def _entry(reference: SimpleNamespace, door: str, name: str) -> SimpleNamespace:

@@ -24,9 +24,8 @@ from sottovoce.lab.assess._outcomes import (
     strength_of,
 )
 from sottovoce.lab.assess._paper import TABLE_4, TABLE_5, TABLE_6, table_5_columns
-from sottovoce.lab.assess._plots import captured
 from sottovoce.lab.assess.figure_1 import covered
-from sottovoce.lab.assess.robustness import Changed
+from sottovoce.lab.assess.robustness import Changed, captured
 from sottovoce.lab.assess.table_5 import compared_with
 from sottovoce.loop._communities import StudyCommunity, draw_community
 from sottovoce.loop._knowledge import Knowledge, focused
