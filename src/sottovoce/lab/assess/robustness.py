@@ -18,6 +18,7 @@ from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.assess._experiment import (
     SETTING,
     AssessStudySizes,
+    captured,
     is_own,
     notes_for,
     scored_communities,
@@ -38,7 +39,6 @@ from sottovoce.lab.assess._outcomes import (
 from sottovoce.lab.assess._plots import draw_line
 from sottovoce.loop._communities import (
     DEFAULT,
-    StudyCommunity,
     draw_community,
     simulated_catalogue,
     simulated_community,
@@ -253,17 +253,6 @@ def public_texts(count: int) -> list[str]:
     places = np.random.default_rng(0).permutation(len(texts))[:count]
     drawn: list[str] = texts.take(np.sort(places)).to_pylist()
     return drawn
-
-
-def captured(community: StudyCommunity, knowledge: Knowledge) -> StudyCommunity:
-    """The community judged only on the topics that the adversary's model has."""
-    known = set(knowledge.catalogue.names)
-    kept = [place for place, topic in enumerate(community.judged) if topic.name in known]
-    return replace(
-        community,
-        judged=tuple(community.judged[place] for place in kept),
-        personas=tuple(community.personas[place] for place in kept),
-    )
 
 
 def _drawn(count: int, seed: int) -> list[str]:
