@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def take_all(browser: Browser, address: str) -> None:
-    """Be the demo's example, untick her strongest post, write a draft, and take the pictures."""
+    """Be the demo's example, untick their strongest post, write a draft, and take the pictures."""
     page = browser.new_page(viewport={"width": WIDE, "height": 900})
     page.goto(address)
     page.wait_for_url("**/start")

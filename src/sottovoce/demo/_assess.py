@@ -20,6 +20,7 @@ from sottovoce.demo._people import (
     timeline,
     topic_rankings,
 )
+from sottovoce.lab.assess._experiment import captured
 from sottovoce.lab.assess._outcomes import (
     AFFLICTED,
     CommunityOutcome,
@@ -28,7 +29,7 @@ from sottovoce.lab.assess._outcomes import (
     persona_columns,
     score_community,
 )
-from sottovoce.lab.assess._plots import by_measure, by_persona, captured
+from sottovoce.lab.assess._plots import by_measure, by_persona
 from sottovoce.loop._communities import DEFAULT, simulated_catalogue, simulated_community
 from sottovoce.loop._knowledge import Knowledge, Training, train_knowledge
 from sottovoce.report._page import Section

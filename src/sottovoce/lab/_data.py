@@ -1,8 +1,7 @@
-"""Where studies and benches find their data sets, which are no part of the package.
+"""The data sets of studies and benches, and labelled documents as counts.
 
-In `$SOTTOVOCE_DATA`, or in `shared/data` beside the checkout.
-
-Labelled documents for studies, and their counts.
+Data sets are no part of the package: they are looked for in `$SOTTOVOCE_DATA`, or in `shared/data`
+beside the checkout.
 
 The words of a study's corpus are chosen by looking at it. A release would have to declare that;
 a study measures and publishes nothing, and says so in its notes.

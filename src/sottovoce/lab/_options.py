@@ -38,3 +38,9 @@ class StudyOptions:
                 raise ParameterError(f"{name} must be >= 1, got {value}.")
         if self.seconds is not None and not self.seconds > 0:
             raise ParameterError(f"seconds must be > 0, got {self.seconds}.")
+
+
+def refuse_documents(options: StudyOptions, name: str) -> None:
+    """For a study that is about posts alone."""
+    if options.documents is not None or options.embedding is not None:
+        raise ParameterError(f"{name} reads no documents; leave --documents and --embedding out.")

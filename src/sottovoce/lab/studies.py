@@ -1,4 +1,4 @@
-"""All studies by name."""
+"""All studies by name, as `sottovoce study` runs them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from sottovoce.errors import ParameterError
 from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.advisor.rank import run_advisor_rank
-from sottovoce.lab.assess._judgement_runs import (
-    run_assess_table_1,
-    run_assess_table_2,
-    run_assess_table_3,
-)
 from sottovoce.lab.assess.blogs.study import run_assess_blogs
 from sottovoce.lab.assess.figure_1 import run_figure_1 as run_assess_figure_1
 from sottovoce.lab.assess.robustness import run_robustness
+from sottovoce.lab.assess.table_1 import run_assess_table_1
+from sottovoce.lab.assess.table_2 import run_assess_table_2
+from sottovoce.lab.assess.table_3 import run_assess_table_3
 from sottovoce.lab.assess.table_4 import run_table_4
 from sottovoce.lab.assess.table_5 import run_table_5
 from sottovoce.lab.assess.table_6 import run_table_6
@@ -22,7 +20,10 @@ from sottovoce.lab.learn.figures import run_learn_figures
 from sottovoce.lab.learn.solvers import run_learn_solvers
 from sottovoce.lab.learn.table_1 import run_learn_table_1
 from sottovoce.lab.loop import run_study_loop
-from sottovoce.lab.release._runs import run_figure_1, run_figure_2, run_synthetic, run_table_1
+from sottovoce.lab.release.figure_1 import run_release_figure_1
+from sottovoce.lab.release.figure_2 import run_release_figure_2
+from sottovoce.lab.release.synthetic import run_release_synthetic
+from sottovoce.lab.release.table_1 import run_release_table_1
 from sottovoce.lab.scale.daily import run_scale_daily
 from sottovoce.lab.scale.scale import run_scale
 from sottovoce.report._result import StudyResult
@@ -94,22 +95,22 @@ STUDIES: dict[str, Study] = {
     ),
     "release-figure-1": Study(
         "Heatmaps of word counts before and after each mechanism, at one true epsilon",
-        run_figure_1,
+        run_release_figure_1,
         _ALL_THESE,
     ),
     "release-synthetic": Study(
         "Topic Jaccards on LDA-generated documents over a grid of true rates",
-        run_synthetic,
+        run_release_synthetic,
         _DOCUMENTS | _COMMUNITY,
     ),
     "release-figure-2": Study(
         "Topics and latent semantics of complaints under every compression",
-        run_figure_2,
+        run_release_figure_2,
         _ALL_THESE,
     ),
     "release-table-1": Study(
         "A private topic beside the true one: the pair with the 10th-highest Jaccard",
-        run_table_1,
+        run_release_table_1,
         _ALL_THESE,
     ),
     "learn-table-1": Study(

@@ -11,7 +11,7 @@ from sottovoce.assess.evaluation import JudgedTopic, user_rows
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.assess import _paper as paper
-from sottovoce.lab.assess._experiment import is_own
+from sottovoce.lab.assess._experiment import captured, is_own
 from sottovoce.lab.assess._outcomes import (
     CommunityOutcome,
     gain_columns,
@@ -24,7 +24,6 @@ from sottovoce.lab.assess._outcomes import (
     strength_of,
 )
 from sottovoce.lab.assess._paper import TABLE_4, TABLE_5, TABLE_6, table_5_columns
-from sottovoce.lab.assess._plots import captured
 from sottovoce.lab.assess.figure_1 import covered
 from sottovoce.lab.assess.robustness import Changed
 from sottovoce.lab.assess.table_5 import compared_with

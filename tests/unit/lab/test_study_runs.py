@@ -11,10 +11,12 @@ import pytest
 
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.lab._options import StudyOptions
-from sottovoce.lab.release import _runs as runs
+from sottovoce.lab.release import _sizes as sizes
 from sottovoce.lab.release import figure_2
 from sottovoce.lab.release._cases import compared_with_none, rates_where
-from sottovoce.lab.release._runs import run_figure_1, run_figure_2, run_synthetic
+from sottovoce.lab.release.figure_1 import run_release_figure_1
+from sottovoce.lab.release.figure_2 import run_release_figure_2
+from sottovoce.lab.release.synthetic import run_release_synthetic
 from sottovoce.lab.studies import STUDIES, study_named
 from sottovoce.privacy._mechanism import geometric_noise
 from sottovoce.report._figures import legend_below, new_panels
@@ -116,7 +118,7 @@ def test_studies_are_found_by_name() -> None:
 
 
 def test_studies_use_the_exact_noise() -> None:
-    _, recipe, _ = runs._prepared(StudyOptions(data="simulated"), runs.QUICK)
+    _, recipe, _ = sizes.prepared(StudyOptions(data="simulated"), sizes.QUICK)
     assert recipe.noise is geometric_noise
     assert recipe.columns == 25
 
@@ -124,11 +126,11 @@ def test_studies_use_the_exact_noise() -> None:
 @pytest.mark.parametrize(
     ("run", "options", "message"),
     [
-        (run_figure_1, {"seeds": 3}, "shows one draw"),
-        (run_synthetic, {"data": "own.csv"}, "makes its own data"),
-        (run_synthetic, {"embedding": Path("v")}, "makes its own data"),
-        (run_figure_1, {"seeds": 0}, "seeds must be >= 1, got 0"),
-        (run_figure_1, {"documents": -1}, "documents must be >= 1, got -1"),
+        (run_release_figure_1, {"seeds": 3}, "shows one draw"),
+        (run_release_synthetic, {"data": "own.csv"}, "makes its own data"),
+        (run_release_synthetic, {"embedding": Path("v")}, "makes its own data"),
+        (run_release_figure_1, {"seeds": 0}, "seeds must be >= 1, got 0"),
+        (run_release_figure_1, {"documents": -1}, "documents must be >= 1, got -1"),
     ],
 )
 def test_what_a_study_cannot_use_is_refused(
@@ -146,7 +148,7 @@ def test_classification_without_classes_is_refused_before_any_work(
     path = tmp_path / "own.txt"
     path.write_text("one two three four\n" * 30)
     with pytest.raises(CorpusError, match="needs 2 classes or more.* got 1, the smallest of 30"):
-        run_figure_2(StudyOptions(data=str(path), quick=True))
+        run_release_figure_2(StudyOptions(data=str(path), quick=True))
 
 
 def test_vectors_that_know_too_few_words_are_left_out(
@@ -158,9 +160,9 @@ def test_vectors_that_know_too_few_words_are_left_out(
     options = StudyOptions(data=str(path), quick=True)
 
     def methods(vectors: str) -> bool:
-        (tmp_path / runs.EMBEDDING_FILE).write_text(vectors)
-        _, recipe, notes = runs._prepared(options, runs.QUICK)
-        assert (runs.NO_EMBEDDING in notes) == (recipe.embedding is None)
+        (tmp_path / sizes.EMBEDDING_FILE).write_text(vectors)
+        _, recipe, notes = sizes.prepared(options, sizes.QUICK)
+        assert (sizes.NO_EMBEDDING in notes) == (recipe.embedding is None)
         return recipe.embedding is not None
 
     assert methods("loan 0 1\nbank 1 0\n")
@@ -176,7 +178,7 @@ def test_figure_1_runs_on_a_user_s_own_documents(
     words = [f"word{i}" for i in range(30)]
     path = tmp_path / "own.txt"
     path.write_text("\n".join(" ".join(generator.choice(words, 20)) for _ in range(25)))
-    result = run_figure_1(StudyOptions(data=str(path), quick=True))
+    result = run_release_figure_1(StudyOptions(data=str(path), quick=True))
     assert {row["documents"] for row in result.rows} == {25}
     assert {row["words"] for row in result.rows} == {30}
     assert result.rows[-1]["columns"] == 3

@@ -1,5 +1,9 @@
-"""How far published ranks are off, in many repetitions: errors, coverage, widths and bands."""
+"""How far published ranks are off, in many repetitions: errors, coverage, widths and bands.
 
+A histogram is published by its law alone, or by the whole protocol of shares in one process.
+"""
+
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -8,6 +12,7 @@ from numpy.typing import NDArray
 
 from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._histogram import Histogram, RankEstimate, deviations, estimate_rank
+from sottovoce.advisor.rank._shares import Pool, answer, ask, demand, joined, split, yielded
 from sottovoce.lab.advisor._people import BAND_NAMES, TOPIC, BucketedCrowd
 from sottovoce.privacy._expected import noise_deviation
 from sottovoce.privacy._mechanism import GeometricMechanism
@@ -71,7 +76,7 @@ def published(crowd: BucketedCrowd, rules: Description) -> Publish:
 
 
 def noised(crowd: BucketedCrowd, rules: Description) -> Publish:
-    """Everybody reports under noise of her own, and the server publishes."""
+    """Everybody reports under noise of their own, and the server publishes."""
     noise = rules.noise(TOPIC)
 
     def publish() -> Histogram:
@@ -126,3 +131,21 @@ def _by_score(crowd: BucketedCrowd, found: list[RankEstimate]) -> float:
     """The share of people whose told band is that of their exact score, not of their bucket."""
     told = np.array([BAND_NAMES.index(each.band) if each.band else -1 for each in found])
     return float(np.mean(told[crowd.buckets] == crowd.bands_by_score))
+
+
+def opened_by_protocol(crowd: BucketedCrowd, rules: Description) -> Publish:
+    """Everybody sends two shares; the two servers check all of them and open their noised sum."""
+
+    def publish() -> Histogram:
+        key = os.urandom(32)
+        tokens = tuple(os.urandom(16).hex() for _ in range(crowd.people))
+        first, second = (
+            Pool(rules, TOPIC, 0, tokens, shares)
+            for shares in split(crowd.buckets, crowd.counts.size)
+        )
+        demanded = demand(first, key, answer(second, key, ask(first, key)))
+        other = yielded(second, key, demanded)
+        total = joined(first.of(demanded["tokens"]).noised_sum(), other)
+        return Histogram.of_opened(rules, TOPIC, 0, len(demanded["tokens"]), total)
+
+    return publish

@@ -1,17 +1,11 @@
-"""Edges fitted to earlier histograms: how many people are told the band of their exact score.
+"""Edges fitted to earlier histograms: how many people are told the band of their exact score."""
 
-The whole protocol of shares on a crowd: split, agree, check, open, in one process.
-"""
-
-import os
 from fractions import Fraction
 
 from sottovoce.advisor.rank._description import Description, RankedTopic
 from sottovoce.advisor.rank._edges import fitted_buckets
-from sottovoce.advisor.rank._histogram import Histogram
-from sottovoce.advisor.rank._shares import Pool, answer, ask, demand, joined, split, yielded
-from sottovoce.lab.advisor._errors import Publish, published, repeated
-from sottovoce.lab.advisor._people import TOPIC, BucketedCrowd, crowd, rules_for
+from sottovoce.lab.advisor._errors import published, repeated
+from sottovoce.lab.advisor._people import TOPIC, crowd, rules_for
 from sottovoce.report._result import Row
 
 ROUNDS = 3
@@ -47,21 +41,3 @@ def _rounds(rules: Description, case: str, people: int, repetitions: int) -> lis
             rules.mode, rules.epsilon, (RankedTopic(TOPIC, ranked.measure, better),)
         )
     return rows
-
-
-def opened_by_protocol(crowd: BucketedCrowd, rules: Description) -> Publish:
-    """Everybody sends two shares; the two servers check all of them and open their noised sum."""
-
-    def publish() -> Histogram:
-        key = os.urandom(32)
-        tokens = tuple(os.urandom(16).hex() for _ in range(crowd.people))
-        first, second = (
-            Pool(rules, TOPIC, 0, tokens, shares)
-            for shares in split(crowd.buckets, crowd.counts.size)
-        )
-        demanded = demand(first, key, answer(second, key, ask(first, key)))
-        other = yielded(second, key, demanded)
-        total = joined(first.of(demanded["tokens"]).noised_sum(), other)
-        return Histogram.of_opened(rules, TOPIC, 0, len(demanded["tokens"]), total)
-
-    return publish

@@ -1,6 +1,6 @@
 """Simulated people: their scores, the buckets of these, and where each truly stands.
 
-What a server that keeps all reports finds out about somebody whose bucket does not change.
+Also what a server that keeps all reports finds out about those whose bucket does not change.
 """
 
 import tempfile
@@ -46,7 +46,7 @@ class BucketedCrowd:
 
     @cached_property
     def bands_by_score(self) -> NDArray[np.int64]:
-        """The place in `BAND_NAMES` of each person's band, by her exact score."""
+        """The place in `BAND_NAMES` of each person's band, by their exact score."""
         positions = np.argsort(np.argsort(-self.scores)) + 1
         return np.searchsorted(np.array(BANDS) * self.people, positions * 100, side="left")
 

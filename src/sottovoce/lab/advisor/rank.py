@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from sottovoce.advisor.rank._description import Mode
 from sottovoce.advisor.rank._noise import TRIALS, OneHotNoise, at_another_rate, audit_reports
 from sottovoce.lab._options import StudyOptions
-from sottovoce.lab.advisor._errors import published, repeated
-from sottovoce.lab.advisor._fits import OTHERS, SAME, fitted_rows, opened_by_protocol
+from sottovoce.lab.advisor._errors import opened_by_protocol, published, repeated
+from sottovoce.lab.advisor._fits import OTHERS, SAME, fitted_rows
 from sottovoce.lab.advisor._people import PERIODS, attacked, crowd, heard_over_periods, rules_for
 from sottovoce.report._figures import COLOURS, legend_below, new_panels
 from sottovoce.report._page import Plot

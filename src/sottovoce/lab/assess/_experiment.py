@@ -17,6 +17,7 @@ from sottovoce.loop._communities import (
     CONTROL,
     DEFAULT,
     LEVELS,
+    StudyCommunity,
     draw_community,
     own_community,
     simulated_catalogue,
@@ -139,6 +140,17 @@ def _own(options: StudyOptions, measures: Sequence[str]) -> ScoredCommunity:
         raise ParameterError(f"this study is about {needed} measures: give such a --model.")
     community = own_community(options.posts, options.truth, options.read)
     return score_community(community, knowledge, possible)
+
+
+def captured(community: StudyCommunity, knowledge: Knowledge) -> StudyCommunity:
+    """The community judged only on the topics that the adversary's model has."""
+    known = set(knowledge.catalogue.names)
+    kept = [place for place, topic in enumerate(community.judged) if topic.name in known]
+    return replace(
+        community,
+        judged=tuple(community.judged[place] for place in kept),
+        personas=tuple(community.personas[place] for place in kept),
+    )
 
 
 def size_columns(

@@ -1,8 +1,7 @@
-"""One community judged: every measure's scores, metrics and hits, and where personas stand.
+"""One community judged, and several as the rows of a table.
 
-Columns of a study's rows, gathered over communities: means with 95% intervals, and tests.
-
-Rows of the tables that compare measures.
+A community's outcome is every measure's scores, metrics and hits, and where personas stand. Columns
+of rows are means over communities with 95% intervals, gains over a baseline, and tests.
 """
 
 from collections.abc import Callable, Mapping, Sequence

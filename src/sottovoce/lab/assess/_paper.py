@@ -1,6 +1,6 @@
-"""The figures that R-Susceptibility prints, to stand beside ours.
+"""What R-Susceptibility prints, to stand beside ours: its figures, and its claims.
 
-What the paper says of its tables, held against ours: each claim holds, or it does not.
+Each claim about its tables is held against ours: it holds, or it does not.
 """
 
 from collections.abc import Callable, Mapping, Sequence

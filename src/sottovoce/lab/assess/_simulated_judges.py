@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from sottovoce.corpus.simulate import CatalogueTopic
+from sottovoce.corpus.simulate import CatalogueTopic, SimulationParameters, simulate
 from sottovoce.topics._catalogue import Catalogue, Topic
 from sottovoce.topics.judgements import CATEGORIES, Profile, Vote
 
@@ -32,11 +32,19 @@ RIGHT_DOMAIN = 0.75
 SLIP = 0.05
 
 
+SMALLEST = SimulationParameters(users=60, weeks=2, background_documents=1)
+
+
 def simulated_catalogue(topics: Sequence[CatalogueTopic]) -> Catalogue:
     """The topics of a simulated community as a catalogue."""
     return Catalogue(
         tuple(Topic(each.name, each.words, each.domain, each.sensitive) for each in topics)
     )
+
+
+def smallest_catalogue() -> Catalogue:
+    """The topics that every simulated community has, from as small a one as there can be."""
+    return simulated_catalogue(simulate(SMALLEST).topics)
 
 
 def topic_ballots(catalogue: Catalogue, judges: int, seed: int) -> list[Vote]:

@@ -1,16 +1,24 @@
-"""Section 5.4: other parameters, another space, another background corpus."""
+"""R-Susceptibility, section 5.4: other parameters, another space, another background corpus.
 
-from collections.abc import Iterator, Sequence
+The other backgrounds are other texts for an adversary to learn from: another draw, a tenth of the
+texts, and real public texts where they are at hand.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import PAPER_METHODS
+from sottovoce.corpus.read import open_documents
+from sottovoce.lab._data import DataAbsentError, data_file
 from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.assess._experiment import (
     SETTING,
     AssessStudySizes,
+    captured,
     is_own,
     notes_for,
     scored_communities,
@@ -28,16 +36,14 @@ from sottovoce.lab.assess._outcomes import (
     score_community,
     strength_of,
 )
-from sottovoce.lab.assess._plots import (
-    PUBLIC_ABSENT,
-    Learner,
-    captured,
-    draw_line,
-    has_public_texts,
-    other_backgrounds,
+from sottovoce.lab.assess._plots import draw_line
+from sottovoce.loop._communities import (
+    DEFAULT,
+    draw_community,
+    simulated_catalogue,
+    simulated_community,
 )
-from sottovoce.loop._communities import DEFAULT, draw_community, simulated_community
-from sottovoce.loop._knowledge import NothingFitsError
+from sottovoce.loop._knowledge import Knowledge, NothingFitsError, train_knowledge
 from sottovoce.report._figures import legend_below, new_panels
 from sottovoce.report._page import Plot
 from sottovoce.report._result import Row, StudyResult, number
@@ -58,6 +64,16 @@ PAPER = {
     "background": "similar trends for topics that it has",
 }
 
+PUBLIC_FILE = "background.parquet"
+PUBLIC_ABSENT = (
+    f"{PUBLIC_FILE} is not among the data sets, so that no background of real texts was tried."
+)
+OTHER_DRAW, TENTH, PUBLIC = "another draw", "a tenth of it", "public texts"
+# Seeds of communities are small numbers, so no community has this background.
+_FAR = 1_000_000
+
+Learner = Callable[[int], Knowledge]
+"""What an adversary of a seed knows."""
 Key = tuple[str, str, str]
 """What was changed, to which value, and the measure."""
 
@@ -198,3 +214,48 @@ def _parameter_plot(rows: Sequence[Row], change: str) -> Plot:
         f"{change} = {best['value']}."
     )
     return Plot(figure, finding, f"Lines over {change} with 95% intervals. {finding}")
+
+
+def other_backgrounds(sizes: AssessStudySizes, *, public: bool) -> dict[str, Learner]:
+    """Latent topics learnt from other texts than the seed's own background.
+
+    Another draw of as many texts; a tenth of its own; real public texts (news, encyclopaedia,
+    health questions), which share no more with the simulated world than the English words.
+    """
+
+    def learnt(texts: Sequence[str], seed: int) -> Knowledge:
+        world = simulated_catalogue(draw_community(DEFAULT, 0, users=100, weeks=1, background=1))
+        return train_knowledge(texts, world, sizes.training, seed + 1, ("lda",))
+
+    @cache
+    def from_public(_seed: int = 0) -> Knowledge:
+        return learnt(public_texts(sizes.background), 0)
+
+    found: dict[str, Learner] = {
+        OTHER_DRAW: lambda seed: learnt(_drawn(sizes.background, seed + _FAR), seed),
+        TENTH: lambda seed: learnt(_drawn(sizes.background, seed)[: sizes.background // 10], seed),
+    }
+    return found | ({PUBLIC: lambda _seed: from_public()} if public else {})
+
+
+def has_public_texts() -> bool:
+    """Whether the data sets are at hand."""
+    try:
+        data_file(PUBLIC_FILE)
+    except DataAbsentError:
+        return False
+    return True
+
+
+def public_texts(count: int) -> list[str]:
+    """Texts of the public background, drawn at random but always the same."""
+    texts = open_documents(data_file(PUBLIC_FILE)).read_all()["text"]
+    places = np.random.default_rng(0).permutation(len(texts))[:count]
+    drawn: list[str] = texts.take(np.sort(places)).to_pylist()
+    return drawn
+
+
+def _drawn(count: int, seed: int) -> list[str]:
+    drawn = draw_community(DEFAULT, seed, users=100, weeks=1, background=count)
+    texts: list[str] = drawn.background["text"].to_pylist()
+    return texts

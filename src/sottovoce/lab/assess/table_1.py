@@ -5,12 +5,15 @@ R-Susceptibility, Table 1.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from sottovoce.errors import InputError, ParameterError
-from sottovoce.lab.assess._simulated_judges import topic_ballots
+from sottovoce.lab._data import SIMULATED, DataAbsentError, data_file
+from sottovoce.lab._options import StudyOptions, refuse_documents
+from sottovoce.lab.assess._simulated_judges import smallest_catalogue, topic_ballots
 from sottovoce.release.evaluation import mean_interval
 from sottovoce.report._figures import COLOURS, legend_below, new_figure
 from sottovoce.report._page import Plot
@@ -21,9 +24,13 @@ from sottovoce.topics.judgements import (
     agreement_table,
     fleiss_kappa,
     judged_topics,
+    read_survey,
+    read_votes,
     survey_check,
+    topic_votes,
+    without_checks,
 )
-from sottovoce.topics.judgements._sheets import TOPIC_JUDGES
+from sottovoce.topics.judgements._sheets import SURVEY_FILE, TOPIC_JUDGES
 from sottovoce.topics.judgements._votes import vote_counts
 
 PAPER_TOPICS: dict[str, tuple[int, ...]] = {
@@ -74,6 +81,42 @@ class AssessTable1Settings:
         if self.votes is not None or self.catalogue is None:
             return [list(self.votes or ())]
         return [topic_ballots(self.catalogue, self.judges, seed) for seed in range(self.seeds)]
+
+
+def run_assess_table_1(options: StudyOptions) -> StudyResult:
+    """Table 1 by simulated judges, or by the votes of ``options``.
+
+    ``data`` may be a catalogue: the one that was judged, or to be judged by simulated judges.
+    """
+    refuse_documents(options, "assess-table-1")
+    catalogue = _given_catalogue(options)
+    if catalogue is None and not options.votes:
+        catalogue = smallest_catalogue()
+    settings = AssessTable1Settings(
+        catalogue,
+        _published_survey(),
+        _votes(options, catalogue),
+        seeds=options.seeds or (3 if options.quick else 20),
+    )
+    return run(settings)
+
+
+def _given_catalogue(options: StudyOptions) -> Catalogue | None:
+    return None if options.data in {None, SIMULATED} else Catalogue.load(Path(str(options.data)))
+
+
+def _votes(options: StudyOptions, catalogue: Catalogue | None) -> list[Vote] | None:
+    if not options.votes:
+        return None
+    real, _ = without_checks(read_votes(options.votes).votes)
+    return real if catalogue is None else topic_votes(real, catalogue)
+
+
+def _published_survey() -> dict[str, float] | None:
+    try:
+        return read_survey(data_file(SURVEY_FILE))
+    except DataAbsentError:
+        return None
 
 
 def run(settings: AssessTable1Settings) -> StudyResult:

@@ -5,9 +5,18 @@ R-Susceptibility, Table 2.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 from matplotlib.figure import Figure
 
+from sottovoce.corpus.read import open_documents
+from sottovoce.corpus.simulate import SimulationParameters, simulate
+from sottovoce.errors import ParameterError
+from sottovoce.lab._data import SIMULATED
+from sottovoce.lab._options import StudyOptions
+from sottovoce.lab.assess._simulated_judges import smallest_catalogue
 from sottovoce.report._figures import ACCENT, new_figure
 from sottovoce.report._page import Plot
 from sottovoce.report._result import Row, StudyResult
@@ -78,6 +87,36 @@ class AssessTable2Settings:
     topics: int = 100
     iterations: int = 150
     words: WordChoice | None = None
+
+
+def run_assess_table_2(options: StudyOptions) -> StudyResult:
+    """Table 2 on a simulated background, or on a file of documents."""
+    if options.seeds is not None:
+        raise ParameterError("assess-table-2 shows one model; leave --seeds out.")
+    data = options.data or SIMULATED
+    catalogue = smallest_catalogue()
+    settings = AssessTable2Settings(
+        catalogue,
+        _background(options, data),
+        data,
+        topics=60 if options.quick else 100,
+        iterations=20 if options.quick else 150,
+    )
+    return run(settings)
+
+
+def _background(options: StudyOptions, data: str) -> Texts:
+    if data == SIMULATED:
+        documents = options.documents or (2000 if options.quick else 10_000)
+        parameters = SimulationParameters(users=60, weeks=2, background_documents=documents)
+        return [str(text) for text in simulate(parameters).background["text"].to_pylist()]
+    opened = open_documents(Path(data), options=options.read)
+    if options.documents is None:
+        return opened
+    texts = opened.read_all()["text"]
+    # A file may be sorted by source; always the same sample of it.
+    chosen = np.random.default_rng(0).permutation(len(texts))[: options.documents]
+    return [str(text) for text in texts.take(pa.array(np.sort(chosen))).to_pylist()]
 
 
 def run(settings: AssessTable2Settings) -> StudyResult:

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from sottovoce.assess._ranking import HEALTH_FORUM_BASE, sample_users
 from sottovoce.corpus._count import count_batches
-from sottovoce.corpus.simulate import SimulatedCommunity
+from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
 from sottovoce.errors import ParameterError
+from sottovoce.lab._data import SIMULATED
+from sottovoce.lab._options import StudyOptions, refuse_documents
 from sottovoce.lab.assess._simulated_judges import profile_ballots, simulated_catalogue
 from sottovoce.release.evaluation import mean_interval
 from sottovoce.report._figures import COLOURS, legend_below, new_figure
@@ -89,6 +91,29 @@ class _Judged:
     sensitive: dict[str, int]
     judged: dict[str, int]
     kappa: float | None
+
+
+def run_assess_table_3(options: StudyOptions) -> StudyResult:
+    """Table 3 on simulated communities."""
+    refuse_documents(options, "assess-table-3")
+    if options.data not in {None, SIMULATED}:
+        raise ParameterError(
+            "assess-table-3 has simulated judges of simulated people; leave --data out. For your "
+            "own: topics judge export-profiles and import-profiles."
+        )
+
+    def community(seed: int) -> SimulatedCommunity:
+        users, weeks = (200, 6) if options.quick else (2000, 26)
+        return simulate(
+            SimulationParameters(users=users, weeks=weeks, seed=seed, background_documents=1)
+        )
+
+    settings = AssessTable3Settings(
+        community,
+        seeds=options.seeds or (1 if options.quick else 5),
+        users_per_topic=40 if options.quick else 100,
+    )
+    return run(settings)
 
 
 def run(settings: AssessTable3Settings) -> StudyResult:

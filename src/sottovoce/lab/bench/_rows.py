@@ -1,7 +1,4 @@
-"""The form of every bench result, and how things are timed.
-
-One of our own commands as a process that says in a line of JSON where it can be reached.
-"""
+"""The form of every bench result, how things are timed, and our commands as processes to time."""
 
 import json
 import subprocess

@@ -2,10 +2,9 @@
 
 Times are 95th percentiles over a few hundred questions, each another one, so that nothing can be
 answered from memory. The engine alone, then the page: a real ``sottovoce advise`` in a process of
-its own, asked over HTTP like the page's own script does. Beside the limits stands what assessing
-the whole community again takes, which gives the same answer.
-
-Many windows of one page at once, each asking at times of its own.
+its own, asked over HTTP like the page's own script does, also by many windows at once, each asking
+at times of its own. Beside the limits stands what assessing the whole community again takes, which
+gives the same answer.
 """
 
 import time

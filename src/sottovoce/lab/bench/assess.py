@@ -1,18 +1,15 @@
 """Assessing a community: ours against a straightforward implementation with gensim and pandas.
 
 The whole path from a Parquet file of short posts to ranks by ``lda-dt``, in a space of 200 latent
-topics trained on the simulated community's background. Both have the same phi and alpha, but not
-the same inference: the peer's is gensim's variational one. So what is compared is checked twice:
-pandas, given our strengths of posts, must rank every user exactly as we do; and the case says how
-many of the users in our top 10% are in the peer's as well. The peer is timed on the first posts,
-since its cost per post is constant, and says so.
+topics trained on the simulated community's background. The peer is written as one would in a
+notebook: a data frame of posts, gensim's inference, group-bys. Both have the same phi and alpha,
+but not the same inference: the peer's is gensim's variational one. So what is compared is checked
+twice: pandas, given our strengths of posts, must rank every user exactly as we do; and the case
+says how many of the users in our top 10% are in the peer's as well. The peer is timed on the first
+posts, since its cost per post is constant, and says so.
 
 Then ENT and DIFF-PRIV for a million users and 20 words, from incidence to ranks, against numpy
 word by word.
-
-The straightforward implementation that ``bench assess`` compares ours with: gensim and pandas.
-
-Written as one would in a notebook: a data frame of posts, gensim's inference, group-bys.
 """
 
 import importlib.util

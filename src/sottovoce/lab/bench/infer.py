@@ -3,8 +3,6 @@
 Half the words of each post are observed; the other half is scored under theta of the first
 (document completion). Each peer runs with the settings that suit it best: of several, those whose
 likelihood is within 0.001 nats of its best, the fastest of them.
-
-One topic model and held-out short posts, split into what is observed and what is scored.
 """
 
 import importlib.util

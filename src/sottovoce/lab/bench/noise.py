@@ -1,11 +1,9 @@
 """Two-sided geometric noise, one thread: ours, OpenDP's exact one and numpy's inexact one.
 
-OpenDP's vector `make_laplace` is as exact and as secure as ours; numpy's difference of two
-geometric draws is neither. Every figure is millions of samples per second, the best of several
-rounds in which each takes its turn, output array and key set-up included. OpenDP is timed on a
-part, since its cost per sample does not depend on how many there are.
-
-OpenDP's exact integer Laplace mechanism, when it is installed.
+OpenDP's vector `make_laplace`, when it is installed, is as exact and as secure as ours; numpy's
+difference of two geometric draws is neither. Every figure is millions of samples per second, the
+best of several rounds in which each takes its turn, output array and key set-up included. OpenDP is
+timed on a part, since its cost per sample does not depend on how many there are.
 """
 
 import importlib

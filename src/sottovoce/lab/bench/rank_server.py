@@ -1,14 +1,9 @@
 """The rank server under load: reports at a given pace, their latencies, and a kill in the middle.
 
-The server is a process of its own on one core, with its SQLite file on the disk of the temporary
-folder; the load comes from this process.
-
-Reports sent to a rank server at a given pace, and how long each took.
-
-They are sent at fixed times whether or not earlier ones were answered, and a latency counts from
-the time a report was due, so that a server that stalls is not spared the reports it kept waiting.
-
-A rank server in a process of its own, as a bench wants it: no limits and one long period.
+The server is a process of its own on one core, without limits and with one long period, its SQLite
+file on the disk of the temporary folder; the load comes from this process. Reports are sent at
+fixed times whether or not earlier ones were answered, and a latency counts from the time a report
+was due, so that a server that stalls is not spared the reports it kept waiting.
 """
 
 import asyncio

@@ -1,13 +1,11 @@
-"""The paper's data set: UCI Ionosphere, 351 radar returns, 34 numbers each, good or bad.
+"""Examples for the studies of learn, and how often a classifier errs on them.
 
-Short texts about two things, made up, so that a federation has something to train on.
+The paper's data set is UCI Ionosphere: 351 radar returns, 34 numbers each, good or bad. Two classes
+of texts become rows of zeros and ones: which of a few hundred words each text uses. The words are
+the most frequent ones, chosen by looking at the texts: a study only measures; peers would agree on
+a public list. A federation that only needs something to train on has made-up texts.
 
-Two classes of texts as rows of zeros and ones: which of a few hundred words each text uses.
-
-The words are the most frequent ones, chosen by looking at the texts: a study only measures. Peers
-would agree on a public list.
-
-How often a classifier errs: on rows at hand, and on those that each fold holds out.
+Errors are counted on rows at hand, or on those that each fold holds out.
 """
 
 import csv

@@ -1,6 +1,6 @@
-"""Parties as boxes, and what goes between them as arrows.
+"""Who told whom how much, as a drawing: parties are boxes, what goes between them arrows.
 
-Who told whom how much: out of the transcripts of a federation that runs.
+The bytes are out of the transcripts of a federation that runs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

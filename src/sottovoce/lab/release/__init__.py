@@ -1,1 +1,5 @@
-"""Studies of release: the tables and figures of limited-precision release."""
+"""Studies of release: the tables and figures of limited-precision release, a study a file.
+
+What they share: `_sizes` (how much of which documents), `_cases` (privacy levels as stated and as
+they truly are, and one release at one of them), `_scores` (what is measured of it, and the plot).
+"""

@@ -1,12 +1,9 @@
-"""One case of a study: a method at a stated privacy level, in one accounting.
+"""One case of a release study: a method at a privacy level, released at its true rate.
 
-What the numbers of a study say, in a sentence.
-
-Privacy levels as the paper states them and as they truly are.
-
-One private release of a corpus, by any method, at one true rate.
-
-Topic models as every release study trains them.
+A level is as the paper states it, and as it truly is: its accounting uses M/K times the rate that
+it states. A case is a method at a level in one accounting. Beside them stand what every study does
+with a case (release by any method at one true rate, train a topic model) and how it says in a
+sentence which methods are better at which rates.
 """
 
 from collections.abc import Callable, Sequence

@@ -8,7 +8,7 @@ with compression by frequency. The paper does not name its panels; this is how i
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -17,9 +17,13 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
+from sottovoce.errors import ParameterError
 from sottovoce.lab._data import CountedCorpus
+from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.release._cases import ReleaseRecipe, release
-from sottovoce.release._baselines import cut_lengths
+from sottovoce.lab.release._sizes import ReleaseStudySizes, prepared, sizes_for
+from sottovoce.privacy._exact import Exact
+from sottovoce.release._baselines import LaplaceBaseline, cut_lengths
 from sottovoce.release._counts import Counts
 from sottovoce.release.evaluation import corpus_shape
 from sottovoce.report._figures import INK, new_panels
@@ -80,6 +84,16 @@ class _Panel:
     released: Floats
 
 
+def run_release_figure_1(options: StudyOptions) -> StudyResult:
+    """Figure 1 on the complaints, or on other documents."""
+    if options.seeds is not None:
+        raise ParameterError("release-figure-1 shows one draw; leave --seeds out.")
+    sizes = sizes_for(options, full=ReleaseStudySizes(documents=100))
+    corpus, recipe, notes = prepared(options, sizes)
+    result = run(ReleaseFigure1Settings(recipe, _laplace, corpus, documents=sizes.documents))
+    return replace(result, notes=result.notes + notes)
+
+
 def run(settings: ReleaseFigure1Settings) -> StudyResult:
     """Six panels and their sparsity, length and foreign words."""
     counts = settings.corpus.first(settings.documents).counts
@@ -111,6 +125,10 @@ def _panels(settings: ReleaseFigure1Settings, counts: Counts) -> list[_Panel]:
             _dense(release(settings.recipe, "frequency", counts, limited, settings.seed)),
         ),
     ]
+
+
+def _laplace(counts: Counts, rate: Exact) -> Floats:
+    return LaplaceBaseline(float(rate)).release(counts.toarray())
 
 
 def _dense(counts: Counts) -> Floats:

@@ -7,14 +7,17 @@ it states (tight) and at the rate that the paper's accounting really uses, M/K t
 one accounting all methods have one true epsilon, the uncompressed one included.
 """
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from matplotlib.figure import Figure
 
 from sottovoce._arrays import Floats
+from sottovoce.errors import CorpusError
 from sottovoce.lab._data import CountedCorpus
+from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.release._cases import (
     ACCOUNTINGS,
     MIDDLE,
@@ -32,7 +35,7 @@ from sottovoce.lab.release._cases import (
     release,
     study_topics,
 )
-from sottovoce.lab.release._plots import (
+from sottovoce.lab.release._scores import (
     against_rate,
     level_scores,
     over_seeds,
@@ -40,7 +43,9 @@ from sottovoce.lab.release._plots import (
     shape_scores,
     topic_scores,
 )
+from sottovoce.lab.release._sizes import ReleaseStudySizes, prepared, sizes_for
 from sottovoce.release._counts import Counts
+from sottovoce.release.evaluation._counts import FOLDS
 from sottovoce.release.evaluation._topics import MOST_TOKENS
 from sottovoce.report._page import Plot
 from sottovoce.report._result import Row, StudyResult, number
@@ -77,6 +82,36 @@ class ReleaseFigure2Settings:
     most_tokens: int = MOST_TOKENS
     dimensions: int = 50
     documents: int | None = None
+
+
+def run_release_figure_2(options: StudyOptions) -> StudyResult:
+    """Figure 2 on the complaints, or on other labelled documents."""
+    sizes = sizes_for(options, full=ReleaseStudySizes())
+    corpus, recipe, notes = prepared(options, sizes)
+    _require_classes(corpus)
+    settings = ReleaseFigure2Settings(
+        recipe,
+        corpus,
+        topics=sizes.topics,
+        levels=sizes.levels,
+        seeds=sizes.seeds,
+        iterations=sizes.iterations,
+        most_tokens=sizes.most_tokens,
+        dimensions=min(sizes.dimensions, *(side // 2 for side in corpus.counts.shape)),
+    )
+    result = run(settings)
+    return replace(result, notes=result.notes + notes)
+
+
+def _require_classes(corpus: CountedCorpus) -> None:
+    """Before hours are spent: classification needs classes."""
+    sizes = Counter(corpus.labels)
+    if len(sizes) == 1 or min(sizes.values()) < FOLDS:
+        raise CorpusError(
+            f"release-figure-2 classifies: it needs 2 classes or more, of at least {FOLDS} "
+            f"documents each, got {len(sizes)}, the smallest of {min(sizes.values())}. Map the "
+            "class (--fields label=NAME), drop rare ones, or take more --documents."
+        )
 
 
 def run(settings: ReleaseFigure2Settings) -> StudyResult:

@@ -11,6 +11,10 @@ from fractions import Fraction
 from matplotlib.figure import Figure
 
 from sottovoce._arrays import Floats
+from sottovoce.corpus.simulate import lda_counts
+from sottovoce.errors import ParameterError
+from sottovoce.lab._data import SIMULATED
+from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.release._cases import (
     ACCOUNTINGS,
     NOTES,
@@ -24,14 +28,16 @@ from sottovoce.lab.release._cases import (
     release,
     study_topics,
 )
-from sottovoce.lab.release._plots import (
+from sottovoce.lab.release._scores import (
     against_rate,
     level_scores,
     over_seeds,
     shape_scores,
     topic_scores,
 )
-from sottovoce.release._counts import Counts
+from sottovoce.lab.release._sizes import ReleaseStudySizes, sizes_for
+from sottovoce.privacy._mechanism import geometric_noise
+from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release.evaluation._topics import MOST_TOKENS
 from sottovoce.report._page import Plot
 from sottovoce.report._result import Row, StudyResult, number
@@ -68,6 +74,9 @@ ONLY_HERE = (
 )
 
 
+COLUMNS = 10
+
+
 @dataclass(frozen=True, eq=False)
 class SyntheticReleaseSettings:
     """What to run; make seeds, grid and iterations smaller for a quick look.
@@ -82,6 +91,27 @@ class SyntheticReleaseSettings:
     iterations: int = 200
     most_tokens: int = MOST_TOKENS
     grid: Sequence[Level] = GRID
+
+
+def run_release_synthetic(options: StudyOptions) -> StudyResult:
+    """The in-text Jaccards, on documents made for the purpose."""
+    if options.data not in {None, SIMULATED} or options.embedding is not None:
+        raise ParameterError("release-synthetic makes its own data; leave --data out.")
+    sizes = sizes_for(options, full=ReleaseStudySizes(documents=1_000))
+    grid = GRID[::3] if options.quick else GRID
+
+    def simulate(seed: int) -> Counts:
+        return checked_counts(lda_counts(sizes.documents, seed=seed).counts)
+
+    settings = SyntheticReleaseSettings(
+        ReleaseRecipe(geometric_noise, COLUMNS),
+        simulate,
+        seeds=sizes.seeds,
+        iterations=sizes.iterations,
+        most_tokens=sizes.most_tokens,
+        grid=grid,
+    )
+    return run(settings)
 
 
 def run(settings: SyntheticReleaseSettings) -> StudyResult:

@@ -5,7 +5,7 @@ The words are those of the first seed; the pair's Jaccard is also given over all
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.lab._data import CountedCorpus
+from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.release._cases import (
     ACCOUNTINGS,
     NOTES,
@@ -26,7 +27,8 @@ from sottovoce.lab.release._cases import (
     release,
     study_topics,
 )
-from sottovoce.lab.release._plots import COLOUR, LABELS, MARKERS, level_scores
+from sottovoce.lab.release._scores import COLOUR, LABELS, MARKERS, level_scores
+from sottovoce.lab.release._sizes import ReleaseStudySizes, prepared, sizes_for
 from sottovoce.release.evaluation import TopicMatch, match_topics, mean_interval, top_words
 from sottovoce.release.evaluation._topics import MOST_TOKENS
 from sottovoce.report._figures import INK, legend_below, new_panels
@@ -79,6 +81,22 @@ class _Compared:
     case: ReleaseCase
     row: Row
     first: TopicMatch
+
+
+def run_release_table_1(options: StudyOptions) -> StudyResult:
+    """Table 1 on the complaints, or on other documents."""
+    sizes = sizes_for(options, full=ReleaseStudySizes())
+    corpus, recipe, notes = prepared(options, sizes)
+    settings = ReleaseTable1Settings(
+        recipe,
+        corpus,
+        topics=sizes.topics,
+        seeds=sizes.seeds,
+        iterations=sizes.iterations,
+        most_tokens=sizes.most_tokens,
+    )
+    result = run(settings)
+    return replace(result, notes=result.notes + notes)
 
 
 def run(settings: ReleaseTable1Settings) -> StudyResult:

@@ -1,11 +1,8 @@
 """One assessment measured in a process of its own; run as a module.
 
-The process simulates a log, warms up on a small one, and then goes from the file to ranks and state
-on one engine. Making the log is not counted.
-
-What a process and those it started have taken, as Linux tells it.
-
-The work that is measured: a simulated query log, and an adversary who knows its topics.
+The process simulates a query log, and an adversary who knows its topics; warms up on a small one;
+and then goes from the file to ranks and state on one engine. Making the log is not counted. What
+the process and those it started have taken is as Linux tells it.
 """
 
 import json

@@ -1,7 +1,4 @@
-"""What a community of a billion would take, by what was measured of smaller ones.
-
-What is measured, along which axes.
-"""
+"""What is measured, along which axes, and what a billion users would take by that."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

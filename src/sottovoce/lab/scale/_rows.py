@@ -1,8 +1,7 @@
-"""The measurements as rows: as they are, fitted, checked against each other and multiplied.
+"""The measurements as rows and plots: as they are, fitted, checked and multiplied.
 
-How time, memory and bytes grow.
-
-How cost grows: exponents, and what a fit to small cases says of a large one.
+A power of each axis is fitted to cost; a line through the smaller cases foretells the largest one,
+which checks the fit; and what one post and one user take is multiplied to a billion users.
 """
 
 from collections.abc import Iterator, Sequence
@@ -285,7 +284,7 @@ def _rates(measured: Sequence[Measured], sizes: ScaleSizes) -> Rates:
     return Rates(
         cpu_s_per_post=slope,
         ranking_cpu_s_per_user=figures.ranking_cpu_s / figures.users,
-        # A user of every week has all her slots, which a young community has not yet.
+        # A user who writes every week has all slots, which a young community has not yet.
         state_bytes_per_user=max(
             figures.state_bytes / figures.users, _BYTES_OF_A_CELL * case.topics * KEPT
         ),

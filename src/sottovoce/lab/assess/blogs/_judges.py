@@ -30,9 +30,9 @@ class BlogTopicRanks:
     orders: Mapping[str, tuple[TieOrder, ...]]
     """By measure, one ranking for each sample."""
     weeks: Integers
-    """The stratum of each user by the weeks of her whole timeline."""
+    """The stratum of each user by the weeks of their whole timeline."""
     words: Integers
-    """The stratum of each user by the words of the posts by which she is ranked."""
+    """The stratum of each user by the words of the posts by which they are ranked."""
 
 
 def week_strata(weeks: Floats) -> Integers:

@@ -1,8 +1,8 @@
-"""Users split once and for all into those a measure is developed on and those it is tested on.
+"""The bloggers: their halves, their timelines and labels, and what an adversary knows of them.
 
-The posts of one half of the bloggers, and which topics each post or user has as labels.
-
-What an adversary of the bloggers knows: four spaces, learnt from other people's texts.
+Users are split once and for all into those a measure is developed on and those it is tested on. The
+posts of one half are read with the topics that each post or user has as labels. The adversary knows
+four spaces, learnt from other people's texts.
 """
 
 import hashlib
@@ -84,7 +84,7 @@ def read_timelines(path: Path, half: Half, labels_column: str = POST_LABELS) -> 
     """Read the posts of one half; of the other half nothing but the ids is read.
 
     ``labels_column`` holds the topics of each post, separated by semicolons. A user has the topics
-    of the column ``label`` where the posts' own are in ``label_post``, else those of her posts.
+    of the column ``label`` where the posts' own are in ``label_post``, else those of their posts.
     """
     columns = _columns(path, labels_column)
     table = _rows_of_half(path, half, columns).sort_by(

@@ -1,6 +1,6 @@
-"""Every measure's and baseline's scores of the ranked users, by all of their posts or some.
+"""Every measure's and baseline's scores of the ranked users, and the columns of their table.
 
-The columns of a row of the bloggers' table, from draws of people.
+Scores are by all of a user's posts or by some; columns are from draws of people.
 """
 
 from collections.abc import Mapping, Sequence

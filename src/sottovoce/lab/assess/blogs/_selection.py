@@ -1,4 +1,4 @@
-"""Who is ranked for a topic, by which of her posts, and who is said to be afflicted."""
+"""Who is ranked for a topic, by which of their posts, and who is said to be afflicted."""
 
 from dataclasses import dataclass
 

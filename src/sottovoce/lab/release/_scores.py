@@ -1,7 +1,4 @@
-"""Plots of the release studies.
-
-Scores of private releases, gathered over seeds.
-"""
+"""What is measured of a private release, gathered over seeds, and its plot against the rate."""
 
 from collections.abc import Sequence
 from typing import cast
