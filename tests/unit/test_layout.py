@@ -24,8 +24,6 @@ LARGEST = 400
 # Short, with one importer, and still files of their own.
 APART = {
     "sottovoce._version": "reading the metadata takes longer than the rest of the import",
-    "sottovoce.cli.learn._app": "the commands of one group, as the root has its own",
-    "sottovoce.cli.topics._app": "the commands of one group, as the root has its own",
     "sottovoce.corpus.read._parquet_kernel": "compiled, and so imported late",
     "sottovoce.lab.loop": "a study, as every other file there",
     "sottovoce.topics.imports._tomotopy_child": "run in a process of its own",
@@ -38,8 +36,6 @@ PUBLIC_MODULES = {
     "sottovoce.assess.evaluation.trec",
     "sottovoce.errors",
     "sottovoce.learn.documents",
-    "sottovoce.learn.estimators",
-    "sottovoce.learn.features",
 }
 
 

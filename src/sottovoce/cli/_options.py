@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from sottovoce.assess._checkpoints import CheckpointOptions
     from sottovoce.assess._job import Assessment
-    from sottovoce.assess._setting import Setting
-    from sottovoce.assess._time_bucket import Bucket
+    from sottovoce.assess._setting import Bucket, Setting
     from sottovoce.topics._catalogue import Catalogue
     from sottovoce.topics._space import Mode, Space
 
@@ -124,7 +123,7 @@ def parsed_mode(written: str | None) -> "Mode | None":
 
 def parsed_bucket(written: str | None) -> "Bucket | None":
     """The option --bucket."""
-    from sottovoce.assess._time_bucket import Bucket  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._setting import Bucket  # noqa: PLC0415 - keeps --help fast
 
     return None if written is None else Bucket.parse(written)
 
