@@ -20,6 +20,7 @@ __all__ = [
     "learn",
     "load_release",
     "loop",
+    "privacy",
     "release",
     "release_counts",
     "simulate",
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sottovoce import assess, corpus, learn, loop, release, topics
+    from sottovoce import assess, corpus, learn, loop, privacy, release, topics
     from sottovoce._version import __version__
     from sottovoce.assess import assess_posts
     from sottovoce.corpus.simulate import simulate
@@ -45,6 +46,7 @@ else:
             "learn": "sottovoce.learn",
             "load_release": "sottovoce.release",
             "loop": "sottovoce.loop",
+            "privacy": "sottovoce.privacy",
             "release": "sottovoce.release",
             "release_counts": "sottovoce.release",
             "simulate": "sottovoce.corpus.simulate",
