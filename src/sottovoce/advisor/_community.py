@@ -253,8 +253,8 @@ class Community:
         return KnownCrowd(header, setting, self.topics, scores)
 
     @property
-    def counts_her(self) -> bool:
-        """Whether the histograms count her already."""
+    def counts_person(self) -> bool:
+        """Whether the histograms count the person already."""
         return self._included
 
     def _others(self, user: str | None) -> State:

@@ -63,7 +63,7 @@ class Person:
     def crowd(self) -> Crowd:
         """Everybody but her."""
         alone = self.community.crowd(self.user)
-        if not self.community.counts_her:
+        if not self.community.counts_person:
             return alone
         own = alone.seats(Variants.one(self.matrix)).scores[0]
         scores = dict(zip(self.community.topics, own.tolist(), strict=True))

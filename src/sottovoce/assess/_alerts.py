@@ -1,7 +1,7 @@
 """Alerts: who entered a band since the last check, without flicker at its border.
 
-A user enters the top p% when at most p% of all users score as high as she does or higher; she
-leaves it only when more than p (1 + h)% do, where h is the hysteresis. Who is in which band is
+A user enters the top p% when at most p% of all users score as high as they do or higher; they
+leave it only when more than p (1 + h)% do, where h is the hysteresis. Who is in which band is
 kept in a private file beside the state.
 """
 

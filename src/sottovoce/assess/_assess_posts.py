@@ -63,13 +63,13 @@ class _RankedPosts:
                 "a ranking of a state alone does not know the posts; give assess_posts those it "
                 "was made from."
             )
-        held, her = self.assessment.state, UserPosts(user)
+        held, own_posts = self.assessment.state, UserPosts(user)
         held.column(topic)
-        for _ in her.passing(self.posts):
+        for _ in own_posts.passing(self.posts):
             pass
         asked = Question(user, topic, self.assessment.measures[measure], self.assessment.setting)
         scoring = self.assessment.scoring
-        return explain(held, scoring, her, asked, without=tuple(without), most=most)
+        return explain(held, scoring, own_posts, asked, without=tuple(without), most=most)
 
     def alerts(self, *, bands: Sequence[int], hysteresis: float, out: FilePath | None) -> Alerts:
         if self.state_file is None:

@@ -56,14 +56,14 @@ def susceptibility(scores: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def users_at_least_as_exposed(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """For each user the number of users whose score is at least hers, she included."""
+    """For each user the number of users whose score is at least theirs, themselves included."""
     return _tied_positions(scores)[1]
 
 
 def _tied_positions(
     scores: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first and the last position of the users who score as she does, from 1."""
+    """The first and the last position of the users who score as each does, from 1."""
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]
     begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
@@ -77,7 +77,7 @@ def _tied_positions(
 def band_numbers(scores: NDArray[np.float64]) -> NDArray[np.int32]:
     """The place in ``BANDS`` of the narrowest band that holds each user; beyond the last: none.
 
-    A user is in the top p% when at most p% of all users score as high as she does or higher. So a
+    A user is in the top p% when at most p% of all users score as high as they do or higher. So a
     tie that reaches beyond the band is not in it: where all score alike nobody stands out, and
     of 50 users none is in the top 1%.
     """
@@ -94,7 +94,7 @@ class RankedFrom(Protocol):
     def explain(
         self, user: str, topic: str, measure: str, *, without: Sequence[int], most: int
     ) -> "Explanation":
-        """Why ``user`` stands where she stands."""
+        """Why ``user`` stands where they stand."""
         ...
 
     def alerts(
@@ -147,10 +147,10 @@ class Ranking:
         without: Sequence[int] = (),
         most: int = 10,
     ) -> "Explanation":
-        """Why ``user`` stands where she stands: her posts and words by what they add.
+        """Why ``user`` stands where they stand: their posts and words by what these add.
 
         As ``sottovoce explain``. ``measure`` may be left out where there is only one; ``without``
-        are numbers of her posts, among all posts from 1: her rank had she not written them.
+        are numbers of the user's posts, among all posts from 1: their rank without these.
         """
         if self.source is None:
             raise ParameterError(

@@ -38,7 +38,7 @@ MOST = 10
 
 @dataclass(frozen=True)
 class Question:
-    """Why does ``user`` stand where she stands by ``measure`` for ``topic``?"""
+    """Why does ``user`` stand where they stand by ``measure`` for ``topic``?"""
 
     user: str
     topic: str
@@ -49,39 +49,45 @@ class Question:
 def explain(
     state: State,
     scoring: Scoring,
-    her: UserPosts,
+    own_posts: UserPosts,
     question: Question,
     *,
     without: tuple[int, ...] = (),
     most: int = MOST,
 ) -> Explanation:
-    """Her position, the ``most`` posts and words that matter most, and what if.
+    """The user's position, the ``most`` posts and words that matter most, and what if.
 
-    ``state`` holds everybody's posts and ``her`` all of the user's. All numbers are exact.
+    ``state`` holds everybody's posts and ``own_posts`` all of the user's. All numbers are exact.
     """
-    row = _checked_row(state, question.user, her)
+    row = _checked_row(state, question.user, own_posts)
     space = question.measure.space
     parts: SpaceParts | WordParts
     if space is None:
         parts = WordParts(
-            state, scoring, her, question.topic, question.measure, question.setting, row
+            state, scoring, own_posts, question.topic, question.measure, question.setting, row
         )
     else:
-        parts = SpaceParts(state, scoring, her, question.topic, question.measure, question.setting)
+        parts = SpaceParts(
+            state, scoring, own_posts, question.topic, question.measure, question.setting
+        )
     return Explanation(
         position=position(state, question),
         interest=parts.interest(row),
-        posts=_shares(scoring, her, parts, most),
+        posts=_shares(scoring, own_posts, parts, most),
         words=parts.words(most),
-        without=what_if(state, scoring, her, question, without) if without else None,
+        without=what_if(state, scoring, own_posts, question, without) if without else None,
     )
 
 
 def what_if(
-    state: State, scoring: Scoring, her: UserPosts, question: Question, removed: tuple[int, ...]
+    state: State,
+    scoring: Scoring,
+    own_posts: UserPosts,
+    question: Question,
+    removed: tuple[int, ...],
 ) -> Position:
-    """Her position had she never written ``removed``: exactly as if all were scored again."""
-    remaining = her.without(removed)
+    """The user's position without the posts ``removed``: exactly as if all were scored again."""
+    remaining = own_posts.without(removed)
     others = state.without(question.user)
     if not remaining.num_rows:
         return Position(None, None, len(others))
@@ -97,28 +103,28 @@ def position(state: State, question: Question) -> Position:
 
 
 def _shares(
-    scoring: Scoring, her: UserPosts, parts: "SpaceParts | WordParts", most: int
+    scoring: Scoring, own_posts: UserPosts, parts: "SpaceParts | WordParts", most: int
 ) -> tuple[PostShare, ...]:
-    """The posts without which her score would fall most, of equals the strongest first."""
+    """The posts without which the user's score would fall most, of equals the strongest first."""
     strengths = parts.strengths()
-    weights = np.zeros(her.numbers.size) if strengths is None else strengths
+    weights = np.zeros(own_posts.numbers.size) if strengths is None else strengths
     # Only as many are tried as could be shown: a weaker post of a bucket adds nothing.
     tried = np.argsort(-weights, kind="stable")[: None if strengths is None else 4 * most]
     adds = parts.adds(tried)
     order = np.lexsort((-weights[tried], -adds))[:most]
-    return tuple(_share(scoring, her, strengths, tried[i], float(adds[i])) for i in order)
+    return tuple(_share(scoring, own_posts, strengths, tried[i], float(adds[i])) for i in order)
 
 
 def _share(
     scoring: Scoring,
-    her: UserPosts,
+    own_posts: UserPosts,
     strengths: NDArray[np.float64] | None,
     post: int,
     adds: float,
 ) -> PostShare:
-    bucket, times = scoring.header.bucket, her.table["time"].combine_chunks()
+    bucket, times = scoring.header.bucket, own_posts.table["time"].combine_chunks()
     return PostShare(
-        number=int(her.numbers[post]),
+        number=int(own_posts.numbers[post]),
         time=times[int(post)].as_py(),
         bucket=bucket.first_day(int(bucket.numbers(times.slice(int(post), 1))[0])),
         adds=adds,
@@ -126,9 +132,9 @@ def _share(
     )
 
 
-def _checked_row(state: State, user: str, her: UserPosts) -> int:
+def _checked_row(state: State, user: str, own_posts: UserPosts) -> int:
     row = state.users.row(user)
-    if not her.numbers.size:
+    if not own_posts.numbers.size:
         raise InputError("the user has no post in these files.")
     if row is None:
         raise InputError(
@@ -136,22 +142,22 @@ def _checked_row(state: State, user: str, her: UserPosts) -> int:
             "files, or she was erased from it."
         )
     held = int(state.posts[row])
-    if held != her.numbers.size:
+    if held != own_posts.numbers.size:
         raise InputError(
-            f"the state holds {held} posts of the user, these files {her.numbers.size}; "
+            f"the state holds {held} posts of the user, these files {own_posts.numbers.size}; "
             "give all files that were folded in, each once."
         )
     return row
 
 
 class SpaceParts:
-    """What one user's posts and words do for her score by a measure of a vector space."""
+    """What one user's posts and words do for their score by a measure of a vector space."""
 
     def __init__(
         self,
         state: State,
         scoring: Scoring,
-        her: UserPosts,
+        own_posts: UserPosts,
         topic: str,
         measure: Measure,
         setting: Setting,
@@ -160,7 +166,7 @@ class SpaceParts:
         self._measure, self._setting = measure, setting
         self._space = str(measure.space)
         self._scorer = scoring.scorers[self._space]
-        posts = her.table
+        posts = own_posts.table
         self._buckets = scoring.header.bucket.numbers(posts["time"].combine_chunks())
         self._counts = scoring.counts(self._scorer, posts["text"].combine_chunks())
         self._strengths = self._scorer.strengths(self._counts)
@@ -184,10 +190,10 @@ class SpaceParts:
         return self._strengths[:, self._state.column(self._topic)]
 
     def adds(self, posts: NDArray[np.int64]) -> NDArray[np.float64]:
-        """By how much her score would fall without each of ``posts``."""
+        """By how much the score would fall without each of ``posts``."""
         all_posts = np.arange(len(self._strengths))
         whole = self._scores(np.zeros_like(all_posts), all_posts, 1)
-        # One made-up user for each post: she without it.
+        # One made-up user for each post: the user without it.
         user, post = np.nonzero(all_posts != posts[:, np.newaxis])
         return whole - self._scores(user, post, posts.size)
 
@@ -213,7 +219,7 @@ class SpaceParts:
     def _scores(
         self, users: NDArray[np.int64], posts: NDArray[np.int64], population: int
     ) -> NDArray[np.float64]:
-        """The scores of made-up users with these of her posts."""
+        """The scores of made-up users with these of the user's posts."""
         community = State(self._state.header)
         community.rows(pa.array([str(number) for number in range(population)]))
         community.count_posts(users)
@@ -222,13 +228,13 @@ class SpaceParts:
 
 
 class WordParts:
-    """What one user's posts and words do for her score by a measure of word use."""
+    """What one user's posts and words do for their score by a measure of word use."""
 
     def __init__(
         self,
         state: State,
         scoring: Scoring,
-        her: UserPosts,
+        own_posts: UserPosts,
         topic: str,
         measure: Measure,
         setting: Setting,
@@ -238,7 +244,7 @@ class WordParts:
         self._measure, self._setting = measure, setting
         scorer = scoring.words
         self._terms = scorer.vocabulary.terms
-        texts = her.table["text"].combine_chunks()
+        texts = own_posts.table["text"].combine_chunks()
         # One line of bits for each post, as if each had a writer of its own.
         self._bits = WordUse.of_incidence(scoring.counts(scorer, texts)).bits
         self._posts = len(self._bits)
@@ -253,18 +259,18 @@ class WordParts:
         return
 
     def adds(self, posts: NDArray[np.int64]) -> NDArray[np.float64]:
-        """By how much her score would fall without each of ``posts``."""
+        """By how much the score would fall without each of ``posts``."""
         without = (np.bitwise_or.reduce(np.delete(self._bits, post, axis=0)) for post in posts)
         return np.array([self._fall(bits, self._posts - 1) for bits in without])
 
     def words(self, most: int) -> tuple[WordShare, ...]:
-        """By how much her score would fall had she never used each word of the topic."""
-        hers = np.bitwise_or.reduce(self._bits)
+        """By how much the score would fall had the user never used each word of the topic."""
+        own = np.bitwise_or.reduce(self._bits)
         shares = []
         for word in self._state.salient(self._topic).tolist():
-            bits = hers.copy()
+            bits = own.copy()
             bits[word // 8] &= ~np.uint8(1 << word % 8)
-            if bits[word // 8] != hers[word // 8]:
+            if bits[word // 8] != own[word // 8]:
                 shares.append(WordShare(self._terms[word], self._fall(bits, self._posts)))
         return tuple(sorted(shares, key=lambda share: -share.adds)[:most])
 
@@ -274,6 +280,6 @@ class WordParts:
         return 0.0 if score == self._score else self._score - score
 
     def _score_with(self, bits: NDArray[np.uint8], posts: int) -> float:
-        """Her score in the same community, had she used these words in so many posts."""
+        """The user's score in the same community, had they used these words in so many posts."""
         community = self._state.supposing(self._row, bits, posts)
         return float(self._measure.score(community, self._topic, self._setting)[self._row])

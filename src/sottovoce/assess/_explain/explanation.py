@@ -34,7 +34,7 @@ class Interest:
 
 @dataclass(frozen=True)
 class PostShare:
-    """One post: by how much her score would fall without it, and its strength in a space."""
+    """One post: by how much the score would fall without it, and its strength in a space."""
 
     number: int
     time: datetime
@@ -53,7 +53,7 @@ class WordShare:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """A user's position for one topic, taken apart; printed it shows no word of hers.
+    """A user's position for one topic, taken apart; printed it shows no word of theirs.
 
     >>> import sottovoce as sv
     >>> community = sv.simulate(users=60, weeks=2, background_documents=1)
@@ -67,7 +67,7 @@ class Explanation:
     posts: tuple[PostShare, ...]
     words: tuple[WordShare, ...]
     without: Position | None
-    """Her position if the posts to leave out had never been written."""
+    """The user's position if the posts to leave out had never been written."""
 
     def __repr__(self) -> str:
         rank, users = self.position.rank, self.position.users
@@ -75,7 +75,7 @@ class Explanation:
         return f"Explanation({shown})"
 
     def _repr_html_(self) -> str:
-        """Her position and what adds to it; her posts by their times, never their texts."""
+        """The position and what adds to it; the user's posts by their times, never their texts."""
         facts: dict[str, object] = {
             "rank": self.position.rank,
             "of users": self.position.users,
@@ -100,34 +100,34 @@ class UserPosts:
         self._batches: list[pa.RecordBatch] = []
 
     def passing(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same batches; hers are noted on the way."""
+        """The same batches; the user's posts are noted on the way."""
         for batch in batches:
-            hers = pc.equal(batch["user"], self._user)
-            self._batches.append(batch.filter(hers))
-            mask = hers.to_numpy(zero_copy_only=False)
+            own = pc.equal(batch["user"], self._user)
+            self._batches.append(batch.filter(own))
+            mask = own.to_numpy(zero_copy_only=False)
             self._numbers.append(self._seen + 1 + np.flatnonzero(mask))
             self._seen += batch.num_rows
             yield batch
 
     def __repr__(self) -> str:
-        return f"HerPosts(posts={self.numbers.size})"
+        return f"UserPosts(posts={self.numbers.size})"
 
     @property
     def numbers(self) -> NDArray[np.int64]:
-        """The number of each of her posts."""
+        """The number of each of the user's posts."""
         return np.concatenate([np.zeros(0, np.int64), *self._numbers])
 
     @property
     def table(self) -> pa.Table:
-        """Her posts: user, time, text."""
+        """The user's posts: user, time, text."""
         return pa.Table.from_batches(self._batches, POSTS).combine_chunks()
 
     def texts(self) -> dict[int, str]:
-        """The text of each of her posts by its number."""
+        """The text of each of the user's posts by its number."""
         return dict(zip(self.numbers.tolist(), self.table["text"].to_pylist(), strict=True))
 
     def without(self, removed: Iterable[int]) -> pa.Table:
-        """Her posts but for those numbered ``removed``, all of which must be hers."""
+        """The user's posts but for those numbered ``removed``, all of which must be theirs."""
         gone = np.isin(self.numbers, np.array(sorted(set(removed)), np.int64))
         if gone.sum() < len(set(removed)):
             strangers = len(set(removed)) - int(gone.sum())

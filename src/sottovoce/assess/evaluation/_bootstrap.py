@@ -1,8 +1,8 @@
 """Bootstrap over users; all topics and all measures see the same draws.
 
 B. Efron and R. Tibshirani, An Introduction to the Bootstrap (1993): percentile intervals. A user
-who is judged for several topics is one person: she is drawn for all of them or for none. A user
-who is drawn twice stands twice in the ranking, tied with herself. A draw without any sensitive
+who is judged for several topics is one person: they are drawn for all of them or for none. A user
+who is drawn twice stands twice in the ranking, tied with themselves. A draw without any sensitive
 user of a topic has no metrics there, so one of them joins it.
 """
 
@@ -130,7 +130,7 @@ def judging_strata(people: Sequence[Integers]) -> Integers:
     """People who were judged for the same topics, so that every topic keeps its size in a draw.
 
     Those who share their topics with few others are drawn together: a stratum of one would be
-    drawn always, as if she were known to be in every community.
+    drawn always, as if they were known to be in every community.
     """
     population = 1 + max(int(places.max()) for places in people)
     topics = np.zeros((population, len(people)), dtype=np.bool_)

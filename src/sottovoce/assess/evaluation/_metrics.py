@@ -88,7 +88,7 @@ def r_precision(ranking: TiedRanking) -> Floats:
 
 
 def hits_of_sensitive_users(order: TieOrder, sensitive: Flags) -> Floats:
-    """For each sensitive user, the probability that she stands within the first r places.
+    """For each sensitive user, the probability that they stand within the first r places.
 
     Their mean over topics and users is the micro-averaged R-precision (Section 5.1.6).
     """

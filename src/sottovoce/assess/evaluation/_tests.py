@@ -42,7 +42,7 @@ def user_hits(judged: Sequence[JudgedTopic], scores: Scores) -> Floats:
     """The hits of every sensitive user, expected over ties; their mean is R-precision (micro).
 
     R-Susceptibility, Section 5.1.6: its "individual test samples". A user who is sensitive in
-    several topics is one sample, as her hits depend on one another. Users who are not sensitive
+    several topics is one sample, as their hits depend on one another. Users who are not sensitive
     never hit, whatever the measure, so they are left out.
     """
     pairs = zip(judged, scores, strict=True)

@@ -27,7 +27,7 @@ def entropy_risk(use: WordUse, words: NDArray[np.int64]) -> NDArray[np.float64]:
     R-Susceptibility, Definition 1: (1/j) sum_i sum_v P_U[x_i=v] log2(P_U[x_i=v] / P_U*[x_i=v]),
     where U are the others and U* everybody. A word has one value for all its users and one for all
     others, so this is a sparse matrix-vector product. 0 log 0 = 0. The paper's remark that it is 0
-    for a user without salient words does not hold: her absence moves the distribution too.
+    for a user without salient words does not hold: their absence moves the distribution too.
     """
     used, unused = divergences(use.holders()[words], use.population)
     return _exact_sums(use, words, used - unused, unused.sum()) / words.size
@@ -47,7 +47,7 @@ def divergences(
     c, n = holders.astype(np.float64), float(users)
     more = np.log1p(1 / (n - 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        # P_U/P_U* - 1 for the value that her leaving makes rarer; the other grows by n/(n-1).
+        # P_U/P_U* - 1 for the value that a user's leaving makes rarer; the other grows by n/(n-1).
         rarer_1 = np.where(c > 1, np.log1p((c - n) / (c * (n - 1))), 0.0)
         rarer_0 = np.where(c < n - 1, np.log1p(-c / ((n - 1) * (n - c))), 0.0)
     used = ((c - 1) * rarer_1 + (n - c) * more) / (n - 1)
@@ -58,7 +58,7 @@ def divergences(
 
 def check_community(users: int) -> None:
     """Refuse a community in which there is nobody to compare with."""
-    if users < 2:  # noqa: PLR2004 - the user herself and the others
+    if users < 2:  # noqa: PLR2004 - a user and the others
         raise ParameterError(
             f"a community must have at least 2 users, got {users}; a rank needs others."
         )

@@ -190,7 +190,7 @@ def _table(
 
 
 def _post_columns(log: PostValues, rows: NDArray[np.int64], users: int) -> dict[str, pa.Array]:
-    """For each user lists of her posts' values; the log has a user's posts together."""
+    """For each user lists of their posts' values; the log has a user's posts together."""
     written = np.bincount(log.users, minlength=users)
     first = (np.cumsum(written) - written)[rows]
     used = written[rows]

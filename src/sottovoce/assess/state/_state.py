@@ -101,7 +101,7 @@ class UserIndex:
         return rows
 
     def row(self, name: str) -> int | None:
-        """The row of ``name``, None when she has none."""
+        """The row of ``name``, None when they have none."""
         return self._rows.get(name)
 
     def names(self) -> pa.Array:
@@ -112,8 +112,8 @@ class UserIndex:
 class State:
     """All that the measures need to know of each user.
 
-    Per user the number of her posts, which salient words she has used, and for each space and
-    topic her best time buckets. It never holds a text or a word's count.
+    Per user the number of their posts, which salient words they have used, and for each space and
+    topic their best time buckets. It never holds a text or a word's count.
 
     >>> from sottovoce.assess import Scoring
     >>> from sottovoce.corpus import open_posts
@@ -260,10 +260,10 @@ class State:
             )
         row = self.users.row(user)
         posts = self.log.all()
-        hers = posts.take(np.flatnonzero(posts.users == row))
-        if missing := sum(time not in hers.times for time in set(times)):
+        own = posts.take(np.flatnonzero(posts.users == row))
+        if missing := sum(time not in own.times for time in set(times)):
             raise InputError(f"the user has no post at {missing} of the times given.")
-        kept = hers.take(np.flatnonzero(~np.isin(hers.times, np.array(list(times), np.int64))))
+        kept = own.take(np.flatnonzero(~np.isin(own.times, np.array(list(times), np.int64))))
         others = self.without(user)
         if kept.users.size:
             new = others.rows(pa.array([user]))
@@ -273,7 +273,7 @@ class State:
         return others
 
     def without(self, user: str) -> "State":
-        """The state as if ``user`` had never posted; she must be in it."""
+        """The state as if ``user`` had never posted; they must be in it."""
         row = self.users.row(user)
         if row is None:
             raise InputError("the user is not in this state.")

@@ -118,7 +118,7 @@ def _count_holders(bits: NDArray[np.uint8], words: Whole) -> NDArray[np.int64]:
 def sum_of_used(
     bits: NDArray[np.uint8], columns: NDArray[np.int64], amounts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """For each user the sum of the amounts of those ``columns`` that she has used."""
+    """For each user the sum of the amounts of those ``columns`` that they have used."""
     sums = np.zeros(len(bits), np.int64)
     for user in range(len(bits)):
         for place in range(columns.size):
