@@ -5,7 +5,6 @@ from fractions import Fraction
 import pytest
 
 from sottovoce.lab.bench import noise
-from sottovoce.lab.bench import noise as opendp
 
 
 def test_rows_compare_every_size_with_both_peers() -> None:
@@ -20,18 +19,18 @@ def test_rows_compare_every_size_with_both_peers() -> None:
 
 
 def test_an_absent_peer_has_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opendp, "_opendp", lambda: None)
+    monkeypatch.setattr(noise, "_opendp", lambda: None)
     absent, present = noise.noise_rows([1000], [Fraction(1)], seconds=0)
-    assert (absent["peer"], absent["theirs"], absent["ratio"]) == (opendp.NAME, None, None)
+    assert (absent["peer"], absent["theirs"], absent["ratio"]) == (noise.OPENDP_NAME, None, None)
     assert present["ratio"] is not None
 
 
 def test_a_peer_that_is_timed_on_a_part_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opendp, "laplace_on_vectors", lambda _rate: lambda zeros: zeros)
+    monkeypatch.setattr(noise, "laplace_on_vectors", lambda _rate: lambda zeros: zeros)
     part, _ = noise.noise_rows([1000], [Fraction(1)], opendp_samples=100, seconds=0)
-    assert part["peer"] == f"{opendp.NAME}, timed on 100 samples"
+    assert part["peer"] == f"{noise.OPENDP_NAME}, timed on 100 samples"
     whole, _ = noise.noise_rows([1000], [Fraction(1)], opendp_samples=1000, seconds=0)
-    assert whole["peer"] == opendp.NAME
+    assert whole["peer"] == noise.OPENDP_NAME
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_without_opendp_its_rows_have_no_figures(
     monkeypatch.setattr(noise, "_opendp", lambda: None)
     rows = release.bench_release(100, seconds=0)
     absent = [row for row in rows if row["theirs"] is None]
-    assert [row["peer"] for row in absent] == [noise.NAME] * 2
+    assert [row["peer"] for row in absent] == [noise.OPENDP_NAME] * 2
     with pytest.raises(CheckFailedError, match="make peers"):
         WAYS["opendp"](SMALL, release.zipf_corpus(5, SMALL.words))
 

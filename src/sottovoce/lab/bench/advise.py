@@ -25,35 +25,6 @@ from sottovoce.lab.bench import rank_server
 from sottovoce.lab.bench._advise_page import BrowserSession, started_page
 from sottovoce.lab.bench._rows import BenchRow, bench_row
 
-_PAUSE_S = 1.0
-
-
-def asked_at_once(
-    page: BrowserSession, ask: Callable[[BrowserSession, int], object], windows: int, questions: int
-) -> list[float]:
-    """How long each answer took, in seconds: ``questions`` a second apart in every window.
-
-    Windows begin evenly spread over the first second. The clock starts when a question is due, not
-    when it could be sent: an answer that makes later questions wait counts for them too.
-    """
-    begin = time.perf_counter()
-
-    def window(place: int) -> list[float]:
-        own, taken = page.another_window(), []
-        try:
-            for number in range(questions):
-                due = begin + _PAUSE_S * (1 + number + place / windows)
-                time.sleep(max(0.0, due - time.perf_counter()))
-                ask(own, place + number)
-                taken.append(time.perf_counter() - due)
-        finally:
-            own.close()
-        return taken
-
-    with ThreadPoolExecutor(windows) as pool:
-        return [each for taken in pool.map(window, range(windows)) for each in taken]
-
-
 COUNT = 20_000
 QUESTIONS = 300
 WHAT_IF_LIMIT_MS = 100.0
@@ -65,6 +36,7 @@ _HERSELF = "herself"
 _UNTICKED = 50
 _SHOWN = 100
 _DRAFT_POSTS = 3
+_PAUSE_S = 1.0
 
 
 def bench_advise(posts: int = COUNT, *, questions: int = QUESTIONS) -> list[BenchRow]:
@@ -210,3 +182,29 @@ def _table(posts: Sequence[tuple[str, Post]]) -> pa.Table:
     users, theirs = zip(*posts, strict=True)
     times, texts = [post.time for post in theirs], [post.text for post in theirs]
     return pa.table([list(users), times, texts], schema=POSTS)
+
+
+def asked_at_once(
+    page: BrowserSession, ask: Callable[[BrowserSession, int], object], windows: int, questions: int
+) -> list[float]:
+    """How long each answer took, in seconds: ``questions`` a second apart in every window.
+
+    Windows begin evenly spread over the first second. The clock starts when a question is due, not
+    when it could be sent: an answer that makes later questions wait counts for them too.
+    """
+    begin = time.perf_counter()
+
+    def window(place: int) -> list[float]:
+        own, taken = page.another_window(), []
+        try:
+            for number in range(questions):
+                due = begin + _PAUSE_S * (1 + number + place / windows)
+                time.sleep(max(0.0, due - time.perf_counter()))
+                ask(own, place + number)
+                taken.append(time.perf_counter() - due)
+        finally:
+            own.close()
+        return taken
+
+    with ThreadPoolExecutor(windows) as pool:
+        return [each for taken in pool.map(window, range(windows)) for each in taken]

@@ -76,75 +76,6 @@ class HeldOut:
         ]
 
 
-def held_out_posts(posts: int) -> HeldOut:
-    """Train on four fifths of the background, and cut posts from the rest."""
-    name, texts = _background()
-    words = WordChoice()
-    vocabulary = words.chosen(texts, public=True)
-    counts, vocabulary = background_counts(texts, vocabulary, words.rules)
-    generator = np.random.default_rng(SEED)
-    held = generator.random(counts.shape[0]) < HELD_OUT
-    trained = _trained(counts[~held], vocabulary.terms)
-    model = from_tomotopy(trained, words.rules)
-    columns = [vocabulary.column[term] for term in model.vocabulary.terms]
-    observed, scored = _split(sparse.csr_array(counts[held][:, columns]), posts, generator)
-    case = (
-        f"{name}, {model.dimensions} topics, {observed.shape[0]:,} posts of {SHORTEST}-{LONGEST} "
-        "words"
-    )
-    return HeldOut(case, trained, model, observed, scored)
-
-
-def _background() -> tuple[str, list[str]]:
-    try:
-        documents = open_documents(data_file("background.parquet"))
-    except DataAbsentError:
-        background: pa.Table = simulate(SimulationParameters(users=100, weeks=2)).background
-        return "simulated background", background["text"].to_pylist()
-    texts: list[str] = documents.read_all()["text"].to_pylist()
-    return "background.parquet", texts
-
-
-def _trained(counts: sparse.csr_array, terms: tuple[str, ...]) -> "tomotopy.LDAModel":
-    import tomotopy  # noqa: PLC0415 - an optional dependency
-
-    model = tomotopy.LDAModel(k=TOPICS, seed=SEED)
-    model.burn_in = TRAINING_ITERATIONS // 4
-    for row in range(counts.shape[0]):
-        cells = slice(counts.indptr[row], counts.indptr[row + 1])
-        words = np.repeat(counts.indices[cells], counts.data[cells])
-        if words.size:
-            model.add_doc([terms[word] for word in words])
-    with warnings.catch_warnings():
-        # Several workers give no one result; every peer gets the one that came out.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        model.train(TRAINING_ITERATIONS, workers=available_cores(), show_progress=False)
-    return model
-
-
-def _split(
-    texts: sparse.csr_array, posts: int, generator: np.random.Generator
-) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Posts of random words of the texts, in two halves; texts come again if there are too few."""
-    long_enough = np.flatnonzero(texts.sum(axis=1) >= SHORTEST)
-    observed, scored = [], []
-    for text in np.resize(long_enough, posts):
-        cells = slice(texts.indptr[text], texts.indptr[text + 1])
-        words = generator.permutation(np.repeat(texts.indices[cells], texts.data[cells]))
-        words = words[: generator.integers(SHORTEST, LONGEST + 1)]
-        observed.append(words[: words.size // 2])
-        scored.append(words[words.size // 2 :])
-    width = int(texts.shape[1])
-    return _counted(observed, width), _counted(scored, width)
-
-
-def _counted(posts: list[NDArray[np.int32]], width: int) -> sparse.csr_array:
-    rows = np.repeat(np.arange(len(posts)), [words.size for words in posts])
-    ones = np.ones(rows.size, np.int64)
-    cells = (ones, (rows, np.concatenate(posts)))
-    return sparse.csr_array(sparse.coo_array(cells, shape=(len(posts), width)))
-
-
 Infer = Callable[[], Floats]
 
 TOLERANCE = 0.001
@@ -295,3 +226,72 @@ def _tomotopy(held: HeldOut) -> dict[str, Infer]:
         return np.array(theta)
 
     return {f"iterations={count}, together": partial(infer, count) for count in GIBBS_ITERATIONS}
+
+
+def held_out_posts(posts: int) -> HeldOut:
+    """Train on four fifths of the background, and cut posts from the rest."""
+    name, texts = _background()
+    words = WordChoice()
+    vocabulary = words.chosen(texts, public=True)
+    counts, vocabulary = background_counts(texts, vocabulary, words.rules)
+    generator = np.random.default_rng(SEED)
+    held = generator.random(counts.shape[0]) < HELD_OUT
+    trained = _trained(counts[~held], vocabulary.terms)
+    model = from_tomotopy(trained, words.rules)
+    columns = [vocabulary.column[term] for term in model.vocabulary.terms]
+    observed, scored = _split(sparse.csr_array(counts[held][:, columns]), posts, generator)
+    case = (
+        f"{name}, {model.dimensions} topics, {observed.shape[0]:,} posts of {SHORTEST}-{LONGEST} "
+        "words"
+    )
+    return HeldOut(case, trained, model, observed, scored)
+
+
+def _background() -> tuple[str, list[str]]:
+    try:
+        documents = open_documents(data_file("background.parquet"))
+    except DataAbsentError:
+        background: pa.Table = simulate(SimulationParameters(users=100, weeks=2)).background
+        return "simulated background", background["text"].to_pylist()
+    texts: list[str] = documents.read_all()["text"].to_pylist()
+    return "background.parquet", texts
+
+
+def _trained(counts: sparse.csr_array, terms: tuple[str, ...]) -> "tomotopy.LDAModel":
+    import tomotopy  # noqa: PLC0415 - an optional dependency
+
+    model = tomotopy.LDAModel(k=TOPICS, seed=SEED)
+    model.burn_in = TRAINING_ITERATIONS // 4
+    for row in range(counts.shape[0]):
+        cells = slice(counts.indptr[row], counts.indptr[row + 1])
+        words = np.repeat(counts.indices[cells], counts.data[cells])
+        if words.size:
+            model.add_doc([terms[word] for word in words])
+    with warnings.catch_warnings():
+        # Several workers give no one result; every peer gets the one that came out.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        model.train(TRAINING_ITERATIONS, workers=available_cores(), show_progress=False)
+    return model
+
+
+def _split(
+    texts: sparse.csr_array, posts: int, generator: np.random.Generator
+) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Posts of random words of the texts, in two halves; texts come again if there are too few."""
+    long_enough = np.flatnonzero(texts.sum(axis=1) >= SHORTEST)
+    observed, scored = [], []
+    for text in np.resize(long_enough, posts):
+        cells = slice(texts.indptr[text], texts.indptr[text + 1])
+        words = generator.permutation(np.repeat(texts.indices[cells], texts.data[cells]))
+        words = words[: generator.integers(SHORTEST, LONGEST + 1)]
+        observed.append(words[: words.size // 2])
+        scored.append(words[words.size // 2 :])
+    width = int(texts.shape[1])
+    return _counted(observed, width), _counted(scored, width)
+
+
+def _counted(posts: list[NDArray[np.int32]], width: int) -> sparse.csr_array:
+    rows = np.repeat(np.arange(len(posts)), [words.size for words in posts])
+    ones = np.ones(rows.size, np.int64)
+    cells = (ones, (rows, np.concatenate(posts)))
+    return sparse.csr_array(sparse.coo_array(cells, shape=(len(posts), width)))

@@ -25,7 +25,7 @@ DOCUMENTS = 100_000
 _WORDS_PER_DOCUMENT = 100
 _MB = 1e6
 _ONE_THREAD = "ours, 1 thread"
-_PEERS = {"opendp": noise.NAME, "numpy": "dense numpy geometric differences"}
+_PEERS = {"opendp": noise.OPENDP_NAME, "numpy": "dense numpy geometric differences"}
 
 
 @dataclass(frozen=True)
