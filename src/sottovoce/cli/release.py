@@ -33,10 +33,9 @@ from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 
 if TYPE_CHECKING:
     from sottovoce.privacy.ledger import Account
-    from sottovoce.release._accounting import Accounting
     from sottovoce.release._card import ReleaseCard
     from sottovoce.release._job import Job
-    from sottovoce.release._settings import PriorKind
+    from sottovoce.release._settings import Accounting, PriorKind
 
 
 def release(

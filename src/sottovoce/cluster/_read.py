@@ -16,8 +16,7 @@ import pyarrow as pa
 
 from sottovoce.cluster._output import Spark
 from sottovoce.corpus.read._bytes import format_by_name
-from sottovoce.corpus.read._columns import check_types
-from sottovoce.corpus.read._fields import check_mapping, locate
+from sottovoce.corpus.read._columns import check_mapping, check_types, locate
 from sottovoce.corpus.read._tally import Format, ReadOptions
 from sottovoce.errors import CorpusError, ParameterError
 

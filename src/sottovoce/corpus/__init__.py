@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from sottovoce.corpus.read._tally import ReadOptions
     from sottovoce.corpus.simulate._community import SimulatedCommunity
     from sottovoce.corpus.simulate._parameters import SimulationParameters
+    from sottovoce.corpus.words._codes import tokenize
     from sottovoce.corpus.words._rules import TokenRules
-    from sottovoce.corpus.words._tokens import tokenize
 else:
     __getattr__, __dir__ = attach(
         __name__,
@@ -49,6 +49,6 @@ else:
             "open_documents": "sottovoce.corpus.read._corpus",
             "open_posts": "sottovoce.corpus.read._corpus",
             "summarise_posts": "sottovoce.corpus._summary",
-            "tokenize": "sottovoce.corpus.words._tokens",
+            "tokenize": "sottovoce.corpus.words._codes",
         },
     )

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from sottovoce._files import cause_of, whole_file
 from sottovoce.corpus.words._characters import fold_case, is_word
+from sottovoce.corpus.words._codes import tokenize
 from sottovoce.corpus.words._rules import TokenRules
-from sottovoce.corpus.words._tokens import tokenize
 from sottovoce.errors import CorpusError, ParameterError
 
 # "#" is in no term, so a header cannot be mistaken for one.

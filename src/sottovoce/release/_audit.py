@@ -38,11 +38,11 @@ from sottovoce.privacy.audit._findings import (
     audit_porous_support,
 )
 from sottovoce.privacy.audit._sampler import audit_mechanism
-from sottovoce.release._accounting import account
 from sottovoce.release._baselines import LaplaceBaseline
 from sottovoce.release._card import ReleaseCard
 from sottovoce.release._counts import Counts
 from sottovoce.release._folder import COUNTS_FILE, verified_card
+from sottovoce.release._settings import account
 
 FALSE_ALARM = 1e-9
 # The work of an experiment grows with N squared; the rate it tests is the same at any N.

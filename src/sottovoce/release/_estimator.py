@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._exact import Exact, exact
 from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.release._accounting import Accounting
 from sottovoce.release._counts import Counts, Matrix
 from sottovoce.release._plan import Released, ReleasePlan
-from sottovoce.release._settings import PriorKind, ReleaseSettings
+from sottovoce.release._settings import Accounting, PriorKind, ReleaseSettings
 from sottovoce.release.compression import WordVectors, multinomial_counts
 from sottovoce.release.compression._grouped import in_row_order
 from sottovoce.release.compression._maps import counting_tags, validated_counts

@@ -20,7 +20,7 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.release._card import LARGEST_CARD, ReleaseCard, read_card
 from sottovoce.release._plan import Released
 from sottovoce.release.compression._decompress import checked_prior
-from sottovoce.release.compression._storage import LARGEST_ARRAY_HEADER, load_maps, packed_maps
+from sottovoce.release.compression._word_map import LARGEST_ARRAY_HEADER, load_maps, packed_maps
 
 CARD_FILE = "card.json"
 COUNTS_FILE = "counts.npz"

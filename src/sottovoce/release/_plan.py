@@ -14,9 +14,8 @@ from sottovoce.privacy._expected import expected_nonzeros, noise_deviation
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy._mechanism import GeometricMechanism, constant_work_noise, geometric_noise
 from sottovoce.privacy._sampler import check_rate
-from sottovoce.release._accounting import account
 from sottovoce.release._counts import Counts, checked_counts, checked_width
-from sottovoce.release._settings import ReleaseSettings
+from sottovoce.release._settings import ReleaseSettings, account
 from sottovoce.release.compression import (
     Compression,
     GroupedCompression,
@@ -24,7 +23,7 @@ from sottovoce.release.compression import (
     chosen_compression,
 )
 from sottovoce.release.compression._decompress import checked_prior
-from sottovoce.release.compression._storage import MOST_NUMBERS
+from sottovoce.release.compression._word_map import MOST_NUMBERS
 
 # Rows at once in the constant-work mode, where every cell is in memory.
 _DENSE_CELLS = 1 << 22

@@ -22,8 +22,7 @@ from sottovoce.release._folder import (
     VOCABULARY_FILE,
     verified_card,
 )
-from sottovoce.release.compression._mapping import WordMap
-from sottovoce.release.compression._storage import load_maps
+from sottovoce.release.compression._word_map import WordMap, load_maps
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,7 +13,7 @@ from sottovoce.release.compression._kmeans import (
     cluster_means,
     squared_distances,
 )
-from sottovoce.release.compression._mapping import even_sizes
+from sottovoce.release.compression._word_map import even_sizes
 
 pytestmark = pytest.mark.kernel
 

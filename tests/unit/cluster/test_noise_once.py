@@ -21,7 +21,7 @@ from sottovoce.cluster._noise import (
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import InputError, LedgerError
-from sottovoce.release.compression._mapping import WordMap
+from sottovoce.release.compression._word_map import WordMap
 
 WORDS = ("debt", "loan", "bank", "sad")
 COUNTS = sparse.csr_array(np.arange(40).reshape(10, 4))

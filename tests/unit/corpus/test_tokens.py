@@ -7,8 +7,8 @@ import pytest
 from support import reference_tokens as reference
 
 from sottovoce.corpus.words import _characters as characters
+from sottovoce.corpus.words._codes import tokenize
 from sottovoce.corpus.words._rules import ENGLISH, TokenRules
-from sottovoce.corpus.words._tokens import tokenize
 from sottovoce.errors import ParameterError
 
 pytestmark = pytest.mark.kernel

@@ -6,7 +6,7 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.release._accounting import account
+from sottovoce.release._settings import account
 
 STATED = LimitedPrecision(2, 1)
 

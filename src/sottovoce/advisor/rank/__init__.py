@@ -2,7 +2,7 @@
 
 Two modes. `noise`: one server, and every report carries its own noise (``_noise``). `shares`: two
 servers that do not collude, and only a noised sum of the reports is ever opened (``_shares``). The
-person's side is `RankClient`; what a server publishes is a `Description` and `Histogram`s.
+person's side is `RankClient`; a server publishes a `Description`, and a `Histogram` for each topic.
 """
 
 from typing import TYPE_CHECKING

@@ -14,9 +14,8 @@ import pyarrow as pa
 from sottovoce.corpus._schema import BATCH_BYTES, BATCH_ROWS, DOCUMENTS, POSTS
 from sottovoce.corpus.read._aol import AolReader, is_aol
 from sottovoce.corpus.read._bytes import check_file, format_by_name
-from sottovoce.corpus.read._columns import bounded, to_documents, to_posts
+from sottovoce.corpus.read._columns import bounded, check_mapping, to_documents, to_posts
 from sottovoce.corpus.read._delimited import CommaReader, TabbedReader
-from sottovoce.corpus.read._fields import check_mapping
 from sottovoce.corpus.read._frame import ArrowStream, FrameReader, Row, rows_reader
 from sottovoce.corpus.read._jsonl import JsonLinesReader, LinesReader
 from sottovoce.corpus.read._parquet import ParquetReader

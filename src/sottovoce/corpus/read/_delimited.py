@@ -24,7 +24,7 @@ from sottovoce.corpus.read._bytes import (
     split_lines,
     utf8_chunks,
 )
-from sottovoce.corpus.read._fields import locate
+from sottovoce.corpus.read._columns import locate
 from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, ReadOptions, Skip, Tally
 from sottovoce.errors import CorpusError
 

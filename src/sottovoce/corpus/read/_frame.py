@@ -9,8 +9,7 @@ import pyarrow as pa
 
 from sottovoce.corpus._schema import BATCH_ROWS
 from sottovoce.corpus.read._bytes import readable
-from sottovoce.corpus.read._columns import check_types
-from sottovoce.corpus.read._fields import locate
+from sottovoce.corpus.read._columns import check_types, locate
 from sottovoce.corpus.read._strings import without_views
 from sottovoce.corpus.read._tally import ReadOptions, Tally
 from sottovoce.errors import CorpusError

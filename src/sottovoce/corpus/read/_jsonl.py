@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 from sottovoce.corpus.read._bytes import line_blocks, split_lines, utf8_chunks
-from sottovoce.corpus.read._fields import locate
+from sottovoce.corpus.read._columns import locate
 from sottovoce.corpus.read._tally import ReadOptions, Skip, Tally
 from sottovoce.corpus.read._times import from_number
 from sottovoce.errors import CorpusError, ParameterError

@@ -16,8 +16,7 @@ from pyarrow import parquet
 
 from sottovoce.corpus._schema import BATCH_BYTES, BATCH_ROWS
 from sottovoce.corpus.read._bytes import readable
-from sottovoce.corpus.read._columns import check_types
-from sottovoce.corpus.read._fields import locate
+from sottovoce.corpus.read._columns import check_types, locate
 from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, ReadOptions, Tally
 from sottovoce.errors import CorpusError
 

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce.corpus._schema import TRUTH
+from sottovoce.corpus.read._columns import MissingColumnError
 from sottovoce.corpus.read._corpus import Corpus, Source, reader_for
-from sottovoce.corpus.read._fields import MissingColumnError
 from sottovoce.corpus.read._strings import as_bytes, strict
 from sottovoce.corpus.read._tally import ReadOptions, Tally
 from sottovoce.errors import CorpusError

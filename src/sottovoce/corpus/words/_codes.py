@@ -1,6 +1,11 @@
-"""From texts to streams of word codes: scanning, then the token rules on each distinct word."""
+"""From texts to streams of word codes: scanning, then the token rules on each distinct word.
 
-from collections.abc import Iterable, Mapping
+`tokenize` gives the words themselves, for people and for short lists; counting does not go through
+it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -79,3 +84,19 @@ class WordCoder:
         if self._open:
             return self._forms.setdefault(form, len(self._forms))
         return self._forms.get(form, OUTSIDE)
+
+
+def tokenize(texts: Sequence[str], rules: TokenRules | None = None) -> list[list[str]]:
+    """The words of each text in the form in which they count, without bigrams.
+
+    >>> tokenize(["A loan!", "The sea"])
+    [['loan'], ['the', 'sea']]
+    """
+    coder = WordCoder(rules or TokenRules())
+    stream, codes = coder.encode(text_buffers(pa.array(texts, pa.large_string())), 0, len(texts))
+    forms = coder.forms
+    words = [forms[code] if code != DROPPED else None for code in codes[stream.words].tolist()]
+    begins = [0, *stream.ends.tolist()]
+    return [
+        [word for word in words[begin:end] if word is not None] for begin, end in pairwise(begins)
+    ]

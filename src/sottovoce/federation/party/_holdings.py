@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sottovoce.corpus.read import Format, ReadOptions
-from sottovoce.corpus.read._fields import MissingColumnError
+from sottovoce.corpus.read._columns import MissingColumnError
 from sottovoce.errors import InputError
 from sottovoce.federation._config import ConfigError, PartyConfig, RowsFile, TextsFile
 from sottovoce.federation._roster import Roster

@@ -1,10 +1,14 @@
-"""The ledger's SQLite file: durable, for its owner's eyes only, shared between processes.
+"""What a ledger keeps: its SQLite file, and the released bytes under the spend that paid for them.
 
-Write-ahead log with ``synchronous=FULL``: a transaction that committed survives a crash and a power
-cut. Writers take turns (``BEGIN IMMEDIATE``), so what a transaction reads stays true until it
-commits. The file gets mode 0600 whoever made it, and SQLite gives the same to its log files.
+Both are durable, for their owner's eyes only, and shared between processes. Write-ahead log with
+``synchronous=FULL``: a transaction that committed survives a crash and a power cut. Writers take
+turns (``BEGIN IMMEDIATE``), so what a transaction reads stays true until it commits. The file gets
+mode 0600 whoever made it, and SQLite gives the same to its log files. An output appears whole or
+not at all; while one process draws for a spend, others wait for it.
 """
 
+import fcntl
+import hashlib
 import os
 import sqlite3
 import threading
@@ -12,9 +16,10 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from sottovoce._files import PRIVATE_MODE
+from sottovoce._files import PRIVATE_MODE, file_digest, flush_to_disk
 from sottovoce.errors import LedgerError
 
 _SQLITE = b"SQLite format 3\0"
@@ -197,3 +202,80 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+@dataclass(frozen=True)
+class Output:
+    """A stored output: its file, and what its bytes must be."""
+
+    path: Path
+    sha256: str
+    size: int
+
+
+def output_key(spend: int, request: str) -> str:
+    """A name for the output of a spend that no other request's output can have.
+
+    Numbers begin anew in a new ledger, so a number alone could meet a file left by an old one.
+    """
+    return f"{spend}-{hashlib.sha256(request.encode()).hexdigest()[:32]}"
+
+
+class OutputFolder:
+    """The folder beside the ledger that holds its outputs, readable by its owner only."""
+
+    def __init__(self, ledger: Path) -> None:
+        self._folder = ledger.with_name(f"{ledger.name}.outputs")
+
+    def path(self, key: str) -> Path:
+        """Where the output of ``key`` is, or will be."""
+        return self._folder / f"{key}.bin"
+
+    @contextmanager
+    def turn(self, key: str) -> Iterator[None]:
+        """Hold the right to draw for ``key``; a process that dies gives it up."""
+        descriptor = self._open_lock(key)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def done(self, key: str) -> None:
+        """Tidy up once the output is on record: nobody draws for this spend any more."""
+        (self._folder / f"{key}.lock").unlink(missing_ok=True)
+        self.discard_unfinished(key)
+
+    def make_durable(self) -> None:
+        """Flush the folder itself, for a file whose writer may have died before doing so."""
+        flush_to_disk(self._folder)
+
+    def discard_unfinished(self, key: str) -> None:
+        """Remove what a process that died while drawing for ``key`` left half-written."""
+        for part in self._folder.glob(f".{key}.bin.*.part"):
+            part.unlink(missing_ok=True)
+
+    def measure(self, key: str) -> Output:
+        """The stored file of ``key`` as it is now."""
+        path = self.path(key)
+        return Output(path, file_digest(path), path.stat().st_size)
+
+    def _open_lock(self, key: str) -> int:
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            lock = self._folder / f"{key}.lock"
+            return os.open(lock, os.O_CREAT | os.O_RDWR, PRIVATE_MODE)
+        except OSError as error:
+            raise LedgerError(f"cannot write to {self._folder}: {error.strerror}.") from error
+
+
+def verified(output: Output) -> Output:
+    """``output``, or an error when its file is not byte for byte what was stored."""
+    if not output.path.is_file():
+        raise LedgerError(
+            f"the stored output {output.path} is missing; it cannot be drawn again under the same "
+            "request. Restore it, or make a new request, which spends anew."
+        )
+    if file_digest(output.path) != output.sha256:
+        raise LedgerError(f"the stored output {output.path} is not what was stored; restore it.")
+    return output

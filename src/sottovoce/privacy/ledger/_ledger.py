@@ -28,8 +28,7 @@ from sottovoce._files import whole_file
 from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
 from sottovoce.privacy._exact import text_up
 from sottovoce.privacy._guarantee import LimitedPrecision, Unit
-from sottovoce.privacy.ledger._database import Database
-from sottovoce.privacy.ledger._outputs import Output, OutputFolder, output_key, verified
+from sottovoce.privacy.ledger._database import Database, Output, OutputFolder, output_key, verified
 
 WHOLE = ""
 _LONGEST_ID = 200

@@ -52,9 +52,8 @@ if TYPE_CHECKING:
         PublicPrior,
     )
     from sottovoce.release.compression._grouped import GroupedCompression
-    from sottovoce.release.compression._mapping import WordMap
     from sottovoce.release.compression._maps import Compression, NoCompression, RandomCompression
-    from sottovoce.release.compression._storage import MapCard, load_maps, save_maps
+    from sottovoce.release.compression._word_map import MapCard, WordMap, load_maps, save_maps
 else:
     __getattr__, __dir__ = attach(
         __name__,
@@ -68,19 +67,19 @@ else:
             "FrequencyCompression": "sottovoce.release.compression._frequency",
             "GroupedCompression": "sottovoce.release.compression._grouped",
             "LocalPrior": "sottovoce.release.compression._frequency",
-            "MapCard": "sottovoce.release.compression._storage",
+            "MapCard": "sottovoce.release.compression._word_map",
             "NoCompression": "sottovoce.release.compression._maps",
             "Prior": "sottovoce.release.compression._frequency",
             "PublicPrior": "sottovoce.release.compression._frequency",
             "RandomCompression": "sottovoce.release.compression._maps",
-            "WordMap": "sottovoce.release.compression._mapping",
+            "WordMap": "sottovoce.release.compression._word_map",
             "WordVectors": "sottovoce.release.compression._embedding",
             "chosen_compression": "sottovoce.release.compression._choice",
             "expected_counts": "sottovoce.release.compression._decompress",
-            "load_maps": "sottovoce.release.compression._storage",
+            "load_maps": "sottovoce.release.compression._word_map",
             "multinomial_counts": "sottovoce.release.compression._decompress",
             "read_embedding": "sottovoce.release.compression._embedding",
-            "save_maps": "sottovoce.release.compression._storage",
+            "save_maps": "sottovoce.release.compression._word_map",
         },
         extra="release",
     )

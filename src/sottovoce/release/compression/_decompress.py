@@ -16,7 +16,7 @@ from sottovoce._arrays import Floats, Integers
 from sottovoce._compiled import available_cores, kernel, on_threads
 from sottovoce.errors import ParameterError
 from sottovoce.release._counts import Counts, Weights, checked_width
-from sottovoce.release.compression._mapping import WordMap
+from sottovoce.release.compression._word_map import WordMap
 
 # Up to this many draws per word one alias draw each is faster than a chain of binomials.
 DRAWS_PER_WORD = 8

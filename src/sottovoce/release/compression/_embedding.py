@@ -18,8 +18,8 @@ from sottovoce._arrays import Floats, Integers
 from sottovoce._files import cause_of
 from sottovoce.errors import ParameterError
 from sottovoce.release.compression._kmeans import balanced_clusters
-from sottovoce.release.compression._mapping import even_sizes
 from sottovoce.release.compression._maps import Compression, Decompression
+from sottovoce.release.compression._word_map import even_sizes
 from sottovoce.topics._load import load_model
 from sottovoce.topics.w2v._files import EmbeddingError, binary_vectors, checked_size, text_vectors
 from sottovoce.topics.w2v._model import SkipGramModel

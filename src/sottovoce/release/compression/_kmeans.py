@@ -11,7 +11,7 @@ import numpy as np
 
 from sottovoce._arrays import Floats, Integers
 from sottovoce._compiled import kernel
-from sottovoce.release.compression._mapping import even_sizes
+from sottovoce.release.compression._word_map import even_sizes
 
 MOST_ROUNDS = 50
 

@@ -16,7 +16,7 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release._counts import Counts, Matrix, Weights, checked_counts, checked_width
 from sottovoce.release.compression._decompress import expected_counts, multinomial_counts
-from sottovoce.release.compression._mapping import WordMap, checked_columns
+from sottovoce.release.compression._word_map import WordMap, checked_columns
 
 Decompression = Literal["multinomial", "expected"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from sottovoce._compiled import available_cores
 from sottovoce.corpus._count import term_statistics
 from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.words._codes import tokenize
 from sottovoce.corpus.words._rules import TokenRules
-from sottovoce.corpus.words._tokens import tokenize
 from sottovoce.errors import CorpusError, MissingExtraError, ParameterError
 from sottovoce.topics._background import CorpusFacts, Texts, WordChoice, corpus_facts, text_arrays
 from sottovoce.topics._checkpoint import Checkpoint, Progress, training_request
