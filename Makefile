@@ -83,5 +83,5 @@ pins: $(VENV)/run.ready
 	$(COMPILE) --all-extras --group peers --constraint constraints/dev.txt --output-file constraints/peers.txt
 
 clean:
-	rm -rf $(VENV) $(DEMO_OUT) build dist docs/_build .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(DEMO_OUT) build dist docs/_build docs/generated .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

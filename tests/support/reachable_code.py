@@ -81,7 +81,10 @@ class Sources:
         nodes = [node for part in parts for node in ast.walk(part)]
         local = _imported(nodes)
         owners = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+        own = _parameters(parts)
         for node in nodes:
+            if isinstance(node, ast.Name) and node.id in own:
+                continue
             target = self._meant(module, local, node)
             if isinstance(target, Place):
                 yield target
@@ -109,6 +112,12 @@ class Sources:
         if source != (module, name):
             return self.found(*source)
         return whole if whole in self.trees else None
+
+
+def _parameters(parts: list[ast.AST]) -> set[str]:
+    """The parameters of a function, which mean nothing that stands outside of it."""
+    given = [part for part in parts if isinstance(part, ast.arguments)]
+    return {node.arg for part in given for node in ast.walk(part) if isinstance(node, ast.arg)}
 
 
 def _top_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
