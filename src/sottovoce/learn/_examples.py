@@ -34,7 +34,7 @@ def checked_rows(rows: Rows) -> Floats:
 
     Private Text Classification, Definition 1.
     """
-    matrix = np.asarray(_dense(rows), np.float64)
+    matrix = _numbers(_dense(rows), "examples must be rows of numbers")
     if matrix.ndim != 2 or 0 in matrix.shape:  # noqa: PLR2004 - a matrix has two axes
         raise InputError(
             f"examples must be a matrix of rows by features, none of them empty, "
@@ -47,12 +47,20 @@ def checked_rows(rows: Rows) -> Floats:
 
 def checked_signs(labels: ArrayLike, rows: int) -> Floats:
     """Labels that are -1 or 1, one per row."""
-    signs = np.asarray(labels, np.float64)
+    signs = _numbers(labels, "labels must be -1 or 1")
     if signs.shape != (rows,):
         raise InputError(f"labels must be one per row, {rows} of them, got shape {signs.shape}.")
     if not np.isin(signs, (-1.0, 1.0)).all():
         raise InputError("labels must be -1 or 1; map the two classes to these first.")
     return signs
+
+
+def _numbers(given: ArrayLike, wanted: str) -> Floats:
+    try:
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        # numpy's sentence quotes what was given, which may be a person's text.
+        raise InputError(f"{wanted}, got something else among them.") from None
 
 
 def _dense(rows: Rows) -> ArrayLike:

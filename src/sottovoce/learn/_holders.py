@@ -3,7 +3,7 @@
 Within a run labels are names; `LabelValues` gives them back in the type in which they came.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, cast
@@ -22,6 +22,7 @@ from sottovoce.learn.documents import (
     NoDocumentsError,
     Table,
     label_names,
+    listed,
     read_labelled,
 )
 
@@ -43,14 +44,22 @@ _MATRIX = 2
 def named_holders(peers: Sequence[_Given] | Mapping[str, _Given]) -> dict[str, _Given]:
     """Holders by name; those of a list are numbered."""
     if isinstance(peers, Mapping):
-        return dict(peers)
+        return {name: _read_once(given) for name, given in peers.items()}
     if not isinstance(peers, list | tuple):
         raise InputError(
             "peers must be several holders, by name or in a list, got one "
             f"{type(peers).__name__}; pass {{name: holder, ...}}."
         )
     width = len(str(max(len(peers) - 1, 0)))
-    return {f"peer{at:0{width}}": given for at, given in enumerate(peers)}
+    return {f"peer{at:0{width}}": _read_once(given) for at, given in enumerate(peers)}
+
+
+def _read_once(given: _Given) -> _Given:
+    """A pair whose parts can be read again: looking at a generator's first text would lose it."""
+    if not isinstance(given, tuple | list) or len(given) != _PAIR:
+        return given
+    pair = tuple(list(each) if isinstance(each, Iterator) else each for each in given)
+    return cast("_Given", pair)
 
 
 @dataclass(frozen=True)
@@ -264,7 +273,7 @@ class TextHolders:
             raise InputError("texts to classify must be a list of texts, got a single one.")
         if _is_table(given):
             return read_labelled(cast("Source", given), options=self._unlabelled, labelled=False)
-        return Documents.of(list(cast("Iterable[str]", given)))
+        return Documents.of(cast("Iterable[str]", given))
 
     def to_evaluate(self, _name: str, given: TextsGiven) -> Documents:
         """Texts with labels, in any of the forms that a holder comes in."""
@@ -288,7 +297,7 @@ def holds_text(given: object) -> bool:
         return True
     if len(getattr(first, "shape", ())) == _MATRIX:
         return False
-    return isinstance(next(iter(first), None), str)
+    return any(isinstance(each, str) for each in listed(first))
 
 
 def labelled_documents(given: TextsGiven, columns: TextColumns) -> tuple[Documents, ArrayLike]:
@@ -304,7 +313,7 @@ def labelled_documents(given: TextsGiven, columns: TextColumns) -> tuple[Documen
 def _labelled_texts(given: object, columns: TextColumns) -> tuple[Sequence[str], ArrayLike]:
     """Labels of files are text, those of frames and lists what they are there."""
     if isinstance(given, tuple | list) and len(given) == _PAIR and not _is_row(given[0]):
-        return list(given[0]), given[1]
+        return listed(given[0]), given[1]
     if isinstance(given, str | PathLike):
         found = read_labelled(given, options=columns.options)
         return found.texts, found.labels or ()

@@ -132,7 +132,7 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return self.label_values_.of_names(self._called(X, peer))
 
     def _called(self, texts: Sequence[str], peer: str | None) -> tuple[str, ...]:
-        documents = Documents.of(list(texts))
+        documents = Documents.of(texts)
         if self.mode == "open":
             return called(read_trained(self.result_), documents)
         asker = self.connection_.here if peer is None else peer
@@ -147,7 +147,7 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         check_is_fitted(self)
         if self.mode != "open":
             raise LeakError("nobody has theta in this mode, and so nobody has scores; predict.")
-        found = scores(read_trained(self.result_), Documents.of(list(X)))
+        found = scores(read_trained(self.result_), Documents.of(X))
         return found[:, 0] if found.shape[1] == 1 else found
 
     def score(self, X: Sequence[str], y: ArrayLike, *, peer: str | None = None) -> float:  # noqa: N803 - sklearn's name
@@ -175,7 +175,7 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 "fit takes a mapping of peers' names to (texts, labels), or a connection."
             )
         peers = {
-            name: each if isinstance(each, Documents) else Documents.of(list(each[0]), each[1])
+            name: each if isinstance(each, Documents) else Documents.of(each[0], each[1])
             for name, each in given.items()
         }
         return InProcess(peers, self.keys)

@@ -5,7 +5,7 @@ fits in one line. Documents are counted and held out, not rows: several rows may
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias
 
@@ -53,14 +53,18 @@ class Documents:
 
     @classmethod
     def of(
-        cls, texts: Sequence[str], labels: ArrayLike | None = None, groups: ArrayLike | None = None
+        cls, texts: Iterable[str], labels: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
         """Texts, a label each, and the id of each text's document."""
-        if not len(texts):
+        own = listed(texts)
+        if not own:
             raise NoDocumentsError("a peer must have at least 1 document, got none.")
-        if not all(isinstance(text, str) for text in texts):
-            raise InputError("documents must be texts; got something else among them.")
-        return cls(tuple(texts), label_names(labels, len(texts)), group_numbers(groups, len(texts)))
+        if others := sum(not isinstance(text, str) for text in own):
+            raise InputError(
+                f"documents must be texts; got something else among them, {others} of {len(own)}: "
+                "leave out the rows without a text."
+            )
+        return cls(tuple(own), label_names(labels, len(own)), group_numbers(groups, len(own)))
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -122,6 +126,12 @@ class Table:
 
 
 Examples: TypeAlias = Documents | Table
+
+
+def listed(values: Iterable[Any]) -> list[Any]:
+    """The values of a list, a column or an array; Arrow's own are made Python's."""
+    arrow: Any = values  # whatever has this method need not be pyarrow's
+    return arrow.to_pylist() if hasattr(arrow, "to_pylist") else list(values)
 
 
 def label_names(labels: ArrayLike | None, rows: int) -> tuple[str, ...] | None:
