@@ -1,7 +1,7 @@
 """The learners on one's own rows, with scikit-learn's conventions."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -80,9 +80,7 @@ class TwoClassLinear(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sk
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: ANN401, N803 - sklearn's signature
         """Learn from rows and their labels."""
-        x, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2
-        )
+        x, y = _validated(self, X, y, ensure_min_samples=2)
         dense = x if isinstance(x, np.ndarray) else x.toarray()
         self.classes_, signs = two_classes(y)
         model = self._learned(dense, signs)
@@ -97,7 +95,7 @@ class TwoClassLinear(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sk
     def decision_function(self, X: Any) -> Floats:  # noqa: ANN401, N803 - sklearn's signature
         """A score per row, positive for the second class."""
         check_is_fitted(self)
-        x = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        x = _validated(self, X, reset=False)
         scores: Floats = x @ self.coef_[0] + self.intercept_[0]
         return scores
 
@@ -113,6 +111,34 @@ class TwoClassLinear(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sk
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
+
+
+def _validated(estimator: TwoClassLinear, *given: Any, **options: Any) -> Any:  # noqa: ANN401 - sklearn's
+    """What scikit-learn makes of rows and labels, or why not, without quoting any of them."""
+    try:
+        return validate_data(estimator, *given, accept_sparse="csr", dtype=np.float64, **options)
+    except (TypeError, ValueError) as error:
+        if _holds_text(given[0]):
+            raise InputError("rows must be numbers, got texts among them.") from None
+        if "array=" in str(error):
+            raise InputError(
+                "rows must be a matrix of rows by features. Reshape your data: reshape(-1, 1) for "
+                "rows of a single feature, reshape(1, -1) for a single row."
+            ) from None
+        raise
+
+
+def _holds_text(rows: object) -> bool:
+    return any(isinstance(each, str | bytes) for each in _flat(rows))
+
+
+def _flat(values: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever a user took for rows
+    """The single values of rows, however deep and ragged."""
+    if isinstance(values, list | tuple):
+        for each in values:
+            yield from _flat(each)
+    else:
+        yield from np.asarray(values, object).ravel()
 
 
 def two_classes(labels: NDArray[Any]) -> tuple[NDArray[Any], Floats]:

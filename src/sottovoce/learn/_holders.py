@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 RowsGiven: TypeAlias = tuple[Rows, ArrayLike]
 TextsGiven: TypeAlias = (
-    "Documents | Source | Iterable[Mapping[str, Any]] | tuple[Sequence[str], ArrayLike]"
+    "Documents | Source | Iterable[Mapping[str, Any]] | tuple[Iterable[str], ArrayLike]"
 )
 _Given = TypeVar("_Given")
 _KINDS = {"b": "truth", "i": "number", "u": "number", "f": "number", "U": "text"}
