@@ -1,7 +1,6 @@
 """What `train` and the learners refuse of a holder, without quoting what it holds."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,9 @@ from sottovoce.learn import (
     SummedRidgeClassifier,
     train,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HASHED: dict[str, Any] = {"dictionary": "hashed", "width": 30, "penalty": 0.1}
 PAIRS = {name: made_texts(40, at) for at, name in enumerate(NAMES)}
