@@ -8,7 +8,8 @@ Where to read on, from the call inwards:
 
 - The calls: `_train`, `_trained`, `_text_classifier` with scikit-learn's conventions, and
   `_estimators`, the learners on one's own rows.
-- From what a holder has to rows: `_holders`, `documents`, `_features`, `_local_data`.
+- From what a holder has to rows: `_holders`, `_labels`, `documents`, `_features`,
+  `_local_data`.
 - From rows to a classifier: `_examples`, `_support` (which features may be opened), `_ridge`, and
   `_rados` for irreversible sums of examples.
 - A whole run: `_training_terms`, then `_run`, whose parties talk through `_wire`.

@@ -1,12 +1,10 @@
-"""Holders as a user hands them to `train`, of rows of numbers or of labelled texts, checked.
+"""Holders as a user hands them to `train`, of rows of numbers or of labelled texts, checked."""
 
-Within a run labels are names; `LabelValues` gives them back in the type in which they came.
-"""
-
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -16,13 +14,13 @@ from sottovoce._arrays import Floats
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import Rows, checked_rows
+from sottovoce.learn._labels import LabelValues, check_one_kind, listed, plain_labels
 from sottovoce.learn._local_data import feature_places
 from sottovoce.learn.documents import (
     Documents,
     NoDocumentsError,
+    Skipped,
     Table,
-    label_names,
-    listed,
     read_labelled,
 )
 
@@ -34,7 +32,6 @@ TextsGiven: TypeAlias = (
     "Documents | Source | Iterable[Mapping[str, Any]] | tuple[Iterable[str], ArrayLike]"
 )
 _Given = TypeVar("_Given")
-_KINDS = {"b": "truth", "i": "number", "u": "number", "f": "number", "U": "text"}
 _CLASSES = 2
 _SIGNS = ("-1", "1")  # what the two classes are called within a run, in the order of the classes
 _PAIR = 2
@@ -44,6 +41,11 @@ _MATRIX = 2
 def named_holders(peers: Sequence[_Given] | Mapping[str, _Given]) -> dict[str, _Given]:
     """Holders by name; those of a list are numbered."""
     if isinstance(peers, Mapping):
+        if not all(isinstance(name, str) for name in peers):
+            raise InputError(
+                "names of holders must be text, got something else among them; pass "
+                "{str(name): holder, ...}."
+            )
         return {name: _read_once(given) for name, given in peers.items()}
     if not isinstance(peers, list | tuple):
         raise InputError(
@@ -60,49 +62,6 @@ def _read_once(given: _Given) -> _Given:
         return given
     pair = tuple(list(each) if isinstance(each, Iterator) else each for each in given)
     return cast("_Given", pair)
-
-
-@dataclass(frozen=True)
-class LabelValues:
-    """What each label name of a run stands for.
-
-    Attributes:
-        values: the value of each name; a name that is not there stands for itself.
-        dtype: of the values; text where there are none.
-    """
-
-    values: Mapping[str, Any]
-    dtype: np.dtype[Any]
-
-    @classmethod
-    def of(cls, labels: Iterable[ArrayLike]) -> Self:
-        """Those of all holders' labels; names where holders give different kinds of them."""
-        arrays = [plain_labels(each) for each in labels]
-        kinds = {_KINDS.get(each.dtype.kind, "text") for each in arrays}
-        if kinds not in ({"truth"}, {"number"}):
-            return cls({}, np.dtype(str))
-        dtype = np.result_type(*arrays)
-        values: dict[str, Any] = {}
-        for each in arrays:
-            found = np.unique(each)
-            names = label_names(found, len(found)) or ()
-            values.update(zip(names, found.astype(dtype), strict=True))
-        return cls(values, dtype)
-
-    def of_names(self, names: Iterable[str]) -> NDArray[Any]:
-        """The values of some names; None for one that stands for no label, such as undecided."""
-        listed = list(names)
-        if not self.values:
-            return np.array(listed, np.dtype(str))
-        found = [self.values.get(name) for name in listed]
-        undecided = any(value is None for value in found)
-        return np.array(found, object if undecided else self.dtype)
-
-
-def plain_labels(labels: ArrayLike) -> NDArray[Any]:
-    """An array of one kind where a list or a column of objects holds one kind."""
-    found = np.asarray(labels)
-    return np.asarray(found.tolist()) if found.dtype.kind == "O" else found
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,6 +126,7 @@ class RowHolders:
 
 def common_classes(labels: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
     """The two values that all peers' labels have together."""
+    check_one_kind(labels.values())
     try:
         classes = np.unique(np.concatenate(list(labels.values())))
     except (TypeError, ValueError) as error:
@@ -261,9 +221,12 @@ class TextHolders:
         cls, given: Mapping[str, TextsGiven], columns: TextColumns, labels: Sequence[Any] = ()
     ) -> "TextHolders":
         """Read what every holder has; ``labels`` are further ones that there may be."""
-        read = {name: labelled_documents(each, columns) for name, each in given.items()}
+        skipped = Skipped()
+        read = {name: labelled_documents(each, columns, skipped) for name, each in given.items()}
+        _warn_of(skipped)
         known: list[ArrayLike] = [found for _, found in read.values()]
         further: list[ArrayLike] = [list(labels)] if labels else []
+        check_one_kind([*known, *further])
         examples = {name: documents for name, (documents, _) in read.items()}
         return cls(examples, columns, LabelValues.of([*known, *further]))
 
@@ -272,20 +235,30 @@ class TextHolders:
         if isinstance(given, str):
             raise InputError("texts to classify must be a list of texts, got a single one.")
         if _is_table(given):
-            return read_labelled(cast("Source", given), options=self._unlabelled, labelled=False)
+            return self._of_table(cast("Source", given))
         return Documents.of(cast("Iterable[str]", given))
 
     def to_evaluate(self, _name: str, given: TextsGiven) -> Documents:
         """Texts with labels, in any of the forms that a holder comes in."""
-        return labelled_documents(given, self.columns)[0]
+        skipped = Skipped()
+        documents, _ = labelled_documents(given, self.columns, skipped)
+        _warn_of(skipped)
+        return documents
 
     def values(self, names: Iterable[str]) -> NDArray[Any]:
         """Labels in the type in which they were given."""
         return self.labels.of_names(names)
 
-    @property
-    def _unlabelled(self) -> ReadOptions:
-        return TextColumns(self.columns.text).options
+    def _of_table(self, given: "Source") -> Documents:
+        skipped, options = Skipped(), TextColumns(self.columns.text).options
+        documents = read_labelled(given, options=options, labelled=False, skipped=skipped)
+        _warn_of(skipped)
+        return documents
+
+
+def _warn_of(skipped: Skipped) -> None:
+    if skipped.reasons:
+        warnings.warn(str(skipped), stacklevel=5)
 
 
 def holds_text(given: object) -> bool:
@@ -300,34 +273,40 @@ def holds_text(given: object) -> bool:
     return any(isinstance(each, str) for each in listed(first))
 
 
-def labelled_documents(given: TextsGiven, columns: TextColumns) -> tuple[Documents, ArrayLike]:
+def labelled_documents(
+    given: TextsGiven, columns: TextColumns, skipped: Skipped
+) -> tuple[Documents, ArrayLike]:
     """One holder's texts, and its labels in the type in which they came."""
     if not isinstance(given, Documents):
-        texts, labels = _labelled_texts(given, columns)
+        texts, labels = _labelled_texts(given, columns, skipped)
         return Documents.of(texts, labels), labels
     if given.labels is None:
         raise NoDocumentsError("a holder must have labels to train with, got none.")
     return given, given.labels
 
 
-def _labelled_texts(given: object, columns: TextColumns) -> tuple[Sequence[str], ArrayLike]:
+def _labelled_texts(
+    given: object, columns: TextColumns, skipped: Skipped
+) -> tuple[Sequence[str], ArrayLike]:
     """Labels of files are text, those of frames and lists what they are there."""
     if isinstance(given, tuple | list) and len(given) == _PAIR and not _is_row(given[0]):
         return listed(given[0]), given[1]
     if isinstance(given, str | PathLike):
-        found = read_labelled(given, options=columns.options)
+        found = read_labelled(given, options=columns.options, skipped=skipped)
         return found.texts, found.labels or ()
-    return _of_frame(_as_table(given), columns)
+    return _of_frame(_as_table(given), columns, skipped)
 
 
-def _of_frame(table: pa.Table, columns: TextColumns) -> tuple[Sequence[str], ArrayLike]:
+def _of_frame(
+    table: pa.Table, columns: TextColumns, skipped: Skipped
+) -> tuple[Sequence[str], ArrayLike]:
     name = columns.label or "label"
     dtype = np.dtype(str)
     if name in table.column_names:
         dtype = _numpy_type(table.schema.field(name).type)
         if dtype.kind == "f":
             table = _with_whole_labels(table, name)
-    found = read_labelled(table, options=columns.options)
+    found = read_labelled(table, options=columns.options, skipped=skipped)
     labels = found.labels or ()
     if dtype.kind == "b":
         return found.texts, np.array([label == "true" for label in labels])

@@ -12,7 +12,7 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, MissingExtraError
 from sottovoce.learn._examples import LeakError
 from sottovoce.learn._features import Dictionary, FeatureMap, FeatureValues, TextRecipe, Unit
-from sottovoce.learn._holders import LabelValues
+from sottovoce.learn._labels import LabelValues, label_names
 from sottovoce.learn._run.classify import called, scores
 from sottovoce.learn._run.evaluate import JointEvaluation
 from sottovoce.learn._run.leakage import run_leakage
@@ -23,7 +23,7 @@ from sottovoce.learn._train import PAPER_WARNING, PaperModeWarning
 from sottovoce.learn._training_terms import Mode, Recipe, mode_recipe
 from sottovoce.learn._wire.codec import texts as texts_of
 from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.documents import Documents, label_names
+from sottovoce.learn.documents import Documents
 
 if TYPE_CHECKING:
     from sottovoce.learn._wire.machine import Leakage

@@ -20,13 +20,13 @@ from sottovoce.learn._holders import (
     holds_text,
     named_holders,
 )
+from sottovoce.learn._labels import label_names
 from sottovoce.learn._run.party import InProcess
 from sottovoce.learn._run.terms import MODES, RunTerms
 from sottovoce.learn._trained import TrainedClassifier
 from sottovoce.learn._training_terms import Mode, mode_recipe
 from sottovoce.learn._wire.exchange import Faults
 from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.documents import label_names
 
 Given: TypeAlias = "RowsGiven | TextsGiven"
 _TEXT_OPTIONS = frozenset(TextRecipe.__dataclass_fields__)

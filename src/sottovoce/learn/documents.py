@@ -5,6 +5,7 @@ fits in one line. Documents are counted and held out, not rows: several rows may
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeAlias
@@ -19,6 +20,7 @@ from sottovoce.corpus.read._corpus import Source, reader_for
 from sottovoce.corpus.read._strings import as_bytes, repaired
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import Rows, checked_rows
+from sottovoce.learn._labels import label_names, listed
 
 # After a mark that ends a sentence and the space behind it, or at a line's end.
 _ENDS = re.compile(r"(?<=[.!?\u2026\u3002\uff01\uff1f])\s+|[\r\n]+")
@@ -31,6 +33,30 @@ def sentences(text: str) -> list[str]:
     space are left out.
     """
     return [part.strip() for part in _ENDS.split(text) if part.strip()]
+
+
+@dataclass
+class Skipped:
+    """Rows that were read, and why some were left out.
+
+    Attributes:
+        rows: how many were read.
+        reasons: how many were left out, for each reason.
+    """
+
+    rows: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, read: Tally, unlabelled: int) -> None:
+        """What a reader tells, and how many of the rows that it kept have no label."""
+        self.rows += read.rows_read
+        self.reasons.update({str(reason): rows for reason, rows in read.skipped.items()})
+        if unlabelled:
+            self.reasons["missing label"] += unlabelled
+
+    def __str__(self) -> str:
+        reasons = ", ".join(f"{rows} {reason}" for reason, rows in self.reasons.most_common())
+        return f"rows were skipped, of {self.rows} rows: {reasons}"
 
 
 class NoDocumentsError(InputError):
@@ -128,31 +154,6 @@ class Table:
 Examples: TypeAlias = Documents | Table
 
 
-def listed(values: Iterable[Any]) -> list[Any]:
-    """The values of a list, a column or an array; Arrow's own are made Python's."""
-    arrow: Any = values  # whatever has this method need not be pyarrow's
-    return arrow.to_pylist() if hasattr(arrow, "to_pylist") else list(values)
-
-
-def label_names(labels: ArrayLike | None, rows: int) -> tuple[str, ...] | None:
-    """Labels as names: whole numbers and truth values are written out."""
-    if labels is None:
-        return None
-    found: NDArray[Any] = np.asarray(labels)
-    if found.shape != (rows,):
-        raise InputError(f"labels must be one per row, {rows} of them, got shape {found.shape}.")
-    if found.dtype.kind == "f":
-        if not (np.isfinite(found).all() and (found == np.rint(found)).all()):
-            raise InputError("labels that are numbers must be whole and finite.")
-        found = found.astype(np.int64)
-    if found.dtype.kind not in "biuUO":
-        raise InputError("labels must be text, whole numbers or truth values.")
-    names = tuple(str(label) for label in found.tolist())
-    if not all(names):
-        raise InputError("labels must not be empty; leave out rows without one.")
-    return names
-
-
 def group_numbers(groups: ArrayLike | None, rows: int) -> Integers | None:
     """Documents' ids as numbers in the order of their first rows."""
     if groups is None:
@@ -190,25 +191,29 @@ def read_labelled(
     options: ReadOptions | None = None,
     labelled: bool = True,
     document: str | int | None = None,
+    skipped: Skipped | None = None,
 ) -> Documents:
     """Texts and labels from a file (CSV, TSV, JSONL, Parquet) or a data frame.
 
     ``options.columns`` maps ``text`` and ``label`` to the file's names. Rows without a label are
     left out where labels are wanted. ``document`` names a column with the id of the document that
-    each row is a sentence of.
+    each row is a sentence of. ``skipped`` hears of rows that were left out.
     """
-    given = options or ReadOptions()
-    if document is None:
-        table = open_documents(source, options=given).read_all()
-    else:
-        named = replace(given, columns={**given.columns, "user": document})
-        reader = reader_for(source, _SENTENCES, named)
-        table = Corpus(reader, _SENTENCES, _to_sentences, named).read_all()
-    if labelled:
-        table = _with_labels(table)
+    corpus = _opened(source, options or ReadOptions(), document)
+    read = corpus.read_all()
+    table = _with_labels(read) if labelled else read
+    if skipped is not None:
+        skipped.add(corpus.tally, read.num_rows - table.num_rows)
     labels = table.column("label").to_pylist() if labelled else None
     groups = None if document is None else table.column("user").to_pylist()
     return Documents.of(table.column("text").to_pylist(), labels, groups)
+
+
+def _opened(source: Source, options: ReadOptions, document: str | int | None) -> Corpus:
+    if document is None:
+        return open_documents(source, options=options)
+    named = replace(options, columns={**options.columns, "user": document})
+    return Corpus(reader_for(source, _SENTENCES, named), _SENTENCES, _to_sentences, named)
 
 
 def _with_labels(table: pa.Table) -> pa.Table:

@@ -117,3 +117,58 @@ def test_a_learner_does_not_quote_numbers_that_are_no_matrix() -> None:
     with pytest.raises(InputError, match="Reshape your data") as refused:
         SummedRidgeClassifier().fit([271828.0, 314159.0], ["no", "yes"])
     assert "271828" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        [*LABELS[:9], None, None, None],
+        [*LABELS[:9], *[float("nan")] * 3],
+        pd.Series([*LABELS[:9], *[None] * 3]),
+        pd.Series([1, 0, 1] * 3 + [None] * 3, dtype="Int64"),
+        [1, 0, 1] * 3 + [pd.NA] * 3,
+        np.array([1.0, 0.0, 1.0] * 3 + [np.nan] * 3),
+        pa.array([*LABELS[:9], *[None] * 3]),
+        pd.Series([1, 0, 1] * 3 + [None] * 3, dtype="category"),
+    ],
+    ids=["None", "NaN", "a series", "Int64", "NA", "floats", "arrow", "a categorical"],
+)
+def test_missing_labels_are_counted_and_refused(labels: Any) -> None:  # noqa: ANN401 - any labels
+    for holders in (PAIRS["ada"][0][:12], [[0.0, 1.0], [1.0, 0.0]] * 6):
+        with pytest.raises(InputError, match="every row, got 3 of 12 without one; leave out"):
+            train([(holders, labels)] * 3, **(HASHED if isinstance(holders[0], str) else {}))
+
+
+def with_gaps(texts: list[str], labels: list[str]) -> pd.DataFrame:
+    """A frame whose first row has no label, and whose second no text."""
+    frame = pd.DataFrame({"text": texts, "label": labels})
+    frame.loc[0, "label"] = None
+    frame.loc[1, "text"] = None
+    return frame
+
+
+def test_rows_of_a_frame_that_are_left_out_are_counted() -> None:
+    frames = {name: with_gaps(*pair) for name, pair in PAIRS.items()}
+    skipped = "^rows were skipped, of 160 rows: 4 missing text, 4 missing label$"
+    with pytest.warns(UserWarning, match=skipped) as told:
+        trained = train(frames, **HASHED)
+    assert [each.filename for each in told] == [__file__]
+    whole = train({name: (texts[2:], y[2:]) for name, (texts, y) in PAIRS.items()}, **HASHED)
+    np.testing.assert_array_equal(trained.coef_, whole.coef_)
+    with pytest.warns(UserWarning, match="of 40 rows: 1 missing text$"):
+        assert len(trained.predict(frames["ada"])) == 39
+    with pytest.warns(UserWarning, match="of 40 rows: 1 missing text, 1 missing label"):
+        trained.evaluate(frames)
+
+
+def test_numbers_at_one_holder_and_truth_values_at_another_are_refused() -> None:
+    texts = PAIRS["ada"][0][:12]
+    for held, options in ((texts, HASHED), ([[0.0, 1.0], [1.0, 0.0]] * 6, {"penalty": 0.1})):
+        numbers, truths = (held, [0, 1] * 6), (held, [False, True] * 6)
+        with pytest.raises(InputError, match="truth values at one and numbers at another"):
+            train([numbers, truths, numbers], **options)
+
+
+def test_names_of_holders_are_text() -> None:
+    with pytest.raises(InputError, match="names of holders must be text"):
+        train(dict(enumerate(PAIRS.values())), **HASHED)  # type: ignore[arg-type] # what is refused
