@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read._columns import MissingColumnError
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import Rows, checked_rows
 from sottovoce.learn._labels import LabelValues, check_one_kind, listed, plain_labels
@@ -34,6 +35,8 @@ TextsGiven: TypeAlias = (
 _Given = TypeVar("_Given")
 _CLASSES = 2
 _SIGNS = ("-1", "1")  # what the two classes are called within a run, in the order of the classes
+_MIXED = "a column must hold one kind of value in all of a holder's rows."
+_REPEATED = "a data frame must not have several columns of one name; rename them first."
 _PAIR = 2
 _MATRIX = 2
 
@@ -251,7 +254,7 @@ class TextHolders:
 
     def _of_table(self, given: "Source") -> Documents:
         skipped, options = Skipped(), TextColumns(self.columns.text).options
-        documents = read_labelled(given, options=options, labelled=False, skipped=skipped)
+        documents = _read(_as_table(given), options, skipped, labelled=False)
         _warn_of(skipped)
         return documents
 
@@ -292,7 +295,7 @@ def _labelled_texts(
     if isinstance(given, tuple | list) and len(given) == _PAIR and not _is_row(given[0]):
         return listed(given[0]), given[1]
     if isinstance(given, str | PathLike):
-        found = read_labelled(given, options=columns.options, skipped=skipped)
+        found = _read(given, columns.options, skipped)
         return found.texts, found.labels or ()
     return _of_frame(_as_table(given), columns, skipped)
 
@@ -300,13 +303,8 @@ def _labelled_texts(
 def _of_frame(
     table: pa.Table, columns: TextColumns, skipped: Skipped
 ) -> tuple[Sequence[str], ArrayLike]:
-    name = columns.label or "label"
-    dtype = np.dtype(str)
-    if name in table.column_names:
-        dtype = _numpy_type(table.schema.field(name).type)
-        if dtype.kind == "f":
-            table = _with_whole_labels(table, name)
-    found = read_labelled(table, options=columns.options, skipped=skipped)
+    table, dtype = _with_plain_labels(table, columns.label or "label")
+    found = _read(table, columns.options, skipped)
     labels = found.labels or ()
     if dtype.kind == "b":
         return found.texts, np.array([label == "true" for label in labels])
@@ -315,16 +313,41 @@ def _of_frame(
     return found.texts, labels
 
 
+def _read(
+    source: "Source", options: ReadOptions, skipped: Skipped, *, labelled: bool = True
+) -> Documents:
+    try:
+        return read_labelled(source, options=options, labelled=labelled, skipped=skipped)
+    except MissingColumnError as error:
+        remedy = "Name the columns when training: text='NAME', label='NAME'."
+        raise MissingColumnError(error.missing, remedy) from None
+
+
+def _with_plain_labels(table: pa.Table, name: str) -> tuple[pa.Table, np.dtype[Any]]:
+    """Labels as the reader takes them, and the type in which to give them back."""
+    if name not in table.column_names:
+        return table, np.dtype(str)
+    if table.column_names.count(name) > 1:
+        raise InputError(_REPEATED)
+    at = table.column_names.index(name)
+    labels = table.column(at)
+    if pa.types.is_dictionary(labels.type):
+        labels = labels.cast(labels.type.value_type)
+    dtype = _numpy_type(labels.type)
+    if dtype.kind == "f":
+        labels = _whole(labels)
+    return table.set_column(at, name, labels), dtype
+
+
 def _numpy_type(kind: pa.DataType) -> np.dtype[Any]:
     numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
     return np.dtype(kind.to_pandas_dtype()) if numeric else np.dtype(str)
 
 
-def _with_whole_labels(table: pa.Table, name: str) -> pa.Table:
+def _whole(labels: pa.ChunkedArray) -> pa.ChunkedArray:
     """Numbers that a frame made floating, as it does where one is missing."""
-    at = table.column_names.index(name)
     try:
-        return table.set_column(at, name, table.column(at).cast(pa.int64()))
+        return labels.cast(pa.int64())
     except pa.ArrowInvalid:
         raise InputError("labels that are numbers must be whole and finite.") from None
 
@@ -339,7 +362,7 @@ def _is_table(given: object) -> bool:
 
 def _as_table(given: object) -> pa.Table:
     if _is_table(given):
-        return pa.table(given)
+        return _exported(given)
     rows = list(given) if isinstance(given, Iterable) else []
     if not rows or not all(isinstance(row, Mapping) for row in rows):
         raise InputError(
@@ -349,6 +372,14 @@ def _as_table(given: object) -> pa.Table:
     try:
         return pa.Table.from_pylist([dict(row) for row in rows])
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        raise InputError(
-            "a column must hold one kind of value in all of a holder's rows."
-        ) from None
+        raise InputError(_MIXED) from None
+
+
+def _exported(frame: object) -> pa.Table:
+    """A frame as Arrow's; neither Arrow nor pandas may quote what cannot be exported."""
+    try:
+        return pa.table(frame)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        raise InputError(_MIXED) from None
+    except ValueError:
+        raise InputError(_REPEATED) from None

@@ -172,3 +172,64 @@ def test_numbers_at_one_holder_and_truth_values_at_another_are_refused() -> None
 def test_names_of_holders_are_text() -> None:
     with pytest.raises(InputError, match="names of holders must be text"):
         train(dict(enumerate(PAIRS.values())), **HASHED)  # type: ignore[arg-type] # what is refused
+
+
+@pytest.mark.parametrize(("ham", "spam"), [(3, 12), (False, True), (0.0, 1.0), ("no", "yes")])
+@pytest.mark.parametrize("form", ["a frame", "a pair", "an arrow table"])
+def test_categorical_labels_come_back_in_the_type_of_their_categories(
+    form: str,
+    ham: Any,  # noqa: ANN401 - any label
+    spam: Any,  # noqa: ANN401 - any label
+) -> None:
+    def holder(texts: list[str], names: list[str]) -> Any:  # noqa: ANN401 - any form
+        labels = pd.Categorical([spam if name == "spam" else ham for name in names])
+        if form == "a pair":
+            return texts, labels
+        frame = pd.DataFrame({"text": texts, "label": labels})
+        return pa.table(frame) if form == "an arrow table" else frame
+
+    trained = train({name: holder(*pair) for name, pair in PAIRS.items()}, **HASHED)
+    assert set(trained.classes_.tolist()) == {ham, spam}
+    assert trained.classes_.dtype.kind == np.asarray([ham, spam]).dtype.kind
+    named = train(PAIRS, **HASHED).predict(PAIRS["ada"][0]) == "spam"
+    np.testing.assert_array_equal(trained.predict(PAIRS["ada"][0]) == spam, named)
+
+
+FRAMES: dict[str, tuple[Any, str]] = {
+    "mixed": (pd.DataFrame({"text": [3, *TEXTS[1:]], "label": LABELS}), "one kind of value"),
+    "repeated": (
+        pd.DataFrame([[PRIVATE, 1, 2]] * 12, columns=["text", "label", "label"]),
+        "several columns of one name",
+    ),
+    "repeated in arrow": (
+        pa.table([TEXTS, LABELS, LABELS], names=["text", "label", "label"]),
+        "several columns of one name",
+    ),
+    "no label": (pd.DataFrame({"text": TEXTS}), "label='NAME' of train"),
+    "no text": (pd.DataFrame({"label": LABELS}), "training: text='NAME', label='NAME'"),
+}
+
+
+@pytest.mark.parametrize("form", FRAMES)
+def test_a_frame_that_cannot_be_used_is_refused_without_its_texts(form: str) -> None:
+    frame, sentence = FRAMES[form]
+    with pytest.raises(InputError, match=sentence) as refused:
+        train([frame] * 3, **HASHED)
+    assert PRIVATE not in str(refused.value)
+
+
+def test_a_frame_to_classify_is_refused_without_its_texts() -> None:
+    trained = train(PAIRS, **HASHED)
+    for form in ("mixed", "repeated", "no text"):
+        with pytest.raises(InputError, match=FRAMES[form][1]) as refused:
+            trained.predict(FRAMES[form][0])
+        assert PRIVATE not in str(refused.value)
+
+
+def test_too_many_labels_are_refused_with_what_a_caller_can_do() -> None:
+    holders = [
+        (PAIRS["ada"][0][:12], [f"label {at} of {peer}" for at in range(12)]) for peer in range(3)
+    ]
+    with pytest.raises(InputError, match="join the rare ones") as refused:
+        train(holders, **HASHED)
+    assert "most_classes" not in str(refused.value)

@@ -224,7 +224,7 @@ def common_labels(named: list[tuple[str, ...]], terms: RunTerms) -> tuple[str, .
     if not _FEWEST <= len(labels) <= terms.most_classes:
         raise LabelError(
             f"the peers' labels together must be from 2 to {terms.most_classes}, got "
-            f"{len(labels)}; with one there is nothing to tell apart, for more raise most_classes."
+            f"{len(labels)}; with one there is nothing to tell apart, of more join the rare ones."
         )
     return labels
 
