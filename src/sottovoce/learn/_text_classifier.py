@@ -12,7 +12,8 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, MissingExtraError
 from sottovoce.learn._examples import LeakError
 from sottovoce.learn._features import Dictionary, FeatureMap, FeatureValues, TextRecipe, Unit
-from sottovoce.learn._labels import LabelValues, label_names
+from sottovoce.learn._holders import named_holders
+from sottovoce.learn._labels import LabelValues, check_one_kind, label_names
 from sottovoce.learn._run.classify import called, scores
 from sottovoce.learn._run.evaluate import JointEvaluation
 from sottovoce.learn._run.leakage import run_leakage
@@ -114,7 +115,9 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         if self.mode == "paper":
             warnings.warn(PAPER_WARNING, PaperModeWarning, stacklevel=2)
         self.connection_: Connection = self._connected(X)
-        self.label_values_ = LabelValues.of(self._given_labels(X))
+        labels = self._given_labels(X)
+        check_one_kind(labels)
+        self.label_values_ = LabelValues.of(labels)
         self.terms_ = self._terms("train", self.connection_.identities)
         kept = self.connection_.run(self.terms_, {})
         self.result_ = kept[self.connection_.here]
@@ -176,7 +179,7 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             )
         peers = {
             name: each if isinstance(each, Documents) else Documents.of(each[0], each[1])
-            for name, each in given.items()
+            for name, each in named_holders(given).items()
         }
         return InProcess(peers, self.keys)
 
