@@ -148,12 +148,12 @@ def _refuse_texts(given: object) -> None:
         )
 
 
-def _elements(given: object) -> Iterable[object]:
+def _elements(given: Any) -> Iterable[object]:  # noqa: ANN401 - whatever a caller passes
     """What ``given`` holds along its first axis, as Python's own objects; nothing: it has none."""
     if isinstance(given, pa.Array | pa.ChunkedArray):
-        return iter(given.to_pylist())
+        return list(given.to_pylist())
     try:
-        return iter(given)  # type: ignore[call-overload] # what does not iterate is caught
+        return list(given)
     except TypeError:
         return (given.item(),) if isinstance(given, np.ndarray) else ()
 
