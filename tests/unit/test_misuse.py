@@ -1,5 +1,8 @@
 """What is given in the wrong way is refused in a sentence, or read as it was meant."""
 
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -9,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import sottovoce as sv
-from sottovoce.errors import CorpusError
+from sottovoce.errors import CorpusError, ParameterError
 
 PRIVATE_TEXT = "zebra my secret loan"
 
@@ -51,3 +54,135 @@ def test_an_unusable_matrix_is_never_quoted(matrix: object) -> None:
         sv.release.PrivateBagOfWords().fit(cast("Any", matrix))
     assert "zebra" not in str(refused.value)
     assert "77" not in str(refused.value)
+
+
+WORDS = ("bank", "boat", "loan")
+TOPICS = (
+    sv.topics.Topic("debt", ("loan", "bank"), "money", sensitive=True),
+    sv.topics.Topic("sea", ("boat",), "travel"),
+)
+
+
+def released(documents: object, folder: Path, **options: Any) -> sv.release.Release:  # noqa: ANN401 - of any type
+    given = {"words": WORDS, "epsilon": 2, "precision": 2, **options}
+    made = sv.release_counts(cast("Any", documents), ledger=folder / "my.ledger", **given)
+    assert isinstance(made, sv.release.Release)
+    return made
+
+
+def posts() -> pd.DataFrame:
+    texts = ["my loan", "the boat", "a bank and a loan", "nothing", "the boat", "home"]
+    return pd.DataFrame(
+        {
+            "user": [f"u{i}" for i in range(6)],
+            "time": pd.to_datetime([f"2024-01-0{i + 1}" for i in range(6)]),
+            "text": texts,
+        }
+    )
+
+
+def test_a_document_of_more_than_two_values_must_say_where_its_text_is(tmp_path: Path) -> None:
+    rows = [("ada", "2024-01-01", "my loan"), ("ben", "2024-01-02", "the boat")]
+    with pytest.raises(CorpusError, match=r"a tuple \(text, label\); got one of 3 values"):
+        released(rows, tmp_path)
+    with pytest.raises(CorpusError, match="got one of 3 values"):
+        released([("my loan",), *rows], tmp_path)
+    assert not (tmp_path / "my.ledger").exists()
+    named = released(rows, tmp_path, text=2)
+    same = released(["my loan", "the boat"], tmp_path)
+    assert named.card.ledger == same.card.ledger
+
+
+def test_the_place_of_a_text_is_enough_where_times_are_no_labels(tmp_path: Path) -> None:
+    rows = [("ada", datetime(2024, 1, 1, tzinfo=UTC), "my loan")]
+    assert released(rows, tmp_path, text=2).counts.shape == (1, 3)
+
+
+def chunked(texts: list[str]) -> pa.ChunkedArray:
+    return pa.chunked_array([texts[:1], texts[1:]])
+
+
+@pytest.mark.parametrize("column", [pd.Series, pl.Series, pa.array, chunked])
+def test_a_series_is_read_as_texts(column: Callable[[list[str]], object], tmp_path: Path) -> None:
+    texts = ["my loan", "the boat"]
+    spends = [released(each, tmp_path).card.ledger for each in (texts, column(texts))]
+    assert spends[0] == spends[1]
+
+
+def test_a_missing_text_of_a_series_is_counted_as_missing(tmp_path: Path) -> None:
+    for texts in (pd.Series(["my loan", None]), pd.Series(["my loan", np.nan], dtype=object)):
+        with pytest.raises(ParameterError, match="1 missing text"):
+            released(texts, tmp_path)
+
+
+@pytest.mark.parametrize("column", [pd.Series, pl.Series, pa.array])
+def test_a_series_is_no_posts(column: Callable[[list[str]], object]) -> None:
+    with pytest.raises(CorpusError, match="posts need a user, a time and a text, got one column"):
+        sv.assess_posts(cast("Any", column(["my loan"])), topics=TOPICS)
+
+
+def test_a_lazy_frame_is_to_be_collected(tmp_path: Path) -> None:
+    lazy = pl.from_pandas(posts()).lazy()
+    with pytest.raises(CorpusError, match=r"pass its \.collect\(\)"):
+        released(lazy, tmp_path)
+
+
+def test_repeated_columns_of_pandas_are_named(tmp_path: Path) -> None:
+    twice = posts().assign(more="x").rename(columns={"more": "text"})
+    for read in (
+        lambda: sv.assess_posts(twice, topics=TOPICS),
+        lambda: released(twice, tmp_path),
+        lambda: sv.loop.compare_settings(twice, topics=TOPICS),
+    ):
+        with pytest.raises(CorpusError, match="has 2 columns named 'text'; map text by position"):
+            read()
+    assert sv.assess_posts(twice, topics=TOPICS, text=2).users == 6
+
+
+def test_a_repeated_column_that_is_not_read_does_no_harm() -> None:
+    twice = posts().assign(a="x", b="y").rename(columns={"b": "a"})
+    assert sv.assess_posts(twice, topics=TOPICS).users == 6
+
+
+def test_the_index_of_a_frame_of_pandas_is_a_column_too() -> None:
+    assert sv.assess_posts(posts().set_index("user"), topics=TOPICS).users == 6
+
+
+def renamed(frame: pd.DataFrame) -> None:
+    frame.insert(2, "note", "the boat")
+
+
+def rewritten(frame: pd.DataFrame) -> None:
+    frame["text"] = "the boat"
+
+
+def written_into(frame: pd.DataFrame) -> None:
+    frame.loc[:, "time"] = pd.Timestamp("1999-01-01")
+
+
+@pytest.mark.parametrize("change", [renamed, rewritten, written_into])
+def test_what_is_done_to_a_frame_later_does_not_show(
+    change: Callable[[pd.DataFrame], None],
+) -> None:
+    frame = posts()
+    ranking = sv.assess_posts(frame, topics=TOPICS, measures="bow-dt")
+    before = ranking.explain("u2", "debt")
+    change(frame)
+    assert ranking.explain("u2", "debt") == before
+
+
+def test_a_frame_of_polars_is_read_as_it_was() -> None:
+    frame = pl.from_pandas(posts())
+    ranking = sv.assess_posts(frame, topics=TOPICS, measures="bow-dt")
+    before = ranking.explain("u2", "debt")
+    frame.insert_column(2, pl.Series("note", ["the boat"] * 6))
+    assert ranking.explain("u2", "debt") == before
+
+
+def test_the_order_of_a_set_of_words_makes_no_other_release(tmp_path: Path) -> None:
+    shuffled = ["loan", *(f"word{chr(97 + i)}" for i in range(20))]
+    spends = [
+        released(["my loan"], tmp_path, words=words).card.ledger
+        for words in (sorted(shuffled), set(shuffled), frozenset(shuffled))
+    ]
+    assert spends[0] == spends[1] == spends[2]

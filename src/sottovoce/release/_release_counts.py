@@ -207,12 +207,12 @@ def release_counts(
     (N=2, epsilon=2) limited-precision local privacy per document, 1 nats per word
 
     Args:
-        documents: a file's path, a data frame of pandas, polars or Arrow, or rows: texts,
-            dictionaries or tuples.
+        documents: a file's path, a data frame of pandas, polars or Arrow, or rows: texts (a series
+            too), dictionaries, or tuples (text, label); with ``user_documents`` (user, time, text).
         epsilon: for documents up to ``precision`` words apart; text such as "0.1" is taken exactly.
         precision: N, in words.
         words: the public words to count: a file's path, a `Vocabulary`, or words.
-        text: the column of the text.
+        text: the column of the text: its name, or its place from 0, as in longer tuples.
         user: the column of the user, read only with ``user_documents``; None: "user".
         time: the column of the time, likewise.
         user_documents: keep so many documents of each user, and promise per user too.
@@ -332,7 +332,8 @@ def _vocabulary(words: FilePath | Vocabulary | Iterable[str] | None) -> Vocabula
         return words
     if isinstance(words, str | PathLike):
         return Vocabulary.load(Path(words))
-    return Vocabulary.public(words)
+    # A set has no order of its own, and another order is another release.
+    return Vocabulary.public(sorted(words) if isinstance(words, set | frozenset) else words)
 
 
 def _frequencies(given: FilePath | ArrayLike | None, vocabulary: Vocabulary) -> Floats | None:
