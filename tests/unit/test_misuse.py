@@ -10,9 +10,16 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.pipeline import make_pipeline
 
 import sottovoce as sv
-from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.assess.state import load_state, save_state
+from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.errors import CorpusError, InputError, ParameterError
+from sottovoce.loop._subject import SubjectSources, subject_of
+from sottovoce.privacy.ledger import Ledger
+from sottovoce.release._inputs import count_documents
 
 PRIVATE_TEXT = "zebra my secret loan"
 
@@ -186,3 +193,140 @@ def test_the_order_of_a_set_of_words_makes_no_other_release(tmp_path: Path) -> N
         for words in (sorted(shuffled), set(shuffled), frozenset(shuffled))
     ]
     assert spends[0] == spends[1] == spends[2]
+
+
+def test_a_topic_named_twice_is_ranked_once() -> None:
+    ranking = sv.assess_posts(posts(), topics=TOPICS, measures="bow", topic=["debt", "debt"])
+    assert ranking.table.num_rows == ranking.users == 6
+
+
+def test_topics_to_rank_by_cannot_be_none_at_all() -> None:
+    with pytest.raises(ParameterError, match="topic must name at least 1 topic, got none"):
+        sv.assess_posts(posts(), topics=TOPICS, topic=[])
+
+
+@pytest.mark.parametrize("most", [0, -1])
+def test_an_explanation_shows_at_least_one_post(most: int) -> None:
+    ranking = sv.assess_posts(posts(), topics=TOPICS, measures="bow-dt")
+    with pytest.raises(ParameterError, match=f"most must be >= 1, got {most}"):
+        ranking.explain("u2", "debt", most=most)
+
+
+def test_a_ranking_says_which_measures_and_topics_it_has() -> None:
+    ranking = sv.assess_posts(posts(), topics=TOPICS, measures="bow,bow-dt")
+    with pytest.raises(ParameterError, match="measure must be one of bow, bow-dt, got 'nope'"):
+        ranking.of("nope", "debt")
+    with pytest.raises(ParameterError, match="topic must be one of debt, got 'nope'"):
+        ranking.of("bow", "nope")
+
+
+def test_a_word_is_no_list_of_letters() -> None:
+    with pytest.raises(ParameterError, match=r"words must be a tuple of words, got one text"):
+        sv.topics.Topic("debt", cast("Any", "loan"), "money")
+    with pytest.raises(ParameterError, match="terms must be a list of words, got one text"):
+        sv.corpus.Vocabulary.public("loan")
+    with pytest.raises(ParameterError, match="texts must be a list of texts, got one text"):
+        sv.corpus.tokenize("loan debt")
+
+
+@pytest.mark.parametrize("topics", [["debt"], {"debt": ["loan"]}, [{"name": "debt"}], 5])
+def test_topics_of_another_kind_are_refused(topics: object) -> None:
+    with pytest.raises(InputError, match="topics must be a Catalogue, the path of its TOML file"):
+        sv.assess_posts(posts(), topics=cast("Any", topics))
+
+
+@pytest.mark.parametrize(("option", "value"), [("m", "3"), ("m", 2.5), ("k", "0.3")])
+def test_settings_of_another_type_are_refused(option: str, value: object) -> None:
+    with pytest.raises(ParameterError, match=f"{option} must be .*, got {value}"):
+        sv.assess_posts(posts(), topics=TOPICS, **{option: cast("Any", value)})
+
+
+def test_words_must_be_texts(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="in lower case, got 2 that are not"):
+        released(["my loan"], tmp_path, words=[1, 2])
+
+
+def test_how_to_read_is_said_by_read_options(tmp_path: Path) -> None:
+    nothing = cast("Any", {})
+    for read in (
+        lambda: sv.assess_posts(posts(), topics=TOPICS, reading=nothing),
+        lambda: released(posts(), tmp_path, reading=nothing),
+        lambda: sv.loop.compare_settings(posts(), topics=TOPICS, reading=nothing),
+    ):
+        with pytest.raises(ParameterError, match="reading must be a ReadOptions, got a dict"):
+            read()
+
+
+def test_a_path_may_be_a_text(tmp_path: Path) -> None:
+    released(["my loan"], tmp_path)
+    file = str(tmp_path / "file")
+    assert len(Ledger(str(tmp_path / "my.ledger")).accounts()) == 1
+    vocabulary = sv.corpus.Vocabulary.public(WORDS)
+    vocabulary.save(file)
+    assert sv.corpus.Vocabulary.load(file) == vocabulary
+    catalogue = sv.topics.Catalogue(TOPICS)
+    catalogue.save(file)
+    assert sv.topics.Catalogue.load(file) == catalogue
+    scoring = sv.assess.Scoring(catalogue, [sv.topics.BagOfWords()])
+    save_state(file, scoring.state_of(sv.corpus.open_posts(posts())))
+    assert len(load_state(file)) == 6
+
+
+def test_a_pipeline_names_the_columns_by_its_words() -> None:
+    counter = CountVectorizer(vocabulary=WORDS)
+    pipeline = make_pipeline(counter, sv.release.PrivateBagOfWords()).fit(["my loan"])
+    assert pipeline.get_feature_names_out().tolist() == list(WORDS)
+
+
+def test_names_of_columns_must_be_as_many_as_columns() -> None:
+    private = sv.release.PrivateBagOfWords().fit([[1, 0, 3]])
+    assert private.get_feature_names_out().tolist() == ["x0", "x1", "x2"]
+    with pytest.raises(ParameterError, match="input_features must name the 3 columns, got 2"):
+        private.get_feature_names_out(["a", "b"])
+
+
+def test_a_vocabulary_names_the_columns_whatever_comes_in() -> None:
+    private = sv.release.PrivateBagOfWords(vocabulary=WORDS).fit([[1, 0, 3]])
+    assert private.get_feature_names_out(["a", "b", "c"]).tolist() == list(WORDS)
+
+
+def test_a_precision_is_called_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="^precision must be > 0, got 0"):
+        released(["my loan"], tmp_path, precision=0)
+
+
+TRUTH = {
+    "user": [f"u{i}" for i in range(6)],
+    "topic": ["debt"] * 6,
+    "persona": ["afflicted", *["bystander"] * 5],
+    "sensitive": [True, False, False, False, False, False],
+    "grade": [1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+}
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_the_truth_may_be_any_frame(frame: Callable[[object], object]) -> None:
+    sources = SubjectSources.found(posts(), topics=TOPICS, truth=cast("Any", frame(TRUTH)))
+    judged = subject_of(sources, sv.corpus.ReadOptions(), 0).judged
+    assert [topic.sensitive.tolist() for topic in judged] == [TRUTH["sensitive"]]
+
+
+def test_a_truth_without_its_columns_is_refused() -> None:
+    truth = pa.table(TRUTH).drop_columns(["grade"])
+    with pytest.raises(CorpusError, match="has no column 'grade'.* A truth has user, topic"):
+        sv.loop.compare_settings(posts(), topics=TOPICS, truth=truth)
+
+
+@pytest.mark.parametrize("option", ["epsilon", "precision", "compress"])
+def test_settings_to_compare_cannot_be_none_at_all(option: str) -> None:
+    with pytest.raises(ParameterError, match=f"{option} must be at least 1 value, got none"):
+        sv.loop.compare_settings(posts(), topics=TOPICS, **{option: cast("Any", [])})
+
+
+def test_results_print_under_their_own_names() -> None:
+    community = sv.simulate(users=60, weeks=1, background_documents=1)
+    assert repr(community).startswith("SimulatedCommunity(users=60, ")
+    documents = count_documents(
+        sv.corpus.open_documents(["my loan"]), sv.corpus.Vocabulary.public(WORDS), TokenRules()
+    )
+    assert repr(documents).startswith("CountedDocuments(documents=1, ")

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from sottovoce._arrays import Floats
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read._corpus import Source
-from sottovoce.corpus.read._tally import ReadOptions
+from sottovoce.corpus.read._tally import ReadOptions, named_columns
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._exact import Exact, exact
+from sottovoce.privacy._exact import Exact, exact, positive_integer
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, Ledger
 from sottovoce.release._card import ReleaseCard
@@ -250,7 +250,7 @@ def release_counts(
         declared=declare_data_dependent,
     )
     wanted = Wanted(
-        LimitedPrecision(precision, epsilon),
+        LimitedPrecision(positive_integer(precision, "precision"), epsilon),
         compress,
         columns,
         accounting,
@@ -324,7 +324,7 @@ def _reading(
             "user and time are read only where each user's documents are bounded; give "
             "user_documents too, or leave them out."
         )
-    return reading.named(text=text, user=user, time=time)
+    return named_columns(reading, text=text, user=user, time=time)
 
 
 def _vocabulary(words: FilePath | Vocabulary | Iterable[str] | None) -> Vocabulary | None:
