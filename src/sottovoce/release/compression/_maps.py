@@ -131,8 +131,8 @@ def _without_values(told: str) -> str:
         return "counts must be numbers, got text."
     if "array=" in rest:
         return (
-            "counts must be a matrix of documents by words. Reshape your data: put a single "
-            "document into a list."
+            f"{first} counts must be a matrix of documents by words. Reshape your data: put a "
+            "single document into a list."
         )
     return first
 
