@@ -3,6 +3,7 @@
 import gzip
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+from sottovoce.cli._app import app
 from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
+from sottovoce.privacy.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
 # The test run itself, and what would install into this environment.
@@ -109,3 +112,29 @@ def test_the_python_of_the_guides_runs_as_written(
     names: dict[str, object] = {}
     for example in examples:
         exec(compile(example, page, "exec"), names)  # noqa: S102 - our own page
+
+
+def test_the_readme_spends_once_on_its_corpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The release from Python is that of the command, not a second one that adds to it."""
+    monkeypatch.chdir(tmp_path)
+    write_what_the_guides_read(tmp_path)
+    made, release = (
+        next(line for line in commands(ROOT / "README.md") if line.startswith(start))
+        for start in ("printf", "sottovoce release")
+    )
+    words = made.split("'")[1].replace("\\n", "\n")
+    (tmp_path / "words.txt").write_text(words, encoding="utf-8")
+    app(shlex.split(release)[1:], standalone_mode=False)
+    names: dict[str, object] = {}
+    for example in blocks(ROOT / "README.md", "python"):
+        if "notes" in example:
+            exec(compile(example, "README.md", "exec"), names)  # noqa: S102 - our own page
+    spends = [
+        spend
+        for ledger in tmp_path.rglob("*.ledger")
+        for account in Ledger(ledger).accounts()
+        for spend in Ledger(ledger).spends(account.corpus)
+    ]
+    assert len(spends) == 1

@@ -1,7 +1,7 @@
 """Posts in, a ranking out: what ``sottovoce assess`` does, as one call."""
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -17,8 +17,8 @@ from sottovoce.assess._ranking import Ranking, ranking_of
 from sottovoce.assess._setting import Bucket, Setting
 from sottovoce.assess.state._parts import earlier_folder
 from sottovoce.corpus.read._corpus import Corpus, Source, open_posts
-from sottovoce.corpus.read._tally import ReadOptions
-from sottovoce.errors import ParameterError
+from sottovoce.corpus.read._tally import ReadOptions, named_columns
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._catalogue import Catalogue, Topic
 from sottovoce.topics._load import load_model
 from sottovoce.topics._space import Mode, Space
@@ -153,7 +153,7 @@ def assess_posts(
         out: file for the ranks, in Parquet, readable by you only.
         reading: how a file is read: format, header, time zone, encoding.
     """
-    options = reading.named(user=user, time=time, text=text)
+    options = named_columns(reading, user=user, time=time, text=text)
     state_file, folder, ranks_file = _path(state), _path(checkpoint), _path(out)
     parts = [Path(part) for part in merge]
     _refuse_overlap(ranks_file, state_file, (posts, topics, *parts, *_several(model)))
@@ -214,12 +214,24 @@ def catalogue_of(topics: Topics) -> Catalogue:
         return topics
     if isinstance(topics, str | PathLike):
         return Catalogue.load(Path(topics))
+    if isinstance(topics, Mapping) or not isinstance(topics, Iterable):
+        raise _no_topics(topics)
     return Catalogue(tuple(map(_topic, topics)))
+
+
+def _no_topics(given: object) -> InputError:
+    return InputError(
+        "topics must be a Catalogue, the path of its TOML file, or topics, each a "
+        "Topic(name, words, domain, sensitive=True); "
+        f"got one of type {type(given).__name__}."
+    )
 
 
 def _topic(topic: TopicLike) -> Topic:
     if isinstance(topic, Topic):
         return topic
+    if not all(hasattr(topic, name) for name in ("name", "words", "domain", "sensitive")):
+        raise _no_topics(topic)
     return Topic(topic.name, topic.words, topic.domain, topic.sensitive)
 
 

@@ -23,7 +23,7 @@ from sottovoce.assess.measures._catalogue import Measure
 from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._state import State
 from sottovoce.corpus._frames import FrameLibrary, as_frame
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, check_choice
 
 if TYPE_CHECKING:
     from sottovoce.assess._alerts import Alerts
@@ -133,6 +133,8 @@ class Ranking:
 
     def of(self, measure: str, topic: str) -> pa.Table:
         """The ranking by one measure for one topic: user, score, rank, band; the first first."""
+        for name, wanted in (("measure", measure), ("topic", topic)):
+            check_choice(name, wanted, list(dict.fromkeys(str(row[name]) for row in self.summary)))
         chosen = pc.and_(
             pc.equal(self.table["measure"], measure), pc.equal(self.table["topic"], topic)
         )
@@ -275,9 +277,13 @@ def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
             raise ParameterError(
                 "the catalogue names no sensitive topic; mark one, or name the topics to rank."
             )
+    if not topics:
+        raise ParameterError(
+            "topic must name at least 1 topic, got none; leave it out for the sensitive ones."
+        )
     for topic in topics:
         state.column(topic)
-    return topics
+    return tuple(dict.fromkeys(topics))
 
 
 def summary_of(batch: pa.RecordBatch) -> dict[str, object]:

@@ -9,6 +9,7 @@ borders do not depend on the posts.
 import re
 from dataclasses import dataclass
 from datetime import date
+from numbers import Integral, Real
 
 import numpy as np
 import pyarrow as pa
@@ -41,10 +42,10 @@ class Setting:
 
     def __post_init__(self) -> None:
         # Written so that a NaN is refused too.
-        if not 0 < self.k <= 1:
+        if not isinstance(self.k, Real) or not 0 < self.k <= 1:
             raise ParameterError(f"k must be > 0 and <= 1, got {self.k}.")
-        if self.m < 1:
-            raise ParameterError(f"m must be >= 1, got {self.m}.")
+        if not isinstance(self.m, Integral) or self.m < 1:
+            raise ParameterError(f"m must be a whole number >= 1, got {self.m}.")
         check_choice("mode", self.mode, MODES)
 
 

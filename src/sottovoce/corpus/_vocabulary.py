@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 
 from sottovoce._files import cause_of, whole_file
@@ -48,6 +49,8 @@ class Vocabulary:
     @classmethod
     def public(cls, terms: Iterable[str], *, origin: str = "a public list") -> "Vocabulary":
         """Terms chosen without looking at the private texts: the caller vouches for that."""
+        if isinstance(terms, str):
+            raise ParameterError("terms must be a list of words, got one text: put it into a list.")
         terms = tuple(terms)
         broken = sum(not is_term(term) for term in terms)
         if broken:
@@ -58,13 +61,14 @@ class Vocabulary:
         return cls(terms, data_dependent=False, origin=origin)
 
     @classmethod
-    def load(cls, path: Path) -> "Vocabulary":
+    def load(cls, path: str | PathLike[str]) -> "Vocabulary":
         """Read a list with one term a line; a list saved by Sottovoce keeps its mark and order.
 
         In a list without a mark, terms are put into lower case and lines that are not one word
         or two are skipped. A mark that is not in its place makes the list unusable: whoever put
         something before it may not know that the data chose the words.
         """
+        path = Path(path)
         try:
             lines = path.read_text(encoding="utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError) as error:
@@ -80,12 +84,12 @@ class Vocabulary:
             raise CorpusError(f"the vocabulary {path} holds no term; it needs one a line.")
         return cls(terms, data_dependent=False, origin="a public list")
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Write one term a line under a header that keeps the mark.
 
         Words that a private corpus chose are readable by the owner only.
         """
-        with whole_file(path, private=self.data_dependent) as temporary:
+        with whole_file(Path(path), private=self.data_dependent) as temporary:
             temporary.write_text(self.as_text(), encoding="utf-8")
 
     def as_text(self) -> str:
@@ -128,8 +132,10 @@ def _usable_terms(lines: list[str]) -> Iterator[str]:
             yield term
 
 
-def is_term(term: str) -> bool:
+def is_term(term: object) -> bool:
     """Whether ``term`` can be counted: one word or two, in lower case."""
+    if not isinstance(term, str):
+        return False
     words = term.split(" ")
     return len(words) <= _MOST_WORDS and all(is_word(word) for word in words)
 

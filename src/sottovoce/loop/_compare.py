@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-
-import pyarrow as pa
+from typing import TypeVar, cast
 
 from sottovoce.assess._assess_posts import FilePath, Models, Topics
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.corpus.read._corpus import Source
-from sottovoce.errors import check_choice
+from sottovoce.corpus.read._tally import named_columns
+from sottovoce.errors import ParameterError, check_choice
 from sottovoce.loop._loop import DEFAULT_LIMIT, LoopPlan, run_loop
 from sottovoce.loop._subject import Shape, Subject, SubjectSources, subject_of
 from sottovoce.loop._usefulness import Effort
@@ -20,6 +20,7 @@ NAME = "loop"
 _COMMAND = "sottovoce.loop.compare_settings(...)"
 COMPRESSIONS = ("none", "random", "frequency")
 EPSILONS = ("16", "8", "4", "2", "1")
+_Value = TypeVar("_Value")
 
 
 def compare_settings(
@@ -27,7 +28,7 @@ def compare_settings(
     *,
     topics: Topics | None = None,
     model: Models | None = None,
-    truth: FilePath | pa.Table | None = None,
+    truth: Source | None = None,
     background: Source | None = None,
     user: str | int = "user",
     time: str | int = "time",
@@ -64,7 +65,7 @@ def compare_settings(
             pandas, polars or Arrow, or rows as dictionaries or as tuples (user, time, text).
         topics: the catalogue: a TOML file's path, a `Catalogue`, or topics; a folder has its own.
         model: the adversary's background knowledge: a model or its folder, or several.
-        truth: who is afflicted: a file, or a table of Arrow; without it, who stays at the top.
+        truth: who is afflicted: a file or a data frame; without it, who stays at the top.
         background: public texts, from which the adversary learns topics where there is no model.
         user: the column of the user; likewise ``time`` and ``text``.
         time: the column of the time.
@@ -80,18 +81,19 @@ def compare_settings(
         out: folder for rows.json, the figures and report.html, readable by you only.
         reading: how a file is read: format, header, time zone, encoding.
     """
+    precisions, epsilons = _several(precision, "precision"), _several(epsilon, "epsilon")
     sources = SubjectSources.found(
         posts, topics=topics, truth=truth, background=background, model=model
     )
-    methods = _methods((compress,) if isinstance(compress, str) else compress, columns)
-    options = reading.named(user=user, time=time, text=text)
+    methods = _methods(_several(compress, "compress"), columns)
+    options = named_columns(reading, user=user, time=time, text=text)
     subject = subject_of(sources, options, seed)
     measures = _measures(subject)
     plan = LoopPlan(
         shape=shape,
         methods=methods,
-        precisions=(precision,) if isinstance(precision, int) else tuple(precision),
-        epsilons=tuple(map(str, epsilon if isinstance(epsilon, list | tuple) else (epsilon,))),
+        precisions=precisions,
+        epsilons=tuple(map(str, epsilons)),
         measures=measures,
         measure=measures[-1],
         limit=limit,
@@ -107,6 +109,13 @@ def compare_settings(
             command=_COMMAND,
         )
     return result
+
+
+def _several(given: _Value | Sequence[_Value], name: str) -> tuple[_Value, ...]:
+    values = tuple(given) if isinstance(given, list | tuple) else (cast("_Value", given),)
+    if not values:
+        raise ParameterError(f"{name} must be at least 1 value, got none.")
+    return values
 
 
 def _methods(names: Sequence[str], columns: int) -> tuple[tuple[str, int | None], ...]:

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._arrays import Floats
-from sottovoce.assess._assess_posts import FilePath, Models, Topics, catalogue_of, models_of
+from sottovoce.assess._assess_posts import Models, Topics, catalogue_of, models_of
 from sottovoce.assess._setting import Bucket
 from sottovoce.assess.evaluation import JudgedTopic, judged_topics
 from sottovoce.assess.evaluation._judged import read_judgements
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.read import ReadOptions, open_documents, open_posts
+from sottovoce.corpus.read import ReadOptions, open_documents, open_posts, read_truth
 from sottovoce.corpus.read._corpus import Source
 from sottovoce.corpus.simulate import SimulatedCommunity
 from sottovoce.errors import CorpusError, InputError, ParameterError, check_choice
@@ -104,7 +104,7 @@ class SubjectSources:
 
     posts: Source
     topics: Topics
-    truth: FilePath | pa.Table | None = None
+    truth: Source | None = None
     background: Source | None = None
     model: Models | None = None
 
@@ -114,7 +114,7 @@ class SubjectSources:
         posts: Source,
         *,
         topics: Topics | None = None,
-        truth: FilePath | pa.Table | None = None,
+        truth: Source | None = None,
         background: Source | None = None,
         model: Models | None = None,
     ) -> "SubjectSources":
@@ -157,11 +157,12 @@ def _knowledge(
     return train_knowledge(texts.to_pylist(), catalogue, TRAINING, seed, ("lda",))
 
 
-def _judged(truth: FilePath | pa.Table | None) -> tuple[JudgedTopic, ...]:
+def _judged(truth: Source | None) -> tuple[JudgedTopic, ...]:
     if truth is None:
         return ()
-    known = read_judgements(Path(truth)) if isinstance(truth, str | PathLike) else truth
-    return judged_topics(known)
+    if isinstance(truth, str | PathLike):
+        return judged_topics(read_judgements(Path(truth)))
+    return judged_topics(read_truth(truth))
 
 
 def _if_there(path: Path) -> Path | None:

@@ -99,12 +99,27 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
         released = self.plan_.draw(validated_counts(self, X, reset=False))
         return self._shared_out(released) if self.decompress else released.counts
 
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:  # noqa: ARG002 - sklearn's signature
-        """The words, or column0, column1, ... of a compressed release."""
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[np.object_]:
+        """The words, or column0, column1, ... of a compressed release.
+
+        ``input_features`` name the words where neither ``vocabulary`` nor ``fit`` did.
+        """
         check_is_fitted(self)
         if self.decompress or self.compression == "none":
-            return np.array(self.plan_.vocabulary, dtype=object)
+            return self._names_out(input_features)
         return np.array([f"column{k}" for k in range(self.plan_.columns)], dtype=object)
+
+    def _names_out(self, input_features: ArrayLike | None) -> NDArray[np.object_]:
+        named = self.vocabulary is not None or hasattr(self, "feature_names_in_")
+        words = self.plan_.vocabulary
+        if named or input_features is None:
+            return np.array(words, dtype=object)
+        names = np.asarray(input_features, dtype=object)
+        if names.shape != (len(words),):
+            raise ParameterError(
+                f"input_features must name the {len(words)} columns, got {names.size}."
+            )
+        return names
 
     def _shared_out(self, released: Released) -> Counts:
         generator = np.random.default_rng(self.random_state)

@@ -57,7 +57,7 @@ class CountedDocuments:
 
     def __repr__(self) -> str:
         rows, words = self.counts.shape
-        return f"Documents(documents={rows}, words={words}, left_out={self.left_out})"
+        return f"CountedDocuments(documents={rows}, words={words}, left_out={self.left_out})"
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from sottovoce._arrays import Floats
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read._corpus import Source
-from sottovoce.corpus.read._tally import ReadOptions
+from sottovoce.corpus.read._tally import ReadOptions, named_columns
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._exact import Exact, exact
+from sottovoce.privacy._exact import Exact, exact, positive_integer
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, Ledger
 from sottovoce.release._card import ReleaseCard
@@ -207,12 +207,12 @@ def release_counts(
     (N=2, epsilon=2) limited-precision local privacy per document, 1 nats per word
 
     Args:
-        documents: a file's path, a data frame of pandas, polars or Arrow, or rows: texts,
-            dictionaries or tuples.
+        documents: a file's path, a data frame of pandas, polars or Arrow, or rows: texts (a series
+            too), dictionaries, or tuples (text, label); with ``user_documents`` (user, time, text).
         epsilon: for documents up to ``precision`` words apart; text such as "0.1" is taken exactly.
         precision: N, in words.
         words: the public words to count: a file's path, a `Vocabulary`, or words.
-        text: the column of the text.
+        text: the column of the text: its name, or its place from 0, as in longer tuples.
         user: the column of the user, read only with ``user_documents``; None: "user".
         time: the column of the time, likewise.
         user_documents: keep so many documents of each user, and promise per user too.
@@ -250,7 +250,7 @@ def release_counts(
         declared=declare_data_dependent,
     )
     wanted = Wanted(
-        LimitedPrecision(precision, epsilon),
+        LimitedPrecision(positive_integer(precision, "precision"), epsilon),
         compress,
         columns,
         accounting,
@@ -324,7 +324,7 @@ def _reading(
             "user and time are read only where each user's documents are bounded; give "
             "user_documents too, or leave them out."
         )
-    return reading.named(text=text, user=user, time=time)
+    return named_columns(reading, text=text, user=user, time=time)
 
 
 def _vocabulary(words: FilePath | Vocabulary | Iterable[str] | None) -> Vocabulary | None:
@@ -332,7 +332,8 @@ def _vocabulary(words: FilePath | Vocabulary | Iterable[str] | None) -> Vocabula
         return words
     if isinstance(words, str | PathLike):
         return Vocabulary.load(Path(words))
-    return Vocabulary.public(words)
+    # A set has no order of its own, and another order is another release.
+    return Vocabulary.public(sorted(words) if isinstance(words, set | frozenset) else words)
 
 
 def _frequencies(given: FilePath | ArrayLike | None, vocabulary: Vocabulary) -> Floats | None:

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,8 @@ class Topic:
             raise self._error("dimensions must differ, got one repeated.")
 
     def _check_words(self) -> None:
+        if isinstance(self.words, str):
+            raise self._error('words must be a tuple of words, got one text: write ("loan",).')
         if not self.words:
             raise self._error("words must be at least 1, got none.")
         unusable = sum(not is_term(word) for word in self.words)
@@ -115,22 +118,22 @@ class Catalogue:
             raise ParameterError(f"the topics of a catalogue must differ, got {repeated} repeated.")
 
     @classmethod
-    def load(cls, path: Path) -> "Catalogue":
+    def load(cls, path: str | PathLike[str]) -> "Catalogue":
         """Read a TOML catalogue: an optional ``model``, then one ``[[topic]]`` for each topic."""
         try:
-            model, entries = read_entries(path)
+            model, entries = read_entries(Path(path))
             topics = tuple(_topic(entry, number) for number, entry in enumerate(entries, start=1))
             return cls(topics, model)
         except InputError as error:
             raise InputError(f"the catalogue {path}: {error}") from None
 
-    def save(self, path: Path, *, private: bool = False) -> None:
+    def save(self, path: str | PathLike[str], *, private: bool = False) -> None:
         """Write the catalogue as TOML, so that ``load`` gives an equal one.
 
         Words that a model of private texts chose are for their owner only: ``private``.
         """
         entries = (_entry(topic) for topic in self.topics)
-        write_entries(path, self.model, entries, private=private)
+        write_entries(Path(path), self.model, entries, private=private)
 
     def __len__(self) -> int:
         return len(self.topics)

@@ -31,7 +31,7 @@ from sottovoce.assess.measures._risks import (
 )
 from sottovoce.assess.state._state import State, merge
 from sottovoce.assess.state._words import WordUse
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, ParameterError
 
 MOST = 10
 
@@ -59,6 +59,8 @@ def explain(
 
     ``state`` holds everybody's posts and ``own_posts`` all of the user's. All numbers are exact.
     """
+    if most < 1:
+        raise ParameterError(f"most must be >= 1, got {most}.")
     row = _checked_row(state, question.user, own_posts)
     space = question.measure.space
     parts: SpaceParts | WordParts

@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -237,7 +238,9 @@ def remove_unnamed(path: Path) -> None:
 _TRIES = 5
 
 
-def save_state(path: Path, state: State, ranked: Mapping[str, Any] | None = None) -> None:
+def save_state(
+    path: str | PathLike[str], state: State, ranked: Mapping[str, Any] | None = None
+) -> None:
     """Write ``state``, whole or not at all; ``ranked`` says how it was last ranked.
 
     >>> import tempfile
@@ -251,9 +254,10 @@ def save_state(path: Path, state: State, ranked: Mapping[str, Any] | None = None
     ...     load_state(Path(folder, "my.state"))
     State(users=1, posts=1, topics=1)
     """
-    with whole_file(path, private=True) as temporary:
+    file = Path(path)
+    with whole_file(file, private=True) as temporary:
         write_state(temporary, state, ranked)
-    remove_unnamed(path)
+    remove_unnamed(file)
 
 
 def write_state(path: Path, state: State, ranked: Mapping[str, Any] | None = None) -> None:
@@ -261,7 +265,7 @@ def write_state(path: Path, state: State, ranked: Mapping[str, Any] | None = Non
     write_part(path, state, record_of(state.header, state.inputs, ranked))
 
 
-def load_state(path: Path) -> State:
+def load_state(path: str | PathLike[str]) -> State:
     """Read a state; a file that is none, or of another version, is refused.
 
     >>> import tempfile
@@ -275,13 +279,14 @@ def load_state(path: Path) -> State:
     ...     load_state(Path(folder, "my.state"))
     State(users=1, posts=1, topics=1)
     """
-    kept = KeptState.open(path)
+    file = Path(path)
+    kept = KeptState.open(file)
     for _ in range(_TRIES):
         try:
             return kept.load()
         except OtherFileError:
             # It may have been replaced meanwhile, and its parts with it.
-            before, kept = kept, KeptState.open(path)
+            before, kept = kept, KeptState.open(file)
             if kept == before:
                 raise
     return kept.load()

@@ -16,7 +16,14 @@ from sottovoce.corpus.read._aol import AolReader, is_aol
 from sottovoce.corpus.read._bytes import check_file, format_by_name
 from sottovoce.corpus.read._columns import bounded, check_mapping, to_documents, to_posts
 from sottovoce.corpus.read._delimited import CommaReader, TabbedReader
-from sottovoce.corpus.read._frame import ArrowStream, FrameReader, Row, rows_reader
+from sottovoce.corpus.read._frame import (
+    ArrowStream,
+    FrameReader,
+    Row,
+    is_series,
+    rows_reader,
+    series_reader,
+)
 from sottovoce.corpus.read._jsonl import JsonLinesReader, LinesReader
 from sottovoce.corpus.read._parquet import ParquetReader
 from sottovoce.corpus.read._tally import MIB, SUFFIXES, Format, ReadOptions, Tally
@@ -127,6 +134,10 @@ def reader_for(source: Source, schema: pa.Schema, options: ReadOptions) -> Reade
 
 
 def _frame_reader(source: object, schema: pa.Schema, options: ReadOptions) -> Reader:
+    if type(source).__name__ == "LazyFrame":
+        raise CorpusError("a LazyFrame has no rows before it is collected; pass its .collect().")
+    if is_series(source):
+        return series_reader(source, schema, options)
     if hasattr(source, "__arrow_c_stream__"):
         return FrameReader(cast("ArrowStream", source), schema, options)
     # What has columns is a frame that does not export Arrow: its rows are not what it iterates.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -28,16 +28,22 @@ class ArrowStream(Protocol):
 
 
 class FrameReader:
-    """Rows of a data frame, without copying it."""
+    """Rows of a data frame as it is now: what is done to the frame later does not show.
+
+    Nothing is copied, but for what pandas holds outside Arrow in the columns that are read.
+    """
 
     def __init__(self, frame: ArrowStream, schema: pa.Schema, options: ReadOptions) -> None:
         if isinstance(frame, pa.RecordBatchReader):
             raise CorpusError(
                 "a RecordBatchReader can be read only once; pass its read_all(), or a file's path."
             )
-        self._frame = frame
+        if hasattr(frame, "iloc"):
+            frame, options = _of_pandas(frame, schema, options), _by_our_names(options)
+        # The copy of a frame of polars shares its columns, which are never changed in place.
+        self._frame: ArrowStream = frame.clone() if hasattr(frame, "clone") else frame
         with readable(_WHERE):
-            found = pa.RecordBatchReader.from_stream(frame).schema
+            found = pa.RecordBatchReader.from_stream(self._frame).schema
         self._places = locate(schema, options, found.names, _WHERE)
         fields = [found.field(place).with_name(name) for name, place in self._places.items()]
         check_types(pa.schema(fields), _WHERE)
@@ -53,6 +59,47 @@ class FrameReader:
         return pa.record_batch({name: without_views(batch.column(place)) for name, place in places})
 
 
+def _of_pandas(frame: Any, schema: pa.Schema, options: ReadOptions) -> pa.Table:  # noqa: ANN401 - pandas ships no types
+    """The columns of ``frame`` that are read, under our names; those of its index come last."""
+    names = [*frame.columns, *(name for name in frame.index.names if name is not None)]
+    places = locate(schema, options, [str(name) for name in names], _WHERE)
+    width = len(frame.columns)
+    with readable(_WHERE):
+        columns = {
+            ours: frame.iloc[:, place]
+            if place < width
+            else frame.index.get_level_values(names[place]).to_series()
+            for ours, place in places.items()
+        }
+        # Arrow shares the memory of numbers and times, which pandas may change in place.
+        return pa.table(
+            {ours: pa.array(column.copy(), from_pandas=True) for ours, column in columns.items()}
+        )
+
+
+def _by_our_names(options: ReadOptions) -> ReadOptions:
+    return replace(options, columns=MappingProxyType({}))
+
+
+def is_series(source: object) -> bool:
+    """Whether ``source`` is one column: a series of pandas or polars, or an array of Arrow."""
+    if isinstance(source, pa.Array | pa.ChunkedArray):
+        return True
+    return len(getattr(source, "shape", ())) == 1 and hasattr(source, "to_list")
+
+
+def series_reader(series: Any, schema: pa.Schema, options: ReadOptions) -> FrameReader:  # noqa: ANN401 - of any library
+    """The texts of one column."""
+    if "user" in schema.names:
+        raise CorpusError(
+            "posts need a user, a time and a text, got one column; pass the data frame it is of."
+        )
+    with readable("the series"):
+        series = series.to_arrow() if hasattr(series, "to_arrow") else series
+        texts = series if isinstance(series, pa.ChunkedArray) else pa.array(series)
+    return FrameReader(pa.table({"text": texts}), schema, _by_our_names(options))
+
+
 def rows_reader(rows: Iterable[Row], schema: pa.Schema, options: ReadOptions) -> FrameReader:
     """Rows given in Python, held in memory: they can be read again even if ``rows`` cannot."""
     held = [_by_name(row) for row in rows]
@@ -65,12 +112,25 @@ def rows_reader(rows: Iterable[Row], schema: pa.Schema, options: ReadOptions) ->
         columns = {ours: _values(held, names[place]) for ours, place in places.items()}
     else:
         # In a row without names a column is known by its place, as in a file without a header.
-        named = [name for name, _ in zip(schema.names, first, strict=False)]
-        positions = [*named, *("" for _ in range(len(first) - len(named)))]
-        places = locate(schema, options, positions, _WHERE_ROWS)
+        positions = _names_of_places(max(map(len, held)), schema, options)
+        places = locate(schema, options, positions[: len(first)], _WHERE_ROWS)
         columns = {ours: _values(held, place) for ours, place in places.items()}
     table = pa.table({name: _array(name, values) for name, values in columns.items()})
-    return FrameReader(table, schema, replace(options, columns=MappingProxyType({})))
+    return FrameReader(table, schema, _by_our_names(options))
+
+
+def _names_of_places(width: int, schema: pa.Schema, options: ReadOptions) -> list[str]:
+    """What stands at each place of a row without names; "" where that is nothing of ours."""
+    extra = width - len(schema)
+    if extra <= 0 or "user" in schema.names:
+        return [*schema.names, *[""] * extra][:width]
+    if isinstance(options.columns.get("text"), int):
+        return [""] * width
+    raise CorpusError(
+        f"a document is a text, or a tuple ({', '.join(schema.names)}); got one of {width} values. "
+        "Say at which place its text is, counted from 0: text=2 of release_counts, or "
+        "columns={'text': 2} of ReadOptions."
+    )
 
 
 def _by_name(row: object) -> Mapping[str, object] | Sequence[object]:

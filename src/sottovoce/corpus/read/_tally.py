@@ -94,6 +94,16 @@ class ReadOptions:
             )
 
 
+def named_columns(reading: object, **names: str | int | None) -> ReadOptions:
+    """The options of a call, with the columns that it names; whatever is none is refused."""
+    if not isinstance(reading, ReadOptions):
+        raise ParameterError(
+            f"reading must be a ReadOptions, got a {type(reading).__name__}; write "
+            "ReadOptions(timezone='Europe/Rome'), say, or leave it out."
+        )
+    return reading.named(**names)
+
+
 class Skip(StrEnum):
     """Why a row was not kept.
 

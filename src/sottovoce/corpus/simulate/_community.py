@@ -88,7 +88,7 @@ class SimulatedCommunity:
     def __repr__(self) -> str:
         posts, documents = self.posts.num_rows, self.background.num_rows
         return (
-            f"Community(users={self.parameters.users}, posts={posts}, "
+            f"SimulatedCommunity(users={self.parameters.users}, posts={posts}, "
             f"background_documents={documents}, topics={len(self.topics)})"
         )
 

@@ -48,7 +48,7 @@ def simulate(
 
     >>> import sottovoce as sv
     >>> sv.simulate(users=60, weeks=2, seed=7, difficulty="easy", background_documents=10)
-    Community(users=60, posts=156, background_documents=10, topics=46)
+    SimulatedCommunity(users=60, posts=156, background_documents=10, topics=46)
     """
     if isinstance(named := changes.get("difficulty"), str):
         changes["difficulty"] = difficulty_named(named)

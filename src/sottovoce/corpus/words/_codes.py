@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sottovoce.corpus.words._lexicon import Lexicon
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.corpus.words._scan import TextBuffers, WordStream, find_words, text_buffers
+from sottovoce.errors import ParameterError
 
 # A word that is not in the vocabulary still stands between its neighbours; a dropped one does not.
 OUTSIDE = -1
@@ -92,6 +93,8 @@ def tokenize(texts: Sequence[str], rules: TokenRules | None = None) -> list[list
     >>> tokenize(["A loan!", "The sea"])
     [['loan'], ['the', 'sea']]
     """
+    if isinstance(texts, str):
+        raise ParameterError("texts must be a list of texts, got one text: put it into a list.")
     coder = WordCoder(rules or TokenRules())
     stream, codes = coder.encode(text_buffers(pa.array(texts, pa.large_string())), 0, len(texts))
     forms = coder.forms

@@ -1,6 +1,6 @@
 """The privacy ledger: what a corpus may spend, spent before noise is drawn, and never twice.
 
-`_ledger` is the whole idea; `_database` keeps its rows and `_outputs` the bytes that were drawn.
+`_ledger` is the whole idea; `_database` keeps its rows and the bytes that were drawn.
 """
 
 from typing import TYPE_CHECKING

@@ -22,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
+from os import PathLike
 from pathlib import Path
 
 from sottovoce._files import whole_file
@@ -98,9 +99,9 @@ class Ledger:
     ['2']
     """
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
+    def __init__(self, path: str | PathLike[str], *, create: bool = False) -> None:
         # By any other name, outputs and locks would be found nowhere.
-        self.path = path.resolve()
+        self.path = Path(path).resolve()
         self._database = Database(self.path, create=create)
         self._outputs = OutputFolder(self.path)
 

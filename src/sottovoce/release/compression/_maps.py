@@ -5,9 +5,11 @@ column, and words dealt to columns at random.
 """
 
 from abc import abstractmethod
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,6 +21,7 @@ from sottovoce.release.compression._decompress import expected_counts, multinomi
 from sottovoce.release.compression._word_map import WordMap, checked_columns
 
 Decompression = Literal["multinomial", "expected"]
+_MATRIX_AXES = 2
 
 
 class Compression(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
@@ -107,10 +110,7 @@ def validated_counts(estimator: BaseEstimator, matrix: Matrix, *, reset: bool) -
     try:
         valid = validate_data(estimator, matrix, reset=reset, accept_sparse="csr", dtype="numeric")
     except ValueError as error:
-        # That sentence alone of scikit-learn's quotes what it could not read.
-        quotes = "could not convert" in str(error)
-        told = "counts must be numbers, got text." if quotes else str(error)
-        raise CorpusError(told) from None
+        raise CorpusError(_without_values(str(error))) from None
     return checked_counts(valid)
 
 
@@ -122,14 +122,40 @@ def counting_tags(tags: Any) -> Any:  # noqa: ANN401 - scikit-learn has no types
     return tags
 
 
+def _without_values(told: str) -> str:
+    """What scikit-learn tells of a matrix it cannot use, less what it quotes of the matrix."""
+    if told.startswith("The feature names"):
+        return told
+    first, _, rest = told.partition("\n")
+    if "could not convert" in told or "Unable to parse" in told:
+        return "counts must be numbers, got text."
+    if "array=" in rest:
+        return (
+            f"{first} counts must be a matrix of documents by words. Reshape your data: put a "
+            "single document into a list."
+        )
+    return first
+
+
 def _refuse_texts(given: object) -> None:
     """Counts are wanted; whoever gives texts has left out the step that counts."""
-    one_axis = isinstance(given, list | tuple) or getattr(given, "ndim", None) == 1
-    if one_axis and isinstance(next(iter(given), None), str):  # type: ignore[call-overload] # what has one axis iterates
+    if len(getattr(given, "shape", ())) == _MATRIX_AXES:
+        return
+    if any(isinstance(each, str | bytes | Mapping) for each in (given, *_elements(given))):
         raise CorpusError(
             "this takes word counts, got texts; put a CountVectorizer first, with a public "
             "vocabulary: make_pipeline(CountVectorizer(vocabulary=words), PrivateBagOfWords())."
         )
+
+
+def _elements(given: Any) -> Iterable[object]:  # noqa: ANN401 - whatever a caller passes
+    """What ``given`` holds along its first axis, as Python's own objects; nothing: it has none."""
+    if isinstance(given, pa.Array | pa.ChunkedArray):
+        return list(given.to_pylist())
+    try:
+        return list(given)
+    except TypeError:
+        return (given.item(),) if isinstance(given, np.ndarray) else ()
 
 
 class NoCompression(Compression):
