@@ -22,6 +22,7 @@ from sottovoce.learn._features import (
     word_buckets,
     word_signs,
 )
+from sottovoce.learn._labels import label_names
 from sottovoce.learn._local_data import SentenceData
 from sottovoce.learn._run.records import read_trained
 from sottovoce.learn._sums.keys import Identity
@@ -31,7 +32,6 @@ from sottovoce.learn.documents import (
     NoDocumentsError,
     Table,
     held_out,
-    label_names,
     read_labelled,
     sentences,
 )
