@@ -44,8 +44,10 @@ class Setting:
         # Written so that a NaN is refused too.
         if not isinstance(self.k, Real) or not 0 < self.k <= 1:
             raise ParameterError(f"k must be > 0 and <= 1, got {self.k}.")
-        if not isinstance(self.m, Integral) or self.m < 1:
-            raise ParameterError(f"m must be a whole number >= 1, got {self.m}.")
+        if not isinstance(self.m, Integral):
+            raise ParameterError(f"m must be a whole number, got {self.m}.")
+        if self.m < 1:
+            raise ParameterError(f"m must be >= 1, got {self.m}.")
         check_choice("mode", self.mode, MODES)
 
 
