@@ -18,9 +18,11 @@ import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeAlias
 
 from sottovoce.errors import InputError
 
+FilePath: TypeAlias = str | os.PathLike[str]
 PRIVATE_MODE = 0o600
 _PRIVATE_FOLDER = 0o700
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}\.part")

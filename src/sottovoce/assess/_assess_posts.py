@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from sottovoce._files import check_folder, refuse_overlap
+from sottovoce._files import FilePath, check_folder, refuse_overlap
 from sottovoce.assess._alerts import Alerts, alerts_file, check_alerts
 from sottovoce.assess._checkpoints import EVERY_S, CheckpointOptions, alone_with
 from sottovoce.assess._explain.explain import Question, explain
@@ -23,7 +23,6 @@ from sottovoce.topics._catalogue import Catalogue, Topic
 from sottovoce.topics._load import load_model
 from sottovoce.topics._space import Mode, Space
 
-FilePath: TypeAlias = str | PathLike[str]
 _NEVER = "there is nothing to rank: give posts, or a state that holds some."
 
 

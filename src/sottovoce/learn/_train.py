@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, check_choice
 from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._holders import (
     RowHolders,
@@ -121,8 +121,7 @@ def train(
         >>> trained.predict(["pills, cheap!"]).tolist()
         ['spam']
     """
-    if mode not in MODES:
-        raise ParameterError(f"mode must be one of {', '.join(MODES)}, got {mode!r}.")
+    check_choice("mode", mode, MODES)
     holders = _holders(named_holders(peers), TextColumns(text, label), features, labels)
     of_texts = isinstance(holders, TextHolders)
     if of_texts and shared is not None:

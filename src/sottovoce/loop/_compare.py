@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar, cast
 
-from sottovoce.assess._assess_posts import FilePath, Models, Topics
+from sottovoce._files import FilePath
+from sottovoce.assess._assess_posts import Models, Topics
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.corpus.read._corpus import Source
 from sottovoce.corpus.read._tally import named_columns

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Literal, TypeAlias, TypedDict, Unpack, overload
+from typing import Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from sottovoce._arrays import Floats
+from sottovoce._files import FilePath
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read._corpus import Source
 from sottovoce.corpus.read._tally import ReadOptions, named_columns
@@ -27,8 +28,6 @@ from sottovoce.release._plan import Released, ReleasePlan
 from sottovoce.release._release import Release, load_release
 from sottovoce.release._settings import Accounting, PriorKind, ReleaseSettings
 from sottovoce.release.compression import WordVectors, read_embedding
-
-FilePath: TypeAlias = str | PathLike[str]
 
 
 @dataclass(frozen=True, eq=False)
