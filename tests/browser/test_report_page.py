@@ -20,7 +20,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sottovoce.demo._assess.TRAINING", QUICK)
-        patch.setattr("sottovoce.demo._release_learn.ITERATIONS", 5)
+        patch.setattr("sottovoce.demo._release.ITERATIONS", 5)
         return run_demo(folder, SimulationParameters(users=80, weeks=4)).report
 
 

@@ -141,7 +141,7 @@ def test_demo_writes_a_report_and_says_where(
 ) -> None:
     quick = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
     monkeypatch.setattr("sottovoce.demo._assess.TRAINING", quick)
-    monkeypatch.setattr("sottovoce.demo._release_learn.ITERATIONS", 5)
+    monkeypatch.setattr("sottovoce.demo._release.ITERATIONS", 5)
     arguments = ("demo", "--out", tmp_path / "d", "--users", 60, "--weeks", 3)
     code, out, _ = run(*arguments)
     assert code == 0
@@ -332,6 +332,24 @@ def test_a_signal_leaves_no_half_written_file(
     assert code == 128 + number
     assert err == "Stopped. Nothing was left half-written.\n"
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_signal_in_a_finaliser_still_stops_the_command(
+    run: Run, posts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Finalised:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGTERM)
+
+    def signalled(*_arguments: object) -> None:
+        finalised = Finalised()
+        del finalised
+        time.sleep(10)
+
+    monkeypatch.setattr("sottovoce.corpus._count.write_matrix", signalled)
+    code, _, err = run("count", posts, "--out", tmp_path / "out")
+    assert code == 128 + signal.SIGTERM
+    assert err == "Stopped. Nothing was left half-written.\n"
 
 
 @pytest.mark.parametrize("delay_s", [0.4, 0.8, 1.2])

@@ -13,6 +13,7 @@ from sottovoce.errors import SottovoceError
 
 BAD_INPUT = 2
 INTERNAL_ERROR = 70
+_AGAIN_S = 0.01
 
 
 class Stopped(BaseException):
@@ -72,10 +73,39 @@ def _stopping_cleanly() -> Iterator[None]:
     # Output comes last, when no file is under way: a reader who has gone may end us at once.
     before[signal.SIGPIPE] = signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        yield
+        with _stopping_again():
+            yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def _stopping_again() -> Iterator[None]:
+    """Raise a stop again that fell where no exception can leave: a finaliser, a C callback.
+
+    The interpreter prints such an exception and goes on; so a stop would be lost, with a traceback.
+    """
+    lost: list[Stopped] = []
+
+    def note(unraisable: "sys.UnraisableHookArgs") -> None:
+        if isinstance(unraisable.exc_value, Stopped):
+            lost.append(unraisable.exc_value)
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+        else:
+            hook(unraisable)
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        raise lost[-1]
+
+    hook, sys.unraisablehook = sys.unraisablehook, note
+    handler = signal.signal(signal.SIGALRM, stop)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        sys.unraisablehook = hook
 
 
 def _drop_output() -> None:

@@ -109,7 +109,7 @@ def _assessed(community: SimulatedCommunity, command: str) -> Sections:
 
 def _released(community: SimulatedCommunity, command: str) -> Sections:
     try:
-        from sottovoce.demo._release_learn import release_section  # noqa: PLC0415 - may be missing
+        from sottovoce.demo._release import release_section  # noqa: PLC0415 - may be missing
     except ModuleNotFoundError as error:
         raise MissingExtraError.of_import(error, "all") from None
     return (release_section(community, command=command),)
@@ -125,7 +125,7 @@ def _looped(community: SimulatedCommunity, command: str) -> Sections:
 
 def _learnt(community: SimulatedCommunity, command: str) -> Sections:
     try:
-        from sottovoce.demo._release_learn import learn_section  # noqa: PLC0415 - may be missing
+        from sottovoce.demo._learn import learn_section  # noqa: PLC0415 - may be missing
     except ModuleNotFoundError as error:
         raise MissingExtraError.of_import(error, "all") from None
     return (learn_section(community, command=command),)

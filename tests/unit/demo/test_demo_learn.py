@@ -3,8 +3,8 @@
 import pytest
 
 from sottovoce.corpus.simulate import SimulationParameters, simulate
-from sottovoce.demo import _release_learn as release_learn
-from sottovoce.demo._release_learn import (
+from sottovoce.demo import _learn as demo_learn
+from sottovoce.demo._learn import (
     CONCERNED,
     NOT,
     PEERS,
@@ -54,7 +54,7 @@ def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None
         labels={CONCERNED: 10, NOT: 15},
         sent=SENT,
     )
-    monkeypatch.setattr(release_learn, "run_learn_demo", lambda _: made)
+    monkeypatch.setattr(demo_learn, "run_learn_demo", lambda _: made)
     section = learn_section(None, command="x")  # type: ignore[arg-type] # not looked at
     assert section.facts["Right on people kept apart"] == "75.0% of 40"
     assert section.facts["Who always says the commoner label"] == "60.0%"

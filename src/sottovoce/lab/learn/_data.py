@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
 
 from sottovoce._arrays import Floats
 from sottovoce.corpus.read import Corpus, ReadOptions, open_documents
@@ -104,6 +103,8 @@ def error_rate(fitted: Any, examples: Examples) -> float:  # noqa: ANN401 - a sc
 
 def held_out_rate(fit: Fit, examples: Examples, folds: int) -> float:
     """The same by cross-validation, every row held out once."""
+    from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415 - of the extra
+
     split = StratifiedKFold(folds, shuffle=True, random_state=0).split(*examples)
     wrong = sum(
         error_rate(fit(_chosen(examples, train)), _chosen(examples, test)) * len(test)

@@ -1,15 +1,7 @@
-"""The demo's release and learn parts.
+"""The demo's release part: what a setting promises, and what it costs."""
 
-Release: what a setting promises, and what it costs. Learn: four holders of texts train one
-classifier, and show nobody a text. Four peers, a coordinator and a key holder run as processes of
-this machine, by the same commands that anybody would use on six machines.
-"""
-
-import tempfile
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,12 +11,6 @@ from sottovoce._arrays import Floats
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.simulate import SimulatedCommunity
-from sottovoce.federation._config import FeatureSettings, TrainingSettings
-from sottovoce.federation._setup import SetupPlan
-from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
-from sottovoce.lab.learn._network import Flow, flows, size_in_words, total
-from sottovoce.lab.learn.figures import architecture
-from sottovoce.learn.documents import Documents
 from sottovoce.loop._communities import simulated_catalogue
 from sottovoce.loop._subject import public_words
 from sottovoce.release._counts import Counts, checked_counts
@@ -48,7 +34,7 @@ ITERATIONS = 60
 MOST_TOKENS = 300_000
 METHODS = {"every word": None, f"{COLUMNS} columns": "frequency"}
 
-_RELEASE_INTRODUCTION = (
+_INTRODUCTION = (
     "Suppose the holder of these documents publishes how often each word of a public list occurs "
     "in each of them, with noise on every count. These are documents of the same simulated world, "
     "by nobody in particular."
@@ -81,7 +67,7 @@ def release_section(community: SimulatedCommunity, *, command: str) -> Section:
     return Section(
         title="What a release promises and costs",
         paragraphs=(
-            _RELEASE_INTRODUCTION,
+            _INTRODUCTION,
             f"At epsilon {SHOWN_EPSILON}: {promise.in_words()}",
             _READING,
         ),
@@ -203,125 +189,3 @@ def _topic_table(demo: ReleaseDemo) -> tuple[tuple[str, ...], ...]:
 def _words(demo: ReleaseDemo, topic: Floats) -> str:
     top: Sequence[int] = top_words(topic[None, :], 6)[0].tolist()
     return ", ".join(demo.vocabulary[word] for word in top)
-
-
-PEERS = ("ada", "ben", "cy", "dee")
-CONCERNED, NOT = "concerned", "not concerned"
-TRAINING = TrainingSettings(way="packed", key_bits=2048, penalty=0.1, held_out=0.25)
-WORDS_FILE = "words.txt"
-FEATURES = FeatureSettings(dictionary="given", words_file=WORDS_FILE)
-_LEARN_INTRODUCTION = (
-    "Four platforms each know a quarter of these people, and want one classifier that says who "
-    "writes about something sensitive at all, say to offer help. None of them may show its posts "
-    "to the others. They train together: each adds up numbers of its own texts, encrypts the "
-    "sums and sends them to a coordinator, who adds what it cannot open; a key holder opens the "
-    "total, and nothing but the total."
-)
-_PROCESSES = (
-    "The six parties ran as processes of their own while this page was made, over mutual TLS, with "
-    "certificates of an authority of their own. In the end every peer has the classifier and uses "
-    "it by itself. What was right was counted on the quarter of its people that each peer had kept "
-    "apart, and only the sum of the counts was opened. Which words make the features was settled "
-    "while looking at such counts on these very people, so take the share that was right as an "
-    "illustration, a little too good to be an estimate."
-)
-_TABLE = (
-    "The table says who has learnt what, if everybody follows the protocol. Nobody has seen a post "
-    "of somebody else's."
-)
-
-
-@dataclass(frozen=True)
-class LearnDemo:
-    """What the section says."""
-
-    people: int
-    words: int
-    trained: Mapping[str, Any]
-    evaluated: Mapping[str, Any]
-    labels: Mapping[str, int]
-    """How many of ada's people her own copy of the classifier calls what."""
-    sent: list[Flow]
-
-    @property
-    def commonest(self) -> float:
-        """How often who always says the commoner label is right."""
-        counts = np.array(self.evaluated["counts"])
-        return float(counts.sum(axis=1).max() / counts.sum())
-
-
-def learn_section(community: SimulatedCommunity, *, command: str) -> Section:
-    """The whole part of the report."""
-    demo = run_learn_demo(community)
-    trained, evaluated = demo.trained, demo.evaluated
-    called = ", ".join(f"{count:,} {label}" for label, count in demo.labels.items())
-    leakage = trained["leakage"]
-    learns = [(row["who"], row["what"]) for row in leakage["learns"]]
-    return Section(
-        title="How four train one classifier and show nobody a text",
-        paragraphs=(_LEARN_INTRODUCTION, _PROCESSES, _TABLE),
-        facts={
-            "Parties": f"{len(PEERS)} peers, a coordinator and a key holder, as processes",
-            "People": f"{demo.people:,}, a quarter at each peer",
-            "Words": f"{demo.words}, the public catalogue's on sensitive topics",
-            "Right on people kept apart": f"{evaluated['accuracy']:.1%} of {evaluated['rows']:,}",
-            "Who always says the commoner label": f"{demo.commonest:.1%}",
-            "ada's own copy calls her people": called,
-            "The training took": f"{trained['seconds']:.1f} s, {trained['rounds']} rounds",
-            "Sent by all parties": size_in_words(total(demo.sent)),
-        },
-        plots=(architecture(demo.sent, PEERS),),
-        table=(("who", "learns"), *learns, ("together", leakage["together"])),
-        command=command,
-    )
-
-
-def run_learn_demo(community: SimulatedCommunity) -> LearnDemo:
-    """Deal the people out, train, evaluate and classify between real processes."""
-    documents = people_as_documents(community)
-    places = np.arange(len(documents)) % len(PEERS)
-    peers = {name: documents.part(places == at) for at, name in enumerate(PEERS)}
-    with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
-        root = Path(folder) / "all"
-        prepare(root, peers, SetupPlan(PEERS, TRAINING, features=FEATURES))
-        words = "\n".join(community_words(community))
-        (root / "coordinator" / WORDS_FILE).write_text(words, encoding="utf-8")
-        with running_parties(root) as parties:
-            sizes = len(documents), len(community_words(community))
-            return _run(parties, sizes, root / PEERS[0] / "texts.csv")
-
-
-def _run(parties: PartyProcesses, sizes: tuple[int, int], texts: Path) -> LearnDemo:
-    trained = parties.asked("coordinator", do="train")
-    parties.settle()
-    sent = flows(parties)
-    evaluated = parties.asked("coordinator", do="evaluate")
-    called = parties.asked(PEERS[0], do="classify", file=str(texts))["labels"]
-    return LearnDemo(*sizes, trained, evaluated, Counter(called), sent)
-
-
-def community_words(community: SimulatedCommunity) -> list[str]:
-    """The catalogue's single words on sensitive topics: public, since the catalogue is."""
-    sensitive = set(community.parameters.sensitive_topics)
-    words = (word for topic in community.topics if topic.name in sensitive for word in topic.words)
-    return list(dict.fromkeys(word for word in words if " " not in word))
-
-
-def people_as_documents(community: SimulatedCommunity) -> Documents:
-    """Everybody's posts as one text, and whether some sensitive topic concerns her."""
-    texts: dict[str, list[str]] = {}
-    posts = community.posts
-    for user, text in zip(posts["user"].to_pylist(), posts["text"].to_pylist(), strict=True):
-        texts.setdefault(user, []).append(text)
-    truth = community.truth
-    concerned = {
-        user
-        for user, persona in zip(
-            truth["user"].to_pylist(), truth["persona"].to_pylist(), strict=True
-        )
-        if persona not in (None, "bystander")
-    }
-    return Documents.of(
-        [" ".join(each) for each in texts.values()],
-        [CONCERNED if user in concerned else NOT for user in texts],
-    )
