@@ -13,6 +13,9 @@ from hypothesis import HealthCheck, settings
 from sottovoce.cli import main
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+from support.made_data import write_all
+
 # How long an example takes says how busy the machine is, and no law here is about time; nor about
 # how many of the drawn examples are of use, which varies from run to run.
 settings.register_profile(
@@ -21,6 +24,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 settings.load_profile("any-pace")
+pytest_plugins = ["support.costs"]
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
 
@@ -42,6 +46,23 @@ def shared_data() -> Path:
     folder = Path(given) if given else Path(__file__).parents[2] / "shared" / "data"
     if not folder.is_dir():
         pytest.skip("data sets are absent: point SOTTOVOCE_DATA at their folder")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def made_up_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with stand-ins for the data sets."""
+    return write_all(tmp_path_factory.mktemp("data") / "made-up")
+
+
+@pytest.fixture(
+    params=["made_up_data", pytest.param("shared_data", marks=pytest.mark.long)],
+    ids=["made-up", "real"],
+)
+def some_data(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of data sets, where any will do: made up, and in the long run the real ones."""
+    folder: Path = request.getfixturevalue(request.param)
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(folder))
     return folder
 
 

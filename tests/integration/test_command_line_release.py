@@ -438,7 +438,7 @@ def test_a_killed_release_is_whole_or_absent_and_spends_once(run: Runner, kills:
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
         shown = run(*labelled[4:])
-        assert shown.code == 0
+        assert shown.code == 0, shown.err
         assert not list(Path("l.outputs").glob("*.part*"))
     (account,) = Ledger(Path("l")).accounts()
     assert account.spent == kills

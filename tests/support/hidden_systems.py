@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sottovoce._arrays import Floats
-from sottovoce.lab._data import DataAbsentError, data_file
+from sottovoce.lab._data import data_file
 from sottovoce.learn._paillier import keys
 from sottovoce.learn._paillier.keys import PrivateKey
 from sottovoce.learn._solve.system import IntegerSystem, PublicBounds
@@ -49,12 +49,8 @@ def tight_bounds(system: IntegerSystem) -> PublicBounds:
 
 
 def ionosphere(penalty: float) -> tuple[Floats, Floats]:
-    """A and b of standardised Ionosphere, or a skip."""
-    try:
-        path = data_file("ionosphere.csv")
-    except DataAbsentError as error:
-        pytest.skip(str(error))
-    rows = [line.split(",") for line in path.read_text().split()]
+    """A and b of standardised radar returns."""
+    rows = [line.split(",") for line in data_file("ionosphere.csv").read_text().split()]
     x = np.array([row[:34] for row in rows], dtype=float)
     y = np.array([1.0 if row[34] == "g" else -1.0 for row in rows])
     spread = x.std(axis=0)

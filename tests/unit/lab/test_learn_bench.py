@@ -27,7 +27,7 @@ def test_phe_is_scaled_up_from_its_part() -> None:
     assert many > 5 * few
 
 
-def test_messages_become_rows_of_words(shared_data: Path) -> None:
+def test_messages_become_rows_of_words(some_data: Path) -> None:
     rows, signs = learn.message_rows(20)
     assert rows.shape == (len(signs), 20)
     assert set(np.unique(rows)) == {0.0, 1.0}

@@ -16,12 +16,14 @@ from sottovoce.learn._estimators import MLossClassifier, RadoBoostClassifier, Su
 
 
 @pytest.fixture
-def examples(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> Examples:
-    monkeypatch.setenv("SOTTOVOCE_DATA", str(shared_data))
+def examples(some_data: Path) -> Examples:
     return ionosphere()
 
 
-def test_ionosphere_is_as_published(examples: Examples) -> None:
+@pytest.mark.long
+def test_ionosphere_is_as_published(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(shared_data))
+    examples = ionosphere()
     assert examples.rows.shape == (351, 34)
     assert (examples.signs == 1).sum() == 225
     assert not examples.rows[:, 1].any()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -262,7 +263,7 @@ def test_cut_shares_are_off_by_one_unit_at_most(value: int) -> None:
         assert abs(signed - value / 256) <= 1
 
 
-def test_ionosphere_is_solved_to_the_places_asked_for() -> None:
+def test_returns_are_solved_to_the_places_asked_for(some_data: Path) -> None:
     """The quantised integers' exact solution against the floating-point one."""
     matrix, right = ionosphere(0.1)
     expected = np.linalg.solve(matrix, right)
@@ -277,7 +278,7 @@ def test_ionosphere_is_solved_to_the_places_asked_for() -> None:
 
 
 @pytest.mark.long
-def test_ionosphere_hidden_is_the_plain_solve_of_the_same_integers() -> None:
+def test_returns_hidden_are_the_plain_solve_of_the_same_integers(some_data: Path) -> None:
     matrix, right = ionosphere(0.1)
     bounds = standardised_bounds(34, 30, 0.1, peers=4)
     system = scaled_system(matrix, right, bounds)

@@ -159,10 +159,16 @@ def test_one_peer_with_the_coordinator_reads_the_peers_before_it() -> None:
 SPLIT = [list(range(9)), list(range(9, 18)), list(range(18, 26)), list(range(26, 34))]
 
 
-@pytest.fixture(scope="module")
-def feature_split(shared_data: object) -> Any:  # noqa: ANN401 - whatever it is given
-    """Ionosphere, each peer with a part of the features of every entity, in the paper mode."""
-    rows, signs = ionosphere()
+@pytest.fixture(
+    scope="module",
+    params=["made_up_data", pytest.param("shared_data", marks=pytest.mark.long)],
+    ids=["made-up", "real"],
+)
+def feature_split(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401 - whatever it is given
+    """Radar returns, each peer with a part of the features of every one, in the paper mode."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOTTOVOCE_DATA", str(request.getfixturevalue(request.param)))
+        rows, signs = ionosphere()
     given = [(rows[:, at], signs) for at in SPLIT]
     names = [[f"x{at}" for at in own] for own in SPLIT]
     with quick_training(given, mode="paper", features=names, penalty=0.1) as trained:

@@ -29,6 +29,7 @@ def test_every_mapped_topic_is_one_of_the_simulated_world() -> None:
     assert len(named) == len(set(named))
 
 
+@pytest.mark.long
 def test_the_real_survey_has_every_mapped_kind(shared_data: Path) -> None:
     survey = read_survey(shared_data / SURVEY_FILE)
     assert len(survey) == 33

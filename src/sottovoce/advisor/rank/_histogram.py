@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from sottovoce._arrays import Floats
 from sottovoce.advisor.rank._description import COVERAGE, Description
@@ -39,7 +39,7 @@ def noise_margins(noise: OneHotNoise, reports: int, coverage: float) -> Floats:
     B buckets then has the variance n sigma^2 m (B - m)/B. It is a sum of n B independent terms, so
     the normal law serves from the 100 reports on that a histogram needs at least.
     """
-    return norm.ppf((1 + coverage) / 2) * deviations(noise, reports)
+    return ndtri((1 + coverage) / 2) * deviations(noise, reports)
 
 
 def deviations(noise: OneHotNoise, reports: int) -> Floats:

@@ -31,8 +31,6 @@ from sottovoce.learn._sums._fixed import FEWEST_PARTIES
 from sottovoce.learn._training_terms import Recipe
 from sottovoce.learn._wire._refusals import TooFewPartiesError
 from sottovoce.learn._wire.message import new_session
-from sottovoce.release._folder import MAP_STEM, VOCABULARY_FILE, verified_card
-from sottovoce.release.compression import load_maps
 
 DEFAULT_PENALTY = 0.1
 NOT_YET = "has not finished that training yet"
@@ -146,6 +144,10 @@ def released_map(folder: Path) -> tuple[tuple[str, ...], FeatureMap]:
 
     Every file of the release is held against its card first.
     """
+    # Scikit-learn comes with these, and would double the time in which any party starts.
+    from sottovoce.release._folder import MAP_STEM, VOCABULARY_FILE, verified_card  # noqa: PLC0415
+    from sottovoce.release.compression import load_maps  # noqa: PLC0415
+
     try:
         verified_card(folder)
         words = Vocabulary.load(folder / VOCABULARY_FILE).terms
