@@ -9,6 +9,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 DEMO_OUT ?= demo
+DEMO_OPTIONS ?=
 WORKERS ?= 2
 
 help:
@@ -39,7 +40,7 @@ $(VENV)/peers.ready: constraints/peers.txt $(VENV)/run.ready
 	@touch $@
 
 demo: $(VENV)/run.ready
-	@$(BIN)/sottovoce demo --out $(DEMO_OUT)
+	@$(BIN)/sottovoce demo --out $(DEMO_OUT) $(DEMO_OPTIONS)
 
 test: lint types imports docs browser unit
 	@echo "All tests and gates passed."

@@ -66,6 +66,15 @@ def some_data(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     return folder
 
 
+@pytest.fixture(scope="session")
+def demo_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a small demo, one for all processes that run tests."""
+    from support.demos import shared_report  # noqa: PLC0415 - it imports all that a demo does
+
+    # Each process of xdist has a folder of its own in a common one.
+    return shared_report(tmp_path_factory.getbasetemp().parent)
+
+
 @pytest.fixture
 def run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

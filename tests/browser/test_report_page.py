@@ -7,21 +7,13 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from sottovoce.assess.measures._catalogue import PAPER_METHODS
-from sottovoce.corpus.simulate import SimulationParameters
-from sottovoce.demo._demo import run_demo
-from sottovoce.loop._knowledge import Training
 
 pytest_plugins = ["support.browser"]
-QUICK = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sottovoce.demo._assess.TRAINING", QUICK)
-        patch.setattr("sottovoce.demo._release.ITERATIONS", 5)
-        return run_demo(folder, SimulationParameters(users=80, weeks=4)).report
+def report(demo_report: Path) -> Path:
+    return demo_report
 
 
 def opened(browser: Browser, report: Path, width: int) -> tuple[Page, list[str]]:

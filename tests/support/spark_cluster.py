@@ -11,6 +11,8 @@ from pathlib import Path
 
 SOURCES = Path(__file__).parents[2] / "src"
 PATIENCE_S = 180.0
+# Most of a short life of Java's is spent on compiling and on collectors' threads.
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 
 
 def wait_until(true: Callable[[], object], what: str) -> None:
@@ -34,6 +36,9 @@ class Cluster:
         """Small executors that find this source tree."""
         return {
             "spark.executor.memory": "512m",
+            "spark.executor.extraJavaOptions": SHORT_LIVED,
+            "spark.driver.extraJavaOptions": SHORT_LIVED,
+            "spark.ui.enabled": "false",
             "spark.driver.memory": "512m",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
@@ -95,6 +100,7 @@ class Cluster:
             "SPARK_HOME": str(home),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED,
             "SPARK_LOCAL_DIRS": str(self.scratch(name)),
         }
         with log.open("wb") as out:

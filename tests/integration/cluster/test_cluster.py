@@ -201,6 +201,7 @@ def drawn_parts(ledger: Path) -> list[Path]:
     return list(ledger.parent.glob(f"{ledger.name}.outputs/.parts-*/[0-9]*.npz"))
 
 
+@pytest.mark.long
 def test_a_release_with_a_dying_worker_is_one_spend_and_one_noise(
     cluster: Cluster, documents: Path, tmp_path: Path
 ) -> None:

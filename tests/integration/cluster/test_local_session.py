@@ -10,6 +10,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from support.communities import CATALOGUE, WORDS, random_posts
+from support.spark_cluster import SHORT_LIVED
 
 from sottovoce.assess._score import score
 from sottovoce.cluster._assess import SparkAssessPlan as AssessPlan
@@ -40,7 +41,12 @@ PLAN = AssessPlan(CATALOGUE, measures=("bow", "ent"), partitions=2)
 
 @pytest.fixture(scope="module")
 def spark(turn: None) -> Iterator[Any]:
-    settings = {"spark.driver.memory": "512m", "spark.driver.bindAddress": "127.0.0.1"}
+    settings = {
+        "spark.driver.memory": "512m",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": SHORT_LIVED,
+        "spark.ui.enabled": "false",
+    }
     with open_session("local[1]", settings=settings) as session:
         yield session
 

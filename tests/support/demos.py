@@ -1,0 +1,34 @@
+"""One small demo for all tests that look at its report, whichever process they run in."""
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sottovoce.corpus.simulate import SimulationParameters
+from sottovoce.demo._demo import REPORT_FILE, run_demo
+from sottovoce.loop._knowledge import Training
+
+SIZES = SimulationParameters(users=60, weeks=3)
+_QUICK = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
+
+
+@contextmanager
+def quick_demo() -> Iterator[None]:
+    """Within the block, a demo trains no longer than its figures need."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sottovoce.demo._assess.TRAINING", _QUICK)
+        patch.setattr("sottovoce.demo._release.ITERATIONS", 5)
+        yield
+
+
+def shared_report(common: Path) -> Path:
+    """The report of the demo in a folder that processes share, made by the first that asks."""
+    report = common / "demo" / REPORT_FILE
+    with (common / "demo.lock").open("w") as lock, quick_demo():
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not report.exists():
+            run_demo(report.parent, SIZES)
+    return report
