@@ -2,7 +2,7 @@
 #   make demo    the whole product on a simulated community, ending in a report
 #   make test    every test and gate
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long lint types imports unit docs browser peers pins clean
+.PHONY: help demo test test-quick test-long lint types imports unit docs browser peers pins clean
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -11,10 +11,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 DEMO_OUT ?= demo
 DEMO_OPTIONS ?=
 WORKERS ?= 2
+LIMIT_S ?= 1000
+KERNEL_LIMIT_S ?= 150
 
 help:
 	@echo "make demo       run everything on a simulated community; prints where the report is"
 	@echo "make test       all tests and gates (installs what they need)"
+	@echo "make test-quick unit and property tests alone, for the inner loop (under two minutes)"
 	@echo "make test-long  the long versions of the size and statistical tests"
 	@echo "make peers      add the libraries that 'sottovoce bench' compares with"
 	@echo "make docs       build the documentation into docs/_build/html"
@@ -63,11 +66,16 @@ browser:
 	@$(PYTHON) tools/chromium.py
 
 # The second run has compilation off: coverage cannot see inside machine code.
+# The limits are processor seconds of an idle machine: tests/support/costs.py.
 unit: $(VENV)/dev.ready
 	@$(BIN)/coverage erase
-	$(BIN)/pytest -n $(WORKERS) -m "not long" --cov --cov-report= --cov-fail-under=0
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n $(WORKERS) -m "kernel and not long" --cov --cov-append --cov-report= --cov-fail-under=0
+	$(BIN)/pytest -n $(WORKERS) -m "not long" --processor-limit $(LIMIT_S) --cov --cov-report= --cov-fail-under=0
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n $(WORKERS) -m "kernel and not long" --processor-limit $(KERNEL_LIMIT_S) \
+	  --cov --cov-append --cov-report= --cov-fail-under=0 $$(grep --recursive --include="*.py" --files-with-matches mark.kernel tests)
 	$(BIN)/coverage report
+
+test-quick: $(VENV)/dev.ready
+	$(BIN)/pytest -n $(WORKERS) -m "not long" tests/unit tests/property
 
 test-long: $(VENV)/dev.ready
 	$(BIN)/pytest -m long

@@ -21,6 +21,8 @@ YARDSTICK_S = 0.0059
 """What `_yardstick` takes on the idle machine for which limits are written."""
 YARDSTICK_EVERY_S = 5.0
 COST = "processor and wall seconds"
+COLLECTED = pytest.StashKey[int]()
+"""How many tests there were before some were left out."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,6 +35,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Workers measure and the process that leads them adds up; without workers one does both."""
     config.pluginmanager.register(_Costs(config), "sottovoce-costs")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Note how many there are: what a mark leaves out goes later."""
+    config.stash[COLLECTED] = len(items)
 
 
 class _Costs:

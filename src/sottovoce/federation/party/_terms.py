@@ -145,8 +145,8 @@ def released_map(folder: Path) -> tuple[tuple[str, ...], FeatureMap]:
     Every file of the release is held against its card first.
     """
     # Scikit-learn comes with these, and would double the time in which any party starts.
-    from sottovoce.release._folder import MAP_STEM, VOCABULARY_FILE, verified_card  # noqa: PLC0415
-    from sottovoce.release.compression import load_maps  # noqa: PLC0415
+    from sottovoce.release._folder import MAP_STEM, VOCABULARY_FILE, verified_card  # noqa: PLC0415 - slow
+    from sottovoce.release.compression import load_maps  # noqa: PLC0415 - slow
 
     try:
         verified_card(folder)
