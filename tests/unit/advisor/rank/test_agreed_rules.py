@@ -1,7 +1,9 @@
 """What a person agreed to is what they pay, and what was drawn for them is not drawn again."""
 
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +116,14 @@ def deleted(folder: Path, _: Path) -> None:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
+def deleted_long_ago(folder: Path, earlier: Path) -> None:
+    """The ledger is gone, and the diary is one that did not know yet what was drawn."""
+    deleted(folder, earlier)
+    with closing(sqlite3.connect(folder / "rank.diary")) as diary:
+        diary.execute("DROP TABLE drawn")
+        diary.commit()
+
+
 def restored(folder: Path, earlier: Path) -> None:
     """An older copy of the ledger is put in its place."""
     deleted(folder, earlier)
@@ -121,7 +131,7 @@ def restored(folder: Path, earlier: Path) -> None:
         shutil.copytree(path, folder / path.name) if path.is_dir() else shutil.copy(path, folder)
 
 
-@pytest.mark.parametrize("lose", [deleted, restored])
+@pytest.mark.parametrize("lose", [deleted, deleted_long_ago, restored])
 @pytest.mark.parametrize("mode", ["noise", "shares"])
 def test_a_lost_ledger_beside_a_kept_diary_draws_nothing_again(
     mode: Mode, lose: Loss, tmp_path: Path

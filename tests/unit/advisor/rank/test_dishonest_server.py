@@ -106,6 +106,15 @@ def answered(servers: Servers) -> CheckParts:
     return CheckParts(*(unpacked(told[name]) for name in ("masked", "squared", "sums")))
 
 
+def test_no_bucket_is_read_off_what_the_second_server_answers(servers: Servers) -> None:
+    """All that the two servers' parts add up to is a number that is no bucket's, and its square."""
+    told, own = answered(servers), CheckParts.of(held(servers[0]).shares, R)
+    masked = plus(own.masked, told.masked)
+    assert named(masked) == [-1] * PEOPLE
+    assert np.array_equal(plus(own.squared, told.squared), times(masked, masked))
+    assert set(plus(own.sums, told.sums).tolist()) == {1}
+
+
 def same(left: CheckParts, right: CheckParts) -> bool:
     names = ("masked", "squared", "sums")
     return all(np.array_equal(getattr(left, name), getattr(right, name)) for name in names)

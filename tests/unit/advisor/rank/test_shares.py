@@ -80,8 +80,8 @@ def test_either_share_alone_is_uniform_whatever_the_bucket() -> None:
 
 
 def opened(bucket: int, number: int) -> CheckParts:
-    """What both servers see of ``number`` reports of ``bucket``."""
-    r = coefficients(KEY, "here", tokens(number), BUCKETS)
+    """What both servers see of ``number`` reports of ``bucket``, under the same coefficients."""
+    r = np.tile(coefficients(KEY, "here", tokens(1), BUCKETS), (number, 1))
     one, two = (CheckParts.of(share, r) for share in split([bucket] * number, BUCKETS))
     return CheckParts(
         plus(one.masked, two.masked), plus(one.squared, two.squared), plus(one.sums, two.sums)
