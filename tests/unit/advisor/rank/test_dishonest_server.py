@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from support.rank_servers import KEY, Clock, description, pair
+from support.rank_servers import KEY, Clock, description, pair, running
 
+from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._opening import Message, Pool, ask, demand, digest
 from sottovoce.advisor.rank._shares import (
     PRIME,
@@ -27,6 +28,7 @@ from sottovoce.advisor.rank._shares import (
     total,
     unpacked,
 )
+from sottovoce.advisor.rank._transport import RefusedError
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank._pair import FirstServer, PeerKey, SecondServer, _pool
 from sottovoce.web.rank._store import ReportOutcome, SqliteStore
@@ -250,3 +252,15 @@ def test_once_a_question_is_noted_no_report_is_added(servers: Servers) -> None:
     answered(servers)
     late = servers[1].keep("debt", 100, "f" * 32, bytes(8 * 42)).result(10)
     assert late is ReportOutcome.CLOSED
+
+
+def test_rules_and_shares_of_the_former_check_are_refused_with_a_sentence(servers: Servers) -> None:
+    record = RULES.record()
+    assert record["protocol"] == 2
+    with pytest.raises(InputError, match="speaks another protocol"):
+        Description.from_record(record | {"protocol": 1})
+    # The noise mode has the rules that it had, so what was paid for stays paid for.
+    assert description("noise").record()["protocol"] == 1
+    former = {"topic": "debt", "period": 101, "id": "0" * 32, "description": RULES.version}
+    with running(servers[0]) as server, pytest.raises(RefusedError, match="422"):
+        server.call("POST", "/shares", former | {"share": "0" * 16 * (NUMBER + 2)})
