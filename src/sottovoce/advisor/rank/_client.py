@@ -27,7 +27,7 @@ shares for two other servers are drawn, and paid for, apart.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -136,7 +136,8 @@ class RankClient:
     """One person and her rank server, or her two in the mode of shares.
 
     Args:
-        server: its URL, or what carries requests to it.
+        server: its URL, or what carries requests to it; with an ``address`` of its own, it is known
+            again after a restart.
         folder: where her ledger and diary are; one for all servers.
         budget: the most epsilon that she ever spends, over all topics, periods and servers.
         second: the second server, in the mode of shares.
@@ -153,7 +154,7 @@ class RankClient:
         if second is not None and second == server:
             raise ParameterError("the two servers must be two, run by people who do not collude.")
         self._servers = [_transport(each) for each in (server, second) if each is not None]
-        self._where = _address(server, second)
+        self._where = _address(self._servers)
         folder = output_folder(Path(folder))
         self._diary = Diary(folder / DIARY_FILE)
         if self._diary.reported and not (folder / LEDGER_FILE).exists():
@@ -317,10 +318,10 @@ class RankClient:
         return output.path.read_bytes()
 
 
-def _address(*servers: str | Transport | None) -> str:
-    """What tells a person's servers from others; nothing where it is no URL that carries."""
-    named = [each for each in servers if each is not None]
-    return "\n".join(map(str, named)) if all(isinstance(each, str) for each in named) else ""
+def _address(servers: Sequence[Transport]) -> str:
+    """What tells a person's servers from others; nothing where one has no address."""
+    named = [str(getattr(each, "address", "")) for each in servers]
+    return "\n".join(named) if all(named) else ""
 
 
 def _transport(server: str | Transport) -> Transport:
