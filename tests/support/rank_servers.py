@@ -10,7 +10,7 @@ from typing import Any
 
 from sottovoce.advisor.rank._buckets import Buckets
 from sottovoce.advisor.rank._description import Description, Mode, RankedTopic
-from sottovoce.advisor.rank._shares import Message
+from sottovoce.advisor.rank._opening import Message
 from sottovoce.advisor.rank._transport import RefusedError
 from sottovoce.web.rank._app import Limits, create_app
 from sottovoce.web.rank._pair import CHECK, FirstServer, PeerKey, SecondServer

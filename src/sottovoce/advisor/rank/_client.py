@@ -13,16 +13,21 @@ sent. A `Quote` says what a report would be, before they agree to it.
 
 The person's machine keeps two files, readable by them only. The ledger holds what they may spend,
 and every report's noise or shares, drawn once. The diary holds which bucket they reported for a
-period and under which random token, so that a retry is the same report again. Whoever reads these
-files reads their buckets; whoever deletes them must not report again to the same server, since new
-noise for an old bucket adds to what was given away.
+period and under which random token, so that a retry is the same report again; which reports were
+drawn; and which rules of a server they agreed to. Whoever reads these files reads their buckets;
+whoever deletes them must not report again to the same server, since new noise for an old bucket
+adds to what was given away. A ledger that lacks a report of the diary, because it was deleted or an
+older copy was put back, draws nothing any more.
+
+Rules are agreed to once. A server that asks for more epsilon later, or anything else that is new,
+gets nothing until the person agrees to a quote of that.
+
+A share goes under one token to two servers, ever: the ledger keeps the token beside the shares, and
+shares for two other servers are drawn, and paid for, apart.
 """
 
 import hashlib
-import os
-import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -31,79 +36,17 @@ from urllib.parse import quote
 
 import numpy as np
 
-from sottovoce._files import PRIVATE_MODE, output_folder
+from sottovoce._files import output_folder
 from sottovoce.advisor.rank._description import Description, RankedTopic
+from sottovoce.advisor.rank._diary import Diary, DiaryEntry
 from sottovoce.advisor.rank._histogram import Histogram, RankEstimate, estimate_rank
 from sottovoce.advisor.rank._noise import MOVED
 from sottovoce.advisor.rank._shares import packed, split
 from sottovoce.advisor.rank._transport import HttpTransport, Transport
-from sottovoce.errors import InputError, LedgerError, ParameterError
-from sottovoce.privacy._exact import Exact
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.privacy._exact import Exact, text_up
 from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy._randomness import random_bytes
-from sottovoce.privacy.ledger import Account, Ledger, SpendRequest
-
-TOKEN_BYTES = 16
-_PATIENCE_S = 30.0
-_TABLE = """
-CREATE TABLE IF NOT EXISTS report (
-    version TEXT NOT NULL,
-    topic TEXT NOT NULL,
-    period INTEGER NOT NULL,
-    token TEXT NOT NULL,
-    bucket INTEGER NOT NULL,
-    PRIMARY KEY (version, topic, period)
-) STRICT
-"""
-_FIND = "SELECT token, bucket FROM report WHERE version = ? AND topic = ? AND period = ?"
-
-
-@dataclass(frozen=True)
-class DiaryEntry:
-    """One report: the random token it goes by, and the bucket it is about."""
-
-    token: str
-    bucket: int
-
-
-class Diary:
-    """One report for each topic and period, the first that was decided on."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_MODE))
-        except OSError as error:
-            raise LedgerError(f"cannot keep a diary in {path}: {error.strerror}.") from error
-        with self._open() as connection:
-            connection.execute(_TABLE)
-
-    def entry(self, version: str, topic: str, period: int, bucket: int) -> DiaryEntry:
-        """The report for that topic and period: ``bucket``, unless another was written down."""
-        key = (version, topic, period)
-        new = (*key, random_bytes(TOKEN_BYTES).hex(), bucket)
-        with self._open() as connection:
-            connection.execute("INSERT OR IGNORE INTO report VALUES (?, ?, ?, ?, ?)", new)
-            return DiaryEntry(*connection.execute(_FIND, key).fetchone())
-
-    def written(self, version: str, topic: str, period: int) -> DiaryEntry | None:
-        """What was written down for that topic and period."""
-        with self._open() as connection:
-            row = connection.execute(_FIND, (version, topic, period)).fetchone()
-        return None if row is None else DiaryEntry(*row)
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        try:
-            connection = sqlite3.connect(self._path, timeout=_PATIENCE_S)
-            try:
-                with connection:
-                    yield connection
-            finally:
-                connection.close()
-        except sqlite3.Error as error:
-            raise LedgerError(f"the diary {self._path} refuses: {error}.") from error
-
+from sottovoce.privacy.ledger import Account, Ledger, Spend, SpendRequest
 
 PERIODS_TRIED = 10
 
@@ -182,13 +125,19 @@ class Quote:
 
 ACCOUNT = "rank reports"
 LEDGER_FILE, DIARY_FILE = "rank.ledger", "rank.diary"
+LOST_LEDGER = (
+    f"{LEDGER_FILE} lacks reports that {DIARY_FILE} knows: it was deleted, or an older copy was "
+    "put back. New noise for an old bucket would add to what was given away, so nothing is drawn "
+    f"or sent. Put back the {LEDGER_FILE} and {LEDGER_FILE}.outputs that belong to the diary."
+)
 
 
 class RankClient:
     """One person and her rank server, or her two in the mode of shares.
 
     Args:
-        server: its URL, or what carries requests to it.
+        server: its URL, or what carries requests to it; with an ``address`` of its own, it is known
+            again after a restart.
         folder: where her ledger and diary are; one for all servers.
         budget: the most epsilon that she ever spends, over all topics, periods and servers.
         second: the second server, in the mode of shares.
@@ -205,11 +154,15 @@ class RankClient:
         if second is not None and second == server:
             raise ParameterError("the two servers must be two, run by people who do not collude.")
         self._servers = [_transport(each) for each in (server, second) if each is not None]
+        self._where = _address(self._servers)
         folder = output_folder(Path(folder))
+        self._diary = Diary(folder / DIARY_FILE)
+        if self._diary.reported and not (folder / LEDGER_FILE).exists():
+            raise InputError(LOST_LEDGER)
         self._ledger = Ledger(folder / LEDGER_FILE, create=True)
         self._ledger.set_budget(ACCOUNT, LimitedPrecision(MOVED, budget, "user"))
-        self._diary = Diary(folder / DIARY_FILE)
         self._description: Description | None = None
+        self._agreed = self._diary.agreed(self._where)
 
     def close(self) -> None:
         """Close the ledger."""
@@ -222,40 +175,46 @@ class RankClient:
 
     @property
     def description(self) -> Description:
-        """The server's rules, as they were when first asked."""
-        if self._description is None:
-            self._description = self._describe()[0]
-        return self._description
+        """The server's rules, as they were when last asked."""
+        return self._description or self._asked_anew()[0]
 
     def quote(self, topic: str, score: float) -> Quote:
         """What reporting ``score`` now would be and cost; sends, draws and spends nothing."""
-        return self._quote(topic, score, self._asked_anew())
+        _, period = self._asked_anew()
+        self._refuse_lost_ledger()
+        return self._quote(topic, score, period)
 
     def report(self, topic: str, score: float, *, agreed: str | None = None) -> int:
         """Report the bucket of ``score`` for the period that runs; returns the period's number.
 
         Once a period: a second call sends the same report again, whatever the score is by then.
         ``agreed`` is the mark of the `quote` that she agreed to; what is not that any more is not
-        sent. Raises `BudgetError`, with nothing drawn or sent, when her budget does not allow it.
+        sent. Without it the report is under the rules that she agreed to before, or that this
+        client was first told; where the server has others by now, nothing is sent. Raises
+        `BudgetError`, with nothing drawn or sent, when her budget does not allow it.
         """
-        period = self._asked_anew()
-        if agreed is not None and self._quote(topic, score, period).mark != agreed:
+        _, period = self._asked_anew()
+        self._refuse_lost_ledger()
+        if agreed is None:
+            self._refuse_other_rules()
+        elif self._quote(topic, score, period).mark != agreed:
             raise InputError("what would be sent has changed meanwhile; nothing was sent.")
         description, ranked = self.description, self.description.topic(topic)
+        self._agreed = description.version
+        self._diary.agree(self._where, description.version)
         entry = self._diary.entry(description.version, topic, period, ranked.buckets.of(score))
         head = {
             "topic": topic,
             "period": period,
-            "id": entry.token,
             "description": description.version,
         }
         if description.mode == "noise":
-            self._servers[0].call("POST", "/reports", head | {"entries": self._kept(ranked, entry)})
+            more = {"id": entry.token, "entries": self._kept(ranked, entry)}
+            self._servers[0].call("POST", "/reports", head | more)
         else:
-            for server, share in zip(
-                self._servers, self._shared(ranked, period, entry), strict=True
-            ):
-                server.call("POST", "/shares", head | {"share": share})
+            token, *shares = self._shared(ranked, period, entry)
+            for server, share in zip(self._servers, shares, strict=True):
+                server.call("POST", "/shares", head | {"id": token, "share": share})
         return period
 
     def rank(self, topic: str, score: float) -> RankEstimate:
@@ -273,10 +232,27 @@ class RankClient:
             )
         return found
 
-    def _asked_anew(self) -> int:
-        """The period that runs; the description is the server's of now."""
+    def _asked_anew(self) -> tuple[Description, int]:
+        """The server's rules of now, and the period that runs."""
         self._description, period = self._describe()
-        return period
+        self._agreed = self._agreed or self._description.version
+        return self._description, period
+
+    def _refuse_other_rules(self) -> None:
+        if self.description.version != self._agreed:
+            raise InputError(
+                "the rank server's rules are not those that you agreed to (a report now costs "
+                f"epsilon {text_up(self.description.epsilon)}); nothing was drawn, spent or sent. "
+                "Look at quote(), and give its mark: report(..., agreed=quote.mark)."
+            )
+
+    def _refuse_lost_ledger(self) -> None:
+        if not self._diary.drawn() <= {spend.request.id for spend in self._drawn()}:
+            raise InputError(LOST_LEDGER)
+
+    def _drawn(self) -> list[Spend]:
+        """The reports that exist: whatever was sent is among them."""
+        return [spend for spend in self._ledger.spends(ACCOUNT) if spend.output is not None]
 
     def _quote(self, topic: str, score: float, period: int) -> Quote:
         rules, ranked, account = self.description, self.description.topic(topic), self.account
@@ -314,19 +290,21 @@ class RankClient:
         return [int(entry) for entry in np.frombuffer(stored, dtype=np.int8)]
 
     def _shared(self, topic: RankedTopic, period: int, entry: DiaryEntry) -> list[str]:
-        """The two shares of this period's report: drawn once, the same on every retry."""
+        """Token and two shares of this period's report: drawn once, the same on every retry."""
 
         def draw(path: Path) -> None:
-            both = split([entry.bucket], topic.buckets.number)
-            path.write_text("\n".join(packed(share[0]) for share in both), encoding="ascii")
+            both = [packed(share[0]) for share in split([entry.bucket], topic.buckets.number)]
+            path.write_text("\n".join([entry.token, *both]), encoding="ascii")
 
         stored = self._stored(self._what(topic, period, entry.bucket), draw)
         return stored.decode("ascii").split("\n")
 
     def _what(self, topic: RankedTopic, period: int, bucket: int) -> str:
-        """What is paid for once: a bucket for ever, or all of a period."""
-        noise = self.description.mode == "noise"
-        return f"{topic.name}/bucket {bucket}" if noise else f"{topic.name}/period {period}"
+        """What is paid for once: a bucket for ever, or all of a period at these two servers."""
+        if self.description.mode == "noise":
+            return f"{topic.name}/bucket {bucket}"
+        servers = hashlib.sha256(self._where.encode()).hexdigest()[:16]
+        return f"{topic.name}/period {period}/servers {servers}"
 
     def _request(self, what: str) -> SpendRequest:
         guarantee = LimitedPrecision(MOVED, self.description.epsilon, "user")
@@ -336,7 +314,14 @@ class RankClient:
         output = self._ledger.release(self._request(what), draw).output
         if output is None:
             raise InputError("the ledger gave no report back.")
+        self._diary.note_drawn(spend.request.id for spend in self._drawn())
         return output.path.read_bytes()
+
+
+def _address(servers: Sequence[Transport]) -> str:
+    """What tells a person's servers from others; nothing where one has no address."""
+    named = [str(getattr(each, "address", "")) for each in servers]
+    return "\n".join(named) if all(named) else ""
 
 
 def _transport(server: str | Transport) -> Transport:

@@ -19,7 +19,8 @@ from sottovoce.privacy._exact import positive
 
 Mode: TypeAlias = Literal["noise", "shares"]
 MODES = ("noise", "shares")
-PROTOCOL = 1
+PROTOCOLS: dict[Mode, int] = {"noise": 1, "shares": 2}
+"""Of each mode: shares of protocol 1 had another check, by which one server could read buckets."""
 FEWEST_REPORTS = 100
 # One report would be a sum of its own; two are as few as a test needs.
 LEAST_MINIMUM = 2
@@ -117,7 +118,7 @@ class Description:
     def record(self) -> dict[str, Any]:
         """The description as JSON."""
         return {
-            "protocol": PROTOCOL,
+            "protocol": PROTOCOLS[self.mode],
             "mode": self.mode,
             "epsilon": str(self.epsilon),
             "precision": MOVED,
@@ -132,7 +133,8 @@ class Description:
     def from_record(cls, record: Mapping[str, Any]) -> "Description":
         """The description a server sent; InputError where it is not one."""
         try:
-            if record["protocol"] != PROTOCOL or record["precision"] != MOVED:
+            known = PROTOCOLS.get(record["mode"], record["protocol"])
+            if record["protocol"] != known or record["precision"] != MOVED:
                 raise InputError("the rank server speaks another protocol; use its version.")
             topics = tuple(map(RankedTopic.from_record, record["topics"]))
             return cls(

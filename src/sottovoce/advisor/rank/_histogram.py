@@ -6,7 +6,8 @@ noised sum, so it is free post-processing.
 
 A margin t of "at least k" says: the true number of people in bucket k or higher lies below the
 estimate + t, and likewise above the estimate - t, each with probability (1 + coverage)/2. Only the
-noise's known law enters; nothing is estimated from the data.
+noise's known law enters; nothing is estimated from the data. It holds if nobody reports falsely:
+what false reports can do is in ``_noise``.
 
 The rank is worked out where the person is: nothing is sent. Everybody in a bucket counts as tied.
 With A_k people in bucket k or higher and theirs being b, their position lies between A_(b+1) + 1

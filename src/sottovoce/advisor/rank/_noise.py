@@ -20,6 +20,20 @@ unbiased estimate of a bit has half the variance of the unclamped one:
 
     alpha / (1 - alpha)^2      against      2 alpha / (1 - alpha)^2.
 
+What a false report can do. Any vector within the bound is a valid report, so a client may choose
+its noise. One entry moves the unbiased count of its bucket by up to
+
+    w = (2C + 1)/(1 - 2m)      (C = 0: (1 + alpha)/(1 - alpha); 4.08 at epsilon 1),
+
+and there are B entries. As the counts are moved to sum to the number of reports, a report with the
+highest entry in the h highest of B buckets and the lowest in all others counts in "how many people
+are in one of these h buckets" as
+
+    w h (B - h)/B + h/B      people, and its opposite as      h/B - w h (B - h)/B,
+
+where an honest person counts as 0 or 1 on average: at epsilon 1 with 20 buckets as up to 20.9, for
+h = 10. k such reports count k times that. No margin of a histogram knows of them.
+
 `audit_reports` tries the claim by experiment, on two buckets that should hardly be told apart.
 """
 
@@ -113,6 +127,18 @@ class OneHotNoise:
         """How many people are in each bucket, from the sum of their reports."""
         counted = total.astype(np.float64) - reports * self.bias
         return counted / (1 - 2 * self.bias)
+
+    def false_weight(self, above: int) -> float:
+        """How many people a false report counts as, at most, in the ``above`` highest buckets."""
+        if not 0 <= above <= self.buckets:
+            raise ParameterError(f"above must be 0 to {self.buckets} buckets, got {above}.")
+        entry = (self.highest - self.lowest) / (1 - 2 * self.bias)
+        return entry * above * (self.buckets - above) / self.buckets + above / self.buckets
+
+    @property
+    def most_false_weight(self) -> float:
+        """The same, at the border between buckets where it is most."""
+        return max(self.false_weight(above) for above in range(self.buckets + 1))
 
     @property
     def _alpha(self) -> float:

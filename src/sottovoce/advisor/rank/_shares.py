@@ -1,54 +1,57 @@
-"""A bucket in two shares, the check that they hold one bucket, and how a noised sum is opened.
+r"""A bucket in two shares, and the check that they hold one bucket.
 
-A report is x = e_b, a random a and c = a^2, all modulo p, as two shares that add up to them. Each
-share alone is uniform: a server learns nothing from it, whatever it computes. The modulus is the
-Mersenne prime p = 2^61 - 1: a prime, so that a random linear check of a bad report fails but with
-chance 2/p; this one, since a product is reduced by shifts and every step fits 64 bits.
+A report is x = e_b of B entries, a random s, c = s^2 and y = 2 s x, all modulo p, as two shares
+that add up to them. Each share alone is uniform. The modulus is the Mersenne prime p = 2^61 - 1: a
+prime, so that a random check of a bad report fails but with chance 2/p; this one, since a product
+is reduced by shifts and every step fits 64 bits.
 
-The check (after Boneh et al., Lightweight techniques for private heavy hitters, 2021, section 4).
-The servers know a vector r that the client cannot foresee. With z = <r, x> and w = <r^2, x>, a
-one-hot x has z^2 = w and entries that sum to 1. For every other x that sums to 1, z^2 - w is a
-polynomial in r of degree 2 that is not constant, so it is 0 with chance 2/p at most. z^2 is
-computed with the client's own a: z - a is opened, which is uniform and says nothing, and
+The check. The servers know a vector r, uniform, one for each report, that the client cannot
+foresee. Of its own share each server computes, and sends once,
 
-    z^2 - w + (c - a^2) = (z - a)^2 + 2 (z - a) a + c - w
+    masked = s + <r, x>,      squared = c + <r, y> + <r^2, x>,      sums = <1, x>
 
-is linear in what is shared, so it is opened too: 0 for an honest client. A client who lies about c
-adds a number it fixed beforehand, which makes no polynomial zero that was not.
+which are linear, so that the two servers' parts add up to those of the report itself. It is one
+bucket if masked^2 = squared and sums = 1. (The random linear test is that of Boneh et al.,
+Lightweight techniques for private heavy hitters, 2021, section 4; that the client brings the
+products, so that servers need no multiplication of their own, is Prio's, Corrigan-Gibbs and Boneh,
+2017.)
 
-It holds against any client, and against servers that follow the protocol and are curious. A server
-that departs from it can test one guess of a bucket per report by tampering with its own share.
+Sound against any client, with the same chance 2/p: masked^2 - squared is
 
-The opening: the two servers' messages, without I/O.
+    sum_j (x_j^2 - x_j) r_j^2 + sum_{i<j} 2 x_i x_j r_i r_j + sum_j (2 s x_j - y_j) r_j + s^2 - c
 
-1. The first server sends which reports it holds, with its masked parts of the check.
-2. The second answers for those that it holds as well, with its own parts and verdicts.
-3. The first knows now which reports are one bucket each, draws its noise, and names them, with its
-   verdicts. The second checks that for itself, draws its noise, and sends its noised sum.
-4. The first adds both: the sum over exactly the reports that both hold, with both servers' noise.
+a polynomial in r of degree 2. It is the zero polynomial only if every x_j is 0 or 1, no two are 1,
+y = 2 s x and c = s^2; with sums = 1, only if x is one bucket. Any other is 0 for at most 2/p of r.
 
-Who learns what. The first server learns S plus the second's noise, the second (from what is
-published) S plus the first's, everybody else S plus both. Each noise alone is two-sided geometric
-at the rate epsilon/2, and moving one person changes S by 2 in L1, so against either server, and
-everybody else, the sum is epsilon-private for each period. Both learn which tokens reported and
-which reports were refused. A server that keeps to the protocol learns no more, a pair that colludes
-learns everything. The second opens one sum for a topic and period, ever, and none of fewer reports
-than the minimum, so the first cannot ask for one person's.
+Private against a server that does whatever it likes. A server that follows the protocol sends one
+message about a report, a function of its own share and of r, and of nothing that the other server
+sends. What the other knows of the report then is its own share, r and, the message added to what
+its own share gives, (u, u^2, 1) with u = s + r_b. Its share is uniform and independent of (b, s),
+and s is uniform, so u is uniform whatever b is: for every bucket b' the mask s' = s + r_b - r_b'
+gives the very same view. Whether the honest server accepts is a function of that view and of what
+the dishonest server sent itself, so there is no guess of a bucket that it could test.
+
+That rests on one r for each report, ever: messages under r and r' differ by r_b - r'_b. It is a
+function of the servers' key, the rules, the topic, the period and the report's token; a server
+notes what it was asked under which key before it answers (``_opening``).
+
+The former check opened z - a first, z = <r, x>, and from the sum of those parts each server then
+computed its part of a verdict. A server that added d to its part of z - a turned the verdict of an
+honest report from 0 into 2 d z + d^2, and read z = r_b, so the bucket, off the other's answer.
+Comparing verdicts for equality only would still have told whether the bucket is a guessed one.
 """
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce.advisor.rank._description import Description
 from sottovoce.errors import ParameterError, ProtocolError
 from sottovoce.learn._sums._fixed import expanded, uniform
-from sottovoce.privacy._mechanism import GeometricMechanism
 
 PRIME = (1 << 61) - 1
 DIGITS = 16
@@ -132,9 +135,12 @@ def unpacked(text: str) -> Residues:
         raise ProtocolError("shares must be 16 hexadecimal digits each.") from None
 
 
-SQUARE = 2
-"""How many numbers follow the buckets in a share: those of a and of a^2."""
 _SPARE_BITS = np.uint64(3)
+
+
+def width(buckets: int) -> int:
+    """How many numbers a share has: those of x, s, s^2 and y = 2 s x."""
+    return 2 * buckets + 2
 
 
 def split(buckets: Sequence[int] | NDArray[np.int64], number: int) -> tuple[Residues, Residues]:
@@ -142,10 +148,12 @@ def split(buckets: Sequence[int] | NDArray[np.int64], number: int) -> tuple[Resi
     chosen = np.asarray(buckets, dtype=np.int64)
     if chosen.size and not 0 <= chosen.min() <= chosen.max() < number:
         raise ParameterError(f"a bucket must be 0 to {number - 1}.")
-    secret = np.zeros((chosen.size, number + SQUARE), dtype=np.uint64)
-    secret[np.arange(chosen.size), chosen] = 1
-    secret[:, number] = drawn((chosen.size,))
-    secret[:, number + 1] = times(secret[:, number], secret[:, number])
+    rows, mask = np.arange(chosen.size), drawn((chosen.size,))
+    secret = np.zeros((chosen.size, width(number)), dtype=np.uint64)
+    secret[rows, chosen] = 1
+    secret[:, number] = mask
+    secret[:, number + 1] = times(mask, mask)
+    secret[rows, number + 2 + chosen] = plus(mask, mask)
     first = drawn(secret.shape)
     return first, minus(secret, first)
 
@@ -160,159 +168,37 @@ def coefficients(key: bytes, where: str, ids: Sequence[str], number: int) -> Res
 
 
 @dataclass(frozen=True)
-class Opened:
-    """One server's parts of what the two open about each report, a number a report."""
+class CheckParts:
+    """One server's parts of the check, or the sums of both, a number for each report."""
 
     masked: Residues
-    """Its share of z - a."""
+    """Of s + <r, x>: uniform."""
+    squared: Residues
+    """Of c + <r, y> + <r^2, x>: the square of that."""
     sums: Residues
-    """Its share of the sum of the entries."""
+    """Of the sum of the entries: 1."""
 
-
-class Sketch:
-    """One server's side of the check of some reports, a row each."""
-
-    def __init__(self, shares: Residues, r: Residues, *, first: bool) -> None:
+    @classmethod
+    def of(cls, shares: Residues, r: Residues) -> "CheckParts":
+        """The parts of whoever holds ``shares``, a row for each report and its row of ``r``."""
         number = r.shape[1]
-        vectors = shares[:, :number]
-        self._first = first
-        self._a, self._c = shares[:, number], shares[:, number + 1]
-        self._w = total(times(times(r, r), vectors), axis=1)
-        masked = minus(total(times(r, vectors), axis=1), self._a)
-        self.opened = Opened(masked, total(vectors, axis=1))
-
-    def verdicts(self, other_masked: Residues) -> Residues:
-        """This server's share of z^2 - w + (c - a^2), once the other's masked parts are known."""
-        difference = plus(self.opened.masked, other_masked)
-        twice = plus(difference, difference)
-        share = minus(plus(times(twice, self._a), self._c), self._w)
-        return plus(share, times(difference, difference)) if self._first else share
-
-
-def accepted(
-    sums: tuple[Residues, Residues], verdicts: tuple[Residues, Residues]
-) -> NDArray[np.bool_]:
-    """Which reports are one bucket each."""
-    right: NDArray[np.bool_] = (plus(*sums) == 1) & (plus(*verdicts) == 0)
-    return right
-
-
-Message = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Pool:
-    """The shares that one server holds of one topic and period, a row for each token."""
-
-    description: Description
-    topic: str
-    period: int
-    tokens: tuple[str, ...]
-    shares: Residues
-
-    @property
-    def buckets(self) -> int:
-        """How many buckets the topic has."""
-        return self.description.topic(self.topic).buckets.number
-
-    def of(self, tokens: Sequence[str]) -> "Pool":
-        """The pool of just these tokens, in this order."""
-        place = {token: row for row, token in enumerate(self.tokens)}
-        if any(token not in place for token in tokens) or len(set(tokens)) < len(tokens):
-            raise ProtocolError("the other server names reports that are not here, or twice.")
-        rows = [place[token] for token in tokens]
-        return Pool(self.description, self.topic, self.period, tuple(tokens), self.shares[rows])
-
-    def common(self, tokens: Sequence[str]) -> list[str]:
-        """Which of ``tokens`` are here, in their order."""
-        own = set(self.tokens)
-        return [token for token in tokens if token in own]
-
-    def sketch(self, key: bytes, *, first: bool) -> Sketch:
-        """This server's side of the check of all reports in the pool."""
-        where = f"{self.description.version}\n{self.topic}\n{self.period}"
-        r = coefficients(key, where, self.tokens, self.buckets)
-        return Sketch(self.shares, r, first=first)
-
-    def noised_sum(self) -> str:
-        """The sum of the shares of the buckets, with noise of this server's own: drawn anew."""
-        rate = self.description.noise(self.topic).guarantee.rate
-        noise = residues(GeometricMechanism(rate).noise(self.buckets))
-        summed = total(self.shares[:, : self.buckets], axis=0)
-        return packed(plus(summed, noise))
-
-
-def ask(pool: Pool, key: bytes) -> Message:
-    """Step 1, by the first server."""
-    opened = pool.sketch(key, first=True).opened
-    return _about(pool) | {
-        "tokens": list(pool.tokens),
-        "masked": packed(opened.masked),
-    }
-
-
-def answer(pool: Pool, key: bytes, asked: Mapping[str, Any]) -> Message:
-    """Step 2, by the second server, about the reports that both hold."""
-    tokens = pool.common(asked["tokens"])
-    theirs = dict(zip(asked["tokens"], unpacked(asked["masked"]).tolist(), strict=True))
-    sketch = pool.of(tokens).sketch(key, first=False)
-    verdicts = sketch.verdicts(residues([theirs[token] for token in tokens]))
-    return {
-        "tokens": tokens,
-        "masked": packed(sketch.opened.masked),
-        "sums": packed(sketch.opened.sums),
-        "verdicts": packed(verdicts),
-    }
-
-
-def demand(pool: Pool, key: bytes, answered: Mapping[str, Any]) -> Message:
-    """Step 3, by the first server: the sum over all good reports, or over none if they are few."""
-    common = pool.of(answered["tokens"])
-    sketch = common.sketch(key, first=True)
-    verdicts = sketch.verdicts(unpacked(answered["masked"]))
-    good = accepted(
-        (sketch.opened.sums, unpacked(answered["sums"])),
-        (verdicts, unpacked(answered["verdicts"])),
-    )
-    if np.count_nonzero(good) < pool.description.minimum:
-        good[:] = False
-    chosen = np.flatnonzero(good)
-    return _about(pool) | {
-        "tokens": [common.tokens[row] for row in chosen],
-        "masked": packed(sketch.opened.masked[chosen]),
-        "sums": packed(sketch.opened.sums[chosen]),
-        "verdicts": packed(verdicts[chosen]),
-    }
-
-
-def yielded(pool: Pool, key: bytes, demanded: Mapping[str, Any]) -> str:
-    """The second server's noised sum over the demanded reports, which it checks for itself."""
-    tokens = demanded["tokens"]
-    if len(tokens) < pool.description.minimum:
-        raise ProtocolError(
-            f"a sum of fewer than {pool.description.minimum} reports is not opened."
+        x, y = shares[:, :number], shares[:, number + 2 :]
+        squares = total(times(times(r, r), x), axis=1)
+        return cls(
+            masked=plus(shares[:, number], total(times(r, x), axis=1)),
+            squared=plus(shares[:, number + 1], plus(total(times(r, y), axis=1), squares)),
+            sums=total(x, axis=1),
         )
-    own = pool.of(tokens)
-    sketch = own.sketch(key, first=False)
-    verdicts = sketch.verdicts(unpacked(demanded["masked"]))
-    good = accepted(
-        (unpacked(demanded["sums"]), sketch.opened.sums),
-        (unpacked(demanded["verdicts"]), verdicts),
-    )
-    if not good.all():
-        raise ProtocolError("the other server asks for reports that are not one bucket each.")
-    return own.noised_sum()
+
+    def rows(self, rows: Sequence[int]) -> "CheckParts":
+        """The parts of some reports, in this order."""
+        chosen = np.asarray(rows, dtype=np.int64)
+        return CheckParts(self.masked[chosen], self.squared[chosen], self.sums[chosen])
 
 
-def joined(first: str, second: str) -> list[int]:
-    """Step 4: the noised counts."""
-    return centred(plus(unpacked(first), unpacked(second)))
-
-
-def fingerprint(demanded: Mapping[str, Any]) -> str:
-    """What tells one demanded set of reports from another."""
-    return hashlib.sha256("\n".join(sorted(demanded["tokens"])).encode()).hexdigest()
-
-
-def _about(pool: Pool) -> Message:
-    return {"topic": pool.topic, "period": pool.period, "description": pool.description.version}
+def accepted(first: CheckParts, second: CheckParts) -> NDArray[np.bool_]:
+    """Which reports are one bucket each."""
+    masked, squared = plus(first.masked, second.masked), plus(first.squared, second.squared)
+    one = plus(first.sums, second.sums) == 1
+    right: NDArray[np.bool_] = (times(masked, masked) == squared) & one
+    return right

@@ -50,6 +50,8 @@ class HttpTransport:
         self._host, self._port, self._base = parts.hostname, parts.port, parts.path.rstrip("/")
         self._secure, self._timeout_s = parts.scheme == "https", timeout_s
         self._most_bytes = most_bytes
+        port = "" if parts.port is None else f":{parts.port}"
+        self.address = f"{parts.scheme}://{parts.hostname}{port}{self._base}"
 
     def call(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
         """One request on a connection of its own."""

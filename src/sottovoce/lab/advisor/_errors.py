@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._histogram import Histogram, RankEstimate, deviations, estimate_rank
-from sottovoce.advisor.rank._shares import Pool, answer, ask, demand, joined, split, yielded
+from sottovoce.advisor.rank._opening import (
+    NONCE_BYTES,
+    Pool,
+    answer,
+    ask,
+    demand,
+    joined,
+    yielded,
+)
+from sottovoce.advisor.rank._shares import split
 from sottovoce.lab.advisor._people import BAND_NAMES, TOPIC, BucketedCrowd
 from sottovoce.privacy._expected import noise_deviation
 from sottovoce.privacy._mechanism import GeometricMechanism
@@ -137,15 +146,15 @@ def opened_by_protocol(crowd: BucketedCrowd, rules: Description) -> Publish:
     """Everybody sends two shares; the two servers check all of them and open their noised sum."""
 
     def publish() -> Histogram:
-        key = os.urandom(32)
+        key, nonce = os.urandom(32), os.urandom(NONCE_BYTES).hex()
         tokens = tuple(os.urandom(16).hex() for _ in range(crowd.people))
         first, second = (
             Pool(rules, TOPIC, 0, tokens, shares)
             for shares in split(crowd.buckets, crowd.counts.size)
         )
-        demanded = demand(first, key, answer(second, key, ask(first, key)))
-        other = yielded(second, key, demanded)
-        total = joined(first.of(demanded["tokens"]).noised_sum(), other)
-        return Histogram.of_opened(rules, TOPIC, 0, len(demanded["tokens"]), total)
+        answered = answer(second, key, ask(first, key, nonce))
+        demanded, chosen = demand(first, key, nonce, answered)
+        total = joined(first.of(chosen).noised_sum(), yielded(second, key, demanded))
+        return Histogram.of_opened(rules, TOPIC, 0, len(chosen), total)
 
     return publish

@@ -38,9 +38,8 @@ async def acknowledged(service: RankService, form: Any, payload: bytes) -> Kept:
     return Kept()
 
 
-def check_length(service: RankService, topic: str, got: int, more: int = 0) -> None:
+def check_length(got: int, wanted: int) -> None:
     """Refuse a vector that does not fit its topic's buckets."""
-    wanted = service.description.topic(topic).buckets.number + more
     if got != wanted:
         raise HTTPException(
             HTTPStatus.UNPROCESSABLE_ENTITY, f"this topic's reports have {wanted} numbers."

@@ -154,7 +154,8 @@ def _add_noised_reports(app: FastAPI, service: RankService) -> None:
     async def report(sent: form) -> Kept:  # type: ignore[valid-type] # made at run time
         """Store a noised report; the same again is fine, and counts once."""
         entries: list[int] = sent.entries  # type: ignore[attr-defined] # made at run time
-        check_length(service, sent.topic, len(entries))  # type: ignore[attr-defined] # likewise
+        ranked = service.description.topic(sent.topic)  # type: ignore[attr-defined] # likewise
+        check_length(len(entries), ranked.buckets.number)
         return await acknowledged(service, sent, np.array(entries, dtype=np.int8).tobytes())
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from sottovoce.advisor.rank._description import Description
-from sottovoce.advisor.rank._shares import DIGITS, SQUARE
+from sottovoce.advisor.rank._shares import DIGITS, width
 
 LARGEST_PERIOD = (1 << 53) - 1
 
@@ -19,6 +19,7 @@ def whole(value: Any) -> Any:  # noqa: ANN401 - whatever was sent
 
 Period = Annotated[int, Field(ge=0, le=LARGEST_PERIOD, strict=True), BeforeValidator(whole)]
 Packed = Annotated[str, Field(pattern=f"^([0-9a-f]{{{DIGITS}}})*$")]
+Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", min_length=64, max_length=64)]
 Token = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", min_length=32, max_length=32)]
 
 
@@ -93,7 +94,7 @@ def noised_form(description: Description) -> type[BaseModel]:
 
 def share_form(description: Description) -> type[BaseModel]:
     """One share of a report: packed residues."""
-    numbers = [topic.buckets.number + SQUARE for topic in description.topics]
+    numbers = [width(topic.buckets.number) for topic in description.topics]
     lengths = f"{{{min(numbers)},{max(numbers)}}}"
     share = Annotated[str, Field(pattern=f"^([0-9a-f]{{{DIGITS}}}){lengths}$")]
     return _form("ShareReport", description, share=(share, ...))

@@ -2,6 +2,12 @@
 
 They know each other by a key of 32 bytes that both were given. From it come two keys, one for
 signing requests and one for the check of reports, which clients must not foresee.
+
+Each notes in its store what it is about to say before it says it: the first its nonce, then its
+demand and noised sum; the second the question, then its sum. So a server that is killed at any
+moment goes on where it was, with the same bytes, and none says anything twice in two ways. With its
+first note a server takes no more reports of that topic and period. A store belongs to one key: a
+report that was checked under two would give its bucket away (``_shares``).
 """
 
 import hashlib
@@ -10,7 +16,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -22,20 +28,22 @@ import numpy as np
 from sottovoce._files import cause_of, refuse_open_to_others
 from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._histogram import Histogram
-from sottovoce.advisor.rank._shares import (
-    SQUARE,
+from sottovoce.advisor.rank._opening import (
+    NONCE_BYTES,
     Message,
     Pool,
     answer,
     ask,
     demand,
-    fingerprint,
+    digest,
     joined,
-    reduced,
+    question_tag,
     yielded,
 )
+from sottovoce.advisor.rank._shares import reduced, width
 from sottovoce.advisor.rank._transport import HttpTransport, RefusedError
 from sottovoce.errors import InputError, ProtocolError
+from sottovoce.privacy._randomness import random_bytes
 from sottovoce.web.rank._service import Clock, RankService
 from sottovoce.web.rank._store import Store
 
@@ -71,6 +79,11 @@ class PeerKey:
     def checks(self) -> bytes:
         """The key behind the coefficients of the check."""
         return hmac.digest(self.secret, b"sottovoce rank check", hashlib.sha256)
+
+    @property
+    def tag(self) -> str:
+        """What tells this key from another, and nothing of it."""
+        return hmac.new(self.secret, b"sottovoce rank store", hashlib.sha256).hexdigest()
 
     def signature(self, path: str, body: bytes) -> str:
         """What shows that a request comes from the other server: the body's hash, then a MAC of it.
@@ -131,6 +144,7 @@ class FirstServer(RankService):
         *,
         clock: Clock = time.time,
     ) -> None:
+        store.bind(description.version, key.tag)
         super().__init__(description, store, clock=clock)
         self._key, self._peer = key.checks, peer
         self._turn = threading.Lock()
@@ -157,20 +171,26 @@ class FirstServer(RankService):
 
     def _begun(self, topic: str, period: int) -> Message | None:
         """Agree on the reports, draw noise once, and note both before anything is demanded."""
-        pool = self.writer.run(lambda store: _pool(self, store, topic, period)).result()
+        pool, nonce = self.writer.run(lambda store: self._committed(store, topic, period)).result()
         if not pool.tokens:
             return None
-        answered = self._peer.call(CHECK, ask(pool, self._key))
+        answered = self._peer.call(CHECK, ask(pool, self._key, nonce))
         with _sound():
-            demanded = demand(pool, self._key, answered)
-        own = pool.of(demanded["tokens"]).noised_sum() if demanded["tokens"] else ""
-        record = json.dumps({"demanded": demanded, "own": own})
+            demanded, chosen = demand(pool, self._key, nonce, answered)
+        own = pool.of(chosen).noised_sum() if chosen else ""
+        record = json.dumps({"demanded": demanded, "reports": len(chosen), "own": own})
         noted = self.writer.run(lambda store: store.note(topic, period, record, forget=False))
         return _parsed(noted.result())
 
+    def _committed(self, store: Store, topic: str, period: int) -> tuple[Pool, str]:
+        """The reports, to which none is added any more, and the nonce of the commitment."""
+        pool = _pool(self, store, topic, period)
+        if not pool.tokens:
+            return pool, ""
+        return pool, store.note_question(topic, period, random_bytes(NONCE_BYTES).hex())
+
     def _finished(self, topic: str, period: int, opening: Message) -> dict[str, Any]:
-        demanded = opening["demanded"]
-        number, answered = len(demanded["tokens"]), self._peer.call(OPEN, demanded)
+        number, answered = opening["reports"], self._peer.call(OPEN, opening["demanded"])
         with _sound():
             other = str(answered["sum"])
             if len(other) != len(opening["own"]):
@@ -191,6 +211,7 @@ class SecondServer(RankService):
     def __init__(
         self, description: Description, store: Store, key: PeerKey, *, clock: Clock = time.time
     ) -> None:
+        store.bind(description.version, key.tag)
         super().__init__(description, store, clock=clock)
         self.key = key
 
@@ -199,34 +220,46 @@ class SecondServer(RankService):
         return
 
     def checked(self, asked: Mapping[str, Any]) -> Message:
-        """Step 2 of the opening."""
-        return self._on_pool(asked, lambda pool: answer(pool, self.key.checks, asked))
+        """Step 2 of the opening: one question for a topic and period, and always one answer."""
+        self._refuse_running(asked)
+        pool = self.writer.run(lambda store: self._noted(store, asked)).result()
+        return answer(pool, self.key.checks, asked)
 
     def opened(self, demanded: Mapping[str, Any]) -> Message:
-        """Step 3: this server's noised sum, drawn once; then its shares are deleted."""
+        """Step 4: this server's noised sum, drawn once; then its shares are deleted."""
 
         def work(store: Store) -> Message:
             topic, period = demanded["topic"], demanded["period"]
             noted = store.noted(topic, period)
             if noted is None:
-                pool = _pool(self, store, topic, period)
-                record = {"reports": fingerprint(demanded), "sum": self._sum(pool, demanded)}
+                record = {"demanded": digest(demanded), "sum": self._sum(store, demanded)}
                 noted = store.note(topic, period, json.dumps(record), forget=True)
             found = _parsed(noted)
-            if found["reports"] != fingerprint(demanded):
+            if found["demanded"] != digest(demanded):
                 raise ProtocolError("another sum of this topic and period was opened already.")
             return {"sum": found["sum"]}
 
         self._refuse_running(demanded)
         return self.writer.run(work).result()
 
-    def _sum(self, pool: Pool, demanded: Mapping[str, Any]) -> str:
-        return yielded(pool, self.key.checks, demanded) if demanded["tokens"] else ""
+    def _noted(self, store: Store, asked: Mapping[str, Any]) -> Pool:
+        """The reports, once the question is noted; no other is answered, nor under another key."""
+        topic, period = asked["topic"], asked["period"]
+        if store.noted(topic, period) is not None:
+            raise ProtocolError("the sum of this topic and period was opened already.")
+        tag = question_tag(self.key.checks, asked)
+        if store.note_question(topic, period, tag) != tag:
+            raise ProtocolError(
+                "this topic and period was asked about already, otherwise or under another key; "
+                "only that question is answered, again."
+            )
+        return _pool(self, store, topic, period)
 
-    def _on_pool(self, asked: Mapping[str, Any], work: Callable[[Pool], Message]) -> Message:
-        self._refuse_running(asked)
-        pool = self.writer.run(lambda store: _pool(self, store, asked["topic"], asked["period"]))
-        return work(pool.result())
+    def _sum(self, store: Store, demanded: Mapping[str, Any]) -> str:
+        topic, period = demanded["topic"], demanded["period"]
+        if store.noted_question(topic, period) != question_tag(self.key.checks, demanded):
+            raise ProtocolError("the other server demands what it did not ask about.")
+        return yielded(_pool(self, store, topic, period), self.key.checks, demanded)
 
     def _refuse_running(self, message: Mapping[str, Any]) -> None:
         if message["period"] >= self.period:
@@ -244,8 +277,8 @@ def _sound() -> Iterator[None]:
 
 def _pool(service: RankService, store: Store, topic: str, period: int) -> Pool:
     tokens, payloads = store.payloads(topic, period)
-    width = service.description.topic(topic).buckets.number + SQUARE
-    shares = np.frombuffer(b"".join(payloads), dtype="<u8").reshape(-1, width).astype(np.uint64)
+    numbers = width(service.description.topic(topic).buckets.number)
+    shares = np.frombuffer(b"".join(payloads), dtype="<u8").reshape(-1, numbers).astype(np.uint64)
     # Whoever sent 64 bits that are no residue sent the residue they leave.
     return Pool(service.description, topic, period, tuple(tokens), reduced(shares))
 

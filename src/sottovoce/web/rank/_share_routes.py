@@ -1,16 +1,26 @@
 """Routes of the mode of shares: clients bring shares, the first server asks the second."""
 
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Header, HTTPException, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ValidationError, create_model
 
-from sottovoce.advisor.rank._shares import DIGITS, SQUARE
+from sottovoce.advisor.rank._opening import PARTS
+from sottovoce.advisor.rank._shares import DIGITS, width
 from sottovoce.errors import ProtocolError
 from sottovoce.web.rank._answers import acknowledged, check_length, problems
-from sottovoce.web.rank._models import Kept, Packed, Period, Strict, Token, share_form, topic_names
+from sottovoce.web.rank._models import (
+    Hash,
+    Kept,
+    Packed,
+    Period,
+    Strict,
+    Token,
+    share_form,
+    topic_names,
+)
 from sottovoce.web.rank._pair import CHECK, HEADER, OPEN, SIGNATURE_DIGITS, SecondServer
 from sottovoce.web.rank._service import RankService
 
@@ -20,8 +30,8 @@ class Answered(BaseModel):
 
     tokens: list[str]
     masked: str
+    squared: str
     sums: str
-    verdicts: str
 
 
 class OpenedSum(BaseModel):
@@ -41,7 +51,8 @@ def add_shares(app: FastAPI, service: RankService) -> None:
     async def share(sent: form) -> Kept:  # type: ignore[valid-type] # made at run time
         """Store one share of a report; the same again is fine, and counts once."""
         text: str = sent.share  # type: ignore[attr-defined] # made at run time
-        check_length(service, sent.topic, len(text) // DIGITS, SQUARE)  # type: ignore[attr-defined] # likewise
+        ranked = service.description.topic(sent.topic)  # type: ignore[attr-defined] # likewise
+        check_length(len(text) // DIGITS, width(ranked.buckets.number))
         return await acknowledged(service, sent, bytes.fromhex(text))
 
 
@@ -54,12 +65,12 @@ def add_peer_routes(app: FastAPI, service: SecondServer) -> None:
 
     @app.post(CHECK, responses=refused, openapi_extra=_body(check))
     async def peer_check(request: Request, signed: signature = "") -> Answered:
-        """Step 2 of an opening: the second server's parts of the check of reports."""
+        """Step 2 of an opening: the second server's parts of the check; one question is noted."""
         return Answered(**await _answered(service, request, signed, check, service.checked))
 
     @app.post(OPEN, responses=refused, openapi_extra=_body(opening))
     async def peer_open(request: Request, signed: signature = "") -> OpenedSum:
-        """Step 3 of an opening: the second server's noised sum."""
+        """Step 4 of an opening: the second server's noised sum, if it was asked about."""
         return OpenedSum(**await _answered(service, request, signed, opening, service.opened))
 
 
@@ -88,16 +99,17 @@ def _safe(error: Exception) -> str:
 
 
 def _peer_forms(service: SecondServer) -> tuple[type[BaseModel], type[BaseModel]]:
-    lists: dict[str, Any] = {
+    question: dict[str, Any] = {
         "topic": (topic_names(service.description), ...),
         "period": (Period, ...),
-        "description": (str, ...),
+        "description": (Literal[(service.description.version,)], ...),
         "tokens": (list[Token], ...),
-        "masked": (Packed, ...),
+        "commitment": (Hash, ...),
     }
-    check = create_model("Check", __base__=Strict, **lists)
-    more: dict[str, Any] = {"sums": (Packed, ...), "verdicts": (Packed, ...)}
-    return check, create_model("Opening", __base__=Strict, **lists, **more)
+    parts: dict[str, Any] = dict.fromkeys(PARTS, (Packed, ...))
+    more: dict[str, Any] = {"nonce": (Hash, ...), "accepted": (Hash, ...)}
+    check = create_model("Check", __base__=Strict, **question)
+    return check, create_model("Opening", __base__=Strict, **question, **parts, **more)
 
 
 def _body(form: type[BaseModel]) -> dict[str, Any]:

@@ -39,14 +39,14 @@ class ReportOutcome(Enum):
     OTHER = "other"
     """Another report goes by its token."""
     CLOSED = "closed"
-    """The histogram of its period is published already."""
+    """The histogram of its period is published already, or being opened."""
 
 
 class Store(Protocol):
     """A durable store; one thread at a time uses it."""
 
-    def bind(self, description: str) -> None:
-        """Make this the store of that description, or refuse when it is another's."""
+    def bind(self, description: str, key: str = "") -> None:
+        """Make this the store of that description and of the servers' ``key``, or refuse."""
 
     def add(self, reports: Sequence[StoredReport]) -> list[ReportOutcome]:
         """Keep ``reports`` in one transaction; when this returns they survive a power cut."""
@@ -56,6 +56,15 @@ class Store(Protocol):
 
     def due(self, topics: Sequence[str], before: int) -> list[tuple[str, int]]:
         """Of ``topics``: each with the periods before that one whose reports are still here."""
+
+    def note_question(self, topic: str, period: int, record: str) -> str:
+        """Keep what begins the opening of a sum of shares, the first for ever; what is kept.
+
+        From then on no report of that topic and period is added.
+        """
+
+    def noted_question(self, topic: str, period: int) -> str | None:
+        """What was kept of how the opening began."""
 
     def note(self, topic: str, period: int, record: str, *, forget: bool) -> str:
         """Keep the opening of a sum of shares, the first for ever; ``forget``: drop the shares."""
@@ -82,6 +91,8 @@ _RECORDS = (
     "CREATE TABLE IF NOT EXISTS {name} (topic TEXT NOT NULL, period BIGINT NOT NULL, "
     "record TEXT NOT NULL, PRIMARY KEY (topic, period))"
 )
+_CLOSING = ("rank_question", "rank_opening", "rank_histogram")
+"""Where one record for a topic and period is kept; with any of them no report is added."""
 _REPORTS = (
     "CREATE TABLE IF NOT EXISTS rank_report (topic TEXT NOT NULL, period BIGINT NOT NULL, "
     "token TEXT NOT NULL, payload {bytes} NOT NULL, PRIMARY KEY (topic, period, token)) {options}"
@@ -114,11 +125,12 @@ class SqlStore(ABC):
         with self.transaction() as run:
             run(_SETTINGS)
             run(_REPORTS.format(bytes=self.bytes_type, options=self.table_options))
-            run(_RECORDS.format(name="rank_opening"))
-            run(_RECORDS.format(name="rank_histogram"))
+            for name in _CLOSING:
+                run(_RECORDS.format(name=name))
 
-    def bind(self, description: str) -> None:
-        for name, value in (("version", VERSION), ("description", description)):
+    def bind(self, description: str, key: str = "") -> None:
+        settings = {"version": VERSION, "description": description} | ({"key": key} if key else {})
+        for name, value in settings.items():
             with self.transaction() as run:
                 run("INSERT INTO rank_setting VALUES (?, ?) ON CONFLICT DO NOTHING", (name, value))
                 found = run("SELECT value FROM rank_setting WHERE name = ?", (name,)).fetchone()
@@ -130,15 +142,13 @@ class SqlStore(ABC):
 
     def add(self, reports: Sequence[StoredReport]) -> list[ReportOutcome]:
         with self.transaction() as run:
-            published = {
+            closed = {
                 key
                 for key in {(each.topic, each.period) for each in reports}
-                if self._row(run, "rank_histogram", *key) or self._row(run, "rank_opening", *key)
+                if any(self._row(run, table, *key) for table in _CLOSING)
             }
             return [
-                ReportOutcome.CLOSED
-                if (each.topic, each.period) in published
-                else _insert(run, each)
+                ReportOutcome.CLOSED if (each.topic, each.period) in closed else _insert(run, each)
                 for each in reports
             ]
 
@@ -161,6 +171,12 @@ class SqlStore(ABC):
                 for row in run(query, (topic, before)).fetchall()
             ]
         return sorted(found, key=lambda each: each[1])
+
+    def note_question(self, topic: str, period: int, record: str) -> str:
+        return self._keep_first("rank_question", topic, period, record, forget=False)
+
+    def noted_question(self, topic: str, period: int) -> str | None:
+        return self._read("rank_question", topic, period)
 
     def note(self, topic: str, period: int, record: str, *, forget: bool) -> str:
         return self._keep_first("rank_opening", topic, period, record, forget=forget)

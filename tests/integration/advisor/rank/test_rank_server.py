@@ -19,11 +19,15 @@ from cryptography.hazmat.primitives.serialization import (
     Encoding,
     PrivateFormat,
 )
+from support.rank_servers import KEY, Clock, InProcessPeer, description
 
 from sottovoce.advisor.rank._client import RankClient
+from sottovoce.advisor.rank._opening import ask, demand
+from sottovoce.advisor.rank._shares import split
 from sottovoce.errors import ProtocolError
 from sottovoce.federation._certificates import Authority, read_key
 from sottovoce.lab.bench.rank_server import ServerProcess, survive_kill
+from sottovoce.web.rank._pair import FirstServer, SecondServer
 
 TOPICS = """
 [[topic]]
@@ -143,9 +147,9 @@ def test_two_servers_hold_shares_of_which_neither_tells(tmp_path: Path) -> None:
     assert shares[0].keys() == shares[1].keys()
     assert len(shares[0]) == 3
     for half in shares:
-        # 22 residues of 61 bits; a share with small numbers in it would be no share.
+        # 42 residues of 61 bits; a share with small numbers in it would be no share.
         numbers = np.frombuffer(b"".join(half.values()), dtype="<u8")
-        assert numbers.size == 3 * 22
+        assert numbers.size == 3 * 42
         assert min(numbers) > 1 << 30
         assert max(numbers) < (1 << 61) - 1
 
@@ -202,6 +206,11 @@ def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> N
             store.payloads("debt", 7),
             store.due(["debt", "illness"], 7),
             store.due(["debt", "illness"], 8),
+            store.note_question("debt", 5, "a question"),
+            store.note_question("debt", 5, "another"),
+            store.noted_question("debt", 5),
+            store.noted_question("debt", 6),
+            store.add([StoredReport("debt", 5, "0" * 32, b"late")]),
             store.note("debt", 6, "an opening", forget=False),
             store.note("debt", 6, "another", forget=False),
             store.noted("debt", 6),
@@ -219,6 +228,45 @@ def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> N
     assert told[0][0] == [ReportOutcome.STORED] * 5
     assert told[0][1] == [ReportOutcome.STORED, ReportOutcome.STORED, ReportOutcome.OTHER]
     assert told[0][-1] == [ReportOutcome.CLOSED]
+    assert told[0][5:10] == [*["a question"] * 3, None, [ReportOutcome.CLOSED]]
+
+
+def test_two_servers_on_postgresql_open_one_sum_and_answer_one_question(
+    postgres: str, tmp_path: Path
+) -> None:
+    from sottovoce.web.rank._serve import open_store  # noqa: PLC0415 - psycopg may be absent
+
+    rules, clock = description("shares", epsilon="100", buckets=4), Clock()
+
+    def servers() -> tuple[FirstServer, SecondServer]:
+        second = SecondServer(rules, open_store(postgres), KEY, clock=clock)
+        store = open_store(str(tmp_path / "first.sqlite"))
+        return FirstServer(rules, store, KEY, InProcessPeer(second), clock=clock), second
+
+    first, second = servers()
+    for server, shares in zip((first, second), split([0, 2, 2], 4), strict=True):
+        for place, share in enumerate(shares):
+            server.keep("debt", 100, f"{place:032x}", share.astype("<u8").tobytes())
+    clock.day += 1
+    pool = first.writer.run(lambda store: first._committed(store, "debt", 100)[0]).result()
+    first.close()
+    nonce = "0" * 64
+    told = second.checked(ask(pool, KEY.checks, nonce))
+    second.close()
+    first, second = servers()
+    assert second.checked(ask(pool, KEY.checks, nonce)) == told
+    with pytest.raises(ProtocolError, match="asked about already"):
+        first.histogram("debt", 100)
+    demanded, _ = demand(pool, KEY.checks, nonce, told)
+    once = second.opened(demanded)
+    first.close()
+    second.close()
+    first, second = servers()
+    assert second.opened(demanded) == once
+    with pytest.raises(ProtocolError, match="opened already"):
+        second.checked(ask(pool, KEY.checks, nonce))
+    first.close()
+    second.close()
 
 
 def test_a_server_on_postgresql_takes_reports(postgres: str, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_a_first_server_with_another_key_is_refused_and_nothing_is_opened(tmp_pa
     second = SecondServer(rules, SqliteStore(tmp_path / "second.sqlite"), KEY, clock=clock)
     with listening(second) as url:
         first = pair_at(url, tmp_path, clock, PeerKey(bytes(32)))
-        first.keep("debt", 100, "0" * 32, bytes(22 * 8)).result()
+        first.keep("debt", 100, "0" * 32, bytes(42 * 8)).result()
         clock.day += 1
         with pytest.raises(RefusedError, match="403"):
             first.histogram("debt", 100)

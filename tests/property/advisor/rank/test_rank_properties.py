@@ -12,20 +12,15 @@ from hypothesis import strategies as st
 from sottovoce.advisor.rank._buckets import Buckets
 from sottovoce.advisor.rank._description import Description, Mode, RankedTopic
 from sottovoce.advisor.rank._histogram import BANDS, REST, Histogram, estimate_rank
+from sottovoce.advisor.rank._opening import Pool, answer, ask, demand, joined, yielded
 from sottovoce.advisor.rank._shares import (
     PRIME,
-    Pool,
-    answer,
-    ask,
-    demand,
-    joined,
     packed,
     plus,
     residues,
     split,
     times,
     unpacked,
-    yielded,
 )
 from sottovoce.errors import InputError
 
@@ -161,9 +156,10 @@ def test_what_two_servers_open_is_the_count_of_what_both_hold(
         Pool(described, "debt", 1, tuple(own), half[[tokens.index(token) for token in own]])
         for own, half in zip(held, halves, strict=True)
     ]
-    key = bytes(32)
-    demanded = demand(pools[0], key, answer(pools[1], key, ask(pools[0], key)))
-    assert set(demanded["tokens"]) == both
-    own = pools[0].of(demanded["tokens"]).noised_sum()
+    key, nonce = bytes(32), "0" * 64
+    answered = answer(pools[1], key, ask(pools[0], key, nonce))
+    demanded, chosen = demand(pools[0], key, nonce, answered)
+    assert set(chosen) == both
+    own = pools[0].of(chosen).noised_sum()
     expected = np.bincount([buckets[tokens.index(token)] for token in both], minlength=6)
     assert joined(own, yielded(pools[1], key, demanded)) == expected.tolist()

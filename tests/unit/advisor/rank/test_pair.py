@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from support.rank_servers import KEY, Clock, InProcess, InProcessPeer, description, pair, running
 
-from sottovoce.advisor.rank._shares import drawn, joined, minus, residues, split
+from sottovoce.advisor.rank._opening import PARTS, joined
+from sottovoce.advisor.rank._shares import drawn, minus, residues, split
 from sottovoce.advisor.rank._transport import HttpTransport
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank._app import MOST_BODY
@@ -75,8 +76,8 @@ def test_a_report_that_is_not_one_bucket_is_left_out(
 ) -> None:
     for place in range(3):
         report(servers, place, 5)
-    a = int(drawn((1,))[0])
-    secret = residues([*(vector.get(j, 0) for j in range(BUCKETS)), a, a * a])
+    s, x = int(drawn((1,))[0]), [vector.get(j, 0) for j in range(BUCKETS)]
+    secret = residues([*x, s, s * s, *(2 * s * entry for entry in x)])
     share = drawn(secret.shape)
     keep(servers[0], 9, share)
     keep(servers[1], 9, minus(secret, share))
@@ -237,7 +238,7 @@ def test_only_what_the_other_server_signed_may_be_large(tmp_path: Path, clock: C
 
 def shortened(message: dict[str, Any], number: int) -> dict[str, Any]:
     """The message about its first reports only."""
-    packed = {name: message[name][: 16 * number] for name in ("masked", "sums", "verdicts")}
+    packed = {name: message[name][: 16 * number] for name in PARTS}
     return message | packed | {"tokens": message["tokens"][:number]}
 
 
@@ -265,11 +266,14 @@ def test_the_second_server_opens_one_sum_a_period_and_none_of_few_reports(
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda m: shortened(m, 2), "fewer than 3"),
-        (lambda m: m | {"verdicts": "0" * len(m["verdicts"])}, "not one bucket"),
-        (lambda m: m | {"verdicts": "no share"}, "hexadecimal"),
-        (lambda m: m | {"tokens": ["f" * 32, *m["tokens"][1:]]}, "not here"),
-        (lambda m: m | {"tokens": [m["tokens"][0], *m["tokens"][:-1]]}, "twice"),
+        (lambda m: shortened(m, 2), "did not ask"),
+        (lambda m: shortened(m, 5), "did not ask"),
+        (lambda m: m | {"tokens": m["tokens"][::-1]}, "did not ask"),
+        (lambda m: m | {"commitment": "0" * 64}, "did not ask"),
+        (lambda m: m | {"squared": "0" * len(m["squared"])}, "committed itself to other"),
+        (lambda m: m | {"masked": "no share"}, "committed itself to other"),
+        (lambda m: m | {"nonce": "0" * 64}, "committed itself to other"),
+        (lambda m: m | {"accepted": "0" * 64}, "disagree"),
     ],
 )
 def test_the_second_server_checks_what_is_demanded_of_it(

@@ -7,9 +7,8 @@ from support.evenness import evenness
 
 from sottovoce.advisor.rank._shares import (
     PRIME,
-    SQUARE,
+    CheckParts,
     Residues,
-    Sketch,
     accepted,
     centred,
     coefficients,
@@ -20,6 +19,7 @@ from sottovoce.advisor.rank._shares import (
     split,
     times,
     total,
+    width,
 )
 from sottovoce.errors import ParameterError
 
@@ -33,15 +33,14 @@ def tokens(number: int) -> list[str]:
 
 def checked(first: Residues, second: Residues) -> NDArray[np.bool_]:
     r = coefficients(KEY, "here", tokens(len(first)), BUCKETS)
-    one, two = Sketch(first, r, first=True), Sketch(second, r, first=False)
-    verdicts = one.verdicts(two.opened.masked), two.verdicts(one.opened.masked)
-    return accepted((one.opened.sums, two.opened.sums), verdicts)
+    return accepted(CheckParts.of(first, r), CheckParts.of(second, r))
 
 
-def forged(vector: list[int], *, lie: int = 0) -> NDArray[np.bool_]:
-    """The outcome of the check on a report of ``vector``, a^2 being off by ``lie``."""
-    a = int(drawn((1,))[0])
-    secret = residues([*vector, a, a * a + lie])[None, :]
+def forged(vector: list[int], *, square: int = 0, product: int = 0) -> NDArray[np.bool_]:
+    """The outcome of the check on a report of ``vector``, s^2 or an entry of 2 s x being off."""
+    s = int(drawn((1,))[0])
+    products = [2 * s * entry + product * (place == 0) for place, entry in enumerate(vector)]
+    secret = residues([*vector, s, s * s + square, *products])[None, :]
     first = drawn(secret.shape)
     return checked(first, minus(secret, first))
 
@@ -63,11 +62,15 @@ def test_long_sums_do_not_wrap_around() -> None:
     assert centred(residues([-3, 0, 7])) == [-3, 0, 7]
 
 
-def test_shares_add_up_to_one_bucket_and_its_square() -> None:
+def test_shares_add_up_to_one_bucket_its_mask_the_square_and_the_products() -> None:
     first, second = split([5, 0], BUCKETS)
+    assert first.shape == second.shape == (2, width(BUCKETS))
     whole = plus(first, second)
     assert whole[:, :BUCKETS].tolist() == [[0, 0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0]]
-    assert whole[:, -1].tolist() == times(whole[:, -SQUARE], whole[:, -SQUARE]).tolist()
+    mask = whole[:, BUCKETS]
+    assert whole[:, BUCKETS + 1].tolist() == times(mask, mask).tolist()
+    products = times(plus(mask, mask)[:, None], whole[:, :BUCKETS])
+    assert whole[:, BUCKETS + 2 :].tolist() == products.tolist()
 
 
 def test_either_share_alone_is_uniform_whatever_the_bucket() -> None:
@@ -76,11 +79,22 @@ def test_either_share_alone_is_uniform_whatever_the_bucket() -> None:
         assert evenness(values, [PRIME] * len(values)) > 1e-6
 
 
-def test_what_is_opened_of_an_honest_report_does_not_depend_on_its_bucket() -> None:
-    first, _ = split([3] * 3000, BUCKETS)
-    r = coefficients(KEY, "here", tokens(3000), BUCKETS)
-    masked = [int(value) for value in Sketch(first, r, first=True).opened.masked]
+def opened(bucket: int, number: int) -> CheckParts:
+    """What both servers see of ``number`` reports of ``bucket``, under the same coefficients."""
+    r = np.tile(coefficients(KEY, "here", tokens(1), BUCKETS), (number, 1))
+    one, two = (CheckParts.of(share, r) for share in split([bucket] * number, BUCKETS))
+    return CheckParts(
+        plus(one.masked, two.masked), plus(one.squared, two.squared), plus(one.sums, two.sums)
+    )
+
+
+@pytest.mark.parametrize("bucket", [0, 3])
+def test_what_is_opened_of_an_honest_report_is_uniform_whatever_its_bucket(bucket: int) -> None:
+    parts = opened(bucket, 3000)
+    masked = [int(value) for value in parts.masked]
     assert evenness(masked, [PRIME] * len(masked)) > 1e-6
+    assert parts.squared.tolist() == [value * value % PRIME for value in masked]
+    assert set(parts.sums.tolist()) == {1}
 
 
 def test_honest_reports_pass_the_check() -> None:
@@ -103,11 +117,12 @@ def test_a_report_that_is_not_one_bucket_is_refused(vector: list[int]) -> None:
     assert not forged(vector)[0]
 
 
-def test_a_lie_about_the_square_is_refused() -> None:
+def test_a_lie_about_the_square_or_a_product_is_refused() -> None:
     honest = [0, 1, *[0] * (BUCKETS - 2)]
     assert forged(honest)[0]
-    assert not forged(honest, lie=1)[0]
-    assert not forged([2, -1, *[0] * (BUCKETS - 2)], lie=-2)[0]
+    assert not forged(honest, square=1)[0]
+    assert not forged(honest, product=1)[0]
+    assert not forged([2, -1, *[0] * (BUCKETS - 2)], square=-2)[0]
 
 
 def test_a_client_who_foresees_the_coefficients_would_pass_with_a_forged_report() -> None:
@@ -116,7 +131,7 @@ def test_a_client_who_foresees_the_coefficients_would_pass_with_a_forged_report(
     vector = [2, -1, *[0] * (BUCKETS - 2)]
     z = sum(a * b for a, b in zip(r, vector, strict=True))
     w = sum(a * a * b for a, b in zip(r, vector, strict=True))
-    assert forged(vector, lie=w - z * z)[0]
+    assert forged(vector, square=z * z - w)[0]
 
 
 def test_a_bucket_that_is_none_cannot_be_split() -> None:
