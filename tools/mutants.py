@@ -61,7 +61,7 @@ ARITHMETIC: dict[type[ast.operator], str] = {
 }
 MOST_TESTS = 40
 """As many are tried for a change, the cheapest of those that pass over it."""
-PATIENCE_S = 600.0
+PATIENCE_S = 300.0
 
 
 @dataclass(frozen=True)
