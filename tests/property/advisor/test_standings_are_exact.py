@@ -66,7 +66,7 @@ def row_of(text: str, time: datetime, user: str = HER) -> pa.Table:
 
 @pytest.mark.parametrize("measure", MEASURES)
 @given(seed=seeds, share=st.floats(0, 1), m=st.integers(1, 5))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_without_posts_equals_assessing_everybody_without_them(
     measure: str, seed: int, share: float, m: int
 ) -> None:
@@ -87,7 +87,7 @@ def test_without_posts_equals_assessing_everybody_without_them(
 
 @pytest.mark.parametrize("measure", MEASURES)
 @given(seed=seeds, words=st.lists(st.sampled_from(WORDS), max_size=6), week=st.integers(-1, 9))
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_a_draft_equals_assessing_everybody_with_it(
     measure: str, seed: int, words: list[str], week: int
 ) -> None:
@@ -111,7 +111,7 @@ def test_a_draft_equals_assessing_everybody_with_it(
 
 @pytest.mark.parametrize("measure", MEASURES)
 @given(seed=seeds)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_who_is_new_is_added_and_who_is_known_is_replaced(measure: str, seed: int) -> None:
     posts = random_posts(seed)
     others = posts.filter(pa.array([user != HER for user in posts["user"].to_pylist()]))
@@ -127,7 +127,7 @@ def test_who_is_new_is_added_and_who_is_known_is_replaced(measure: str, seed: in
 @given(seed=seeds, m=st.integers(1, 4))
 # Of two posts of a week the one without the topic counts more than the one that speaks against it.
 @example(seed=41829659, m=4)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_uncertainty_is_the_range_over_leaving_out_each_post(
     measure: str, seed: int, m: int
 ) -> None:
@@ -156,7 +156,7 @@ def test_uncertainty_is_the_range_over_leaving_out_each_post(
 
 @pytest.mark.parametrize("measure", MEASURES)
 @given(seed=seeds)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_a_timeline_repeats_the_assessment_week_by_week(measure: str, seed: int) -> None:
     posts = random_posts(seed)
     if not her_rows(posts):
@@ -183,7 +183,7 @@ def test_a_timeline_repeats_the_assessment_week_by_week(measure: str, seed: int)
 
 @pytest.mark.parametrize("measure", ["lda", "lda-d", "lda-t", "lda-dt", "bow-dt"])
 @given(seed=seeds)
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_parts_are_those_of_explain(measure: str, seed: int) -> None:
     posts = random_posts(seed)
     if not her_rows(posts):

@@ -38,7 +38,7 @@ def without(posts: pa.Table, numbers: tuple[int, ...]) -> pa.Table:
 
 @pytest.mark.parametrize("name", MEASURES)
 @given(seed=st.integers(0, 2**32 - 1), share=st.floats(0.1, 0.9))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_what_if_equals_rescoring_everybody_without_these_posts(
     name: str, seed: int, share: float
 ) -> None:
@@ -54,7 +54,7 @@ def test_what_if_equals_rescoring_everybody_without_these_posts(
 
 @pytest.mark.parametrize("name", MEASURES)
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_what_a_post_adds_is_what_its_removal_takes(name: str, seed: int) -> None:
     posts = random_posts(seed)
     if len(numbers_of(posts)) < 2:

@@ -55,7 +55,7 @@ def cut(scores: Scores, order: Random, parts: int) -> list[Scores]:
     return list(np.split(scores, borders))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     values=st.lists(
         st.one_of(
@@ -200,7 +200,7 @@ def test_bytes_come_back_as_the_same_sketch() -> None:
         assert (mine == other).all()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(place=st.integers(0, 10**6), value=st.integers(1, 255), mend=st.booleans())
 def test_a_changed_byte_is_refused_or_harmless(place: int, value: int, mend: bool) -> None:
     """With the checksum mended too, what is accepted still is a whole sketch of as many users."""
@@ -218,7 +218,7 @@ def test_a_changed_byte_is_refused_or_harmless(place: int, value: int, mend: boo
     assert ((low >= 1) & (low <= high) & (high <= len(sketch) + 1)).all()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(data=st.binary(max_size=300))
 def test_other_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(InputError, match="no sketch of ranks"):

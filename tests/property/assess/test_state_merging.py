@@ -46,13 +46,13 @@ def check_parts(seed: int, parts: int, kept: int) -> None:
 
 
 @given(seed=SEEDS, kept=st.integers(1, 13))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_eight_parts_give_exactly_the_state_and_ranks_of_one_pass(seed: int, kept: int) -> None:
     check_parts(seed, 8, kept)
 
 
 @given(seed=SEEDS, size=st.integers(1, 61), threads=st.integers(1, 3))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_neither_batch_size_nor_threads_change_anything(seed: int, size: int, threads: int) -> None:
     posts, made = random_posts(seed), scoring()
     whole = made.state_of(posts.to_batches())
@@ -61,7 +61,7 @@ def test_neither_batch_size_nor_threads_change_anything(seed: int, size: int, th
 
 
 @given(seed=SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_merging_is_associative_and_commutative(seed: int) -> None:
     made = scoring(2)
     a, b, c = (made.state_of(part.to_batches()) for part in split(random_posts(seed), 3, seed))
@@ -71,7 +71,7 @@ def test_merging_is_associative_and_commutative(seed: int) -> None:
 
 
 @given(seed=SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_only_the_number_of_posts_changes_when_posts_are_folded_twice(seed: int) -> None:
     state = scoring(2).state_of(random_posts(seed).to_batches())
     once, twice = to_table(state), to_table(merge(state, state))
@@ -80,7 +80,7 @@ def test_only_the_number_of_posts_changes_when_posts_are_folded_twice(seed: int)
 
 
 @given(seed=SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_one_more_week_added_to_a_saved_state_equals_scoring_everything(seed: int) -> None:
     posts, made = random_posts(seed), scoring()
     times = posts["time"].to_numpy()
@@ -92,7 +92,7 @@ def test_one_more_week_added_to_a_saved_state_equals_scoring_everything(seed: in
 
 
 @given(seed=SEEDS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_erasing_a_user_equals_never_having_seen_her(seed: int) -> None:
     posts, made = random_posts(seed), scoring()
     user = posts["user"][0].as_py()
@@ -102,7 +102,7 @@ def test_erasing_a_user_equals_never_having_seen_her(seed: int) -> None:
 
 
 @given(seed=SEEDS, count=st.integers(1, 100))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_deleting_posts_from_a_saved_state_equals_never_having_seen_them(
     seed: int, count: int
 ) -> None:

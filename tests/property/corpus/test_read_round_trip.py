@@ -117,7 +117,7 @@ def test_where_chunks_end_changes_nothing(rows: list[Row], size: int) -> None:
     assert _with_chunks_of(size, lambda: read_back("a.csv", as_csv(rows))) == rows
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(st.text('",\n\rab', max_size=40), st.integers(1, 12))
 def test_csv_rows_are_cut_where_arrow_would_cut_them(content: str, size: int) -> None:
     options = ReadOptions(header=("text", "more"))

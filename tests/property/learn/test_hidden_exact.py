@@ -39,7 +39,7 @@ def systems(draw: st.DrawFn, largest: int = 50) -> IntegerSystem:
     return gram_system(rows, right, draw(st.integers(1, largest)))
 
 
-few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def fraction_solution(system: IntegerSystem) -> list[Fraction]:

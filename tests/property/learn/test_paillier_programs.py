@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -85,7 +86,7 @@ def steps(draw: st.DrawFn, of: Twins) -> Step:
     ][kind]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_random_programs_agree_with_phe_and_with_plain_integers(data: st.DataObject) -> None:
     state = data.draw(starts())
@@ -113,16 +114,29 @@ def _sample() -> bytes:
 SAMPLE = _sample()
 
 
-@settings(max_examples=2000, deadline=None)
-@given(
-    st.lists(
-        st.tuples(st.integers(0, len(SAMPLE) - 1), st.integers(0, 255)), min_size=1, max_size=4
-    ),
-    st.integers(0, len(SAMPLE)),
+damages = st.lists(
+    st.tuples(st.integers(0, len(SAMPLE) - 1), st.integers(0, 255)), min_size=1, max_size=4
 )
+
+
+@settings(max_examples=300, deadline=None)
+@given(damages, st.integers(0, len(SAMPLE)))
 def test_damaged_bytes_are_an_array_or_a_refusal(
     damage: list[tuple[int, int]], length: int
 ) -> None:
+    check_damaged(damage, length)
+
+
+@pytest.mark.long
+@settings(max_examples=2000, deadline=None)
+@given(damages, st.integers(0, len(SAMPLE)))
+def test_many_damaged_bytes_are_an_array_or_a_refusal(
+    damage: list[tuple[int, int]], length: int
+) -> None:
+    check_damaged(damage, length)
+
+
+def check_damaged(damage: list[tuple[int, int]], length: int) -> None:
     data = bytearray(SAMPLE)
     for at, value in damage:
         data[at] = value
@@ -134,7 +148,7 @@ def test_damaged_bytes_are_an_array_or_a_refusal(
         assert read.ciphertexts.size <= len(SAMPLE)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_an_array_or_a_refusal(data: bytes) -> None:
     for start in (b"", SAMPLE[:5], SAMPLE[:9]):

@@ -58,7 +58,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(
     recipe=RECIPES,
     text=TEXTS,
@@ -91,14 +91,14 @@ def test_a_map_comes_back_as_it_was() -> None:
     assert again.mapping.width == 3
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_terms_or_refused(data: bytes) -> None:
     with pytest.raises(DamagedTermsError):
         RunTerms.from_bytes(data)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=120)
 @given(at=st.integers(0, len(TERMS.to_bytes()) - 1), byte=st.integers(0, 255))
 def test_one_changed_byte_gives_other_terms_or_a_refusal(at: int, byte: int) -> None:
     damaged = bytearray(TERMS.to_bytes())

@@ -49,7 +49,7 @@ from sottovoce.privacy._randomness import random_below
 
 Objects = NDArray[Any]
 BOUND = (1 << 40) - 1
-FEW = settings(max_examples=15, deadline=None)
+FEW = settings(max_examples=8, deadline=None)
 
 
 def objects(numbers: list[int], *shape: int) -> Objects:

@@ -39,7 +39,7 @@ def problems(draw: st.DrawFn) -> tuple[Floats, Integers]:
 
 
 @given(problems())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_the_assignment_is_as_cheap_as_the_hungarian_one(
     problem: tuple[Floats, Integers],
 ) -> None:

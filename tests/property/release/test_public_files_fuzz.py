@@ -14,7 +14,7 @@ from sottovoce.errors import InputError
 from sottovoce.release.compression import WordMap, load_maps, read_embedding, save_maps
 
 ANYTHING = settings(
-    deadline=None, max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 PIECES = st.sampled_from(
     [

@@ -110,7 +110,7 @@ def test_shuffling_within_volume_unmasks_a_measure_that_only_sees_volume() -> No
     rng = np.random.default_rng(2)
     volume = np.exp(rng.normal(size=2000))
     fooled = fooled_by_tenths = unmasked = found = 0
-    for seed in range(20):
+    for seed in range(12):
         sensitive = rng.random(2000) < np.clip(0.04 * volume, 0, 1)
         topic = topic_of(sensitive)
         honest = volume * (1.0 + 2.0 * sensitive)
@@ -126,11 +126,11 @@ def test_shuffling_within_volume_unmasks_a_measure_that_only_sees_volume() -> No
         fooled_by_tenths += p_value(volume, tenths) < 0.05
         unmasked += p_value(volume, strata) >= 0.05
         found += p_value(honest, strata) < 0.05
-    assert fooled == 20
+    assert fooled == 12
     # Why strata are small: the most active tenth is not of like volume.
-    assert fooled_by_tenths >= 16
-    assert unmasked >= 16
-    assert found == 20
+    assert fooled_by_tenths >= 10
+    assert unmasked >= 10
+    assert found == 12
 
 
 def test_shuffles_keep_every_label_in_its_stratum() -> None:

@@ -35,7 +35,8 @@ SYSTEM = gram_system(ROWS, [4, 1, 0, -2, 3], 2)
 PLAIN = gram_system([[1, 0, 0, 0, 0]], [0, 0, 0, 0, 0], 1)
 PLAN = plan_dealt(tight_bounds(SYSTEM), key_bits=BITS)
 HALF = mask_bound(PLAN.largest) // 2
-RUNS = 400
+RUNS = 160
+FAULTY_RUNS = 30
 HONEST, CAUGHT = 1e-6, 1e-12
 
 # What C and K see, by name: raw integers, and below what each must lie.
@@ -112,7 +113,7 @@ def one_run(system: IntegerSystem) -> tuple[int, dict[str, Matrix]]:
     }
 
 
-def views(system: IntegerSystem = SYSTEM, runs: int = RUNS) -> Seen:
+def views(system: IntegerSystem = SYSTEM, runs: int = FAULTY_RUNS) -> Seen:
     seen: Seen = defaultdict(lambda: ([], []))
     for _ in range(runs):
         prime, found = one_run(system)
@@ -127,10 +128,11 @@ def uneven(seen: Seen, level: float) -> set[str]:
     return {name for name, (values, limits) in seen.items() if evenness(values, limits) < level}
 
 
+@pytest.mark.parametrize("runs", [RUNS, pytest.param(400, marks=pytest.mark.long)])
 @pytest.mark.parametrize("system", [SYSTEM, PLAIN], ids=["a system", "the plainest"])
-def test_all_that_either_party_sees_is_uniform(system: IntegerSystem) -> None:
-    seen = views(system)
-    assert min(len(values) for values, _ in seen.values()) >= RUNS * SIZE
+def test_all_that_either_party_sees_is_uniform(system: IntegerSystem, runs: int) -> None:
+    seen = views(system, runs)
+    assert min(len(values) for values, _ in seen.values()) >= runs * SIZE
     assert uneven(seen, HONEST) == set()
 
 
@@ -159,7 +161,7 @@ def test_a_dealers_mask_cut_short_is_caught(
     shape: tuple[int, int], shown: set[str], bits: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dealer, "random_matrix", cut_shape(shape, bits))
-    assert shown <= uneven(views(runs=60), CAUGHT)
+    assert shown <= uneven(views(), CAUGHT)
 
 
 def test_a_triple_whose_summand_is_missing_shows_the_system_to_the_coordinator(
@@ -168,7 +170,7 @@ def test_a_triple_whose_summand_is_missing_shows_the_system_to_the_coordinator(
     monkeypatch.setattr(dealer, "random_matrix", cut_shape((SIZE, SIZE + 1), 0))
     _, found = one_run(SYSTEM)
     assert found["C: A, by its summand and R"] == SYSTEM.matrix
-    assert "C: A, by its summand and R" in uneven(views(runs=60), CAUGHT)
+    assert "C: A, by its summand and R" in uneven(views(), CAUGHT)
 
 
 def test_a_solution_without_its_mask_is_read_by_the_coordinator(
@@ -176,7 +178,7 @@ def test_a_solution_without_its_mask_is_read_by_the_coordinator(
 ) -> None:
     """The solution v is uniform by itself; only C, who knows R and r, sees y in it."""
     monkeypatch.setattr(dealer, "random_matrix", cut_shape((SIZE + 1, 1), 0))
-    shown = uneven(views(runs=60), CAUGHT)
+    shown = uneven(views(), CAUGHT)
     assert "C: y, by R" in shown
     assert "C: v - t" not in shown
 
@@ -192,7 +194,7 @@ def test_a_mixing_that_does_not_mix_is_caught(
     target: str, cut: Callable[..., Any], shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dealer, target, cut)
-    assert shown in uneven(views(runs=60), CAUGHT)
+    assert shown in uneven(views(), CAUGHT)
 
 
 @pytest.mark.parametrize("cut", [lambda limit: HALF + random_below(512),
@@ -201,4 +203,4 @@ def test_a_coordinators_mask_too_short_or_too_coarse_is_caught(
     cut: Callable[[int], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dealt, "random_below", cut)
-    assert "K: masked" in uneven(views(runs=60), CAUGHT)
+    assert "K: masked" in uneven(views(), CAUGHT)

@@ -21,7 +21,9 @@ from sottovoce.learn._wire.message import new_session
 from sottovoce.privacy._randomness import random_below
 
 SIZE = 6
-DRAWS = 100_000
+# So many that each of 256 bins expects a hundred; what a planted fault spoils shows in far fewer.
+DRAWS = 25_600
+FAULTY = 4_000
 BINS = 256
 ROWS = [[1, 2, 0, 0, 3, 1], [0, 1, 0, 2, 0, 0], [5, 0, 0, 0, 1, 1]]
 SYSTEM = gram_system(ROWS, [4, 1, 0, -2, 3, 3], 2)
@@ -101,6 +103,11 @@ def test_the_key_holder_sees_uniform_numbers(view: Seen) -> None:
     assert smallest_p_value(view) > 1e-6
 
 
+@pytest.mark.long
+def test_many_more_of_the_key_holders_numbers_are_uniform_too() -> None:
+    assert smallest_p_value(key_holders_view(draws=100_000)) > 1e-6
+
+
 def test_the_key_holders_view_is_simulated_from_nothing(view: Seen) -> None:
     assert same_p_value(view, simulated_view()) > 1e-6
 
@@ -112,14 +119,14 @@ def test_two_systems_look_alike_to_the_key_holder(view: Seen) -> None:
 
 def test_a_mixing_matrix_cut_to_eight_bits_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(field, "random_matrix", short_matrix(field.random_matrix))
-    assert smallest_p_value(key_holders_view(draws=DRAWS // 5)) < 1e-12
+    assert smallest_p_value(key_holders_view(draws=FAULTY)) < 1e-12
 
 
 def test_a_multiple_cut_to_eight_bits_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(masking, "mask_half_range", lambda quotient: 128)
-    seen = key_holders_view(draws=DRAWS // 5)
+    seen = key_holders_view(draws=FAULTY)
     assert smallest_p_value(seen) < 1e-12
-    assert same_p_value(seen, simulated_view(DRAWS // 5)) < 1e-12
+    assert same_p_value(seen, simulated_view(FAULTY)) < 1e-12
 
 
 def coordinators_view(draws: int) -> Seen:
@@ -139,8 +146,9 @@ def coordinators_view(draws: int) -> Seen:
     return parts(values, [mask.prime] * len(values), PLAN.answer_quotient)
 
 
-def test_the_coordinator_sees_uniform_numbers() -> None:
-    assert smallest_p_value(coordinators_view(20_000)) > 1e-6
+@pytest.mark.parametrize("draws", [5_120, pytest.param(20_000, marks=pytest.mark.long)])
+def test_the_coordinator_sees_uniform_numbers(draws: int) -> None:
+    assert smallest_p_value(coordinators_view(draws)) > 1e-6
 
 
 def test_a_coordinators_share_that_is_not_uniform_is_caught(
@@ -149,4 +157,4 @@ def test_a_coordinators_share_that_is_not_uniform_is_caught(
     monkeypatch.setattr(
         "sottovoce.learn._solve.masked.random_vector", lambda size, prime: [1] * size
     )
-    assert smallest_p_value(coordinators_view(2_000)) < 1e-12
+    assert smallest_p_value(coordinators_view(1_000)) < 1e-12

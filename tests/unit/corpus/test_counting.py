@@ -1,6 +1,7 @@
 """Counts of terms against a slow, obviously right reference."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -33,15 +34,21 @@ def counted(texts: Sequence[bytes | str], rules: TokenRules, threads: int = 1) -
     return count([pa.array(texts, kind)], rules, threads=threads)
 
 
+@cache
+def many_awkward(*, bigrams: bool) -> tuple[Sequence[bytes], Sequence[Mapping[str, int]]]:
+    """Ten thousand texts and the reference's counts of them."""
+    texts = list(reference.awkward_texts(10_000, seed=1))
+    return texts, reference.counts(texts, bigrams=bigrams)
+
+
 @pytest.mark.parametrize("rules", [PLAIN, PAIRS], ids=["words", "bigrams"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ten_thousand_awkward_texts_count_like_the_reference(
     rules: TokenRules, threads: int
 ) -> None:
-    texts = list(reference.awkward_texts(10_000, seed=1))
+    texts, expected = many_awkward(bigrams=rules.bigrams)
     result = counted(texts, rules, threads)
-    got = as_dicts(result.matrix, result.vocabulary.terms)
-    assert got == reference.counts(texts, bigrams=rules.bigrams)
+    assert as_dicts(result.matrix, result.vocabulary.terms) == expected
 
 
 @pytest.mark.kernel

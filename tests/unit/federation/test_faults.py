@@ -57,7 +57,9 @@ def check(outcome: Outcome, expected: bytes) -> bool:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(part, marks=pytest.mark.long) for part in range(1, 10))]
+)
 def test_a_wire_that_loses_doubles_shuffles_and_damages_changes_no_result(
     way: str, part: int
 ) -> None:

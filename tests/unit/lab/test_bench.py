@@ -3,14 +3,24 @@
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sottovoce.corpus.simulate import SimulationParameters
 from sottovoce.errors import CheckFailedError
 from sottovoce.lab.bench import tokenize
 from sottovoce.lab.bench._rows import bench_row, best_time, best_times
 
 KEYS = {"bench", "case", "unit", "ours", "peer", "theirs", "ratio"}
+
+
+@pytest.fixture(autouse=True)
+def _few_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    def few(*, users: int, **given: Any) -> SimulationParameters:  # noqa: ANN401 - as it is called
+        return SimulationParameters(users=users // 40, **given)
+
+    monkeypatch.setattr(tokenize, "SimulationParameters", few)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from sottovoce.lab.bench import infer as infer_data
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
     monkeypatch.setattr(infer_data, "TOPICS", 12)
-    monkeypatch.setattr(infer_data, "ITERATIONS", 20)
+    monkeypatch.setattr(infer_data, "TRAINING_ITERATIONS", 20)
     monkeypatch.setattr(infer, "TURNS_S", 0.1)
     monkeypatch.setattr(infer, "ITERATIONS", (2, 20))
     monkeypatch.setattr(infer, "GIBBS_ITERATIONS", (10,))

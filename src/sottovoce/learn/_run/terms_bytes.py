@@ -6,6 +6,7 @@ there changes the bytes, and so needs a new version.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import cache
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -208,7 +209,8 @@ def kind_of(annotation: Any) -> Kind:  # noqa: ANN401 - what a field is annotate
     return part(kinds_of(annotation), annotation)
 
 
-def kinds_of(described: type) -> dict[str, Kind]:
+@cache
+def kinds_of(described: type) -> Mapping[str, Kind]:
     """The kinds of a dataclass's fields, which are declared there and nowhere else."""
     hints = get_type_hints(described)
     return {each.name: kind_of(hints[each.name]) for each in fields(described)}

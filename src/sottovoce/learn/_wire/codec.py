@@ -104,14 +104,14 @@ class _Reader:
     def value(self, depth: int) -> Value:
         if depth > DEEPEST:
             raise DamagedMessageError(f"a message's values must nest at most {DEEPEST} deep.")
-        tag = self._unpack("<B")[0]
+        tag = self._number(1)
         if tag == ARRAY:
             return self._array()
         if tag == TUPLE:
             return tuple(self.value(depth + 1) for _ in range(self._count()))
         if tag == RECORD:
             return self._record(depth)
-        return self._scalar(tag, self._take(self._unpack("<Q")[0]))
+        return self._scalar(tag, self._take(self._number(8)))
 
     def _scalar(self, tag: int, content: bytes) -> Value:
         if tag == INTEGER:
@@ -143,20 +143,24 @@ class _Reader:
         return _shaped(content, dtype, shape)
 
     def _count(self) -> int:
-        count: int = self._unpack("<I")[0]
+        count = self._number(4)
         # Each item takes a byte at least: a count beyond what is left is a lie that costs memory.
         if count > self.left:
             raise DamagedMessageError("a message announces more values than it holds.")
         return count
 
+    def _number(self, size: int) -> int:
+        return int.from_bytes(self._take(size), "little")
+
     def _unpack(self, layout: str) -> tuple[Any, ...]:
         return struct.unpack(layout, self._take(struct.calcsize(layout)))
 
     def _take(self, size: int) -> bytes:
-        if size > self.left:
+        start, end = self._at, self._at + size
+        if end > len(self._data):
             raise DamagedMessageError("a message must not end inside a value.")
-        self._at += size
-        return self._data[self._at - size : self._at]
+        self._at = end
+        return self._data[start:end]
 
 
 def _shaped(content: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -105,7 +105,7 @@ def test_counts_of_more_people_than_there_can_be_are_refused(counts: list[float]
 
 
 @given(json_values, st.data())
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_whatever_a_server_answers_only_our_own_errors_come_of_it(
     value: Any,  # noqa: ANN401 - JSON
     data: st.DataObject,

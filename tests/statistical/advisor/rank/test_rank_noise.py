@@ -50,7 +50,7 @@ def test_debiased_counts_have_no_bias_and_raw_ones_have(reach: int) -> None:
 
 def test_intervals_of_the_noise_mode_have_their_coverage_and_narrower_ones_have_not() -> None:
     rules = rules_for("noise", Fraction(1), 20)
-    people = crowd(1000, rules, seed=1)
+    people = crowd(250, rules, seed=1)
     row = repeated(people, rules, noised(people, rules), 400)
     assert 0.92 < row["coverage"] < 0.98  # type: ignore[operator] # a number
     assert row["rank_coverage"] > 0.92  # type: ignore[operator] # a number
