@@ -196,7 +196,7 @@ def test_benches_of_the_release_print_rows(
         (["bench", "release", "--size", "nan"], "--size must be at least 100 documents"),
         (["bench", "nothing"], "bench must be one of tokenize, noise, release"),
         (["ledger", "burn"], "No such command"),
-        (["ledger", "show"], "Missing argument"),
+        (["ledger", "show"], "there is no ledger at"),
     ],
 )
 def test_bad_usage_ends_with_exit_code_2(run: Run, arguments: list[str], message: str) -> None:

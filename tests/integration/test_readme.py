@@ -14,7 +14,7 @@ import pytest
 
 from sottovoce.cli._app import app
 from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
-from sottovoce.privacy.ledger import Ledger
+from sottovoce.privacy.ledger import Ledger, user_ledger
 
 ROOT = Path(__file__).parents[2]
 # The test run itself, and what would install into this environment.
@@ -133,8 +133,7 @@ def test_the_readme_spends_once_on_its_corpus(
             exec(compile(example, "README.md", "exec"), names)  # noqa: S102 - our own page
     spends = [
         spend
-        for ledger in tmp_path.rglob("*.ledger")
-        for account in Ledger(ledger).accounts()
-        for spend in Ledger(ledger).spends(account.corpus)
+        for account in Ledger(user_ledger()).accounts()
+        for spend in Ledger(user_ledger()).spends(account.corpus)
     ]
     assert len(spends) == 1
