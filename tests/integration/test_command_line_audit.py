@@ -93,7 +93,7 @@ def test_a_release_is_audited_by_its_folder(
 def test_a_missing_module_of_ours_is_a_defect_and_no_extra(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "sottovoce.privacy.audit._sampler", None)
+    monkeypatch.setitem(sys.modules, "sottovoce.release._audit", None)
     code, _, err = run("audit")
     assert code == 70
     assert "pip install" not in err

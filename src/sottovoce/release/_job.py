@@ -213,18 +213,21 @@ def release_to_folder(
     _refuse_another_release(folder, job, ledger.find(request))
     _check_room(folder, ledger.path.parent, job)
     spend = ledger.commit(request)
-
-    def draw(path: Path) -> None:
-        released = (draw_counts or job.draw)()
-        write_bundle(path, released, job.documents.vocabulary, job.card(spend.id))
-
-    stored = ledger.release(request, draw)
+    stored = ledger.release(request, lambda path: draw_bundle(path, job, spend.id, draw_counts))
     if stored.output is not None:
         unpack_bundle(stored.output.path, folder)
     card = verified_card(folder)
     if replace(card, files={}) != job.card(spend.id):
         raise LedgerError("the stored output is not what was asked for; do not publish it.")
     return card
+
+
+def draw_bundle(
+    path: Path, job: Job, spend: int | None, draw_counts: Callable[[], Released] | None = None
+) -> None:
+    """Draw ``job`` into the one file that is kept of it: every release, and every audit of one."""
+    released = (draw_counts or job.draw)()
+    write_bundle(path, released, job.documents.vocabulary, job.card(spend))
 
 
 def _refuse_another_release(folder: Path, job: Job, own: Spend | None) -> None:

@@ -75,7 +75,9 @@ class Ledger:
     ['2']
     """
 
-    def __init__(self, path: str | PathLike[str], *, create: bool = False) -> None:
+    def __init__(
+        self, path: str | PathLike[str], *, create: bool = False, counted: bool = True
+    ) -> None:
         # By any other name, outputs and locks would be found nowhere.
         self.path = Path(path).resolve()
         self._database = Database(self.path, create=create)
@@ -84,7 +86,8 @@ class Ledger:
         self._last_payers: Payers | None = None
         self._is_newest = False
         with self._database.reading() as connection:
-            self._count = SpendCount(_about(connection, "id") or "")
+            # Of one that nobody will ask for again the machine need not count the spends.
+            self._count = SpendCount(_about(connection, "id") or "" if counted else None)
 
     def close(self) -> None:
         """Close the file; a ledger that is dropped closes it too."""

@@ -53,7 +53,7 @@ def make_room(ledger: Path) -> None:
 class SpendCount:
     """How many spends of one ledger this machine has seen; nothing, where it cannot be kept."""
 
-    def __init__(self, ledger_id: str) -> None:
+    def __init__(self, ledger_id: str | None) -> None:
         self._id = ledger_id
 
     def seen(self) -> int:
@@ -76,4 +76,6 @@ class SpendCount:
 
     @property
     def _file(self) -> Path:
+        if self._id is None:
+            raise LedgerError("the spends of this ledger are not counted.")
         return state_folder() / "spends" / self._id
