@@ -16,6 +16,7 @@ import pytest
 from scipy import sparse
 
 from sottovoce.cli import main
+from sottovoce.corpus import tokenize
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.privacy.ledger import Ledger, user_ledger
 
@@ -146,7 +147,7 @@ def test_a_disk_without_room_is_seen_before_anything_is_spent(
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=100))
     shown = run(*LISTED, *STATED, "--out", "r", "--ledger", "l")
     assert shown.code == 2
-    assert "of disk" in shown.err
+    assert "of disk, 100 bytes are free" in shown.err
     assert not Path("r").exists()
     assert not Path("l").exists()
 
@@ -196,7 +197,33 @@ def test_a_dry_run_draws_and_writes_nothing(run: Runner) -> None:
     assert shown.json["dry_run"] is True
     assert shown.json["guarantee"]["epsilon"] == "2"
     assert shown.json["expected_nonzero_cells"] > 0
+    assert shown.json["private"] == ["expected_nonzero_cells"]
     assert sorted(path.name for path in run.folder.iterdir()) == ["posts.csv", "words.txt"]
+
+
+def test_a_dry_run_marks_what_follows_from_the_true_counts(run: Runner) -> None:
+    shown = run(*LISTED, *STATED, "--out", "r", "--dry-run").out
+    assert "expected nonzero cells (private)" in shown
+    assert "it is for you alone" in shown
+    made = run(*LISTED, *STATED, "--out", "r", "--json")
+    assert made.json["private"] == []
+    assert "expected_nonzero_cells" not in made.json
+
+
+@pytest.mark.parametrize(("epsilon", "warned"), [("7.9", False), ("8", True), ("40", True)])
+def test_a_promise_that_is_next_to_none_is_said_to_be(
+    run: Runner, epsilon: str, warned: bool
+) -> None:
+    shown = run(*LISTED, "--epsilon", epsilon, "-N", "2", "--out", "r")
+    assert shown.code == 0
+    assert ("is next to no promise" in shown.err) is warned
+
+
+def test_the_card_says_what_a_word_is(run: Runner) -> None:
+    assert run(*LISTED, *STATED, "--out", "r").code == 0
+    said = json.loads(Path("r/card.json").read_text())["word"]
+    assert "a hyphenated compound such as mother-in-law is several words" in said
+    assert tokenize(["mother-in-law"]) == [["mother", "in", "law"]]
 
 
 def test_a_dry_run_quotes_an_existing_ledger(run: Runner) -> None:

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from sottovoce.release._settings import Accounting, PriorKind
 
 
+# What a dry run shows that follows from the true counts, without noise.
+_PRIVATE = ("expected_nonzero_cells",)
+
+
 def release(
     corpus: Annotated[
         Path,
@@ -179,8 +183,8 @@ def release(
         job = wanted.job(documents, declared, label)
         if remote is not None:
             remote.check(job.plan)
-        if job.plan.guarantee.rate > stated.rate:
-            typer.echo(f"warning: {job.plan.true_epsilon()}", err=True)
+        for warning in job.plan.warnings():
+            typer.echo(f"warning: {warning}", err=True)
         if dry_run:
             quoted = quote(job, place.path, allowed, out, shared=place.shared)
             _show(job, quoted, as_json)
@@ -214,11 +218,16 @@ def _show(job: "Job", made: "Done | ReleaseQuote", as_json: bool, out: Path | No
     if as_json:
         show_json({**facts, **_promised(card), **_how(made, out)})
         return
-    names = {"spent_epsilon": "epsilon then spent" if out is None else "epsilon spent so far"}
+    names = {
+        "spent_epsilon": "epsilon then spent" if out is None else "epsilon spent so far",
+        **{name: f"{name} (private)" for name in _PRIVATE},
+    }
     title = "Dry run: nothing was drawn or spent" if out is None else "Release"
     if made.paid_before and out is not None:
         title += ", paid for before: nothing more was spent"
     show_facts(title, {names.get(name, name): value for name, value in facts.items()})
+    if out is None:
+        typer.echo("What is marked private follows from the true counts: it is for you alone.")
     if made.spent_before and not made.paid_before:
         typer.echo(f"Before this release, {made.spent_before}.")
     typer.echo(card.in_words())
@@ -245,4 +254,5 @@ def _how(made: "Done | ReleaseQuote", out: Path | None) -> dict[str, object]:
         "dry_run": out is None,
         "paid_before": made.paid_before and out is not None,
         "spent_before": made.spent_before or None,
+        "private": [] if out is not None else list(_PRIVATE),
     }

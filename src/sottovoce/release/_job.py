@@ -60,7 +60,7 @@ class ReleaseQuote:
     card: ReleaseCard
     """The card that the release would have, but for its files and its spend."""
     expected_nonzeros: int
-    """About how many cells would not be 0; for the eyes of whoever holds the documents."""
+    """About how many cells would not be 0. Private: it follows from the true counts."""
     noise_deviation: float
     """The standard deviation of the noise on a column."""
     account: Account
@@ -101,7 +101,9 @@ class ReleaseQuote:
             "documents": self.card.documents,
             "words": self.card.words,
             "columns": self.card.columns,
-            "cells expected not to be 0": self.expected_nonzeros,
+            "cells expected not to be 0 (private: follows from the true counts)": (
+                self.expected_nonzeros
+            ),
             "standard deviation of the noise": self.noise_deviation,
             "epsilon spent": text_up(self.cost),
             "epsilon left": text_up(self.left),
@@ -256,8 +258,8 @@ def _check_room(folder: Path, outputs: Path, job: Job) -> None:
 def _in_bytes(number: int) -> str:
     """So many bytes, in the largest unit of which there is one."""
     units = ("bytes", "kB", "MB", "GB", "TB")
-    place = max(0, min(len(units) - 1, (len(str(number)) - 1) // 3))
-    return f"{number / 1000**place:,.3g} {units[place]}"
+    place = min(len(units) - 1, (len(str(number)) - 1) // 3)
+    return f"{number / 1000**place:.1f} {units[place]}" if place else f"{number} bytes"
 
 
 def open_account(

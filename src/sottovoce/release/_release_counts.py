@@ -288,8 +288,8 @@ def _counted_job(inputs: ReleaseInputs, wanted: Wanted, label: str) -> Job:
         rows = opened.tally.rows_read
         warnings.warn(f"documents were skipped, of {rows} rows: {left_out}", stacklevel=3)
     job = wanted.job(documents, declared, label)
-    if job.plan.guarantee.rate > wanted.guarantee.rate:
-        warnings.warn(job.plan.true_epsilon(), stacklevel=3)
+    for warning in job.plan.warnings():
+        warnings.warn(warning, stacklevel=3)
     return job
 
 

@@ -13,6 +13,7 @@ import pytest
 from sottovoce.errors import BudgetError, InputError, LedgerError
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, DocumentSet, Ledger, SpendRequest, user_ledger
+from sottovoce.privacy.ledger._database import holds_ledger
 from sottovoce.privacy.ledger._documents import LedgerKey, find_key, key_file
 from sottovoce.privacy.ledger._place import SpendCount, state_folder
 
@@ -312,6 +313,17 @@ def test_a_spend_whose_disk_is_full_while_the_ledger_is_made_leaves_no_file(
             Ledger(path, create=True)
     assert list(path.parent.iterdir()) == []
     Ledger(path, create=True)
+
+
+def test_what_a_full_disk_left_of_a_ledger_before_is_made_into_one(path: Path) -> None:
+    """An earlier version could stop after the first page, and then called it no ledger for ever."""
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    assert path.stat().st_size
+    assert not holds_ledger(path)
+    release(Ledger(path, create=True), "first")
+    assert holds_ledger(path)
 
 
 def test_thirds_of_documents_are_exact(ledger: Ledger) -> None:
