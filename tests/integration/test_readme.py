@@ -59,7 +59,7 @@ MADE = {
     "docs/topics.md": ["model/card.json", "model/phi.npy"],
     "docs/loop.md": ["loop/report.html", "loop/rows.json"],
     "docs/choosing.md": ["community/posts.parquet"],
-    "docs/release.md": ["released/card.json", "community/posts.parquet.ledger"],
+    "docs/release.md": ["released/card.json", "released/counts.npz"],
     "docs/judgements.md": ["sheets-judge-7.csv", "own.toml", "matched.toml", "judged.toml"],
 }
 
