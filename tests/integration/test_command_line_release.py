@@ -219,6 +219,15 @@ def test_a_promise_that_is_next_to_none_is_said_to_be(
     assert ("is next to no promise" in shown.err) is warned
 
 
+def test_what_documents_spent_before_and_where_is_said(run: Runner) -> None:
+    assert run(*LISTED, *STATED, "--out", "r1", "--budget", "4").code == 0
+    with (run.folder / "posts.csv").open("a") as posts:
+        posts.write("\nu9,2024-01-01,another one")
+    shown = run(*LISTED, *STATED, "--out", "r2")
+    assert "1 of these 2 documents has spent 2 of 4 already, at N=2, before this" in shown.out
+    assert run(*LISTED, *STATED, "--out", "r2", "--json").json["ledger"] == str(user_ledger())
+
+
 def test_the_card_says_what_a_word_is(run: Runner) -> None:
     assert run(*LISTED, *STATED, "--out", "r").code == 0
     said = json.loads(Path("r/card.json").read_text())["word"]

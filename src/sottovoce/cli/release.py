@@ -187,15 +187,21 @@ def release(
             typer.echo(f"warning: {warning}", err=True)
         if dry_run:
             quoted = quote(job, place.path, allowed, out, shared=place.shared)
-            _show(job, quoted, as_json)
+            _show(job, quoted, as_json, place.path)
             return
         with progress("Drawing noise"):
             elsewhere = None if remote is None else partial(remote.draw, job)
             done = carry_out(job, place, allowed, out, elsewhere)
-        _show(job, done, as_json, out)
+        _show(job, done, as_json, place.path, out)
 
 
-def _show(job: "Job", made: "Done | ReleaseQuote", as_json: bool, out: Path | None = None) -> None:
+def _show(
+    job: "Job",
+    made: "Done | ReleaseQuote",
+    as_json: bool,
+    ledger: Path,
+    out: Path | None = None,
+) -> None:
     """What was released into ``out``, or what a dry run would."""
     from sottovoce.privacy._exact import text_up  # noqa: PLC0415 - fast --help
 
@@ -210,6 +216,7 @@ def _show(job: "Job", made: "Done | ReleaseQuote", as_json: bool, out: Path | No
         "noise_deviation_per_column": job.plan.noise_deviation,
         "spent_epsilon": text_up(account.spent * n),
         "of_a_budget": f"{text_up(account.budget.epsilon)} at N={n}",
+        "ledger": ledger,
     }
     if out is None:
         facts["expected_nonzero_cells"] = job.plan.expected_nonzeros(job.documents.counts)
@@ -229,8 +236,12 @@ def _show(job: "Job", made: "Done | ReleaseQuote", as_json: bool, out: Path | No
     if out is None:
         typer.echo("What is marked private follows from the true counts: it is for you alone.")
     if made.spent_before and not made.paid_before:
-        typer.echo(f"Before this release, {made.spent_before}.")
+        typer.echo(f"{_sentence(made.spent_before)}, before this release.")
     typer.echo(card.in_words())
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _alike(job: "Job") -> int:

@@ -18,7 +18,7 @@ from sottovoce.privacy.audit._law import audit_law
 from sottovoce.privacy.audit._lines import agreement_chance
 from sottovoce.privacy.audit._repeats import audit_repeats
 from sottovoce.privacy.ledger import Ledger
-from sottovoce.release._audit import audit_cells
+from sottovoce.release._audit import audit_cells, audit_release
 from sottovoce.release._folder import COUNTS_FILE, verified_card
 from sottovoce.release._inputs import CountedDocuments
 from sottovoce.release._job import Job, open_account, release_to_folder
@@ -80,6 +80,19 @@ def test_the_audit_of_a_folder_finds(
 ) -> None:
     FAULTS[name](monkeypatch)
     assert not audited(folder_of(tmp_path, corpus())).holds
+
+
+def test_the_audit_of_a_release_makes_every_check(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    FAULTS["a column without noise in the plan"](monkeypatch)
+    folder = folder_of(tmp_path, corpus(documents=200, words=100))
+    findings = {each.name: each.holds for each in audit_release(folder, trials=1 << 10).findings}
+    assert not findings["noise in every column"]
+    assert not findings["noise in every column (as released)"]
+    assert not findings["noise in every column (as released, compressed)"]
+    assert findings["a keystream that never comes again"]
+    assert "neighbours: one word (constant work)" in findings
 
 
 def test_the_whole_way_of_sound_noise_is_found_sound() -> None:
