@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import resource
 import shutil
 import sqlite3
 from fractions import Fraction
@@ -301,18 +302,17 @@ def test_the_users_ledger_is_named_by_the_environment(
     assert user_ledger() == Path("elsewhere")
 
 
-def test_a_spend_whose_disk_is_full_while_the_ledger_is_made_leaves_no_file(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(_connection: sqlite3.Connection) -> None:
-        raise sqlite3.OperationalError("database or disk is full")
-
-    with monkeypatch.context() as broken:
-        broken.setattr("sottovoce.privacy.ledger._database._create_tables", full)
-        with pytest.raises(LedgerError, match="cannot create the ledger .* disk is full"):
+@pytest.mark.parametrize("room", [0, 5000, 20_000])
+def test_a_disk_that_is_full_while_the_ledger_is_made_leaves_no_file(path: Path, room: int) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+    try:
+        with pytest.raises(LedgerError, match="cannot create the ledger"):
             Ledger(path, create=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert list(path.parent.iterdir()) == []
-    Ledger(path, create=True)
+    release(Ledger(path, create=True), "first")
 
 
 def test_what_a_full_disk_left_of_a_ledger_before_is_made_into_one(path: Path) -> None:

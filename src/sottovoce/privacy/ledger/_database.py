@@ -186,18 +186,20 @@ def holds_ledger(path: Path) -> bool:
 
 def _create_private(path: Path) -> None:
     """Make a whole ledger at ``path``, unless there is a file; whoever is first makes it."""
+    if path.exists():
+        _refuse_text(path)
+        return
     try:
         with only_one(path, patience_s=_PATIENCE_S):
+            # Others may have waited for their turn, or been first.
             if not path.exists():
                 with whole_file(path, private=True) as unfinished:
                     _write_new(unfinished)
-                return
     except InputError as error:
         why = cause_of(cast("Exception", error.__cause__ or error))
         raise LedgerError(f"cannot create the ledger {path}: {why}.") from error
     except sqlite3.Error as error:
         raise LedgerError(f"cannot create the ledger {path}: {error}.") from error
-    _refuse_text(path)
 
 
 def _write_new(path: Path) -> None:
@@ -214,8 +216,11 @@ def _write_new(path: Path) -> None:
 
 def _refuse_text(path: Path) -> None:
     """SQLite takes a file of a few bytes for an empty database, and would write over it."""
-    with path.open("rb") as file:
-        start = file.read(len(_SQLITE))
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_SQLITE))
+    except OSError as error:
+        raise LedgerError(f"cannot read the ledger {path}: {error.strerror}.") from error
     if start and start != _SQLITE:
         raise LedgerError(f"{path} is a file, but not a ledger.")
 
