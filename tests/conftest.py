@@ -1,5 +1,6 @@
 """What every test shares."""
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -37,6 +38,23 @@ def wrapping_integers() -> Iterator[None]:
     else:
         with np.errstate(over="ignore"):
             yield
+
+
+@pytest.fixture(scope="session")
+def states(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for what programs keep of a user from run to run."""
+    return tmp_path_factory.mktemp("states")
+
+
+@pytest.fixture(autouse=True)
+def own_state(
+    states: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Each test is a user of their own: no ledger of another test, or of whoever runs it."""
+    folder = states / hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:16]
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    monkeypatch.delenv("SOTTOVOCE_LEDGER", raising=False)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -42,6 +42,9 @@ class LedgerError(InputError):
 class BudgetError(InputError):
     """A release would exceed its corpus's privacy budget."""
 
+    may_be_others: bool = False
+    """Whether only a few documents are short, which may be others that say the same."""
+
 
 class ProtocolError(SottovoceError):
     """A message or a party broke its protocol; `sottovoce.learn._wire._refusals` names the ways."""

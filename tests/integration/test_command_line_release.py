@@ -16,8 +16,9 @@ import pytest
 from scipy import sparse
 
 from sottovoce.cli import main
+from sottovoce.corpus import tokenize
 from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.privacy.ledger import Ledger
+from sottovoce.privacy.ledger import Ledger, user_ledger
 
 PRIVATE = "veryprivatesentence"
 STATED = ("--epsilon", "2", "--precision", "2")
@@ -146,7 +147,7 @@ def test_a_disk_without_room_is_seen_before_anything_is_spent(
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=100))
     shown = run(*LISTED, *STATED, "--out", "r", "--ledger", "l")
     assert shown.code == 2
-    assert "of disk" in shown.err
+    assert "of disk, 100 bytes are free" in shown.err
     assert not Path("r").exists()
     assert not Path("l").exists()
 
@@ -196,7 +197,42 @@ def test_a_dry_run_draws_and_writes_nothing(run: Runner) -> None:
     assert shown.json["dry_run"] is True
     assert shown.json["guarantee"]["epsilon"] == "2"
     assert shown.json["expected_nonzero_cells"] > 0
+    assert shown.json["private"] == ["expected_nonzero_cells"]
     assert sorted(path.name for path in run.folder.iterdir()) == ["posts.csv", "words.txt"]
+
+
+def test_a_dry_run_marks_what_follows_from_the_true_counts(run: Runner) -> None:
+    shown = run(*LISTED, *STATED, "--out", "r", "--dry-run").out
+    assert "expected nonzero cells (private)" in shown
+    assert "it is for you alone" in shown
+    made = run(*LISTED, *STATED, "--out", "r", "--json")
+    assert made.json["private"] == []
+    assert "expected_nonzero_cells" not in made.json
+
+
+@pytest.mark.parametrize(("epsilon", "warned"), [("7.9", False), ("8", True), ("40", True)])
+def test_a_promise_that_is_next_to_none_is_said_to_be(
+    run: Runner, epsilon: str, warned: bool
+) -> None:
+    shown = run(*LISTED, "--epsilon", epsilon, "-N", "2", "--out", "r")
+    assert shown.code == 0
+    assert ("is next to no promise" in shown.err) is warned
+
+
+def test_what_documents_spent_before_and_where_is_said(run: Runner) -> None:
+    assert run(*LISTED, *STATED, "--out", "r1", "--budget", "4").code == 0
+    with (run.folder / "posts.csv").open("a") as posts:
+        posts.write("\nu9,2024-01-01,another one")
+    shown = run(*LISTED, *STATED, "--out", "r2")
+    assert "1 of these 2 documents has spent 2 of 4 already, at N=2, before this" in shown.out
+    assert run(*LISTED, *STATED, "--out", "r2", "--json").json["ledger"] == str(user_ledger())
+
+
+def test_the_card_says_what_a_word_is(run: Runner) -> None:
+    assert run(*LISTED, *STATED, "--out", "r").code == 0
+    said = json.loads(Path("r/card.json").read_text())["word"]
+    assert "a hyphenated compound such as mother-in-law is several words" in said
+    assert tokenize(["mother-in-law"]) == [["mother", "in", "law"]]
 
 
 def test_a_dry_run_quotes_an_existing_ledger(run: Runner) -> None:
@@ -265,7 +301,7 @@ def test_public_frequencies_and_vectors_come_from_files(run: Runner) -> None:
     assert run(*LISTED, *STATED, "--out", "r2", *near).code == 0
     (run.folder / "vectors.txt").write_text(vectors.replace("0.0", "9.0"))
     assert run(*LISTED, *STATED, "--out", "r3", *near).code == 0
-    (account,) = Ledger(Path("posts.csv.ledger")).accounts()
+    (account,) = Ledger(user_ledger()).accounts()
     assert account.spent == 3, "other vectors are another release, which is paid for"
 
 
@@ -313,13 +349,16 @@ def test_the_same_command_into_another_folder_spends_nothing_either(run: Runner)
     assert Path("r1/counts.npz").read_bytes() == Path("r2/counts.npz").read_bytes()
 
 
-def test_what_an_older_ledger_left_is_not_taken_for_another_request(run: Runner) -> None:
-    assert run(*LISTED, "--epsilon", "200", "-N", "2", "--out", "r").code == 0
-    Path("posts.csv.ledger").unlink()
-    shown = run(*LISTED, "--epsilon", "1/10", "-N", "2", "--out", "r2", "--json")
-    assert shown.code == 0
-    assert shown.json["guarantee"]["epsilon"] == "1/10"
-    assert json.loads(Path("r2/card.json").read_text())["guarantee"]["epsilon"] == "1/10"
+def test_a_new_ledger_beside_the_outputs_of_another_is_refused(run: Runner) -> None:
+    own = ("--ledger", "l")
+    assert run(*LISTED, "--epsilon", "200", "-N", "2", "--out", "r", *own).code == 0
+    for file in run.folder.glob("l*"):
+        if file.is_file():
+            file.unlink()
+    shown = run(*LISTED, "--epsilon", "1/10", "-N", "2", "--out", "r2", *own)
+    assert shown.code == 2
+    assert "holds 1 outputs that this ledger does not know" in shown.err
+    assert not Path("r2").exists()
 
 
 def test_pairs_of_words_are_refused_because_one_word_changes_several(run: Runner) -> None:
@@ -365,7 +404,7 @@ def test_a_marked_vocabulary_is_refused_unless_declared(run: Runner) -> None:
 def test_paper_accounting_spends_the_truth(run: Runner) -> None:
     paper = ("--compress", "random", "--columns", "2", "--accounting", "paper")
     assert run(*LISTED, *STATED, "--out", "r", *paper).code == 0
-    (account,) = Ledger(Path("posts.csv.ledger")).accounts()
+    (account,) = Ledger(user_ledger()).accounts()
     assert account.spent == 2
 
 
@@ -379,7 +418,7 @@ def test_another_vocabulary_or_frequencies_are_another_request(run: Runner) -> N
         (run.folder / "f.tsv").write_text(f"debt\t{debt}\nloan\t{loan}\n")
         listed = ("posts.csv", "--vocabulary", words, "--frequencies", "f.tsv", *compressed)
         assert run(*listed, *STATED, "--out", f"r{number}").code == 0
-    (account,) = Ledger(Path("posts.csv.ledger")).accounts()
+    (account,) = Ledger(user_ledger()).accounts()
     assert account.spent == 3
 
 
@@ -422,7 +461,7 @@ def test_a_file_in_the_folders_place_spends_nothing(run: Runner) -> None:
     Path("taken").write_text("")
     shown = run(*LISTED, *STATED, "--out", "taken")
     assert shown.code == 2
-    assert not Path("posts.csv.ledger").exists()
+    assert not user_ledger().exists()
 
 
 @pytest.mark.parametrize("kills", [12, pytest.param(120, marks=pytest.mark.long)])

@@ -16,7 +16,7 @@ from support.untraced import untraced
 
 from sottovoce.cli._app import app
 from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
-from sottovoce.privacy.ledger import Ledger
+from sottovoce.privacy.ledger import Ledger, user_ledger
 
 ROOT = Path(__file__).parents[2]
 # The test run itself, and what would install into this environment.
@@ -62,7 +62,7 @@ MADE = {
     "docs/topics.md": ["model/card.json", "model/phi.npy"],
     "docs/loop.md": ["loop/report.html", "loop/rows.json"],
     "docs/choosing.md": ["community/posts.parquet"],
-    "docs/release.md": ["released/card.json", "community/posts.parquet.ledger"],
+    "docs/release.md": ["released/card.json", "released/counts.npz"],
     "docs/judgements.md": ["sheets-judge-7.csv", "own.toml", "matched.toml", "judged.toml"],
 }
 
@@ -156,8 +156,7 @@ def test_the_readme_spends_once_on_its_corpus(
             exec(compile(example, "README.md", "exec"), names)  # noqa: S102 - our own page
     spends = [
         spend
-        for ledger in tmp_path.rglob("*.ledger")
-        for account in Ledger(ledger).accounts()
-        for spend in Ledger(ledger).spends(account.corpus)
+        for account in Ledger(user_ledger()).accounts()
+        for spend in Ledger(user_ledger()).spends(account.corpus)
     ]
     assert len(spends) == 1

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sottovoce.cluster._sketches import Precision
     from sottovoce.corpus.read import ReadOptions
     from sottovoce.release._inputs import ReleaseInputs
+    from sottovoce.release._ledger_place import LedgerPlace
 
 
 ENGINES = ("embedded", "spark")
@@ -86,6 +87,11 @@ class Engine:
         """Whether Spark does the work."""
         return self.name == "spark"
 
+    @property
+    def is_on_other_machines(self) -> bool:
+        """Whether workers may be elsewhere than this process."""
+        return self.is_spark and not (self.master or "local").startswith("local")
+
     def refuse(self, options: Mapping[str, object]) -> None:
         """Refuse options that only one machine's engine has."""
         for name, value in options.items():
@@ -112,9 +118,19 @@ def ledger_beside(corpus: Path) -> Path:
             "a corpus at an address has no place beside it; give the --ledger, on a file system "
             "that the driver and all workers share."
         )
-    from sottovoce.release._release_counts import ledger_of  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.release._ledger_place import ledger_of  # noqa: PLC0415 - keeps --help fast
 
     return ledger_of(Path(corpus))
+
+
+def chosen_ledger(given: Path | None, corpus: Path, engine: Engine) -> "LedgerPlace":
+    """The ledger of a release; on a cluster it must lie where all workers can write."""
+    from sottovoce.release._ledger_place import beside_corpus, ledger_place  # noqa: PLC0415 - fast --help
+
+    if given is None and engine.is_on_other_machines:
+        return beside_corpus(ledger_beside(corpus), "the workers must be able to write there")
+    at_an_address = bool(_SCHEME.match(getattr(corpus, "written", "")))
+    return ledger_place(given, None if at_an_address else Path(corpus))
 
 
 @contextmanager

@@ -64,12 +64,12 @@ def audit(
 
 def _audit_sampler(epsilon: str | None, precision: int | None) -> "AuditReport":
     from sottovoce.privacy._guarantee import LimitedPrecision  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.privacy.audit._sampler import audit_mechanism  # noqa: PLC0415 - fast --help
+    from sottovoce.release._audit import audit_sampler  # noqa: PLC0415 - fast --help
 
     n = DEFAULT_PRECISION if precision is None else precision
     if not 1 <= n <= LARGEST_PRECISION:
         raise ParameterError(f"--precision must lie between 1 and {LARGEST_PRECISION}, got {n}.")
-    return audit_mechanism(LimitedPrecision(n, DEFAULT_EPSILON if epsilon is None else epsilon))
+    return audit_sampler(LimitedPrecision(n, DEFAULT_EPSILON if epsilon is None else epsilon))
 
 
 def _audit_control(name: str) -> "AuditReport":

@@ -1,5 +1,6 @@
 """``sottovoce ledger``."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,9 +9,7 @@ import typer
 from sottovoce.cli._output import AsJson, show_json, show_rows
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from sottovoce.privacy.ledger import Account, Spend
+    from sottovoce.privacy.ledger import Account, DocumentGroup, Spend
 
 
 _SHOWN_OF_A_HASH = 12
@@ -20,19 +19,25 @@ ledger = typer.Typer(help="What a corpus may spend, and has spent.", no_args_is_
 
 @ledger.command()
 def show(
-    file: Annotated[Path, typer.Argument(help="The ledger.")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="The ledger; default: the one for all that you release."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the privacy budget of every corpus, what is left of it, and what it was spent on.
+
+    A corpus stands for its documents: what is shown is of those that have least left, whichever
+    corpora they spent it in. Documents of one text are counted once.
 
     Printed amounts are rounded against us: what is spent up, what is left down. JSON has the exact
     ratios too.
 
     Example: sottovoce ledger show private.ledger
     """
-    from sottovoce.privacy.ledger import Ledger  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.ledger import Ledger, user_ledger  # noqa: PLC0415 - keeps --help fast
 
-    opened = Ledger(file)
+    opened = Ledger(file or user_ledger())
     try:
         accounts = [(account, opened.spends(account.corpus)) for account in opened.accounts()]
     finally:
@@ -51,6 +56,10 @@ def _show_tables(accounts: "list[tuple[Account, list[Spend]]]") -> None:
     rows = [_spend_row(spend) for _, spends in accounts for spend in spends]
     if rows:
         show_rows("spends", rows)
+    for account, _ in accounts:
+        if len(account.groups) > 1:
+            corpus = account.corpus[:_SHOWN_OF_A_HASH]
+            typer.echo(f"corpus {corpus}: {'; '.join(map(str, account.groups))}.")
 
 
 def _account_row(account: "Account") -> dict[str, object]:
@@ -59,11 +68,12 @@ def _account_row(account: "Account") -> dict[str, object]:
     n = account.budget.n
     return {
         "corpus": account.corpus[:_SHOWN_OF_A_HASH],
+        "documents": account.documents,
         "unit": account.budget.unit,
         "N": n,
         "budget epsilon": text_up(account.budget.epsilon),
         "spent": text_up(account.spent * n),
-        "left": text_up(-account.left * n).removeprefix("-"),
+        "left": text_up(min(Fraction(0), -account.left * n)).removeprefix("-"),
     }
 
 
@@ -90,10 +100,22 @@ def _record(account: "Account", spends: "list[Spend]") -> dict[str, object]:
     spent, left = account.spent * account.budget.n, account.left * account.budget.n
     return {
         "corpus": account.corpus,
+        "documents": account.documents,
+        "documents_by_spend": [_group_record(group) for group in account.groups],
         "budget": to_record(account.budget),
         "spent": {**_ratios(spent, account.spent), "epsilon_rounded_up": float_up(spent)},
         "left": {**_ratios(left, account.left), "epsilon_rounded_down": 0.0 - float_up(-left)},
         "spends": [_spend_record(spend) for spend in spends],
+    }
+
+
+def _group_record(group: "DocumentGroup") -> dict[str, object]:
+    from sottovoce.privacy._guarantee import to_record  # noqa: PLC0415 - keeps --help fast
+
+    return {
+        "documents": group.documents,
+        "budget": to_record(group.budget),
+        "spent": _ratios(group.spent * group.budget.n, group.spent),
     }
 
 

@@ -14,8 +14,8 @@ from sottovoce.cli._engines import (
     MasterOption,
     PartitionsOption,
     SparkConfOption,
+    chosen_ledger,
     documents_on_spark,
-    ledger_beside,
 )
 from sottovoce.cli._options import (
     EncodingOption,
@@ -32,10 +32,14 @@ from sottovoce.cli._output import AsJson, progress, show_facts, show_json
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 
 if TYPE_CHECKING:
-    from sottovoce.privacy.ledger import Account
     from sottovoce.release._card import ReleaseCard
-    from sottovoce.release._job import Job
+    from sottovoce.release._job import Job, ReleaseQuote
+    from sottovoce.release._release_counts import Done
     from sottovoce.release._settings import Accounting, PriorKind
+
+
+# What a dry run shows that follows from the true counts, without noise.
+_PRIVATE = ("expected_nonzero_cells",)
 
 
 def release(
@@ -80,17 +84,25 @@ def release(
         bool,
         typer.Option("--declare-data-dependent", help="Own up to words that the documents chose."),
     ] = False,
+    declare_new_documents: Annotated[
+        bool,
+        typer.Option(
+            "--declare-new-documents",
+            help="Own up that documents which say what released ones said are others.",
+        ),
+    ] = False,
     min_texts: Annotated[int, typer.Option(help="Drop terms in fewer texts.")] = 1,
     max_terms: Annotated[int | None, typer.Option(help="Keep the most frequent terms.")] = None,
     stop_words: Annotated[
         str | None, typer.Option(help="'english', or a file with one word a line.")
     ] = None,
     ledger: Annotated[
-        Path | None, typer.Option(help="Privacy ledger; default: beside the corpus.")
+        Path | None,
+        typer.Option(help="Privacy ledger; default: the one for all that you release."),
     ] = None,
     budget: Annotated[
         str | None,
-        typer.Option(help="Epsilon (at the same N) this corpus may ever spend; default: this."),
+        typer.Option(help="Epsilon (at the same N) a document may ever spend; default: this."),
     ] = None,
     label: Annotated[
         str, typer.Option(help="Tells apart two releases that are otherwise the same.")
@@ -135,9 +147,12 @@ def release(
         stop_words=stop_words,
         user_documents=user_documents,
         declared=declare_data_dependent,
+        declared_new=declare_new_documents,
     )
     chosen = Engine(engine, master, spark_conf or (), partitions)
-    ledger_file = ledger or ledger_beside(corpus)
+    place = chosen_ledger(ledger, corpus, chosen)
+    if place.note:
+        typer.echo(f"warning: {place.note}", err=True)
     with ExitStack() as running:
         remote = (
             running.enter_context(documents_on_spark(chosen, inputs, corpus))
@@ -168,57 +183,87 @@ def release(
         job = wanted.job(documents, declared, label)
         if remote is not None:
             remote.check(job.plan)
-        if job.plan.guarantee.rate > stated.rate:
-            typer.echo(f"warning: {job.plan.true_epsilon()}", err=True)
+        for warning in job.plan.warnings():
+            typer.echo(f"warning: {warning}", err=True)
         if dry_run:
-            quoted = quote(job, ledger_file, allowed, out)
-            _show(job, quoted.card, quoted.account, as_json)
+            quoted = quote(job, place.path, allowed, out, shared=place.shared)
+            _show(job, quoted, as_json, place.path)
             return
         with progress("Drawing noise"):
             elsewhere = None if remote is None else partial(remote.draw, job)
-            done = carry_out(job, ledger_file, allowed, out, elsewhere)
-        _show(job, done.card, done.account, as_json, out, again=done.paid_before)
+            done = carry_out(job, place, allowed, out, elsewhere)
+        _show(job, done, as_json, place.path, out)
 
 
 def _show(
     job: "Job",
-    card: "ReleaseCard",
-    account: "Account",
+    made: "Done | ReleaseQuote",
     as_json: bool,
+    ledger: Path,
     out: Path | None = None,
-    *,
-    again: bool = False,
 ) -> None:
     """What was released into ``out``, or what a dry run would."""
     from sottovoce.privacy._exact import text_up  # noqa: PLC0415 - fast --help
-    from sottovoce.privacy._guarantee import to_record  # noqa: PLC0415 - fast --help
 
+    card, account = made.card, made.account
     n = account.budget.n
     facts: dict[str, object] = {
         "documents": card.documents,
         "documents_left_out": job.documents.left_out,
+        "documents_alike": _alike(job),
         "words": card.words,
         "columns": card.columns,
         "noise_deviation_per_column": job.plan.noise_deviation,
         "spent_epsilon": text_up(account.spent * n),
         "of_a_budget": f"{text_up(account.budget.epsilon)} at N={n}",
+        "ledger": ledger,
     }
     if out is None:
         facts["expected_nonzero_cells"] = job.plan.expected_nonzeros(job.documents.counts)
     else:
         facts["folder"] = out
     if as_json:
-        guarantees = {
-            "stated": to_record(card.stated),
-            "guarantee": to_record(card.guarantee),
-            "per_user": None if card.per_user is None else to_record(card.per_user),
-        }
-        how = {"in_words": card.in_words(), "dry_run": out is None, "paid_before": again}
-        show_json({**facts, **guarantees, **how})
+        show_json({**facts, **_promised(card), **_how(made, out)})
         return
-    names = {"spent_epsilon": "epsilon then spent" if out is None else "epsilon spent so far"}
+    names = {
+        "spent_epsilon": "epsilon then spent" if out is None else "epsilon spent so far",
+        **{name: f"{name} (private)" for name in _PRIVATE},
+    }
     title = "Dry run: nothing was drawn or spent" if out is None else "Release"
-    if again:
+    if made.paid_before and out is not None:
         title += ", paid for before: nothing more was spent"
     show_facts(title, {names.get(name, name): value for name, value in facts.items()})
+    if out is None:
+        typer.echo("What is marked private follows from the true counts: it is for you alone.")
+    if made.spent_before and not made.paid_before:
+        typer.echo(f"{_sentence(made.spent_before)}, before this release.")
     typer.echo(card.in_words())
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _alike(job: "Job") -> int:
+    """How many say what another says: copies of one document would each spend once more."""
+    return 0 if job.documents.documents is None else job.documents.documents.alike
+
+
+def _promised(card: "ReleaseCard") -> dict[str, object]:
+    from sottovoce.privacy._guarantee import to_record  # noqa: PLC0415 - fast --help
+
+    return {
+        "stated": to_record(card.stated),
+        "guarantee": to_record(card.guarantee),
+        "per_user": None if card.per_user is None else to_record(card.per_user),
+    }
+
+
+def _how(made: "Done | ReleaseQuote", out: Path | None) -> dict[str, object]:
+    return {
+        "in_words": made.card.in_words(),
+        "dry_run": out is None,
+        "paid_before": made.paid_before and out is not None,
+        "spent_before": made.spent_before or None,
+        "private": [] if out is not None else list(_PRIVATE),
+    }

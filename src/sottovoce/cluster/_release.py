@@ -121,13 +121,19 @@ def counted_documents(
         kept.callback(counts.unpersist)
         tally = _tally(counts)
         declared = inputs.declarations(vocabulary) + inputs.left_out(_Tallied(tally))
+        declared += inputs.vouched()
         if not tally.rows_kept:
             raise CorpusError(f"no usable row: {tally}.")
         counted = counts.where("number >= 0")
         digest, blocks = _digested(counted)
         kind = format_of(address, reading)
-        corpus = _identity(session, rows, replace(reading, format=kind))
-        documents = CountedDocuments(digest.counts(len(vocabulary)), vocabulary, corpus)
+        identity = _identity(session, rows, replace(reading, format=kind))
+        documents = CountedDocuments(
+            digest.counts(len(vocabulary)),
+            vocabulary,
+            identity.digest(),
+            documents=identity.documents(),
+        )
         yield SparkDocuments(documents, declared, tally, counted, blocks)
 
 
@@ -177,15 +183,15 @@ def _digested(counted: Spark) -> tuple[CountsDigest, dict[BlockName, Block]]:
     return digest, blocks
 
 
-def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> str:
-    """The name of the corpus, from its texts in order: a stream through the driver, hashed."""
+def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> CorpusIdentity:
+    """The corpus's name and documents, from its texts: a stream through the driver, hashed."""
     identity = CorpusIdentity()
     for file in sorted(rows.inputFiles(), key=file_order):
         one = read_rows(session, address_of_file(file), DOCUMENTS, reading)
         texts = one.mapInArrow(partial(texts_of, reading.max_line_bytes), TEXTS)
         for row in texts.toLocalIterator(prefetchPartitions=True):
             identity.add(bytes(row["lengths"]), bytes(row["texts"]))
-    return identity.digest()
+    return identity
 
 
 @contextmanager

@@ -36,19 +36,20 @@ if TYPE_CHECKING:
     from sottovoce.privacy.audit._black_box import audit_noise
     from sottovoce.privacy.audit._findings import AuditReport
     from sottovoce.privacy.audit._sampler import audit_mechanism
-    from sottovoce.privacy.ledger._ledger import Account, Ledger, SpendRequest
+    from sottovoce.privacy.ledger._accounts import Account, SpendRequest
+    from sottovoce.privacy.ledger._ledger import Ledger
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Account": "sottovoce.privacy.ledger._ledger",
+            "Account": "sottovoce.privacy.ledger._accounts",
             "AuditReport": "sottovoce.privacy.audit._findings",
             "GeometricMechanism": "sottovoce.privacy._mechanism",
             "Ledger": "sottovoce.privacy.ledger._ledger",
             "LimitedPrecision": "sottovoce.privacy._guarantee",
             "LocalPrivacy": "sottovoce.privacy._guarantee",
             "NoGuarantee": "sottovoce.privacy._guarantee",
-            "SpendRequest": "sottovoce.privacy.ledger._ledger",
+            "SpendRequest": "sottovoce.privacy.ledger._accounts",
             "audit_mechanism": "sottovoce.privacy.audit._sampler",
             "audit_noise": "sottovoce.privacy.audit._black_box",
             "compose_disjoint": "sottovoce.privacy._guarantee",

@@ -2,8 +2,9 @@
 
 Begin with `_release_counts`, which is the whole way: the documents are counted (`_inputs`), the
 release is worked out (`_settings`, `_plan`), and a `_job` spends, draws once and writes a `_folder`
-with its `_card`. `compression` maps words to fewer columns, `evaluation` measures usefulness, and
-`_audit` checks what was published.
+with its `_card`, charged to the ledger that `_ledger_place` finds. `compression` maps words to
+fewer columns, `evaluation` measures usefulness, and `_audit` checks what was published, and by
+`_trial` releases of made-up documents the way that every release goes.
 """
 
 from typing import TYPE_CHECKING

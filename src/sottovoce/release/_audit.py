@@ -37,12 +37,14 @@ from sottovoce.privacy.audit._findings import (
     audit_lattice,
     audit_porous_support,
 )
+from sottovoce.privacy.audit._lines import Published, audit_lines
 from sottovoce.privacy.audit._sampler import audit_mechanism
 from sottovoce.release._baselines import LaplaceBaseline
 from sottovoce.release._card import ReleaseCard
 from sottovoce.release._counts import Counts
 from sottovoce.release._folder import COUNTS_FILE, verified_card
 from sottovoce.release._settings import account
+from sottovoce.release._trial import audit_whole_way, written_noise
 
 FALSE_ALARM = 1e-9
 # The work of an experiment grows with N squared; the rate it tests is the same at any N.
@@ -68,9 +70,23 @@ def audit_published(card: ReleaseCard, counts: Counts, *, trials: int | None = N
     """The same for a card and counts that were found to belong together."""
     rate = exact(card.noise_rate, "noise_rate")
     noise = LimitedPrecision.at_rate(rate, n=min(card.guarantee.n, _LARGEST_N))
+    replayed = audit_sampler(noise, threshold=card.threshold, trials=trials)
+    return AuditReport((*audit_cells(card, counts).findings, *replayed.findings))
+
+
+def audit_cells(card: ReleaseCard, counts: Counts) -> AuditReport:
+    """What can be seen in the published counts themselves, whatever the documents were."""
+    rate = exact(card.noise_rate, "noise_rate")
     presence = audit_presence(counts, rate, card.threshold)
-    mechanism = audit_mechanism(noise, threshold=card.threshold, trials=trials)
-    return AuditReport((*presence.findings, *mechanism.findings))
+    return AuditReport((*presence.findings, *audit_lines(Published(counts, rate, card.threshold))))
+
+
+def audit_sampler(
+    claim: LimitedPrecision, *, threshold: int | None = None, trials: int | None = None
+) -> AuditReport:
+    """Audit noise at ``claim`` by the function that writes releases: what ``--sampler`` does."""
+    mechanism = audit_mechanism(claim, threshold=threshold, trials=trials, written=written_noise)
+    return AuditReport((*mechanism.findings, *audit_whole_way(claim.rate)))
 
 
 def audit_presence(

@@ -6,7 +6,7 @@
 - `stated`, `guarantee`: what was asked for, and what truly holds per document (equal in tight
   accounting), and `per_user` where documents per user are bounded, all as exact records;
 - `documents_per_user`: the most documents of any user that are in the release, or null;
-- `in_words`, `threat_model`: for people;
+- `in_words`, `threat_model`: for people; `word`: what N counts;
 - `noise_rate`: the noise's rate on every column, in nats per word, as an exact fraction;
 - `threshold`: outputs below it were dropped, or null;
 - `accounting`: "tight" or "paper"; `software`: what wrote the card;
@@ -50,6 +50,11 @@ _READER = (
     "knowledge, learns no more about one document than the guarantee says. How many documents "
     "there are, in which order and whose, is not hidden. Other releases of the same documents "
     "add their epsilons to this one's."
+)
+WORD = (
+    "A word is a run of letters, numbers and underscores, in lower case, of at least 2 characters. "
+    "Anything else ends it: a hyphenated compound such as mother-in-law is several words, and so "
+    "are the parts of an address. N counts such words."
 )
 _TRUST = {
     "public": "Noise can be added where each document is; nobody has to be trusted with it.",
@@ -96,6 +101,7 @@ class ReleaseCard:
             **vars(self),
             "in_words": self.in_words(),
             "threat_model": self.threat_model(),
+            "word": WORD,
         }
         for name in ("stated", "guarantee", "per_user"):
             value = fields[name]
@@ -158,6 +164,9 @@ def read_card(text: str) -> ReleaseCard:
         fields = json.loads(text, object_pairs_hook=_each_once)
         card = _card_of(fields)
         own = json.loads(card.as_json()) | {"software": fields["software"]}
+        if "word" not in fields:
+            # Cards did not say what a word is at first.
+            del own["word"]
     except _UNREADABLE as error:
         raise InputError(f"the card is not one of a release: {_reason(error)}.") from None
     # As text, where 1, 1.0 and true differ.

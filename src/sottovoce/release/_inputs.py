@@ -1,13 +1,14 @@
 """What a release reads: the documents, counted and bounded per user, and public knowledge.
 
-A corpus is told from others by a hash of its texts. The hash names the corpus in the ledger and
-stays there: on a card it would let anyone confirm a guess at the whole corpus.
+A corpus is told from others by a hash of its texts. The hash names the corpus to the ledger, which
+keeps it under a key: on a card it would let anyone confirm a guess at the whole corpus.
 """
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from sottovoce.corpus.words._rules import STOP_WORDS, TokenRules, load_stop_word
 from sottovoce.corpus.words._scan import text_buffers
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy._exact import positive_integer
+from sottovoce.privacy.ledger._documents import DocumentSet, text_hash
 from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release._plan import refuse_pairs
 
@@ -33,6 +35,7 @@ _UNDECLARED = (
     "words=) and a built-in stop list, or own up to it with --declare-data-dependent (in Python "
     "declare_data_dependent=True); the card will say so."
 )
+VOUCHED = "documents that say what others said in an earlier release were taken for new ones"
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class CountedDocuments:
     left_out: int = 0
     per_user: int | None = None
     """The most documents of any user, where that was bounded."""
+    documents: DocumentSet | None = None
+    """Those that a ledger charges."""
 
     def __repr__(self) -> str:
         rows, words = self.counts.shape
@@ -77,6 +82,8 @@ class ReleaseInputs:
     stop_words: str | None = None
     user_documents: int | None = None
     declared: bool = False
+    declared_new: bool = False
+    """Whether documents that say what released ones said are vouched to be others."""
 
     def __post_init__(self) -> None:
         """Refuse cuts of a list that is given."""
@@ -100,7 +107,11 @@ class ReleaseInputs:
         vocabulary = self.vocabulary or self._chosen_words(corpus, rules)
         refuse_pairs(vocabulary.terms)
         documents = count_documents(corpus, vocabulary, rules, per_user=self.user_documents)
-        return documents, declared + self.left_out(corpus)
+        return documents, declared + self.left_out(corpus) + self.vouched()
+
+    def vouched(self) -> tuple[str, ...]:
+        """What the caller says of documents that the ledger takes for released ones."""
+        return (VOUCHED,) if self.declared_new else ()
 
     def _chosen_words(self, corpus: Corpus, rules: TokenRules) -> Vocabulary:
         statistics = term_statistics((batch["text"] for batch in corpus), rules)
@@ -145,15 +156,20 @@ def count_documents(
     if not blocks:
         raise CorpusError("there is no document to release.")
     counts = checked_counts(sparse.csr_array(sparse.vstack(blocks)))
-    return CountedDocuments(counts, vocabulary, identity.digest(), bound.left_out, per_user)
+    found = identity.digest(), bound.left_out, per_user, identity.documents()
+    return CountedDocuments(counts, vocabulary, *found)
 
 
 class CorpusIdentity:
-    """A hash of all texts in order that does not depend on how they were cut into batches."""
+    """A hash of all texts in order that does not depend on how they were cut into batches.
+
+    And one of each text, 8 bytes long, by which a ledger knows documents wherever they lie.
+    """
 
     def __init__(self) -> None:
         self._lengths = hashlib.sha256()
         self._bytes = hashlib.sha256()
+        self._each = bytearray()
 
     def watched(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The batches, their texts taken in on the way."""
@@ -165,6 +181,13 @@ class CorpusIdentity:
         """Take in the next texts, as `lengths_and_bytes` gives them."""
         self._lengths.update(lengths)
         self._bytes.update(texts)
+        ends = np.cumsum(np.frombuffer(lengths, "<i8")).tolist()
+        for start, end in pairwise([0, *ends]):
+            self._each += text_hash(texts[start:end])
+
+    def documents(self) -> DocumentSet:
+        """The documents, for a ledger to charge."""
+        return DocumentSet.of_hashes(bytes(self._each))
 
     def digest(self) -> str:
         """The corpus's name in a ledger."""

@@ -21,8 +21,9 @@ from sottovoce._notebook import html_facts
 from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
 from sottovoce.privacy._exact import text_up
 from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy.ledger import Account, Ledger, SpendRequest
-from sottovoce.privacy.ledger._ledger import other_budget
+from sottovoce.privacy.ledger import Account, Ledger, Spend, SpendRequest
+from sottovoce.privacy.ledger._accounts import check_budget
+from sottovoce.privacy.ledger._database import holds_ledger
 from sottovoce.release._card import ReleaseCard, make_card
 from sottovoce.release._folder import (
     CARD_FILE,
@@ -31,7 +32,7 @@ from sottovoce.release._folder import (
     verified_card,
     write_bundle,
 )
-from sottovoce.release._inputs import CountedDocuments, CountsElsewhere
+from sottovoce.release._inputs import VOUCHED, CountedDocuments, CountsElsewhere
 from sottovoce.release._plan import Released, ReleasePlan
 
 # A count and its column, in the uncompressed archive that the ledger keeps.
@@ -59,13 +60,15 @@ class ReleaseQuote:
     card: ReleaseCard
     """The card that the release would have, but for its files and its spend."""
     expected_nonzeros: int
-    """About how many cells would not be 0; for the eyes of whoever holds the documents."""
+    """About how many cells would not be 0. Private: it follows from the true counts."""
     noise_deviation: float
     """The standard deviation of the noise on a column."""
     account: Account
     """What the ledger would say of the documents afterwards."""
     paid_before: bool
     """Whether the ledger holds this very release already: it would then cost nothing."""
+    spent_before: str = ""
+    """How many of the documents have spent how much already, in words; nothing: none has."""
 
     @property
     def guarantee(self) -> LimitedPrecision:
@@ -98,7 +101,9 @@ class ReleaseQuote:
             "documents": self.card.documents,
             "words": self.card.words,
             "columns": self.card.columns,
-            "cells expected not to be 0": self.expected_nonzeros,
+            "cells expected not to be 0 (private: follows from the true counts)": (
+                self.expected_nonzeros
+            ),
             "standard deviation of the noise": self.noise_deviation,
             "epsilon spent": text_up(self.cost),
             "epsilon left": text_up(self.left),
@@ -130,7 +135,13 @@ class Job:
     def request(self) -> SpendRequest:
         """What is asked of the ledger; the same job is the same request."""
         guarantee = LimitedPrecision.at_rate(self.plan.guarantee.rate, n=self.plan.guarantee.n)
-        return SpendRequest(self._fingerprint(), self.documents.corpus, guarantee)
+        return SpendRequest(
+            self._fingerprint(),
+            self.documents.corpus,
+            guarantee,
+            documents=self.documents.documents,
+            others=VOUCHED in self.declared,
+        )
 
     def card(self, spend: int | None) -> ReleaseCard:
         """The release's card, but for the hashes of its files."""
@@ -199,17 +210,12 @@ def release_to_folder(
     after the spend is committed, and what it gives is kept before anybody sees it.
     Raises `BudgetError`, with nothing spent or drawn, when the budget does not allow it.
     """
-    request = job.request
+    request = ledger.kept(job.request)
     check_folder(folder)
-    _refuse_another_release(folder, job, ledger, request)
+    _refuse_another_release(folder, job, ledger.find(request))
     _check_room(folder, ledger.path.parent, job)
     spend = ledger.commit(request)
-
-    def draw(path: Path) -> None:
-        released = (draw_counts or job.draw)()
-        write_bundle(path, released, job.documents.vocabulary, job.card(spend.id))
-
-    stored = ledger.release(request, draw)
+    stored = ledger.release(request, lambda path: draw_bundle(path, job, spend.id, draw_counts))
     if stored.output is not None:
         unpack_bundle(stored.output.path, folder)
     card = verified_card(folder)
@@ -218,15 +224,19 @@ def release_to_folder(
     return card
 
 
-def _refuse_another_release(
-    folder: Path, job: Job, ledger: Ledger | None, request: SpendRequest
+def draw_bundle(
+    path: Path, job: Job, spend: int | None, draw_counts: Callable[[], Released] | None = None
 ) -> None:
+    """Draw ``job`` into the one file that is kept of it: every release, and every audit of one."""
+    released = (draw_counts or job.draw)()
+    write_bundle(path, released, job.documents.vocabulary, job.card(spend))
+
+
+def _refuse_another_release(folder: Path, job: Job, own: Spend | None) -> None:
     """What lies in ``folder`` may have been published: only the same release may be put there."""
     if not (folder / CARD_FILE).exists():
         return
-    spends = [] if ledger is None else ledger.spends(request.corpus)
-    own = [spend.id for spend in spends if spend.request.id == request.id]
-    if not own or replace(released_card(folder), files={}) != job.card(own[0]):
+    if own is None or replace(released_card(folder), files={}) != job.card(own.id):
         raise InputError(
             f"{folder} holds another release; give another folder, or remove that one first."
         )
@@ -240,60 +250,96 @@ def _check_room(folder: Path, outputs: Path, job: Job) -> None:
     free = min(shutil.disk_usage(place).free for place in places)
     if free < needed:
         raise InputError(
-            f"the release needs about {needed / 1e6:,.0f} MB of disk, {free / 1e6:,.0f} MB are "
-            "free; nothing was spent or released."
+            f"the release needs about {_in_bytes(needed)} of disk, {_in_bytes(free)} are free; "
+            "nothing was spent or released."
         )
 
 
-def open_account(ledger: Ledger, job: Job, budget: LimitedPrecision | None) -> Account:
-    """The account of the job's corpus; a new ledger gives it ``budget``, or just this release's.
+def _in_bytes(number: int) -> str:
+    """So many bytes, in the largest unit of which there is one."""
+    units = ("bytes", "kB", "MB", "GB", "TB")
+    place = min(len(units) - 1, (len(str(number)) - 1) // 3)
+    return f"{number / 1000**place:.1f} {units[place]}" if place else f"{number} bytes"
 
-    A ledger that knows other corpora but not this one needs the budget said outright.
+
+def open_account(
+    ledger: Ledger, job: Job, budget: LimitedPrecision | None, *, shared: bool = False
+) -> Account:
+    """The account of the job's documents; those that are new get ``budget``, or what is due.
+
+    A ledger that is not ``shared`` by all that its user releases, and knows other documents but
+    none of these, needs the budget said outright.
     """
+    request = ledger.kept(job.request)
+    if budget is not None and budget.rate < request.guarantee.rate:
+        raise _too_small()
+    if budget is not None:
+        ledger.set_budget(request.corpus, budget, request.documents)
+    else:
+        ledger.admit(request, shared=shared)
+    return ledger.account(request.corpus)
+
+
+def quote(
+    job: Job,
+    path: Path,
+    budget: LimitedPrecision | None,
+    folder: Path,
+    *,
+    shared: bool = False,
+) -> ReleaseQuote:
+    """What ``job`` would be and cost, or the error there would be; writes nothing."""
+    check_folder(folder)
+    _check_room(folder, path.parent, job)
     if budget is not None and budget.rate < job.request.guarantee.rate:
         raise _too_small()
-    known = {account.corpus for account in ledger.accounts()}
-    if budget is not None or not known:
-        ledger.set_budget(job.documents.corpus, budget or job.request.guarantee)
-    return ledger.account(job.documents.corpus)
-
-
-def quote(job: Job, path: Path, budget: LimitedPrecision | None, folder: Path) -> ReleaseQuote:
-    """What ``job`` would be and cost, or the error there would be; writes nothing."""
-    account, paid_before = _account_after(job, path, budget, folder)
+    ledger = Ledger(path) if holds_ledger(path) else None
+    account, paid_before = _account_after(job, ledger, budget, folder, shared=shared)
+    documents = job.documents.documents
     return ReleaseQuote(
         card=job.card(None),
         expected_nonzeros=job.plan.expected_nonzeros(job.documents.counts),
         noise_deviation=job.plan.noise_deviation,
         account=account,
         paid_before=paid_before,
+        spent_before="" if ledger is None or documents is None else ledger.spent_before(documents),
     )
 
 
 def _account_after(
-    job: Job, path: Path, budget: LimitedPrecision | None, folder: Path
+    job: Job,
+    ledger: Ledger | None,
+    budget: LimitedPrecision | None,
+    folder: Path,
+    *,
+    shared: bool,
 ) -> tuple[Account, bool]:
     """The account as it would be after ``job``, and whether that was paid for before."""
-    check_folder(folder)
-    _check_room(folder, path.parent, job)
-    if budget is not None and budget.rate < job.request.guarantee.rate:
-        raise _too_small()
-    ledger = Ledger(path) if path.exists() and path.stat().st_size else None
-    _refuse_another_release(folder, job, ledger, job.request)
-    accounts = ledger.accounts() if ledger else []
-    known = {account.corpus: account for account in accounts}
-    account = known.get(job.documents.corpus)
-    if account is None and accounts and budget is None:
-        raise LedgerError("this ledger has no budget for this corpus; is it another corpus's?")
-    if ledger is None or account is None:
-        allowed = budget or job.request.guarantee
-        return Account(job.documents.corpus, allowed, job.request.guarantee.rate), False
-    if budget is not None and budget != account.budget:
-        raise other_budget(account)
-    asked = {spend.request.id for spend in ledger.spends(account.corpus)}
-    if job.request.id in asked:
-        return account, True
-    return ledger.quote(job.request), False
+    request = job.request if ledger is None else ledger.kept(job.request)
+    own = None if ledger is None else ledger.find(request)
+    _refuse_another_release(folder, job, own)
+    if ledger is None:
+        return Account(request.corpus, budget or request.guarantee, request.guarantee.rate), False
+    if own is None:
+        return _quoted(ledger, request, budget, shared=shared), False
+    account = ledger.account(request.corpus)
+    if budget is not None:
+        check_budget(account, budget)
+    return account, True
+
+
+def _quoted(
+    ledger: Ledger, request: SpendRequest, budget: LimitedPrecision | None, *, shared: bool
+) -> Account:
+    try:
+        return ledger.quote(request, budget, shared=shared)
+    except BudgetError as error:
+        if not error.may_be_others:
+            raise
+        raise BudgetError(
+            f"{error} If they are other documents that only say the same, own up to it with "
+            "--declare-new-documents (in Python declare_new_documents=True)."
+        ) from None
 
 
 def _too_small() -> BudgetError:

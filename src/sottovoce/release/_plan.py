@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import exp
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -27,6 +28,8 @@ from sottovoce.release.compression._word_map import MOST_NUMBERS
 
 # Rows at once in the constant-work mode, where every cell is in memory.
 _DENSE_CELLS = 1 << 22
+# From here on one word more or less can be as good as certain to a reader.
+LARGE_EPSILON = 8
 
 
 class Sized(Protocol):
@@ -148,6 +151,19 @@ class ReleasePlan:
             f"paper accounting states epsilon {text_up(stated.epsilon)}, but the noise gives "
             f"{text_up(true.epsilon)} at N={true.n}; what is recorded is the latter."
         )
+
+    def warnings(self) -> list[str]:
+        """What somebody who releases this should be told."""
+        true = self.guarantee
+        told = [self.true_epsilon()] if true.rate > self.settings.guarantee.rate else []
+        if true.epsilon >= LARGE_EPSILON:
+            sure = 1 / (1 + exp(-min(float(true.epsilon), 50)))
+            told.append(
+                f"epsilon {text_up(true.epsilon)} at N={true.n} is next to no promise: a reader "
+                f"who thought a passage as likely as not may be {sure:.2%} sure of it afterwards. "
+                f"From {LARGE_EPSILON} up the noise hinders a search, not a check."
+            )
+        return told
 
     @property
     def noise_deviation(self) -> float:

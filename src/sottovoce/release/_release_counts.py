@@ -24,6 +24,7 @@ from sottovoce.privacy.ledger import Account, Ledger
 from sottovoce.release._card import ReleaseCard
 from sottovoce.release._inputs import CountedDocuments, ReleaseInputs, load_frequencies
 from sottovoce.release._job import Job, ReleaseQuote, open_account, quote, release_to_folder
+from sottovoce.release._ledger_place import LedgerPlace, ledger_place
 from sottovoce.release._plan import Released, ReleasePlan
 from sottovoce.release._release import Release, load_release
 from sottovoce.release._settings import Accounting, PriorKind, ReleaseSettings
@@ -74,11 +75,13 @@ class Done:
     card: ReleaseCard
     account: Account
     paid_before: bool
+    spent_before: str
+    """What its documents had spent already, in words."""
 
 
 def carry_out(
     job: Job,
-    ledger_file: Path,
+    place: LedgerPlace,
     budget: LimitedPrecision | None,
     folder: Path,
     draw: Callable[[Ledger], Released] | None = None,
@@ -87,20 +90,13 @@ def carry_out(
 
     ``draw`` draws elsewhere, for a job whose counts are not here.
     """
-    quote(job, ledger_file, budget, folder)
-    ledger = Ledger(ledger_file, create=True)
-    corpus = job.documents.corpus
-    open_account(ledger, job, budget)
-    paid = {spend.request.id for spend in ledger.spends(corpus)}
+    quoted = quote(job, place.path, budget, folder, shared=place.shared)
+    place.make_room()
+    ledger = Ledger(place.path, create=True)
+    account = open_account(ledger, job, budget, shared=place.shared)
     elsewhere = None if draw is None else partial(draw, ledger)
     card = release_to_folder(job, ledger, folder, elsewhere)
-    return Done(card, ledger.account(corpus), job.request.id in paid)
-
-
-def ledger_of(corpus: Path) -> Path:
-    """The ledger of a corpus: beside it, so that every release meets the same; a link is it."""
-    true = corpus.resolve()
-    return true.with_name(f"{true.name}.ledger")
+    return Done(card, ledger.account(account.corpus), quoted.paid_before, quoted.spent_before)
 
 
 class ReleaseOptions(TypedDict, total=False):
@@ -128,6 +124,7 @@ class ReleaseOptions(TypedDict, total=False):
     threshold: int | None
     constant_work: bool
     declare_data_dependent: bool
+    declare_new_documents: bool
     min_texts: int
     max_terms: int | None
     stop_words: str | None
@@ -181,6 +178,7 @@ def release_counts(
     threshold: int | None = None,
     constant_work: bool = False,
     declare_data_dependent: bool = False,
+    declare_new_documents: bool = False,
     min_texts: int = 1,
     max_terms: int | None = None,
     stop_words: str | None = None,
@@ -191,8 +189,8 @@ def release_counts(
     """Release word counts so that no passage can be recovered from them.
 
     What ``sottovoce release`` does. The spend is committed to the ledger before noise is drawn;
-    the same call again gives the same bytes and spends nothing. A corpus is known to its ledger by
-    its texts, whether they come from a file, a frame or rows.
+    the same call again gives the same bytes and spends nothing. Documents are known to the ledger
+    by their texts, whether they come from a file, a frame or rows, and pay one by one.
 
     >>> import tempfile, sottovoce as sv
     >>> import pyarrow as pa
@@ -215,7 +213,7 @@ def release_counts(
         user: the column of the user, read only with ``user_documents``; None: "user".
         time: the column of the time, likewise.
         user_documents: keep so many documents of each user, and promise per user too.
-        ledger: the privacy ledger's file; None: beside the documents' file.
+        ledger: the privacy ledger's file; None: the one for all that you release (`user_ledger`).
         budget: the epsilon, at the same N, that these documents may ever spend; None: this one.
         out: folder for the release; None: the ledger alone keeps it, for the same call with one.
         compress: none, random, frequency, embedding-cluster or embedding-disperse.
@@ -229,6 +227,7 @@ def release_counts(
         threshold: drop outputs below this.
         constant_work: work that does not depend on the counts.
         declare_data_dependent: own up to words that the documents chose; the card says so.
+        declare_new_documents: own up that documents which say what released ones said are others.
         min_texts: without ``words``: drop words in fewer texts.
         max_terms: without ``words``: keep the most frequent ones.
         stop_words: "english", or a file with one word a line.
@@ -236,7 +235,9 @@ def release_counts(
         reading: how a file is read: format, header, encoding.
         dry_run: only say what it would promise, hold and cost, as a `ReleaseQuote`; draw nothing.
     """
-    ledger_file = _ledger_file(documents, ledger)
+    place = ledger_place(ledger, Path(documents) if isinstance(documents, str | PathLike) else None)
+    if place.note:
+        warnings.warn(place.note, stacklevel=2)
     _check_words(words, declared=declare_data_dependent)
     inputs = ReleaseInputs(
         corpus=documents,
@@ -247,6 +248,7 @@ def release_counts(
         stop_words=stop_words,
         user_documents=user_documents,
         declared=declare_data_dependent,
+        declared_new=declare_new_documents,
     )
     wanted = Wanted(
         LimitedPrecision(positive_integer(precision, "precision"), epsilon),
@@ -264,18 +266,18 @@ def release_counts(
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     job = _counted_job(inputs, wanted, label)
     if out is not None:
-        return _made(job, ledger_file, allowed, Path(out), dry_run=dry_run)
+        return _made(job, place, allowed, Path(out), dry_run=dry_run)
     with tempfile.TemporaryDirectory() as folder:
-        made = _made(job, ledger_file, allowed, Path(folder), dry_run=dry_run)
+        made = _made(job, place, allowed, Path(folder), dry_run=dry_run)
         return replace(made, folder=None) if isinstance(made, Release) else made
 
 
 def _made(
-    job: Job, ledger_file: Path, budget: LimitedPrecision | None, folder: Path, *, dry_run: bool
+    job: Job, place: LedgerPlace, budget: LimitedPrecision | None, folder: Path, *, dry_run: bool
 ) -> Release | ReleaseQuote:
     if dry_run:
-        return quote(job, ledger_file, budget, folder)
-    carry_out(job, ledger_file, budget, folder)
+        return quote(job, place.path, budget, folder, shared=place.shared)
+    carry_out(job, place, budget, folder)
     return load_release(folder)
 
 
@@ -286,20 +288,9 @@ def _counted_job(inputs: ReleaseInputs, wanted: Wanted, label: str) -> Job:
         rows = opened.tally.rows_read
         warnings.warn(f"documents were skipped, of {rows} rows: {left_out}", stacklevel=3)
     job = wanted.job(documents, declared, label)
-    if job.plan.guarantee.rate > wanted.guarantee.rate:
-        warnings.warn(job.plan.true_epsilon(), stacklevel=3)
+    for warning in job.plan.warnings():
+        warnings.warn(warning, stacklevel=3)
     return job
-
-
-def _ledger_file(documents: Source, ledger: FilePath | None) -> Path:
-    if ledger is not None:
-        return Path(ledger)
-    if isinstance(documents, str | PathLike):
-        return ledger_of(Path(documents))
-    raise ParameterError(
-        "a release of a data frame or of rows needs a ledger, which keeps what was spent and what "
-        "was drawn; give ledger='FILE', the same one for every release of these documents."
-    )
 
 
 def _check_words(words: object, *, declared: bool) -> None:

@@ -280,6 +280,7 @@ def test_spark_submit_runs_the_command_line(
 def spends_of(path: Path) -> list[tuple[object, ...]]:
     ledger = Ledger(path)
     (account,) = ledger.accounts()
-    found = [(spend.id, spend.request) for spend in ledger.spends(account.corpus)]
+    found = [(spend.id, spend.request.guarantee) for spend in ledger.spends(account.corpus)]
     ledger.close()
-    return [(*pair, account) for pair in found]
+    # Names are under a key of the ledger's own.
+    return [(*pair, account.budget, account.spent, account.documents) for pair in found]

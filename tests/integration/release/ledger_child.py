@@ -13,14 +13,16 @@ from pathlib import Path
 
 from sottovoce.errors import BudgetError, SottovoceError
 from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy.ledger._ledger import Ledger, SpendRequest
+from sottovoce.privacy.ledger import DocumentSet, Ledger, SpendRequest
 
 CORPUS = "corpus"
+TEXTS = tuple(f"note {i}" for i in range(20))
+DOCUMENTS = DocumentSet.of_texts(TEXTS)
 PIECES = 4
 
 
 def request(name: str, epsilon: str) -> SpendRequest:
-    return SpendRequest(name, CORPUS, LimitedPrecision(1, epsilon))
+    return SpendRequest(name, CORPUS, LimitedPrecision(1, epsilon), documents=DOCUMENTS)
 
 
 def draw(path: Path) -> None:
@@ -51,10 +53,21 @@ def release_until(last: int, path: Path, folder: Path) -> None:
 
 def race(path: Path, name: str) -> None:
     ledger = Ledger(path, create=True)
-    ledger.set_budget(CORPUS, LimitedPrecision(1, 5))
+    ledger.set_budget(CORPUS, LimitedPrecision(1, 5), DOCUMENTS)
     with suppress(BudgetError):
         for i in range(10):
             ledger.release(request(f"{name}-{i}", "1/10"), draw)
+
+
+def overlap(path: Path, name: str) -> None:
+    """Release the same documents and one more, which makes them another corpus."""
+    ledger = Ledger(path, create=True)
+    own = DocumentSet.of_texts([*TEXTS, name])
+    ledger.set_budget(name, LimitedPrecision(1, 2), own)
+    with suppress(BudgetError):
+        for i in range(10):
+            asked = LimitedPrecision(1, "1/10")
+            ledger.release(SpendRequest(f"{name}-{i}", name, asked, documents=own), draw)
 
 
 def on_a_full_disk(path: Path, limit: int) -> None:
@@ -76,7 +89,7 @@ if __name__ == "__main__":
     what, ledger_path, argument, *rest = sys.argv[1:]
     if what == "release":
         release_until(int(argument), Path(ledger_path), Path(rest[0]))
-    elif what == "race":
-        race(Path(ledger_path), argument)
+    elif what in {"race", "overlap"}:
+        (race if what == "race" else overlap)(Path(ledger_path), argument)
     else:
         on_a_full_disk(Path(ledger_path), int(argument))

@@ -14,10 +14,11 @@ import pytest
 from sottovoce._files import file_digest
 from sottovoce.errors import InputError
 from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy.ledger._ledger import Ledger, SpendRequest
+from sottovoce.privacy.ledger import DocumentSet, Ledger, SpendRequest
 
 CHILD = Path(__file__).with_name("ledger_child.py")
 CORPUS = "corpus"
+DOCUMENTS = DocumentSet.of_texts(f"note {i}" for i in range(20))
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
@@ -31,7 +32,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 def new_ledger(path: Path, epsilon: int) -> None:
     ledger = Ledger(path, create=True)
-    ledger.set_budget(CORPUS, LimitedPrecision(1, epsilon))
+    ledger.set_budget(CORPUS, LimitedPrecision(1, epsilon), DOCUMENTS)
     ledger.close()
 
 
@@ -98,6 +99,25 @@ def test_sixteen_racing_processes_spend_the_budget_exactly(tmp_path: Path) -> No
     spends = ledger.spends(CORPUS)
     assert len(spends) == 50
     assert all(spend.output is not None for spend in spends)
+
+
+@pytest.mark.parametrize("processes", [4, pytest.param(16, marks=pytest.mark.long)])
+def test_processes_with_overlapping_corpora_spend_a_documents_budget_exactly(
+    tmp_path: Path, processes: int
+) -> None:
+    path = tmp_path / "ledger.sqlite"
+    children = [start("overlap", str(path), f"p{i}") for i in range(processes)]
+    for child in children:
+        assert child.communicate()[1] == ""
+        assert child.returncode == 0
+    accounts = Ledger(path).accounts()
+    spends = [spend for account in accounts for spend in Ledger(path).spends(account.corpus)]
+    assert len(spends) == 20
+    for account in accounts:
+        shared, own = sorted(account.groups, key=lambda group: -group.documents)
+        assert (shared.documents, own.documents) == (20, 1)
+        assert shared.spent == 2
+        assert own.spent == Fraction(sum(s.request.corpus == account.corpus for s in spends), 10)
 
 
 def test_processes_with_one_request_draw_once(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
 from sottovoce.privacy._guarantee import LimitedPrecision
-from sottovoce.privacy.ledger._ledger import Ledger, SpendRequest
+from sottovoce.privacy.ledger import Ledger, SpendRequest
 
 CORPUS = "sha256:c0ffee"
 BUDGET = LimitedPrecision(10, 5)

@@ -190,6 +190,7 @@ def test_an_audit_goes_through_the_code_that_releases(
         counts: Matrix,
         *,
         threshold: int | None = None,
+        threads: int | None = None,
     ) -> Matrix:
         return counts
 
@@ -318,12 +319,13 @@ def test_an_audit_never_tries_more_words_than_it_can(
     asked: list[LimitedPrecision] = []
 
     def watched(
-        claim: LimitedPrecision, *, threshold: int | None, trials: int | None
+        claim: LimitedPrecision, *, threshold: int | None, trials: int | None, written: object
     ) -> AuditReport:
         asked.append(claim)
         return AuditReport(())
 
     monkeypatch.setattr("sottovoce.release._audit.audit_mechanism", watched)
+    monkeypatch.setattr("sottovoce.release._audit.audit_whole_way", lambda _rate: ())
     monkeypatch.setattr(
         "sottovoce.release._audit.verified_card",
         lambda _folder: make_card(

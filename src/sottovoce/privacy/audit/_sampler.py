@@ -7,7 +7,8 @@ every cell must answer only where no boundary cuts it and no tail lies, with the
 boundaries. Both together prove that a draw's index has exactly the law's probabilities.
 
 Experiments go through the two ways in which noise reaches counts: the sparse one, which releases
-use, and the dense one of the constant-work mode.
+use, and the dense one of the constant-work mode; or, where it is given, through whatever writes a
+release.
 """
 
 from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ from sottovoce.privacy._sampler import (
 )
 from sottovoce.privacy.audit._black_box import audit_noise
 from sottovoce.privacy.audit._findings import AuditReport, Finding, audit_freshness, audit_lattice
+from sottovoce.privacy.audit._repeats import audit_repeats
 
 _CONTEXT = Context(prec=90)
 _ONE = Decimal(1)
@@ -49,24 +51,28 @@ def audit_mechanism(
     noise_rate: Exact | None = None,
     threshold: int | None = None,
     trials: int | None = None,
+    written: Callable[[Fraction, int | None], Noise] | None = None,
 ) -> AuditReport:
     """Audit noise at ``noise_rate`` (by default the claim's own) against ``claim``.
 
-    A released folder is audited by the claim, the noise rate and the threshold on its card, since
-    the one draw that was published cannot be tested.
+    A released folder is audited by the claim, the noise rate and the threshold on its card.
+    ``written`` gives the function that releases at a rate, with or without a threshold: experiments
+    then go through it; without it, through the mechanism alone.
 
     >>> audit_mechanism(LimitedPrecision(2, 2), trials=1000).holds
     True
     """
     rate = claim.rate if noise_rate is None else positive(noise_rate, "noise_rate")
     mechanism = GeometricMechanism(rate)
-    released = partial(_as_released, mechanism)
+    released = partial(_as_released, mechanism) if written is None else written(rate, None)
     findings = list(audit_tables([rate], 2 if threshold is None else threshold).findings)
     findings += _experiments(claim, rate, released, trials)
     constant_work = _experiments(claim, rate, mechanism.dense, trials)
     findings += [finding.by("constant work") for finding in constant_work]
+    findings.append(audit_repeats(rate, partial(mechanism.noise, threads=1)))
     if threshold is not None:
-        cut = partial(_as_released, mechanism, threshold=threshold)
+        alone = partial(_as_released, mechanism, threshold=threshold)
+        cut = alone if written is None else written(rate, threshold)
         report = audit_noise(claim, cut, trials=trials or _THRESHOLD_TRIALS)
         findings += [finding.by(f"from {threshold} on") for finding in report.findings]
     return AuditReport(tuple(findings))

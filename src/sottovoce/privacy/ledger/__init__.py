@@ -1,6 +1,8 @@
 """The privacy ledger: what a corpus may spend, spent before noise is drawn, and never twice.
 
-`_ledger` is the whole idea; `_database` keeps its rows and the bytes that were drawn.
+`_ledger` is the whole idea; `_documents` says how it knows a document, `_groups` and `_accounts`
+what each has spent; `_database` keeps the rows, `_outputs` the bytes that were drawn, and `_place`
+says where a user's ledger is.
 """
 
 from typing import TYPE_CHECKING
@@ -9,20 +11,30 @@ from sottovoce._lazy import attach
 
 __all__ = [
     "Account",
+    "DocumentGroup",
+    "DocumentSet",
     "Ledger",
     "Spend",
     "SpendRequest",
+    "user_ledger",
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.privacy.ledger._ledger import Account, Ledger, Spend, SpendRequest
+    from sottovoce.privacy.ledger._accounts import Account, SpendRequest
+    from sottovoce.privacy.ledger._documents import DocumentSet
+    from sottovoce.privacy.ledger._groups import DocumentGroup
+    from sottovoce.privacy.ledger._ledger import Ledger, Spend
+    from sottovoce.privacy.ledger._place import user_ledger
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "Account": "sottovoce.privacy.ledger._ledger",
+            "Account": "sottovoce.privacy.ledger._accounts",
+            "DocumentGroup": "sottovoce.privacy.ledger._groups",
+            "DocumentSet": "sottovoce.privacy.ledger._documents",
             "Ledger": "sottovoce.privacy.ledger._ledger",
             "Spend": "sottovoce.privacy.ledger._ledger",
-            "SpendRequest": "sottovoce.privacy.ledger._ledger",
+            "SpendRequest": "sottovoce.privacy.ledger._accounts",
+            "user_ledger": "sottovoce.privacy.ledger._place",
         },
     )

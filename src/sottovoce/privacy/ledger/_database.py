@@ -1,30 +1,33 @@
-"""What a ledger keeps: its SQLite file, and the released bytes under the spend that paid for them.
+"""The SQLite file of a ledger: durable, for its owner's eyes only, shared between processes.
 
-Both are durable, for their owner's eyes only, and shared between processes. Write-ahead log with
-``synchronous=FULL``: a transaction that committed survives a crash and a power cut. Writers take
-turns (``BEGIN IMMEDIATE``), so what a transaction reads stays true until it commits. The file gets
-mode 0600 whoever made it, and SQLite gives the same to its log files. An output appears whole or
-not at all; while one process draws for a spend, others wait for it.
+Write-ahead log with ``synchronous=FULL``: a transaction that committed survives a crash and a power
+cut. Writers take turns (``BEGIN IMMEDIATE``), so what a transaction reads stays true until it
+commits. The file gets mode 0600 whoever made it, and SQLite gives the same to its log files. A new
+ledger is made under another name and gets its own when it is whole: a disk that fills up meanwhile
+leaves nothing.
+
+Version 1 knew a corpus by one hash, and no documents. It is brought up to date when it is opened:
+what its corpora have spent stands, and their documents are learnt when they are met again.
 """
 
-import fcntl
-import hashlib
 import os
+import secrets
 import sqlite3
 import threading
 import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
-from sottovoce._files import PRIVATE_MODE, file_digest, flush_to_disk
-from sottovoce.errors import LedgerError
+from sottovoce._files import PRIVATE_MODE, cause_of, only_one, whole_file
+from sottovoce.errors import InputError, LedgerError
 
 _SQLITE = b"SQLite format 3\0"
 _APPLICATION = 0x536F7474
-_VERSION = 1
+_VERSION = 2
+_ID_BYTES = 16
 _PATIENCE_S = 60.0
 _SCHEMA = """
 CREATE TABLE budget (
@@ -56,6 +59,29 @@ CREATE TABLE output (
     size INTEGER NOT NULL
 ) STRICT;
 """
+# What version 2 adds: documents, in groups that have spent alike, and the ledger's own name.
+_DOCUMENTS = """
+ALTER TABLE budget ADD COLUMN documents TEXT;
+CREATE TABLE document_group (
+    id INTEGER PRIMARY KEY,
+    n INTEGER NOT NULL,
+    epsilon TEXT NOT NULL,
+    unit TEXT NOT NULL,
+    rate TEXT NOT NULL,
+    documents INTEGER NOT NULL
+) STRICT;
+CREATE TABLE group_hashes (
+    document_group INTEGER PRIMARY KEY REFERENCES document_group (id),
+    hashes BLOB NOT NULL
+) STRICT;
+CREATE TABLE corpus_group (
+    name TEXT NOT NULL,
+    document_group INTEGER NOT NULL REFERENCES document_group (id),
+    PRIMARY KEY (name, document_group)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX groups_corpora ON corpus_group (document_group);
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+"""
 
 
 class Database:
@@ -79,6 +105,12 @@ class Database:
         with self._begun("BEGIN IMMEDIATE") as connection:
             yield connection
             connection.execute("COMMIT")
+
+    @contextmanager
+    def rehearsal(self) -> Iterator[sqlite3.Connection]:
+        """A block that may change what it likes and leaves nothing: what would come of it."""
+        with self._begun("BEGIN IMMEDIATE") as connection:
+            yield connection
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -138,19 +170,57 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def holds_ledger(path: Path) -> bool:
+    """Whether there is more at ``path`` than nothing, an empty file or an empty database."""
+    if not path.is_file() or not path.stat().st_size:
+        return False
+    _refuse_text(path)
+    with suppress(sqlite3.Error):
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            return connection.execute("SELECT 1 FROM sqlite_schema").fetchone() is not None
+        finally:
+            connection.close()
+    return True
+
+
 def _create_private(path: Path) -> None:
-    try:
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_MODE))
-    except FileExistsError:
+    """Make a whole ledger at ``path``, unless there is a file; whoever is first makes it."""
+    if path.exists():
         _refuse_text(path)
-    except OSError as error:
-        raise LedgerError(f"cannot create the ledger {path}: {error.strerror}.") from error
+        return
+    try:
+        with only_one(path, patience_s=_PATIENCE_S):
+            # Others may have waited for their turn, or been first.
+            if not path.exists():
+                with whole_file(path, private=True) as unfinished:
+                    _write_new(unfinished)
+    except InputError as error:
+        why = cause_of(cast("Exception", error.__cause__ or error))
+        raise LedgerError(f"cannot create the ledger {path}: {why}.") from error
+    except sqlite3.Error as error:
+        raise LedgerError(f"cannot create the ledger {path}: {error}.") from error
+
+
+def _write_new(path: Path) -> None:
+    connection = _connect(path)
+    try:
+        # Nothing to go back to, and nothing to be left lying about.
+        connection.execute("PRAGMA journal_mode = OFF")
+        connection.execute("BEGIN IMMEDIATE")
+        _create_tables(connection)
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
 
 
 def _refuse_text(path: Path) -> None:
     """SQLite takes a file of a few bytes for an empty database, and would write over it."""
-    with path.open("rb") as file:
-        start = file.read(len(_SQLITE))
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(_SQLITE))
+    except OSError as error:
+        raise LedgerError(f"cannot read the ledger {path}: {error.strerror}.") from error
     if start and start != _SQLITE:
         raise LedgerError(f"{path} is a file, but not a ledger.")
 
@@ -174,7 +244,9 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         _create_tables(connection)
     elif application != _APPLICATION:
         raise LedgerError(f"{path} is a database, but not a ledger.")
-    elif _pragma(connection, "user_version") != _VERSION:
+    elif (version := _pragma(connection, "user_version")) == 1:
+        _add_documents(connection)
+    elif version != _VERSION:
         raise LedgerError(f"{path} is a ledger of another version; this one reads {_VERSION}.")
     connection.execute("COMMIT")
 
@@ -183,6 +255,13 @@ def _create_tables(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA.split(";"):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+    _add_documents(connection)
+
+
+def _add_documents(connection: sqlite3.Connection) -> None:
+    for statement in _DOCUMENTS.split(";"):
+        connection.execute(statement)
+    connection.execute("INSERT INTO about VALUES ('id', ?)", (secrets.token_hex(_ID_BYTES),))
     connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 
@@ -202,80 +281,3 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
-
-
-@dataclass(frozen=True)
-class Output:
-    """A stored output: its file, and what its bytes must be."""
-
-    path: Path
-    sha256: str
-    size: int
-
-
-def output_key(spend: int, request: str) -> str:
-    """A name for the output of a spend that no other request's output can have.
-
-    Numbers begin anew in a new ledger, so a number alone could meet a file left by an old one.
-    """
-    return f"{spend}-{hashlib.sha256(request.encode()).hexdigest()[:32]}"
-
-
-class OutputFolder:
-    """The folder beside the ledger that holds its outputs, readable by its owner only."""
-
-    def __init__(self, ledger: Path) -> None:
-        self._folder = ledger.with_name(f"{ledger.name}.outputs")
-
-    def path(self, key: str) -> Path:
-        """Where the output of ``key`` is, or will be."""
-        return self._folder / f"{key}.bin"
-
-    @contextmanager
-    def turn(self, key: str) -> Iterator[None]:
-        """Hold the right to draw for ``key``; a process that dies gives it up."""
-        descriptor = self._open_lock(key)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
-
-    def done(self, key: str) -> None:
-        """Tidy up once the output is on record: nobody draws for this spend any more."""
-        (self._folder / f"{key}.lock").unlink(missing_ok=True)
-        self.discard_unfinished(key)
-
-    def make_durable(self) -> None:
-        """Flush the folder itself, for a file whose writer may have died before doing so."""
-        flush_to_disk(self._folder)
-
-    def discard_unfinished(self, key: str) -> None:
-        """Remove what a process that died while drawing for ``key`` left half-written."""
-        for part in self._folder.glob(f".{key}.bin.*.part"):
-            part.unlink(missing_ok=True)
-
-    def measure(self, key: str) -> Output:
-        """The stored file of ``key`` as it is now."""
-        path = self.path(key)
-        return Output(path, file_digest(path), path.stat().st_size)
-
-    def _open_lock(self, key: str) -> int:
-        try:
-            self._folder.mkdir(mode=0o700, exist_ok=True)
-            lock = self._folder / f"{key}.lock"
-            return os.open(lock, os.O_CREAT | os.O_RDWR, PRIVATE_MODE)
-        except OSError as error:
-            raise LedgerError(f"cannot write to {self._folder}: {error.strerror}.") from error
-
-
-def verified(output: Output) -> Output:
-    """``output``, or an error when its file is not byte for byte what was stored."""
-    if not output.path.is_file():
-        raise LedgerError(
-            f"the stored output {output.path} is missing; it cannot be drawn again under the same "
-            "request. Restore it, or make a new request, which spends anew."
-        )
-    if file_digest(output.path) != output.sha256:
-        raise LedgerError(f"the stored output {output.path} is not what was stored; restore it.")
-    return output

@@ -9,72 +9,48 @@ A crash after 1 leaves a spend without output: the retry draws without spending 
 nothing was stored or published. A crash between the file and 3 leaves the file, which the retry
 adopts. Publish only what `Ledger.release` returned.
 
-Spends on the whole corpus add up; so do those on one part of it, and of disjoint parts the largest
-counts: spent = whole + max over parts. Parts are those of one public division of the corpus, which
-the caller declares and the ledger cannot check.
+Spends on a document add up, in whatever corpus it stands (`_groups`). Of requests that name no
+documents, those on the whole corpus add up; so do those on one part of it, and of disjoint parts
+the largest counts. Parts are those of one public division of the corpus, which the caller declares
+and the ledger cannot check.
 
-The ledger keeps its owners from mistakes, crashes and races. It cannot keep them from deleting it
-or restoring an old copy. It holds hashes, numbers and request ids, no text; its outputs are noised.
+The ledger keeps its owners from mistakes, crashes and races. An older copy of it is refused where
+outputs beside it, or the machine's count of its spends, tell of spends that it does not know; a
+copy restored with both, or one on another machine, cannot be told from the ledger itself. Nor can a
+document with a changed word be told from a new one. The ledger holds keyed hashes, numbers and
+keyed request ids, no text; its outputs are noised.
 """
 
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
 from sottovoce._files import whole_file
-from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
-from sottovoce.privacy._exact import text_up
-from sottovoce.privacy._guarantee import LimitedPrecision, Unit
-from sottovoce.privacy.ledger._database import Database, Output, OutputFolder, output_key, verified
+from sottovoce.errors import InputError, LedgerError, ParameterError
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy.ledger._accounts import (
+    Account,
+    Payers,
+    SpendRequest,
+    budget_for_new,
+    charge,
+    check_budget,
+    has_account,
+    open_account,
+    read_account,
+    spent_before,
+)
+from sottovoce.privacy.ledger._database import Database
+from sottovoce.privacy.ledger._documents import DocumentSet, LedgerKey, find_key, make_key
+from sottovoce.privacy.ledger._groups import columns_of, read_guarantee
+from sottovoce.privacy.ledger._outputs import Output, OutputFolder, output_key, verified
+from sottovoce.privacy.ledger._place import SpendCount
 
-WHOLE = ""
 _LONGEST_ID = 200
 _SPENDS = "SELECT * FROM spend LEFT JOIN output ON output.spend = spend.id"
-
-
-@dataclass(frozen=True)
-class SpendRequest:
-    """A release somebody asks for; the same ``id`` again means: give me the same bytes.
-
-    ``guarantee`` is the true one. ``corpus`` is a hash of the documents, never their text.
-
-    >>> SpendRequest("first", "9f86d081", LimitedPrecision(2, 1)).guarantee.n
-    2
-    """
-
-    id: str
-    corpus: str
-    guarantee: LimitedPrecision
-    part: str = WHOLE
-
-
-@dataclass(frozen=True)
-class Account:
-    """One corpus: its budget, and the rate spent so far.
-
-    >>> print(Account("9f86d081", LimitedPrecision(2, 4), spent=Fraction(1, 2)))
-    corpus 9f86d081: spent epsilon=1 of 4 at N=2 per document
-    """
-
-    corpus: str
-    budget: LimitedPrecision
-    spent: Fraction
-
-    @property
-    def left(self) -> Fraction:
-        """The rate that may still be spent, in nats per word."""
-        return self.budget.rate - self.spent
-
-    def __str__(self) -> str:
-        n, unit = self.budget.n, self.budget.unit
-        return (
-            f"corpus {self.corpus}: spent epsilon={text_up(self.spent * n)} of "
-            f"{text_up(self.budget.epsilon)} at N={n} per {unit}"
-        )
 
 
 @dataclass(frozen=True)
@@ -99,26 +75,45 @@ class Ledger:
     ['2']
     """
 
-    def __init__(self, path: str | PathLike[str], *, create: bool = False) -> None:
+    def __init__(
+        self, path: str | PathLike[str], *, create: bool = False, counted: bool = True
+    ) -> None:
         # By any other name, outputs and locks would be found nowhere.
         self.path = Path(path).resolve()
         self._database = Database(self.path, create=create)
         self._outputs = OutputFolder(self.path)
+        self._key: LedgerKey | None = None
+        self._last_payers: Payers | None = None
+        self._is_newest = False
+        with self._database.reading() as connection:
+            # Of one that nobody will ask for again the machine need not count the spends.
+            self._count = SpendCount(_about(connection, "id") or "" if counted else None)
 
     def close(self) -> None:
         """Close the file; a ledger that is dropped closes it too."""
         self._database.close()
 
-    def set_budget(self, corpus: str, budget: LimitedPrecision) -> None:
-        """Give ``corpus`` its budget, once; a different one later is refused."""
+    def set_budget(
+        self, corpus: str, budget: LimitedPrecision, documents: DocumentSet | None = None
+    ) -> None:
+        """Give ``corpus`` and its documents their budget, once; another one later is refused."""
         _check_id(corpus, "corpus")
+        payers = self._payers(documents)
         with self._database.transaction() as connection:
-            connection.execute(
-                "INSERT OR IGNORE INTO budget VALUES (?, ?, ?, ?)", (corpus, *columns_of(budget))
-            )
-            account = read_account(connection, corpus)
-            if account.budget != budget:
-                raise other_budget(account)
+            open_account(connection, corpus, payers, budget)
+            check_budget(read_account(connection, corpus), budget)
+
+    def admit(self, request: SpendRequest, *, shared: bool = False) -> None:
+        """Give the corpus of ``request`` an account, where it has none, without a stated budget.
+
+        Documents that are known keep their budget, and those that are new get the least of these,
+        or what this request costs. A ledger that is not ``shared`` by all that its user releases
+        takes documents of which it knows none only with a stated budget.
+        """
+        _check_id(request.corpus, "corpus")
+        payers = self._payers(request.documents)
+        with self._database.transaction() as connection:
+            self._admit(connection, request, payers, None, shared=shared)
 
     def account(self, corpus: str) -> Account:
         """What ``corpus`` may spend and has spent."""
@@ -137,10 +132,53 @@ class Ledger:
             rows = connection.execute(f"{_SPENDS} WHERE corpus = ? ORDER BY id", (corpus,))
             return [self._read_spend(row) for row in rows]
 
-    def quote(self, request: SpendRequest) -> Account:
-        """The account after ``request``, were it made now; spends nothing (a dry run)."""
+    def kept(self, request: SpendRequest) -> SpendRequest:
+        """``request`` under the names that this ledger has for it.
+
+        A request for documents is kept under keyed names, so that nobody can confirm a guess at
+        them; but for one that an older version kept as it was.
+        """
+        if request.documents is None:
+            return request
+        key = self._secret()
         with self._database.reading() as connection:
-            return check_affordable(connection, request)
+            corpus, name = (
+                plain if connection.execute(sql, (plain,)).fetchone() else key.name(plain)
+                for sql, plain in (
+                    ("SELECT 1 FROM budget WHERE corpus = ?", request.corpus),
+                    ("SELECT 1 FROM spend WHERE request = ?", request.id),
+                )
+            )
+        return replace(request, corpus=corpus, id=name)
+
+    def find(self, request: SpendRequest) -> Spend | None:
+        """The spend of ``request``, if it was made."""
+        with self._database.reading() as connection:
+            return self._find(connection, request.id)
+
+    def spent_before(self, documents: DocumentSet) -> str:
+        """How many of ``documents`` have spent how much already, in words; nothing: none has."""
+        payers = self._payers(documents)
+        with self._database.reading() as connection:
+            return "" if payers is None else spent_before(connection, payers)
+
+    def quote(
+        self,
+        request: SpendRequest,
+        budget: LimitedPrecision | None = None,
+        *,
+        shared: bool = False,
+    ) -> Account:
+        """The account after ``request``, were it made now; spends nothing (a dry run).
+
+        ``budget`` and ``shared`` are those of an account that it would have to have first.
+        """
+        self._refuse_if_old()
+        payers = self._payers(request.documents)
+        with self._database.rehearsal() as connection:
+            if payers is not None:
+                self._admit(connection, request, payers, budget, shared=shared)
+            return charge(connection, request)
 
     def release(self, request: SpendRequest, draw: Callable[[Path], None]) -> Spend:
         """The output of ``request``: drawn once by ``draw`` (into the file it is given), then kept.
@@ -158,7 +196,11 @@ class Ledger:
     def commit(self, request: SpendRequest) -> Spend:
         """Step 1: commit the spend of ``request``, or find the one committed before."""
         _check_id(request.id, "request id")
+        self._refuse_if_old()
+        payers = self._payers(request.documents)
         with self._database.transaction() as connection:
+            if has_account(connection, request.corpus):
+                open_account(connection, request.corpus, payers, request.guarantee)
             spend = self._find(connection, request.id)
             if spend is None:
                 charge(connection, request)
@@ -168,7 +210,70 @@ class Ledger:
                 raise ParameterError(
                     "this request id was used for another release; take a new one."
                 )
-            return spend
+            spends = _last_spend(connection)
+        self._count.note(spends)
+        return spend
+
+    def _admit(
+        self,
+        connection: sqlite3.Connection,
+        request: SpendRequest,
+        payers: Payers | None,
+        budget: LimitedPrecision | None,
+        *,
+        shared: bool,
+    ) -> None:
+        is_known = has_account(connection, request.corpus)
+        given = budget or request.guarantee
+        if budget is None and not is_known and payers is not None:
+            given = budget_for_new(connection, request, payers, shared=shared)
+        open_account(connection, request.corpus, payers, given)
+        if budget is not None:
+            check_budget(read_account(connection, request.corpus), budget)
+
+    def _payers(self, documents: DocumentSet | None) -> Payers | None:
+        if documents is None:
+            return None
+        if self._last_payers is None or self._last_payers.documents is not documents:
+            self._last_payers = Payers(self._secret(), documents)
+        return self._last_payers
+
+    def _secret(self) -> LedgerKey:
+        """The ledger's key, made when it is first needed; another one is refused."""
+        if self._key is None:
+            with self._database.reading() as connection:
+                check = _about(connection, "key")
+            found = find_key(self.path)
+            key = make_key(self.path) if found is None and check is None else found
+            if key is not None and check is None:
+                with self._database.transaction() as connection:
+                    connection.execute(
+                        "INSERT OR IGNORE INTO about VALUES ('key', ?)", (key.check,)
+                    )
+                    check = _about(connection, "key")
+            if key is None or key.check != check:
+                raise LedgerError(
+                    f"the key of the ledger {self.path} is missing or another's; restore "
+                    f"{self.path.name}.key, without which it knows no document again."
+                )
+            self._key = key
+        return self._key
+
+    def _refuse_if_old(self) -> None:
+        """Refuse a copy of the ledger that knows of fewer spends than were made."""
+        # Looked at first: what is there by then was committed before.
+        there, seen = [] if self._is_newest else self._outputs.keys(), self._count.seen()
+        with self._database.reading() as connection:
+            spends = _last_spend(connection)
+            rows = connection.execute("SELECT id, request FROM spend").fetchall() if there else ()
+        self._outputs.refuse_unknown(there, {output_key(row["id"], row["request"]) for row in rows})
+        if seen > spends:
+            raise LedgerError(
+                f"the ledger {self.path} knows of {spends} spends, and {seen} were made from it on "
+                "this machine: it is an old copy. Nothing was spent or released. Restore the "
+                "newest one."
+            )
+        self._is_newest = True
 
     def _draw_once(self, spend: Spend, draw: Callable[[Path], None]) -> Spend:
         """Steps 2 and 3, by one process at a time."""
@@ -232,69 +337,10 @@ def _check_id(text: str, name: str) -> None:
         raise InputError(f"a {name} must have 1 to {_LONGEST_ID} printable characters.")
 
 
-def read_account(connection: sqlite3.Connection, corpus: str) -> Account:
-    """The account of ``corpus``, or an error when the ledger has none."""
-    row = connection.execute("SELECT * FROM budget WHERE corpus = ?", (corpus,)).fetchone()
-    if row is None:
-        raise LedgerError("this ledger has no budget for this corpus; is it another corpus's?")
-    return Account(corpus, read_guarantee(row), _spent(connection, corpus))
+def _last_spend(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT max(id) FROM spend").fetchone()[0] or 0)
 
 
-def charge(connection: sqlite3.Connection, request: SpendRequest) -> None:
-    """Add the request's rate to what was spent, unless that would exceed the budget."""
-    check_affordable(connection, request)
-    key = (request.corpus, request.part)
-    old = connection.execute("SELECT rate FROM total WHERE corpus = ? AND part = ?", key).fetchone()
-    rate = request.guarantee.rate + (Fraction(old["rate"]) if old else 0)
-    connection.execute("INSERT OR REPLACE INTO total VALUES (?, ?, ?)", (*key, str(rate)))
-
-
-def check_affordable(connection: sqlite3.Connection, request: SpendRequest) -> Account:
-    """The account as it would be after ``request``, or an error when it would be overdrawn."""
-    account = read_account(connection, request.corpus)
-    if request.guarantee.unit != account.budget.unit:
-        raise BudgetError(
-            f"the budget is per {account.budget.unit}, the release per {request.guarantee.unit}; "
-            "restate one of them."
-        )
-    after = _spent(connection, request.corpus, request)
-    if after > account.budget.rate:
-        n = account.budget.n
-        raise BudgetError(
-            f"the release needs epsilon={text_up(request.guarantee.rate * n)} at N={n}, and "
-            f"the corpus has spent {text_up(account.spent * n)} of "
-            f"{text_up(account.budget.epsilon)}; nothing was spent or released. The first release "
-            "of a corpus sets its budget, and it cannot be raised."
-        )
-    return Account(request.corpus, account.budget, after)
-
-
-def other_budget(account: Account) -> LedgerError:
-    """What to say when somebody wants to change a budget."""
-    n, epsilon = account.budget.n, text_up(account.budget.epsilon)
-    return LedgerError(
-        f"this corpus already has another budget, epsilon {epsilon} at N={n}, which cannot be "
-        "changed; leave the budget out."
-    )
-
-
-def read_guarantee(row: sqlite3.Row) -> LimitedPrecision:
-    """The guarantee in a row's columns n, epsilon and unit."""
-    unit: Unit = row["unit"]
-    return LimitedPrecision(row["n"], Fraction(row["epsilon"]), unit)
-
-
-def columns_of(guarantee: LimitedPrecision) -> tuple[int, str, str]:
-    """The columns n, epsilon and unit; epsilon as an exact ratio."""
-    return guarantee.n, str(guarantee.epsilon), guarantee.unit
-
-
-def _spent(
-    connection: sqlite3.Connection, corpus: str, more: SpendRequest | None = None
-) -> Fraction:
-    rows = connection.execute("SELECT part, rate FROM total WHERE corpus = ?", (corpus,))
-    rates = {row["part"]: Fraction(row["rate"]) for row in rows}
-    if more is not None:
-        rates[more.part] = rates.get(more.part, Fraction(0)) + more.guarantee.rate
-    whole = rates.pop(WHOLE, Fraction(0))
-    return whole + max(rates.values(), default=Fraction(0))
+def _about(connection: sqlite3.Connection, name: str) -> str | None:
+    row = connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+    return None if row is None else str(row["value"])

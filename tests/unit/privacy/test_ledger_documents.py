@@ -1,0 +1,336 @@
+"""A ledger charges documents, wherever they stand, and knows when it is an old copy of itself."""
+
+import hashlib
+import os
+import resource
+import shutil
+import sqlite3
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import BudgetError, InputError, LedgerError
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy.ledger import Account, DocumentSet, Ledger, SpendRequest, user_ledger
+from sottovoce.privacy.ledger._database import holds_ledger
+from sottovoce.privacy.ledger._documents import LedgerKey, find_key, key_file
+from sottovoce.privacy.ledger._place import SpendCount, state_folder
+
+TEXTS = tuple(f"note {i}" for i in range(100))
+BUDGET = LimitedPrecision(2, 40)
+
+
+def corpus_of(texts: tuple[str, ...]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+def asked(
+    name: str, texts: tuple[str, ...], epsilon: int = 20, *, others: bool = False
+) -> SpendRequest:
+    documents, cost = DocumentSet.of_texts(texts), LimitedPrecision(2, epsilon)
+    return SpendRequest(name, corpus_of(texts), cost, documents=documents, others=others)
+
+
+def spend(ledger: Ledger, request: SpendRequest, budget: LimitedPrecision | None = None) -> Account:
+    kept = ledger.kept(request)
+    if budget is not None:
+        ledger.set_budget(kept.corpus, budget, kept.documents)
+    else:
+        ledger.admit(kept, shared=True)
+    ledger.commit(kept)
+    return ledger.account(kept.corpus)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger"
+
+
+@pytest.fixture
+def ledger(path: Path) -> Ledger:
+    return Ledger(path, create=True)
+
+
+def spent(account: Account) -> list[tuple[int, int]]:
+    """How many documents have spent what, at N = 2."""
+    return sorted((group.documents, int(group.spent * 2)) for group in account.groups)
+
+
+def test_an_appended_row_leaves_the_old_documents_what_they_have_spent(ledger: Ledger) -> None:
+    spend(ledger, asked("a", TEXTS), BUDGET)
+    more = (*TEXTS, "one more")
+    said = ledger.spent_before(DocumentSet.of_texts(more))
+    assert said == "100 of these 101 documents have spent 20 of 40 already, at N=2"
+    assert spent(spend(ledger, asked("b", more))) == [(1, 20), (100, 40)]
+    with pytest.raises(
+        BudgetError, match="100 of these 101 documents have spent 40 of 40 already.*nothing was"
+    ):
+        spend(ledger, asked("c", more, 1))
+    assert spent(ledger.account(ledger.kept(asked("b", more)).corpus)) == [(1, 20), (100, 40)]
+
+
+def test_every_corpus_of_a_document_shows_what_it_spent_in_the_others(ledger: Ledger) -> None:
+    spend(ledger, asked("a", TEXTS), BUDGET)
+    spend(ledger, asked("b", TEXTS[:30]))
+    whole = ledger.account(ledger.kept(asked("a", TEXTS)).corpus)
+    assert spent(whole) == [(30, 40), (70, 20)]
+    assert whole.documents == 100
+    assert whole.spent == 20
+    assert whole.left == 0
+
+
+def test_halves_and_their_merger_are_charged_as_the_documents_they_hold(ledger: Ledger) -> None:
+    spend(ledger, asked("left", TEXTS[:50], 10), BUDGET)
+    spend(ledger, asked("right", TEXTS[50:], 20), BUDGET)
+    assert spent(spend(ledger, asked("both", TEXTS, 20))) == [(50, 30), (50, 40)]
+
+
+def test_the_order_of_documents_does_not_matter(ledger: Ledger) -> None:
+    spend(ledger, asked("a", TEXTS), BUDGET)
+    assert spent(spend(ledger, asked("b", TEXTS[::-1]))) == [(100, 40)]
+
+
+def test_blanks_around_a_text_do_not_make_it_another(ledger: Ledger) -> None:
+    spend(ledger, asked("a", TEXTS), BUDGET)
+    assert spent(spend(ledger, asked("b", tuple(f" {text}\r\n" for text in TEXTS)))) == [(100, 40)]
+
+
+def test_documents_of_one_text_share_the_worst_case(ledger: Ledger) -> None:
+    twice = ("the same", "the same", "another")
+    assert DocumentSet.of_texts(twice).alike == 1
+    spend(ledger, asked("a", twice), BUDGET)
+    assert spent(spend(ledger, asked("b", ("the same",)))) == [(1, 40)]
+    with pytest.raises(BudgetError, match="1 of these 2 documents has spent 40 of 40"):
+        spend(ledger, asked("c", twice, 1))
+
+
+def test_documents_without_a_stated_budget_get_that_of_those_they_come_with(ledger: Ledger) -> None:
+    spend(ledger, asked("a", TEXTS, 2), BUDGET)
+    account = spend(ledger, asked("b", (*TEXTS, "one more"), 2))
+    assert {group.budget.epsilon for group in account.groups} == {40}
+    alone = spend(ledger, asked("c", ("apart",), 2))
+    assert alone.budget.epsilon == 2
+    assert alone.left == 0
+
+
+def test_a_stated_budget_must_be_the_one_that_documents_have(ledger: Ledger) -> None:
+    spend(ledger, asked("a", TEXTS), BUDGET)
+    with pytest.raises(LedgerError, match="100 of these 101 documents already have another budget"):
+        spend(ledger, asked("b", (*TEXTS, "one more")), LimitedPrecision(2, 60))
+    assert len(ledger.accounts()) == 1
+
+
+def test_a_quote_says_what_a_spend_would_and_leaves_nothing(ledger: Ledger) -> None:
+    spend(ledger, asked("a", TEXTS), BUDGET)
+    more = ledger.kept(asked("b", (*TEXTS, "one more")))
+    assert spent(ledger.quote(more, shared=True)) == [(1, 20), (100, 40)]
+    assert [spent(account) for account in ledger.accounts()] == [[(100, 20)]]
+    with pytest.raises(BudgetError):
+        ledger.quote(ledger.kept(asked("c", (*TEXTS, "one more"), 21)), shared=True)
+
+
+def test_a_few_documents_may_be_vouched_for_and_a_corpus_may_not(ledger: Ledger) -> None:
+    spend(ledger, asked("a", TEXTS[:10], 40), BUDGET)
+    with pytest.raises(BudgetError, match="10 of these 100 documents have spent 40") as refused:
+        spend(ledger, asked("b", TEXTS, 20))
+    assert refused.value.may_be_others
+    assert spent(spend(ledger, asked("b", TEXTS, 20, others=True))) == [(10, 60), (90, 20)]
+    with pytest.raises(BudgetError, match="too many to be other documents"):
+        spend(ledger, asked("c", TEXTS, 40, others=True))
+
+
+def test_a_corpus_does_not_change_its_documents(ledger: Ledger) -> None:
+    spend(ledger, asked("a", TEXTS), BUDGET)
+    kept = ledger.kept(asked("a", TEXTS))
+    other = DocumentSet.of_texts(TEXTS[1:])
+    with pytest.raises(LedgerError, match="has other documents"):
+        ledger.commit(SpendRequest("b", kept.corpus, LimitedPrecision(2, 1), documents=other))
+
+
+def test_units_must_agree_for_documents_too(ledger: Ledger) -> None:
+    spend(ledger, asked("a", TEXTS), BUDGET)
+    kept = ledger.kept(asked("b", TEXTS))
+    user = SpendRequest("u", kept.corpus, LimitedPrecision(2, 1, "user"), documents=kept.documents)
+    with pytest.raises(BudgetError, match="per document, the release per user"):
+        ledger.commit(user)
+
+
+def test_random_sets_of_documents_are_charged_as_one_by_one(ledger: Ledger) -> None:
+    """Against the plain way: a number for each text."""
+    chance = np.random.default_rng(5)
+    truth = dict.fromkeys(TEXTS, 0)
+    for i in range(25):
+        chosen = tuple(text for text in TEXTS if chance.random() < 0.4)
+        kept = ledger.kept(asked(f"r{i}", chosen, 1))
+        ledger.set_budget(kept.corpus, LimitedPrecision(2, 1000), kept.documents)
+        ledger.commit(kept)
+        for text in chosen:
+            truth[text] += 1
+        account = ledger.account(kept.corpus)
+        assert account.spent * 2 == max(truth[text] for text in chosen)
+        groups = {
+            amount: sum(n for n, each in spent(account) if each == amount)
+            for _, amount in spent(account)
+        }
+        assert groups == {
+            amount: sum(truth[text] == amount for text in chosen) for amount in set(groups)
+        }
+
+
+def test_the_ledger_holds_no_hash_that_a_guess_could_be_checked_by(
+    ledger: Ledger, path: Path
+) -> None:
+    request = asked("a", TEXTS)
+    spend(ledger, request, BUDGET)
+    ledger.close()
+    assert request.documents is not None
+    content = b"".join(file.read_bytes() for file in path.parent.glob("ledger*") if file.is_file())
+    for plain in (request.documents.hashes.tobytes()[:8], request.corpus.encode(), b"note 1"):
+        assert plain not in content
+    key = find_key(path)
+    assert key is not None
+    assert key.hashes(request.documents).tobytes() in content
+
+
+def test_the_key_is_for_its_owner_only_and_never_printed(ledger: Ledger, path: Path) -> None:
+    spend(ledger, asked("a", TEXTS), BUDGET)
+    assert key_file(path).stat().st_mode & 0o777 == 0o600
+    key = find_key(path)
+    assert key is not None
+    assert key.secret.hex() not in repr(key)
+    key_file(path).chmod(0o644)
+    with pytest.raises(InputError, match="open to others"):
+        Ledger(path).kept(asked("b", TEXTS))
+
+
+@pytest.mark.parametrize("key", [None, b"k" * 32, b"short"])
+def test_a_ledger_without_its_own_key_is_refused(
+    ledger: Ledger, path: Path, key: bytes | None
+) -> None:
+    spend(ledger, asked("a", TEXTS), BUDGET)
+    key_file(path).unlink()
+    if key is not None:
+        key_file(path).touch(mode=0o600)
+        key_file(path).write_bytes(key)
+    with pytest.raises(LedgerError, match="restore"):
+        Ledger(path).kept(asked("b", TEXTS))
+
+
+def test_ledgers_hash_one_document_differently() -> None:
+    documents = DocumentSet.of_texts(TEXTS)
+    first, second = (LedgerKey(bytes([i]) * 32).hashes(documents) for i in (1, 2))
+    assert np.intersect1d(first, second).size == 0
+    assert first.size == 100
+
+
+def release(ledger: Ledger, name: str) -> None:
+    kept = ledger.kept(asked(name, TEXTS, 1))
+    ledger.set_budget(kept.corpus, BUDGET, kept.documents)
+    ledger.release(kept, draw)
+
+
+def draw(out: Path) -> None:
+    out.write_bytes(os.urandom(8))
+
+
+def old_copy(path: Path) -> Path:
+    """A ledger with two spends, and the copy that was made after the first."""
+    ledger = Ledger(path, create=True)
+    release(ledger, "first")
+    ledger.close()
+    copy = path.with_name("copy")
+    shutil.copy(path, copy)
+    ledger = Ledger(path)
+    release(ledger, "second")
+    ledger.close()
+    return copy
+
+
+def test_an_old_copy_beside_newer_outputs_is_refused(path: Path) -> None:
+    copy = old_copy(path)
+    shutil.rmtree(state_folder())
+    copy.replace(path)
+    restored = Ledger(path)
+    with pytest.raises(LedgerError, match="holds 1 outputs that this ledger does not know"):
+        release(restored, "third")
+    with pytest.raises(LedgerError, match="older than they are"):
+        restored.quote(restored.kept(asked("third", TEXTS, 1)))
+    assert len(restored.spends(restored.accounts()[0].corpus)) == 1
+
+
+def test_an_old_copy_is_refused_by_the_machines_count_without_any_output(path: Path) -> None:
+    copy = old_copy(path)
+    copy.replace(path)
+    for output in path.with_name("ledger.outputs").glob("2-*"):
+        output.unlink()
+    with pytest.raises(LedgerError, match="knows of 1 spends, and 2 were made from it on this"):
+        release(Ledger(path), "third")
+
+
+def test_a_copy_that_is_gone_on_from_elsewhere_is_refused_here(path: Path) -> None:
+    copy = old_copy(path)
+    shutil.copy(key_file(path), key_file(copy))
+    with pytest.raises(LedgerError, match="it is an old copy"):
+        release(Ledger(copy), "third")
+    release(Ledger(path), "third")
+
+
+def test_a_count_that_cannot_be_kept_stops_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (path.parent / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(path.parent / "file"))
+    release(Ledger(path, create=True), "first")
+    assert SpendCount("x").seen() == 0
+
+
+def test_the_count_never_falls(own_state: Path) -> None:
+    count = SpendCount("a ledger")
+    for spends in (1, 12, 3):
+        count.note(spends)
+    assert count.seen() == 12
+    assert (own_state / "sottovoce" / "spends" / "a ledger").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_users_ledger_is_named_by_the_environment(
+    own_state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert user_ledger() == own_state / "sottovoce" / "ledger"
+    monkeypatch.setenv("SOTTOVOCE_LEDGER", "elsewhere")
+    assert user_ledger() == Path("elsewhere")
+
+
+@pytest.mark.parametrize("room", [0, 5000, 20_000])
+def test_a_disk_that_is_full_while_the_ledger_is_made_leaves_no_file(path: Path, room: int) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+    try:
+        with pytest.raises(LedgerError, match="cannot create the ledger"):
+            Ledger(path, create=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(path.parent.iterdir()) == []
+    release(Ledger(path, create=True), "first")
+
+
+def test_what_a_full_disk_left_of_a_ledger_before_is_made_into_one(path: Path) -> None:
+    """An earlier version could stop after the first page, and then called it no ledger for ever."""
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.close()
+    assert path.stat().st_size
+    assert not holds_ledger(path)
+    release(Ledger(path, create=True), "first")
+    assert holds_ledger(path)
+
+
+def test_thirds_of_documents_are_exact(ledger: Ledger) -> None:
+    kept = ledger.kept(asked("a", TEXTS))
+    ledger.set_budget(kept.corpus, LimitedPrecision(1, 5), kept.documents)
+    for i in range(15):
+        ledger.commit(
+            SpendRequest(f"r{i}", kept.corpus, LimitedPrecision(1, "1/3"), documents=kept.documents)
+        )
+    assert ledger.account(kept.corpus).left == Fraction(0)
