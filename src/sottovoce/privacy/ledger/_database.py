@@ -11,7 +11,6 @@ what its corpora have spent stands, and their documents are learnt when they are
 """
 
 import os
-import secrets
 import sqlite3
 import threading
 import time
@@ -23,6 +22,7 @@ from typing import cast
 
 from sottovoce._files import PRIVATE_MODE, cause_of, only_one, whole_file
 from sottovoce.errors import InputError, LedgerError
+from sottovoce.privacy._randomness import system_bytes
 
 _SQLITE = b"SQLite format 3\0"
 _APPLICATION = 0x536F7474
@@ -261,7 +261,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
 def _add_documents(connection: sqlite3.Connection) -> None:
     for statement in _DOCUMENTS.split(";"):
         connection.execute(statement)
-    connection.execute("INSERT INTO about VALUES ('id', ?)", (secrets.token_hex(_ID_BYTES),))
+    connection.execute("INSERT INTO about VALUES ('id', ?)", (system_bytes(_ID_BYTES).hex(),))
     connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 

@@ -131,7 +131,7 @@ def find_key(ledger: Path) -> LedgerKey | None:
 def make_key(ledger: Path) -> LedgerKey:
     """The key beside ``ledger``, a fresh one where there is none; whoever is first makes it."""
     path = key_file(ledger)
-    own = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.part")
+    own = path.with_name(f".{path.name}.{os.getpid()}.{system_bytes(4).hex()}.part")
     try:
         with os.fdopen(os.open(own, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_MODE), "wb") as f:
             f.write(system_bytes(_KEY_BYTES))
