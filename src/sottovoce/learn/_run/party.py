@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from sottovoce.errors import ParameterError
+from sottovoce.learn._run.brought import holdings_digest
 from sottovoce.learn._run.classify import classify_plan, classifying_helper, classifying_peer
 from sottovoce.learn._run.evaluate import evaluate_plan, evaluating_helper, evaluating_peer
 from sottovoce.learn._run.leakage import run_leakage
@@ -34,16 +35,29 @@ class RunParty(Staged):
     """A party of a run: what it does, and what it keeps in the end."""
 
     def __init__(
-        self, name: str, terms: RunTerms, plan: tuple[str, ...], script: RunScript
+        self,
+        name: str,
+        terms: RunTerms,
+        plan: tuple[str, ...],
+        script: RunScript,
+        holdings: Holdings | None = None,
     ) -> None:
         super().__init__(name, terms.session, plan, self._noting(script))
         self.terms = terms
+        self._holdings = holdings or Holdings()
+        self._digests: dict[bytes, bytes] = {}
         self._record: Mapping[str, Value] | None = None
 
     @property
     def leakage(self) -> Leakage:
         """Who learns what."""
         return run_leakage(self.terms)
+
+    def brought(self, secret: bytes) -> bytes:
+        """A digest of all that this party brings to the run, under a secret of its own."""
+        if secret not in self._digests:
+            self._digests[secret] = holdings_digest(self._holdings, secret)
+        return self._digests[secret]
 
     def result(self) -> Mapping[str, Value]:
         """What this party keeps; it may hold secrets of its own."""
@@ -62,7 +76,7 @@ def make_party(terms: RunTerms | bytes, name: str, holdings: Holdings) -> RunPar
     if name not in known.parties:
         raise ParameterError(f"this run has no party called {name!r}.")
     plan, made = _KINDS[known.kind]
-    return RunParty(name, known, plan(known), made(known, name, holdings))
+    return RunParty(name, known, plan(known), made(known, name, holdings), holdings)
 
 
 def _classifying(terms: RunTerms, name: str, holdings: Holdings) -> RunScript:

@@ -223,6 +223,7 @@ class Holdings:
         identity: who it is, if it is a peer.
         examples: its documents or rows.
         key: its Paillier key, if the mode gives it one.
+        sums_key: another one, for sums that a key holder opens where the mode hides the rest.
         earlier: the result of an earlier run of its own: the training whose classifier is used.
     """
 
@@ -230,6 +231,7 @@ class Holdings:
     examples: Examples | None = None
     key: "PrivateKey | None" = None
     earlier: Mapping[str, Value] | None = None
+    sums_key: "PrivateKey | None" = None
 
     def wanted_identity(self, name: str) -> Identity:
         """Who the peer is."""

@@ -104,7 +104,9 @@ def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
 
     def script() -> RunScript:
         agreed = yield from agreeing_helper(KEY_HOLDER, terms)
-        trained = yield from _trainings(terms, agreed, lambda t, _: _key_holder(terms, t, key))
+        trained = yield from _trainings(
+            terms, agreed, lambda t, _: _key_holder(terms, t, key, holdings.sums_key)
+        )
         return records.helper_record(terms, agreed, trained)
 
     return script()
@@ -164,9 +166,11 @@ def _coordinator(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey | None"
     return PaperCoordinator(inner, key)
 
 
-def _key_holder(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey") -> Staged:
+def _key_holder(
+    terms: RunTerms, inner: TrainingTerms, key: "PrivateKey", sums_key: "PrivateKey | None"
+) -> Staged:
     if terms.mode == "hidden":
         from sottovoce.learn.hidden._train import HiddenKeyHolder  # noqa: PLC0415 - likewise
 
-        return HiddenKeyHolder(inner, key)
+        return HiddenKeyHolder(inner, key, sums_key)
     return open_training.TrainingKeyHolder(inner, key)

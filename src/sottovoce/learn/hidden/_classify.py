@@ -158,7 +158,8 @@ def _masked(share: EncryptedArray, weights: Grid, residues: list[int], modulus: 
     scores = share.combined(weights, weight=SCORE)
     masks = multiple_masks((len(weights),), modulus, SCORE) + as_grid(residues, (len(weights),))
     bound = (mask_half_range(SCORE) + 1) * modulus
-    return array_to_bytes(scores.plus_integers(masks, bound=bound))
+    # In full, since it goes to the owner of the key, who may have chosen its primes.
+    return array_to_bytes(scores.plus_integers(masks, bound=bound).blind(full=True))
 
 
 def opened_scores(heard: Mapping[str, Message], terms: QueryTerms, key: PrivateKey) -> Grid:

@@ -54,7 +54,7 @@ class TrainingPeer(Staged):
 
     def _script(self) -> Script:
         terms, data = self.terms, self.data
-        known: dict[str, PublicKey] = {}
+        known: dict[int, PublicKey] = {}
         yield from feature_agreement_peer(self.name, terms, data)
         folds = terms.recipe.opened_folds
         stage = support_stage(terms)
@@ -89,7 +89,7 @@ class TrainingCoordinator(Staged):
 
     def _script(self) -> Script:
         terms = self.terms
-        known: dict[str, PublicKey] = {}
+        known: dict[int, PublicKey] = {}
         self.holdings = yield from feature_agreement_coordinator(terms)
         summed = yield Stage("support", support_stage(terms).adder(known))
         kept = kept_features(summed.total, terms)
@@ -123,8 +123,8 @@ class TrainingKeyHolder(Staged):
         kept = kept_features(summed.total, terms)
         peers = self.survivors = summed.survivors
         if terms.recipe.statistics == "rados":
-            yield Stage("moments", moments_stage(terms, kept, peers).opener(key))
-        yield Stage("statistics", statistics_stage(terms, kept, peers).opener(key))
+            yield Stage("moments", moments_stage(terms, kept, peers).opener(key, proven=True))
+        yield Stage("statistics", statistics_stage(terms, kept, peers).opener(key, proven=True))
 
 
 def feature_agreement_peer(
