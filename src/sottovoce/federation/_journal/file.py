@@ -25,7 +25,8 @@ except ImportError as error:
 KEY_BYTES = 32
 _NONCE_BYTES = 12
 _APPLICATION = 0x536F7474
-_VERSION = 2
+_VERSION = 3
+_BEFORE_KEYS = 2
 _SCHEMA = """
 CREATE TABLE run (
     session BLOB PRIMARY KEY,
@@ -71,6 +72,16 @@ CREATE TABLE outbox (
     body BLOB,
     PRIMARY KEY (session, receiver, sequence)
 ) STRICT;
+"""
+_KEYS_SCHEMA = """
+CREATE TABLE run_key (
+    session BLOB NOT NULL,
+    purpose TEXT NOT NULL,
+    fingerprint TEXT NOT NULL UNIQUE,
+    body BLOB,
+    PRIMARY KEY (session, purpose)
+) STRICT;
+CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
 """
 
 
@@ -131,9 +142,11 @@ def _prepare(connection: sqlite3.Connection) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0:
         connection.executescript(
-            f"BEGIN; {_SCHEMA} PRAGMA application_id = {_APPLICATION};"
+            f"BEGIN; {_SCHEMA} {_KEYS_SCHEMA} PRAGMA application_id = {_APPLICATION};"
             f"PRAGMA user_version = {_VERSION}; COMMIT;"
         )
+    elif version == _BEFORE_KEYS:
+        connection.executescript(f"BEGIN; {_KEYS_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
     elif version != _VERSION:
         raise JournalError(f"a journal must be of version {_VERSION}, got {version}.")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._run.brought import holdings_digest
+from sottovoce.learn._data_digest import document_digests, document_numbers, keyed_digest
 from sottovoce.learn._run.classify import classify_plan, classifying_helper, classifying_peer
 from sottovoce.learn._run.evaluate import evaluate_plan, evaluating_helper, evaluating_peer
 from sottovoce.learn._run.leakage import run_leakage
@@ -29,6 +29,9 @@ from sottovoce.learn._wire.exchange import Exchange, Faults, Said, Traffic
 from sottovoce.learn._wire.machine import Leakage
 from sottovoce.learn._wire.stages import Script, Staged
 from sottovoce.learn.documents import Examples
+
+# What a helper counts on is not what it brings: queries that run side by side change it.
+_COUNTED = "helpers"
 
 
 class RunParty(Staged):
@@ -54,7 +57,11 @@ class RunParty(Staged):
         return run_leakage(self.terms)
 
     def brought(self, secret: bytes) -> bytes:
-        """A digest of all that this party brings to the run, under a secret of its own."""
+        """A digest of all that this party brings to the run, under a secret of its own.
+
+        Whoever carries the run on after a crash compares it with that of the beginning, and derives
+        from it what the party draws: masks that have hidden one thing never hide another.
+        """
         if secret not in self._digests:
             self._digests[secret] = holdings_digest(self._holdings, secret)
         return self._digests[secret]
@@ -67,6 +74,31 @@ class RunParty(Staged):
 
     def _noting(self, script: RunScript) -> Script:
         self._record = yield from script
+
+
+def holdings_digest(holdings: Holdings, secret: bytes) -> bytes:
+    """HMAC of a party's examples in their order, its keys and its part of an earlier training."""
+    return keyed_digest(
+        secret, "brought", _examples(holdings, secret), _keys(holdings), _earlier(holdings)
+    )
+
+
+def _examples(holdings: Holdings, secret: bytes) -> Value:
+    examples = holdings.examples
+    if examples is None:
+        return ()
+    return (document_digests(examples, secret), document_numbers(examples))
+
+
+def _keys(holdings: Holdings) -> Value:
+    identity = () if holdings.identity is None else (holdings.identity.public,)
+    keys = (key for key in (holdings.key, holdings.sums_key) if key is not None)
+    return (identity, tuple(key.public.fingerprint for key in keys))
+
+
+def _earlier(holdings: Holdings) -> Value:
+    kept = holdings.earlier or {}
+    return {name: value for name, value in kept.items() if name != _COUNTED}
 
 
 def make_party(terms: RunTerms | bytes, name: str, holdings: Holdings) -> RunParty:
