@@ -125,8 +125,11 @@ def check_summand(array: EncryptedArray) -> None:
 
 def _names(message: Message, terms: PackedSum) -> tuple[str, ...]:
     names = tuple(str(name) for name in message.item("names", tuple))
-    if not set(names) <= set(terms.peers) or len(set(names)) < terms.threshold:
-        raise TooFewPartiesError(f"a sum must be over at least {terms.threshold} of its peers.")
+    once = len(set(names)) == len(names)
+    if not once or not set(names) <= set(terms.peers) or len(names) < terms.threshold:
+        raise TooFewPartiesError(
+            f"a sum must be over at least {terms.threshold} of its peers, each once."
+        )
     return names
 
 
