@@ -40,8 +40,8 @@ def test_a_survivor_that_is_named_twice_is_refused() -> None:
 
 def test_a_packed_sum_over_a_peer_twice_is_refused() -> None:
     terms = PackedSum(new_session(), "coordinator", "key holder", NAMES, 1, FixedPoint(1.0, 3, 0))
+    said = (terms.session, "key holder", "coordinator", 4, "sum")
     vector = np.zeros(1, np.uint64)
-    payload = {"vector": vector, "names": ("ada", "ben", "cy", "cy")}
-    message = Message(terms.session, "key holder", "coordinator", 4, "sum", payload)
+    message = Message(*said, {"vector": vector, "names": ("ada", "ben", "cy", "cy")})
     with pytest.raises(TooFewPartiesError, match="each once"):
         told_sum(message, terms)
