@@ -54,6 +54,7 @@ class SecretFiles(msgspec.Struct, frozen=True):
     identity: str = "identity.key"
     journal: str = "journal.key"
     paillier: str = "paillier.key"
+    memory: str = "memory.key"
 
 
 class TextsFile(msgspec.Struct, frozen=True):

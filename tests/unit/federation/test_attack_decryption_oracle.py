@@ -12,18 +12,20 @@ import numpy as np
 import pytest
 from support.federations import JOURNAL_KEY, same_key
 from support.hidden_systems import BITS, small_keys_allowed
-from support.text_runs import GIVEN, made_terms
+from support.text_runs import GIVEN, made_holdings, made_peers, made_terms
 
 from sottovoce.errors import InputError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation.party._run_keys import RADOS, SOLVE, SUMS, RunKeys, purposes
+from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._paillier.wire import array_to_bytes, encrypt_integers
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._run.party import make_party
+from sottovoce.learn._run.terms import Holdings, RunTerms
 from sottovoce.learn._sums._fixed import FixedPoint
 from sottovoce.learn._sums.packed import ADDED, PackedKeyHolder, PackedSum
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER
+from sottovoce.learn._wire.exchange import Exchange
 from sottovoce.learn._wire.message import Message
-from sottovoce.learn.hidden._train import HiddenKeyHolder
 from sottovoce.privacy._randomness import drawing_from, random_bytes
 
 if TYPE_CHECKING:
@@ -104,15 +106,21 @@ def test_keys_are_made_for_what_a_party_does(
 
 
 def test_a_hidden_training_opens_its_sums_under_another_key_than_its_solve() -> None:
-    keys = RunKeys(JournalOnly(), None).of_run(hidden("packed"), KEY_HOLDER)
-    assert keys[SOLVE].public != keys[SUMS].public
-    terms = hidden("packed")
-    from sottovoce.learn._run.agree import Agreed  # noqa: PLC0415 - only here
-
-    inner = Agreed(("x", "y"), ("a", "b"), terms.peers).training(terms, terms.peers)
-    holder = HiddenKeyHolder(inner, keys[SOLVE], keys[SUMS])
-    told = [m for m in holder.start() if m.receiver == "ada"]
-    assert f"{int(keys[SUMS].public.n):x}" in told[0].item("key", str)
+    terms = made_terms(
+        mode="hidden",
+        text=TextRecipe(dictionary="hashed", width=3),
+        recipe={"penalty": 0.1, "key_bits": BITS, "way": "packed", "fraction_bits": 8},
+    )
+    holdings = made_holdings(made_peers(documents=12))
+    keys = RunKeys(JournalOnly(), None).of_run(terms, KEY_HOLDER)
+    holdings[KEY_HOLDER] = Holdings(key=keys[SOLVE], sums_key=keys[SUMS])
+    parties = [make_party(terms, name, holdings[name]) for name in terms.parties]
+    exchange = Exchange(parties)
+    exchange.run()
+    told = [m.item("key", str) for m in exchange.views["ada"] if m.kind == "key"]
+    solve, sums = (f"{int(keys[each].public.n):x}" for each in (SOLVE, SUMS))
+    assert [sums in text for text in told] == [True, True, False]
+    assert [solve in text for text in told] == [False, False, True]
 
 
 def test_a_restarted_helper_goes_on_with_the_key_of_its_run_and_draws_nothing_for_it() -> None:

@@ -88,7 +88,7 @@ CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
 def opened(path: Path | None) -> sqlite3.Connection:
     """The journal at ``path``, made if there is none; None keeps it in memory."""
     if path is not None:
-        _create_private(path)
+        create_private(path)
     try:
         connection = sqlite3.connect(
             path or ":memory:", isolation_level=None, check_same_thread=False
@@ -125,7 +125,8 @@ def _undo(connection: sqlite3.Connection) -> None:
         connection.execute("ROLLBACK")
 
 
-def _create_private(path: Path) -> None:
+def create_private(path: Path) -> None:
+    """A file that only its owner may read, empty if it was not there."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_MODE))
         path.chmod(PRIVATE_MODE)

@@ -37,6 +37,7 @@ from sottovoce.federation._transport.frames import VERSION, BadFrameError, Setti
 from sottovoce.federation.party._history import RunHistory, journal_history, training_record
 from sottovoce.federation.party._holdings import MachineMaker
 from sottovoce.federation.party._journal_key import following_key, settle_key
+from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
 from sottovoce.federation.party._outside_count import (
     OutsideCount,
     restored_error,
@@ -177,6 +178,7 @@ class ConfiguredParty:
             self.roster,
             self.secrets,
             lambda session: node.training_record(session),  # noqa: PLW0108 - the node comes below
+            PartyMemory(self.store / MEMORY_FILE, self.secrets.memory),
         )
         machines = Machines(maker, result_of, policy, terms_without)
         outside = OutsideCount(self.secrets.journal_key)

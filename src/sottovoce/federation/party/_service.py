@@ -76,6 +76,7 @@ class Service:
     def __exit__(self, *_: object) -> None:
         self._control.close()
         self.node.close()
+        self._maker.memory.close()
         self._log("stopped")
 
     def _log_event(self, event: str, /, **fields: object) -> None:

@@ -23,6 +23,8 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("labels", ANY): "which label names this peer has; no count",
     ("classes", ANY): "all label names, in their order",
     ("features", "has"): "which features this peer has (f_p), and a digest of what they mean",
+    ("data", ANY): "a tag of this peer's data, which says nothing but whether they are the same",
+    ("kept", ANY): "which features enough documents at enough peers use; no count",
     ("agreed", "digest"): "that everybody means the same features, as a digest",
     # Sums under pairwise masks.
     ("keys", "masking"): "two fresh public keys, signed, for this one sum",

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from sottovoce.errors import ParameterError
-from sottovoce.learn._data_digest import document_digests, document_numbers, keyed_digest
+from sottovoce.learn._data_digest import (
+    FEWEST_SECRET_BYTES,
+    document_digests,
+    document_numbers,
+    keyed_digest,
+)
 from sottovoce.learn._run.classify import classify_plan, classifying_helper, classifying_peer
 from sottovoce.learn._run.evaluate import evaluate_plan, evaluating_helper, evaluating_peer
 from sottovoce.learn._run.leakage import run_leakage
@@ -281,7 +286,13 @@ class InProcess:
     def _holdings(self, name: str, terms: RunTerms, brought: Mapping[str, Examples]) -> Holdings:
         earlier = self._kept.get(terms.training, {}).get(name)
         key = self._key(name, terms) if name in {COORDINATOR, KEY_HOLDER} else None
-        return Holdings(self._identities.get(name), brought.get(name), key, earlier)
+        return Holdings(
+            self._identities.get(name), brought.get(name), key, earlier, self._secret(name)
+        )
+
+    def _secret(self, name: str) -> bytes:
+        """Nobody's secret: all parties are here, and a notebook that is run again does the same."""
+        return keyed_digest(bytes(FEWEST_SECRET_BYTES), "in process", name)
 
     def _key(self, name: str, terms: RunTerms) -> Any:  # noqa: ANN401 - masks need no gmpy2
         if terms.mode == "open" and name == COORDINATOR:

@@ -6,8 +6,9 @@ the coordinator's key, one under the key holder's. What each party checks of the
 comes first, then the three parties.
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._local_data import LocalData
@@ -36,9 +37,12 @@ from sottovoce.learn.hidden._solvers import SCORE, HiddenSolve, modulus_bits
 from sottovoce.learn.open._train import (
     feature_agreement_coordinator,
     feature_agreement_peer,
-    kept_features,
     moments_stage,
+    opened_columns,
+    support_coordinator,
+    support_peer,
     support_stage,
+    supported_features,
     told_standard,
 )
 
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from sottovoce._arrays import Floats
 
 
+LONGEST_TAG = 32
 SHARERS = (("coordinator's share", COORDINATOR), ("key holder's share", KEY_HOLDER))
 
 
@@ -161,9 +166,11 @@ def told_share(
 
 
 STAGES = (
+    "data",
     "features",
     "agreed",
     "support",
+    "kept",
     "moments",
     "shape",
     "key",
@@ -172,6 +179,15 @@ STAGES = (
     "coordinator's share",
     "key holder's share",
 )
+
+
+def heard_tags(name: str, terms: TrainingTerms) -> Generator[Stage, Any, dict[str, bytes]]:
+    """What a helper calls each peer's data by: a keyed digest, the same for the same data."""
+    heard = yield Stage("data", lambda s: Listener(name, s, "data", terms.peers))
+    tags = {peer: message.item("tag", bytes) for peer, message in heard.heard.items()}
+    if any(len(tag) > LONGEST_TAG for tag in tags.values()):
+        raise DamagedMessageError(f"a tag of data must have at most {LONGEST_TAG} bytes.")
+    return tags
 
 
 @dataclass(frozen=True)
@@ -209,11 +225,14 @@ class HiddenPeer(Staged):
     def _script(self) -> Script:
         terms, data = self.terms, self.data
         known: KnownKeys = {}
+        tag: dict[str, Value] = {"tag": data.tag}
+        pieces = dict.fromkeys((COORDINATOR, KEY_HOLDER), tag)
+        yield Stage("data", lambda s: Teller(self.name, s, "data", pieces))
         yield from feature_agreement_peer(self.name, terms, data)
-        made = support_stage(terms).peer(self.name, data.identity, data.support(1), known)
-        summed = yield Stage("support", made)
-        kept = kept_features(summed.total, terms)
-        peers = self.survivors = summed.survivors
+        supported = yield from support_peer(self.name, terms, data, known)
+        self.data = data = supported.data
+        kept, peers = supported.kept, supported.peers
+        self.survivors = peers
         stage = moments_stage(terms, kept, peers)
         made = stage.peer(self.name, data.identity, data.moments(kept), known)
         summed = yield Stage("moments", made)
@@ -257,6 +276,7 @@ class HiddenCoordinator(Staged):
         super().__init__(COORDINATOR, terms.session, STAGES, self._script())
         self.terms, self._key = terms, key
         self.share: Share | None = None
+        self.tags: dict[str, bytes] = {}
         self.features = 0
         self.standard: Standard | None = None
         self.solve: HiddenSolve | None = None
@@ -266,10 +286,10 @@ class HiddenCoordinator(Staged):
 
     def _script(self) -> Script:
         terms, known = self.terms, dict[int, PublicKey]()
+        self.tags = yield from heard_tags(self.name, terms)
         self.holdings = yield from feature_agreement_coordinator(terms)
-        summed = yield Stage("support", support_stage(terms).adder(known))
-        kept = kept_features(summed.total, terms)
-        peers = self.survivors = summed.survivors
+        kept, peers = yield from support_coordinator(terms, known)
+        self.survivors = peers
         stage = moments_stage(terms, kept, peers)
         summed = yield Stage("moments", stage.adder(known))
         self.standard = told_standard(stage, summed.total, kept)
@@ -304,15 +324,18 @@ class HiddenKeyHolder(Staged):
         super().__init__(KEY_HOLDER, terms.session, STAGES, self._script())
         self.terms, self._key, self._sums_key = terms, key, sums_key or key
         self.share: Share | None = None
+        self.tags: dict[str, bytes] = {}
         self.features = 0
         self.survivors: tuple[str, ...] = ()
         self.solve: HiddenSolve | None = None
 
     def _script(self) -> Script:
         terms, key, sums_key = self.terms, self._key, self._sums_key
+        self.tags = yield from heard_tags(self.name, terms)
         if terms.recipe.way == "packed":
             summed = yield Stage("support", support_stage(terms).opener(sums_key))
-            kept, peers = kept_features(summed.total, terms), summed.survivors
+            decided, peers = supported_features(summed.total, terms), summed.survivors
+            kept = opened_columns(decided, terms)
             yield Stage("moments", moments_stage(terms, kept, peers).opener(sums_key, proven=True))
         told = yield Stage("shape", lambda s: Listener(self.name, s, "shape", [COORDINATOR]))
         width, peers = told_shape(told.heard[COORDINATOR], terms)
