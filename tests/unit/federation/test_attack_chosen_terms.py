@@ -192,6 +192,16 @@ def test_to_begin_again_without_the_lost_is_the_peers_own_decision(tmp_path: Pat
     assert why_not(tmp_path, both, broken, gave, willing) is not None
 
 
+def test_a_peer_that_was_restored_from_a_copy_asks_a_person_first(tmp_path: Path) -> None:
+    """It no longer knows which trainings to compare with."""
+    memory = TermsMemory(tmp_path, ACCEPTS, "ada", restored=1_700_000_000)
+    refused = memory.why_not(again(OPEN), [], lambda _: set())
+    assert refused is not None
+    assert "what it took part in since is not known" in refused
+    approve(tmp_path, "restored-")
+    assert memory.why_not(again(OPEN), [], lambda _: set()) is None
+
+
 def test_the_number_of_trainings_is_bounded(tmp_path: Path) -> None:
     few = Accepts(["open"], most_trainings=2)
     assert why_not(tmp_path, OPEN, history(OPEN), accepts=few) is None

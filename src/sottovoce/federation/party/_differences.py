@@ -33,10 +33,12 @@ class TermsMemory:
         store: where approvals are.
         accepts: what its configuration says.
         name: of the peer.
+        restored: when the store was put back from a copy; 0: never.
     """
 
-    def __init__(self, store: Path, accepts: Accepts, name: str) -> None:
+    def __init__(self, store: Path, accepts: Accepts, name: str, restored: int = 0) -> None:
         self._store, self._accepts, self._name = store, accepts, name
+        self._restored = restored
 
     def why_not(
         self, terms: RunTerms, history: Iterable[RunHistory], said: Callable[[bytes], set[str]]
@@ -47,6 +49,8 @@ class TermsMemory:
         """
         if terms.kind not in (*TRAININGS, _EVALUATE):
             return None
+        if self._restored and not is_approved(self._store, f"restored-{self._restored}"):
+            return self._forgotten(f"restored-{self._restored}")
         earlier = [run for run in history if _compared(run.terms, terms)]
         opened = [run for run in earlier if may_have_opened(run, said(run.session))]
         most = self._accepts.most_trainings
@@ -57,6 +61,14 @@ class TermsMemory:
             )
         near = [self._near(terms, run) for run in opened]
         return self._asked(terms, min(filter(None, near), key=len, default=[]))
+
+    def _forgotten(self, name: str) -> str:
+        note_asked(self._store, name, ["trainings since the copy was made are not known"])
+        return (
+            f"the store of {self._name} was restored from a copy, and what it took part in since is"
+            " not known. If somebody there knows that nothing was: sottovoce learn approve "
+            f"{name} --config party.toml, and propose again."
+        )
 
     def _near(self, terms: RunTerms, run: RunHistory) -> list[str]:
         found = differences(terms, run.terms)

@@ -111,7 +111,9 @@ class Service:
         """Why a peer leaves it to a person whether it takes part, or None."""
         if self.party.config.party.role != "peer":
             return None
-        memory = TermsMemory(self.party.store, accepted_by(self.party.config), self.node.name)
+        restored = self.node.read_journal(restored_at)
+        accepts = accepted_by(self.party.config)
+        memory = TermsMemory(self.party.store, accepts, self.node.name, restored)
         return memory.why_not(terms, history, self._said_in)
 
     def _said_in(self, run: bytes) -> set[str]:
