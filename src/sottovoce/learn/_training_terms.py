@@ -46,8 +46,9 @@ class Recipe:
         fraction_bits: binary places of the statistics.
         moment_bits: binary places of the moments that features are standardised by.
         rados: how many rados each peer makes.
-        fewest_documents: a feature that fewer documents use is not opened.
-        fewest_peers: nor one that fewer peers use.
+        fewest_documents: how many documents must use a feature that is opened,
+        fewest_peers: whichever peers, one fewer than these, are taken off with theirs: see
+            `_support`.
         allow_rare: the name of what peers accept who go below five documents or two peers.
         allow_two: the name of what two peers accept.
         key_bits: of Paillier keys, where there are any.

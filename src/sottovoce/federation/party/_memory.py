@@ -25,7 +25,11 @@ MEMORY_FILE = "memory.sqlite"
 _SEALED = "opening"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS secret (fingerprint BLOB PRIMARY KEY) STRICT;
-CREATE TABLE IF NOT EXISTS opening (session BLOB PRIMARY KEY, content BLOB NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS opening (
+    digest BLOB PRIMARY KEY,
+    session BLOB NOT NULL,
+    content BLOB NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS query (
     query BLOB NOT NULL,
     data BLOB NOT NULL,
@@ -64,10 +68,12 @@ class PartyMemory:
         return tuple(self._read(run, content) for run, content in found)
 
     def remember(self, session: bytes, opening: Opening) -> None:
-        """Keep what this run opens; once, however often it is begun again."""
-        content = self._seal.sealed(encoded(opening.record()), _SEALED, session)
+        """Keep what this run opens; once, however often the same is opened."""
+        record = encoded(opening.record())
+        digest = keyed_digest(self._secret, _SEALED, record)
+        row = (digest, session, self._seal.sealed(record, _SEALED, session))
         with self._changing() as connection:
-            connection.execute("INSERT OR IGNORE INTO opening VALUES (?, ?)", (session, content))
+            connection.execute("INSERT OR IGNORE INTO opening VALUES (?, ?, ?)", row)
 
     def spend(self, charge: QueryCharge) -> None:
         """Count a query for each peer's data, or refuse it; under one name it counts once."""

@@ -24,6 +24,10 @@ _PASSES = (
     "then reads a word of one document; it may spoil theta by false rows; what it is told is no "
     "more than a curious peer is told"
 )
+_SPOILS = (
+    "it may count documents that it has not, and so have any feature kept; it may spoil theta by "
+    "false rows; what it is told is no more than a curious peer is told"
+)
 _BACKUP = (
     "refused by digest where data or inputs are others than the run was begun with; trainings that "
     "came after the backup are forgotten, and later ones not compared with them"
@@ -39,6 +43,17 @@ def adversaries(mode: Mode, recipe: Recipe, *, blocks: bool = False) -> tuple[Le
         return _paper()
     made = _open() if mode == "open" else _hidden()
     return tuple(Learns(row.who, row.what.format(k=recipe.fewest_documents)) for row in made)
+
+
+def rado_adversaries(recipe: Recipe) -> tuple[Learns, ...]:
+    """The rows of a run whose rados a blind intermediary makes."""
+    lies = f"{_KEPT_FALSELY}they stand in the rados that the key holder opens; {_CANNOT}"
+    return (
+        Learns(ONE_PEER, "the other peers' support, by taking off that peer's own"),
+        Learns(LYING_COORDINATOR, lies.format(k=recipe.fewest_documents)),
+        Learns(LYING_PEER, _SPOILS),
+        Learns(BACKUP, _BACKUP),
+    )
 
 
 def _open() -> tuple[Learns, ...]:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sottovoce.learn._run.adversaries import adversaries
+from sottovoce.learn._run.adversaries import adversaries, rado_adversaries
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._support import caps
 from sottovoce.learn._training_terms import Mode, Recipe
@@ -127,7 +127,9 @@ def _rados(recipe: Recipe) -> Leakage:
         "key holder together hold signatures and clear rados and "
         "reconstruct every peer's documents: keep them apart"
     )
-    return Leakage("rados by a blind intermediary", rows, collusion, _RUN_ASSUMES)
+    return Leakage(
+        "rados by a blind intermediary", rows, collusion, _RUN_ASSUMES, rado_adversaries(recipe)
+    )
 
 
 def _held(terms: RunTerms, what: str) -> str:

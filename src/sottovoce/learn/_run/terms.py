@@ -46,7 +46,8 @@ class RunTerms:
         features: the names of all columns, where peers bring rows of numbers.
         labels: the label names; none where the peers agree on them through the coordinator.
         most_classes: the most labels that may be agreed on.
-        held_out: the fraction of its documents that each peer keeps for evaluation.
+        held_out: about what fraction of its documents each peer keeps for evaluation: see
+            `_held_out`.
         training: the session of the training whose classifier is used.
         asker: the peer that asks, where rows are classified.
         contributors: other peers that add their features' part of each score.
