@@ -140,7 +140,7 @@ class TrainedDocuments:
         )
         used = sparse.csr_array((groups @ rows) > 0).astype(np.int64)
         numbers = np.arange(len(digests)) if examples.groups is None else np.unique(examples.groups)
-        rules = keyed_digest(secret, "rules", "" if recipe is None else repr(recipe.rules))
+        rules = keyed_digest(secret, "rules", () if recipe is None else _rules(recipe))
         return cls(digests, used, words, numbers % folds, folds, rules)
 
     def opening(self) -> Opening:
@@ -210,6 +210,12 @@ class TrainedDocuments:
     def _uses(self, mask: NDArray[np.bool_]) -> Integers:
         found: Integers = np.asarray(self.used[np.flatnonzero(mask)].sum(axis=0)).ravel()
         return found.astype(np.int64)
+
+
+def _rules(recipe: TextRecipe) -> tuple[Value, ...]:
+    """What makes a word, in an order that is the same in every process."""
+    rules = recipe.rules
+    return (rules.shortest, tuple(sorted(rules.stop_words)), rules.stem or "", int(rules.bigrams))
 
 
 def _word_rows(

@@ -122,6 +122,17 @@ def test_other_rules_for_words_need_the_documents_of_before() -> None:
     assert not TrainedDocuments.of(PEERS["ada"], other, 1, SECRET).vetoed(before, 5)
 
 
+def test_the_rules_digest_does_not_depend_on_the_order_of_a_set() -> None:
+    """Each process has its own order of stop words, and the digest must be the same in all."""
+    words = tuple(f"stop{letter}" for letter in "abcdefgh")
+    one, two = (replace(GIVEN, words=WORDS, stop_words=each) for each in (words, words[::-1]))
+    digests = {
+        TrainedDocuments.of(PEERS["ada"], each, 1, SECRET).rules.hex() for each in (one, two)
+    }
+    fixed = "ea72269c717a0d0c2e612dfe93bf7df894cbf998d98bad04f7917ac0c9efd5d4"
+    assert digests == {fixed}
+
+
 def test_rows_of_numbers_are_remembered_by_their_columns() -> None:
     chance = np.random.default_rng(3)
     rows = (chance.random((30, 4)) < 0.5).astype(float)

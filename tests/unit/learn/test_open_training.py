@@ -192,7 +192,7 @@ def test_the_table_states_all_that_is_told_of_supports(recipe: Recipe) -> None:
     }  # fmt: skip
     assert told == {"support": [0], "moments": [], "statistics": [0]}
     stated = {each.who: each.what for each in mode_leakage("open", recipe).learns}
-    counts = ["how many documents use it and how many lack it", "how many peers want it dropped"]
+    counts = ["how many documents use it and how many lack it", "how many peers have it dropped"]
     assert all(number in stated["coordinator"] for number in counts)
     assert not any(number in stated["every peer"] for number in counts)
     assert "which features are kept" in stated["every peer"]

@@ -29,7 +29,7 @@ _SPOILS = (
     "false rows; what it is told is no more than a curious peer is told"
 )
 _BACKUP = (
-    "refused by digest where data or inputs are others than the run was begun with; trainings that "
+    "refused by digest where data or inputs are others than the run began with; trainings that "
     "came after the backup are forgotten, and later ones not compared with them"
 )
 _ONE_PROCESS = "nothing is kept from run to run: parties of this kind run in one process"

@@ -20,7 +20,7 @@ _TRIED = (
 _HOLDINGS = "which peers have which features; "
 _SUPPORT = (
     "of each feature how many documents use it and how many lack it, where of each peer no more "
-    "than {caps} are counted; how many peers want it dropped, since too few of the documents that "
+    "than {caps} are counted; how many peers have it dropped, since too few of the documents that "
     "changed use it"
 )
 _KEPT = "which features are kept"
