@@ -5,8 +5,10 @@ guessed from a digest. It says whether two documents, or two collections, are th
 of a collection does not depend on the order of its documents; how often a document is there counts.
 """
 
+import hashlib
 import hmac
 from collections import Counter
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +45,8 @@ def document_digests(examples: Examples, secret: bytes) -> tuple[bytes, ...]:
     """
     numbers = document_numbers(examples)
     rows: list[list[Value]] = [[] for _ in range(int(numbers.max(initial=-1)) + 1)]
-    for at, number in enumerate(numbers.tolist()):
-        rows[number].append(_row(examples, at))
+    for number, row in zip(numbers.tolist(), _rows(examples), strict=True):
+        rows[number].append(row)
     return tuple(keyed_digest(secret, _DOCUMENT, tuple(each)) for each in rows)
 
 
@@ -67,17 +69,18 @@ def data_digest(examples: Examples, secret: bytes) -> bytes:
     return keyed_digest(secret, _COLLECTION, tuple(sorted(document_digests(examples, secret))))
 
 
-def _row(examples: Examples, at: int) -> Value:
-    label = () if examples.labels is None else (examples.labels[at],)
-    if isinstance(examples, Documents):
-        return (examples.texts[at], label)
-    return (*_numbers(examples, at), label)
+def _rows(examples: Examples) -> Iterator[Value]:
+    """Each row with its label, if it has one."""
+    labels = examples.labels or [None] * len(examples)
+    contents = examples.texts if isinstance(examples, Documents) else _numbers(examples)
+    for content, label in zip(contents, labels, strict=True):
+        yield (content, () if label is None else (label,))
 
 
-def _numbers(table: Table, at: int) -> tuple[Value, ...]:
-    """A row's numbers by the names of their columns, where these have names."""
-    row = table.rows[at] + 0.0  # which makes one zero of two
-    if not table.columns:
-        return (row.astype("<f8"), ())
+def _numbers(table: Table) -> Iterator[Value]:
+    """Each row's numbers by the names of their columns, where these have names."""
     order = sorted(range(len(table.columns)), key=table.columns.__getitem__)
-    return (row[order].astype("<f8"), tuple(table.columns[k] for k in order))
+    names = hashlib.sha256(encoded(tuple(table.columns[k] for k in order))).digest()
+    rows = table.rows[:, order] if order else table.rows
+    for row in (rows + 0.0).astype("<f8"):  # adding makes one zero of two
+        yield (row.tobytes(), names)
