@@ -15,13 +15,24 @@ from typing import TYPE_CHECKING
 import gmpy2
 import numpy as np
 import pytest
+from support.federations import same_key
+from support.hidden_systems import small_keys_allowed
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError
 from sottovoce.learn._paillier._grid import as_grid
 from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.key_files import public_key_from_text, public_key_to_text
-from sottovoce.learn._paillier.key_proof import ROUNDS, _challenges, _even_challenges
+from sottovoce.learn._paillier.key_files import (
+    proven_key_to_text,
+    public_key_from_text,
+    public_key_to_text,
+)
+from sottovoce.learn._paillier.key_proof import (
+    ROUNDS,
+    _challenges,
+    _check_proven,
+    _even_challenges,
+)
 from sottovoce.learn._paillier.keys import PublicKey, check_ciphertexts
 from sottovoce.learn._paillier.slots import Program, plan_slots
 from sottovoce.learn._rados.intermediary import RadoIntermediary, RadoOwner, RadoTerms
@@ -197,3 +208,16 @@ def test_nobody_takes_a_key_without_its_proof(handed_to: Callable[[str], object]
         handed_to(public_key_to_text(key()))
     with pytest.raises(InputError, match="does not hold"):
         handed_to(public_key_to_text(key(), best_proof()))
+
+
+def test_a_proof_is_checked_once_and_remembered() -> None:
+    """Else every sum of a training would take a tenth of a second more."""
+    with small_keys_allowed():
+        text = proven_key_to_text(same_key(1))
+        _check_proven.cache_clear()
+        found = [public_key_from_text(text, needs_proof=True) for _ in range(3)]
+    assert {each.fingerprint for each in found} == {same_key(1).public.fingerprint}
+    assert _check_proven.cache_info().misses == 1
+    known: dict[int, PublicKey] = {int(found[0].n): found[0]}
+    bare = public_key_to_text(found[0])
+    assert public_key_from_text(bare, needs_proof=True, known=known) is found[0]

@@ -57,12 +57,16 @@ def check_key_proof(public: PublicKey, proof: KeyProof) -> None:
         raise InputError("the proof of a public key does not hold; ask its owner for another key.")
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def proven_key(modulus: int, proof: KeyProof) -> PublicKey:
     """A key from outside, checked with its proof; both checks are made once and remembered."""
-    public = PublicKey(modulus)
-    check_key_proof(public, proof)
-    return public
+    _check_proven(modulus, proof)
+    # Each time with tables of its own: how much is drawn depends on how often they were used.
+    return PublicKey._trusted(modulus)  # noqa: SLF001 - just checked
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _check_proven(modulus: int, proof: KeyProof) -> None:
+    check_key_proof(PublicKey(modulus), proof)
 
 
 def _holds(n: int, proof: KeyProof) -> bool:
