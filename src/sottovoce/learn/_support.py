@@ -180,9 +180,21 @@ def kept_from_fold_sums(
         raise LeakError(
             f"no feature has enough support{few}: of the documents that use it at least "
             f"{fewest_documents} must be left without those of any {fewest_peers - 1} peers; "
-            "nothing may be opened."
+            f"nothing may be opened.{_why(np.asarray(summed), fewest_documents)}"
         )
     return KeptFeatures(kept, folds=len(decisions))
+
+
+def _why(summed: Floats, fewest_documents: int) -> str:
+    """What to do where peers had features dropped that others may have had enough of."""
+    vetoes = [_parts(each, support_size(fewest_documents))[-1] for each in summed]
+    if not np.any(vetoes):
+        return ""
+    return (
+        f" Peers had {int(np.any(vetoes, axis=0).sum())} features dropped, since too few of the "
+        "documents that differ from an earlier training use them: train on the documents of before "
+        "and hold out as many, or change many more."
+    )
 
 
 def kept_from_sums(

@@ -5,15 +5,18 @@ and nothing of peers with fewer than thirty. The difference of the two opened su
 document, word by word. Now a peer holds out what its own secret says, in blocks.
 """
 
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.openings import Opening, opened
+from support.openings import MemoryInProcess, Opening, opened
 from support.text_runs import GIVEN, made_holdings, made_terms, made_texts
 
+from sottovoce.learn import LeakError
 from sottovoce.learn._features import Features
 from sottovoce.learn._held_out import BLOCK, held_out, held_out_count
 from sottovoce.learn.documents import Documents, NoDocumentsError, Table
@@ -37,6 +40,17 @@ def test_two_trainings_that_differ_in_held_out_show_no_document() -> None:
     rows = Features(GIVEN).rows(PEERS["ada"].texts)[:, both]
     assert not (rows == difference).all(axis=1).any()
     assert whole.sums.count - less.sums.count == BLOCK * len(PEERS)
+
+
+def test_peers_that_remember_open_no_word_of_a_few_held_out_documents() -> None:
+    """Of five more documents that a peer holds out, one to four use nearly every word."""
+    memories = {name: MemoryInProcess() for name in PEERS}
+    held = made_holdings(PEERS)
+    held |= {name: replace(held[name], memory=memories[name]) for name in PEERS}
+    options: dict[str, Any] = {"text": GIVEN, "recipe": {"penalty": 0.1}, "labels": ("ham", "spam")}
+    opened(made_terms(**options), held)
+    with pytest.raises(LeakError, match="hold out as many, or change many more"):
+        opened(made_terms(held_out=1 / 30, **options), held)
 
 
 @settings(deadline=None, max_examples=60)
