@@ -10,7 +10,8 @@ parity of the j-th secret number.
 from collections.abc import Callable
 from functools import cache
 from math import prod
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import gmpy2
 import numpy as np
@@ -20,8 +21,10 @@ from support.hidden_systems import small_keys_allowed
 from support.paillier_keys import insecure_key_for_tests
 
 from sottovoce.errors import InputError
+from sottovoce.learn._arithmetic.comparison import ComparisonPlan, answer_less, ask_less
 from sottovoce.learn._paillier._grid import as_grid
 from sottovoce.learn._paillier.array import EncryptedArray
+from sottovoce.learn._paillier.blinding import PublicBlinding
 from sottovoce.learn._paillier.key_files import (
     proven_key_to_text,
     public_key_from_text,
@@ -35,6 +38,7 @@ from sottovoce.learn._paillier.key_proof import (
 )
 from sottovoce.learn._paillier.keys import PublicKey, check_ciphertexts
 from sottovoce.learn._paillier.slots import Program, plan_slots
+from sottovoce.learn._paillier.wire import array_from_bytes, encrypt_integers
 from sottovoce.learn._rados.intermediary import RadoIntermediary, RadoOwner, RadoTerms
 from sottovoce.learn._solve.masked import read_masked
 from sottovoce.learn._solve.plan import SolvePlan
@@ -43,7 +47,9 @@ from sottovoce.learn._sums._fixed import FixedPoint
 from sottovoce.learn._sums.packed import PackedCoordinator, PackedPeer, PackedSum
 from sottovoce.learn._training_terms import Recipe
 from sottovoce.learn._wire.message import Message, new_session
-from sottovoce.learn.hidden._train import told_agreed_key
+from sottovoce.learn._wire.script import run_together
+from sottovoce.learn.hidden._classify import masked_scores
+from sottovoce.learn.hidden._train import share_slots, told_agreed_key
 
 if TYPE_CHECKING:
     from sottovoce.learn._wire.codec import Value
@@ -221,3 +227,36 @@ def test_a_proof_is_checked_once_and_remembered() -> None:
     known: dict[int, PublicKey] = {int(found[0].n): found[0]}
     bare = public_key_to_text(found[0])
     assert public_key_from_text(bare, needs_proof=True, known=known) is found[0]
+
+
+@pytest.fixture
+def full_factors(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many ciphertexts were blinded in full, each time."""
+    counts: list[int] = []
+    real = PublicBlinding.full_factors
+
+    def counted(self: PublicBlinding, count: int) -> list[int]:
+        counts.append(count)
+        return real(self, count)
+
+    monkeypatch.setattr(PublicBlinding, "full_factors", counted)
+    return counts
+
+
+def test_a_comparison_goes_back_to_the_key_holder_blinded_in_full(full_factors: list[int]) -> None:
+    plan = ComparisonPlan(count=3, bits=4)
+    mine, theirs = as_grid([3, 9, 14], (3,)), as_grid([5, 9, 2], (3,))
+    key = same_key(1)
+    done = run_together(ask_less(mine, plan, key.public), answer_less(theirs, plan, key))
+    assert (done.asked ^ done.answered).tolist() == [0, 0, 1]
+    sent = array_from_bytes(done.shown[-1].item("array", bytes), key.public)
+    assert full_factors == [sent.ciphertexts.size]
+
+
+def test_scores_go_back_to_the_keys_owners_blinded_in_full(full_factors: list[int]) -> None:
+    modulus, key = (1 << 40) - 87, same_key(1)
+    slots = share_slots(modulus, key.public.bits, 3)
+    share = encrypt_integers(as_grid([5, 7], (2,)), slots, key)
+    classifier: Any = SimpleNamespace(modulus=modulus, coordinator=share, key_holder=share)
+    masked_scores(classifier, as_grid([1, 2, 3, 4], (2, 2)))
+    assert full_factors == [2, 2]
