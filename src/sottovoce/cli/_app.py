@@ -21,7 +21,7 @@ from sottovoce.cli import (
     release,
     state,
 )
-from sottovoce.cli.learn import parties, runs
+from sottovoce.cli.learn import approvals, parties, runs
 from sottovoce.cli.topics import judge, models, train
 
 learn = typer.Typer(
@@ -40,6 +40,7 @@ learn.command("evaluate")(runs.evaluate)
 learn.command("status")(runs.status)
 learn.command("classify")(runs.classify)
 learn.command("transcript")(runs.transcript)
+learn.command("approve")(approvals.approve)
 
 topics = typer.Typer(
     help="Background knowledge: vector spaces, the catalogue of topics, judgements.",

@@ -73,7 +73,8 @@ def learn_section(community: SimulatedCommunity, *, command: str) -> Section:
     trained, evaluated = demo.trained, demo.evaluated
     called = ", ".join(f"{count:,} {label}" for label, count in demo.labels.items())
     leakage = trained["leakage"]
-    learns = [(row["who"], row["what"]) for row in leakage["learns"]]
+    told = [*leakage["learns"], *leakage["against"]]
+    learns = [(row["who"], row["what"]) for row in told]
     return Section(
         title="How four train one classifier and show nobody a text",
         paragraphs=(_INTRODUCTION, _PROCESSES, _TABLE),

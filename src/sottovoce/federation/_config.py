@@ -29,6 +29,10 @@ _ACCEPTS = "# What you agree to take part in; a proposal beyond it is refused he
 _FEATURES = "# How texts become numbers, at every peer alike."
 _TRAINING = "# What is proposed to the peers; every one of them must accept it."
 _Table = TypeVar("_Table", bound=msgspec.Struct)
+_Way: TypeAlias = Literal["masks", "packed"]
+_Statistics: TypeAlias = Literal["exact", "rados"]
+_Solver: TypeAlias = Literal["masked", "dealer", "chebyshev"]
+_Dictionary: TypeAlias = Literal["given", "agreed", "hashed", "mapped"]
 
 
 class ConfigError(InputError):
@@ -50,6 +54,7 @@ class SecretFiles(msgspec.Struct, frozen=True):
     identity: str = "identity.key"
     journal: str = "journal.key"
     paillier: str = "paillier.key"
+    memory: str = "memory.key"
 
 
 class TextsFile(msgspec.Struct, frozen=True):
@@ -82,9 +87,9 @@ class TrainingSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     """
 
     mode: Literal["open", "hidden"] = "open"
-    way: Literal["masks", "packed"] = "masks"
-    statistics: Literal["exact", "rados"] = "exact"
-    solver: Literal["masked", "dealer", "chebyshev"] = "masked"
+    way: _Way = "masks"
+    statistics: _Statistics = "exact"
+    solver: _Solver = "masked"
     penalty: float | None = None
     folds: int = 5
     rados: int = 1000
@@ -118,7 +123,7 @@ class FeatureSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     numbers of rows, all of them, and stands alone.
     """
 
-    dictionary: Literal["given", "agreed", "hashed", "mapped"] = "agreed"
+    dictionary: _Dictionary = "agreed"
     words_file: str | None = None
     release: str | None = None
     values: Literal["binary", "counts"] = "binary"
@@ -139,12 +144,36 @@ class FeatureSettings(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Accepts(msgspec.Struct, frozen=True):
-    """What a peer agrees to take part in; a proposal beyond it is refused by that peer."""
+    """What a party agrees to take part in; a proposal beyond it is refused by that party.
+
+    The defaults take part in every training that `learn init` sets up. Each field of a run's terms
+    is looked at: see `party._policy`.
+    """
 
     modes: list[Literal["open", "hidden"]]
+    ways: list[_Way] = msgspec.field(default_factory=lambda: [*get_args(_Way)])
+    statistics: list[_Statistics] = msgspec.field(default_factory=lambda: [*get_args(_Statistics)])
+    solvers: list[_Solver] = msgspec.field(default_factory=lambda: [*get_args(_Solver)])
+    dictionaries: list[_Dictionary] = msgspec.field(
+        default_factory=lambda: [*get_args(_Dictionary)]
+    )
     fewest_documents: int = 5
     fewest_peers: int = 2
     two_peers: bool = False
+    most_held_out: float = 0.5
+    most_folds: int = 10
+    most_rados: int = 100_000
+    most_fraction_bits: int = 40
+    most_key_bits: int = 8192
+    most_features: int = 1 << 20
+    most_queries: int = 1000
+    most_trainings: int = 20
+    contributors: bool = False
+    without_lost: bool = False
+
+
+HELPER_ACCEPTS = Accepts(["open", "hidden"])
+"""Of a helper whose configuration says nothing."""
 
 
 class PartyFile(msgspec.Struct, frozen=True):
@@ -256,6 +285,7 @@ def party_toml(
     lines = [_HEAD, *toml_lines(head), "", "[secrets]", *toml_lines({"passphrase": passphrase})]
     if role == "peer":
         lines += ["", *_own_data(features)]
+    if role != "coordinator":
         lines += ["", _ACCEPTS, "[accepts]", *toml_lines(_accepted(training))]
     if role == "coordinator":
         chosen = {"mode": training.mode, "way": training.way} | msgspec.to_builtins(training)
@@ -278,9 +308,12 @@ def _features(features: FeatureSettings) -> dict[str, Plain | None]:
 
 
 def _accepted(training: TrainingSettings) -> dict[str, Plain | None]:
-    return {
-        "modes": [training.mode],
-        "fewest_documents": training.fewest_documents,
-        "fewest_peers": training.fewest_peers,
-        "two_peers": training.allow_two is not None,
-    }
+    accepts = Accepts(
+        modes=[training.mode],
+        fewest_documents=training.fewest_documents,
+        fewest_peers=training.fewest_peers,
+        two_peers=training.allow_two is not None,
+        without_lost=training.without_lost,
+    )
+    written: dict[str, Plain | None] = msgspec.to_builtins(accepts)
+    return written

@@ -14,19 +14,23 @@ if TYPE_CHECKING:
     from sottovoce.learn._paillier.keys import PrivateKey
 
 
-IDENTITY, JOURNAL = "identity", "journal"
+IDENTITY, JOURNAL, MEMORY = "identity", "journal", "memory"
 SECRET_BYTES = 32
 FILES = SecretFiles()
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """What a party must never show; `paillier` where its role has such a key."""
+    """What a party must never show; `paillier` where its role has such a key.
+
+    ``memory`` keys what it remembers of its documents; unlike the others it is never made anew.
+    """
 
     tls_key: bytes = field(repr=False)
     journal_key: bytes = field(repr=False)
     identity: Identity | None = field(repr=False)
     paillier: "PrivateKey | None" = field(repr=False)
+    memory: bytes = field(repr=False)
 
 
 def load_secrets(config: PartyConfig) -> Secrets:
@@ -39,12 +43,14 @@ def load_secrets(config: PartyConfig) -> Secrets:
         journal,
         _identity(config, passphrase),
         _paillier(config, passphrase),
+        _memory(config, passphrase),
     )
 
 
 def new_secrets(folder: Path, role: Role, key_bits: int | None, passphrase: str | None) -> bytes:
     """Make a party's secrets; its public identity, empty where it has none."""
     new_journal_key(folder / FILES.journal, passphrase)
+    new_memory_key(folder / FILES.memory, passphrase)
     if key_bits is not None and role in ("coordinator", "keyholder"):
         new_paillier_key(folder / FILES.paillier, key_bits, passphrase)
     return new_identity(folder / FILES.identity, passphrase) if role == "peer" else b""
@@ -53,6 +59,11 @@ def new_secrets(folder: Path, role: Role, key_bits: int | None, passphrase: str 
 def new_journal_key(path: Path, passphrase: str | None) -> None:
     """A fresh key for a journal; what the old one sealed is lost with it."""
     save_secret(path, random_bytes(SECRET_BYTES), kind=JOURNAL, passphrase=passphrase)
+
+
+def new_memory_key(path: Path, passphrase: str | None) -> None:
+    """A key for what a party remembers of its documents; it stays the same for good."""
+    save_secret(path, random_bytes(SECRET_BYTES), kind=MEMORY, passphrase=passphrase)
 
 
 def new_identity(path: Path, passphrase: str | None) -> bytes:
@@ -76,6 +87,13 @@ def _identity(config: PartyConfig, passphrase: str | None) -> Identity | None:
         return None
     path = config.path(config.party.secrets.identity)
     return Identity(load_secret(path, kind=IDENTITY, passphrase=passphrase))
+
+
+def _memory(config: PartyConfig, passphrase: str | None) -> bytes:
+    path = config.path(config.party.secrets.memory)
+    if not path.exists():  # a folder of before parties had memories
+        new_memory_key(path, passphrase)
+    return load_secret(path, kind=MEMORY, passphrase=passphrase)
 
 
 def _paillier(config: PartyConfig, passphrase: str | None) -> "PrivateKey | None":

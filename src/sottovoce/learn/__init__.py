@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         SummedRidgeClassifier,
     )
     from sottovoce.learn._examples import LeakError
+    from sottovoce.learn._query_ledger import QueryBudgetError
     from sottovoce.learn._run.evaluate import JointEvaluation
     from sottovoce.learn._text_classifier import FederatedTextClassifier
     from sottovoce.learn._train import DroppedFeaturesWarning, PaperModeWarning, train
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from sottovoce.learn._wire._refusals import TooFewPartiesError
     from sottovoce.learn._wire.machine import Leakage
     from sottovoce.learn._wire.stages import AbortedError
-    from sottovoce.learn.hidden._query_budget import QueryBudgetError
 else:
     __getattr__, __dir__ = attach(
         __name__,
@@ -70,7 +70,7 @@ else:
             "Leakage": "sottovoce.learn._wire.machine",
             "MLossClassifier": "sottovoce.learn._estimators",
             "PaperModeWarning": "sottovoce.learn._train",
-            "QueryBudgetError": "sottovoce.learn.hidden._query_budget",
+            "QueryBudgetError": "sottovoce.learn._query_ledger",
             "RadoBoostClassifier": "sottovoce.learn._estimators",
             "RadoDescentClassifier": "sottovoce.learn._estimators",
             "SummedRidgeClassifier": "sottovoce.learn._estimators",

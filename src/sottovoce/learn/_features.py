@@ -19,6 +19,7 @@ from sottovoce.corpus._count import count_batches, term_statistics
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError, check_choice
+from sottovoce.learn._support import used_entries
 from sottovoce.learn.documents import NoDocumentsError
 from sottovoce.privacy._randomness import random_below
 
@@ -58,6 +59,16 @@ class FeatureMap:
         outside = entries.size and (entries.min() < 0 or entries[:, 1].max() >= self.width)
         if outside:
             raise ParameterError(f"a feature map's columns must be 0 to {self.width - 1}.")
+
+    def matrix(self, words: int) -> sparse.csr_array:
+        """The numbers at their places; several of one place add up."""
+        places = (self.entries[:, 0], self.entries[:, 1])
+        return sparse.csr_array((self.weights, places), shape=(words, self.width))
+
+    def columns_of(self, words: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The columns that some of these words add to."""
+        matrix = used_entries(self.matrix(len(words))[np.flatnonzero(words)])
+        return np.asarray(matrix.sum(axis=0) > 0).ravel()
 
     def check_words(self, words: int) -> None:
         """Refuse a map of more words than there are."""
@@ -223,22 +234,30 @@ class Features:
     def _counted(self, texts: tuple[str, ...]) -> sparse.csr_array:
         recipe = self.recipe
         if recipe.words:
-            counts = _counts(texts, recipe.words, recipe)
-            return counts if recipe.mapping is None else self._mapped(counts)
+            if recipe.mapping is None:
+                return _counts(texts, recipe.words, recipe)
+            matrix = recipe.mapping.matrix(len(recipe.words))
+            return sparse.csr_array(self.word_rows(texts) @ matrix)
         words = own_words(texts, recipe)
         if not words:
             return sparse.csr_array((len(texts), len(self.names)))
         return sparse.csr_array(_counts(texts, words, recipe) @ self._placed(words))
 
-    def _mapped(self, counts: sparse.csr_array) -> sparse.csr_array:
-        mapping = self.recipe.mapping
-        if mapping is None:  # only called where there is one
-            return counts
+    def columns_of(self, words: Iterable[str]) -> NDArray[np.bool_]:
+        """Whose support is counted, column by column or word by word: those of these words."""
+        listed = tuple(words)
+        if self.recipe.words:
+            return np.isin(np.array(self.recipe.words, object), np.array(listed, object))
+        if not listed:
+            return np.zeros(len(self.names), bool)
+        return np.asarray(used_entries(self._placed(listed)).sum(axis=0) > 0).ravel()
+
+    def word_rows(self, texts: tuple[str, ...]) -> sparse.csr_array:
+        """One row a text over the words of the public list, before any map."""
+        counts = _counts(texts, self.recipe.words, self.recipe)
         if self.recipe.values == "binary":
-            counts = sparse.csr_array((counts > 0).astype(np.float64))
-        shape = (len(self.recipe.words), mapping.width)
-        places = (mapping.entries[:, 0], mapping.entries[:, 1])
-        return sparse.csr_array(counts @ sparse.csr_array((mapping.weights, places), shape=shape))
+            return used_entries(counts)
+        return sparse.csr_array(counts.astype(np.float64))
 
     def _placed(self, words: tuple[str, ...]) -> sparse.csr_array:
         """From a peer's own words to the common columns; words outside them go nowhere."""
@@ -253,6 +272,16 @@ class Features:
         inside = self.chosen[columns] == buckets
         shape = (len(words), len(self.chosen))
         return sparse.csr_array((signs[inside], (at[inside], columns[inside])), shape=shape)
+
+
+def term_rows(
+    texts: tuple[str, ...], recipe: TextRecipe
+) -> tuple[sparse.csr_array, tuple[str, ...]]:
+    """How often each text uses each word of all of them, and the words."""
+    words = own_words(texts, recipe)
+    if not words:
+        return sparse.csr_array((len(texts), 0)), ()
+    return _counts(texts, words, recipe), words
 
 
 def own_words(texts: tuple[str, ...], recipe: TextRecipe) -> tuple[str, ...]:

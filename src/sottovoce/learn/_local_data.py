@@ -1,10 +1,11 @@
 """What one peer trains on, and the summands that it works out of it by itself."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
@@ -12,7 +13,7 @@ from sottovoce.learn._examples import Rows, checked_rows, checked_signs
 from sottovoce.learn._rados.rados import RadoMaker, RadoMoments
 from sottovoce.learn._ridge import Standard, local_fold_sums, local_sums
 from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._support import KeptFeatures, local_fold_support, local_support
+from sottovoce.learn._support import FEWEST_DOCUMENTS, Flags, KeptFeatures, local_fold_support
 
 
 @dataclass(frozen=True, repr=False)
@@ -26,12 +27,16 @@ class LocalData:
         signs: -1 or 1 per row.
         has: f_p, which features the peer has.
         identity: who the peer is.
+        vetoed: counted features that the peer wants dropped, whatever the others have.
+        tag: what helpers know these data by; it tells them nothing but whether they are the same.
     """
 
     rows: Floats
     signs: Floats
     has: NDArray[np.bool_]
     identity: Identity = field(default_factory=Identity)
+    vetoed: Flags | None = field(default=None, kw_only=True)
+    tag: bytes = field(default=b"", kw_only=True)
 
     @classmethod
     def of(
@@ -62,11 +67,31 @@ class LocalData:
         """Row i is in fold i modulo ``number``."""
         return np.arange(len(self.rows)) % number
 
-    def support(self, folds: int) -> Floats:
+    @property
+    def counted(self) -> Rows:
+        """The rows whose features' support decides what is opened."""
+        return self.rows
+
+    @property
+    def grouped(self) -> NDArray[np.int64] | None:
+        """Which document each row is of, if several may be of one."""
+        return None
+
+    def support(self, folds: int, fewest_documents: int = FEWEST_DOCUMENTS) -> Floats:
         """How many documents use each feature, in each fold that will be opened."""
-        if folds == 1:
-            return local_support(self.rows)[None]
-        return local_fold_support(self.rows, self.folds(folds), folds)
+        return local_fold_support(
+            self.counted,
+            self.folds(folds),
+            folds,
+            documents=self.grouped,
+            fewest_documents=fewest_documents,
+            vetoed=self.vetoed,
+        )
+
+    def restricted(self, decided: Flags) -> "LocalData":
+        """The data as they may be opened, once it is decided which counted features are kept."""
+        del decided
+        return self
 
     def sums(self, kept: KeptFeatures) -> Floats:
         """The statistics of each fold that will be opened, one row a fold."""
@@ -109,30 +134,45 @@ class SentenceData(LocalData):
         """Document i is in fold i modulo ``number``."""
         return self.documents % number
 
-    def support(self, folds: int) -> Floats:
-        """As `local_support`, by document, in each fold that will be opened.
+    @property
+    def grouped(self) -> NDArray[np.int64]:
+        """The documents."""
+        return self.documents
 
-        Documents that use a feature; these and those of which some row lacks it, so that their
-        difference finds a feature which all but a few rows have; whether any uses it; whether it
-        counts.
-        """
-        if folds == 1:
-            return self._support(np.ones(len(self.rows), bool))[None]
-        fold = self.folds(folds)
-        return np.array([self._support(fold == k) for k in range(folds)])
 
-    def _support(self, chosen: NDArray[np.bool_]) -> Floats:
-        rows, documents = self.rows[chosen], self.documents[chosen]
-        width = self.rows.shape[1]
-        if not len(rows):
-            return np.zeros(4 * width)
-        numbers, places = np.unique(documents, return_inverse=True)
-        used, lacking = np.zeros((len(numbers), width)), np.zeros((len(numbers), width))
-        np.maximum.at(used, places, rows != 0)
-        np.maximum.at(lacking, places, rows == 0)
-        uses = used.sum(axis=0)
-        other = ((rows != 0) & (rows != 1)).any(axis=0)
-        return np.concatenate([uses, uses + lacking.sum(axis=0), uses > 0, other])
+@dataclass(frozen=True, repr=False)
+class MappedData(LocalData):
+    """One peer's rows over columns that a map makes of words.
+
+    Whoever chose the map could put a rare word into a common word's column, with a weight that
+    tells them apart. So support is counted for every word, and a rare word adds to no column. What
+    is opened then follows from the sums of the kept words: M'X'XM from X'X.
+    """
+
+    words: sparse.csr_array = field(default_factory=lambda: sparse.csr_array((0, 0)))
+    matrix: sparse.csr_array = field(default_factory=lambda: sparse.csr_array((0, 0)))
+    documents: NDArray[np.int64] | None = None
+
+    def folds(self, number: int) -> NDArray[np.int64]:
+        """Document i is in fold i modulo ``number``."""
+        own = np.arange(len(self.rows)) if self.documents is None else self.documents
+        return own % number
+
+    @property
+    def counted(self) -> Rows:
+        """The words."""
+        return self.words
+
+    @property
+    def grouped(self) -> NDArray[np.int64] | None:
+        """The documents, if rows are sentences."""
+        return self.documents
+
+    def restricted(self, decided: Flags) -> LocalData:
+        """Rows of the kept words only."""
+        kept = sparse.diags_array(decided.astype(np.float64))
+        rows: Floats = sparse.csr_array(self.words @ kept @ self.matrix).toarray()
+        return replace(self, rows=rows)
 
 
 def feature_places(names: Sequence[str], dictionary: Sequence[str]) -> NDArray[np.intp]:

@@ -2,13 +2,25 @@
 
 A word that one document uses makes its row of X'X that document. So before any aggregate is
 opened, peers add up how many documents use each feature, and rare features are merged or dropped.
+
+With k `fewest_documents` and q `fewest_peers`, a feature j is kept if for one of a few caps c
+
+    sum over peers p of min(c, n_pj)  >=  c (q - 1) + k
+
+where peer p has n_pj documents that use it: for k = 5 and q = 2, ten where a peer counts at most
+five, or eight where it counts at most three, or seven where it counts at most two. Then, whichever
+q - 1 peers are taken off, with documents that they may have made up, at least k documents of the
+others use it. Proof: q - 1 peers count at most c (q - 1), so that at least k of the sum is the
+others', who count no more than they have. With q = 2 that is the coordinator and one peer. Who lies
+about its count, and not about its documents, passes any feature.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
@@ -17,21 +29,76 @@ from sottovoce.learn._examples import LeakError, Rows, checked_rows
 FEWEST_DOCUMENTS = 5
 FEWEST_PEERS = 2
 RareFeatures: TypeAlias = Literal["drop", "merge"]
-_PARTS = 4
+Flags: TypeAlias = NDArray[np.bool_]
 
 
-def local_support(rows: Rows) -> Floats:
-    """One peer's summand: per feature its documents, whether it has any, whether it counts.
+class FeatureCounts(NamedTuple):
+    """What a peer counts by itself, of each feature.
 
-    Four numbers a feature, in this order: documents that use it; documents; 1 if any uses it; 1
-    if some value is neither 0 nor 1.
+    Attributes:
+        uses: documents that use it.
+        lacks: documents of which some row lacks it.
+        binary: whether it is 0 or 1 in all of the peer's rows.
     """
-    matrix = checked_rows(rows)
-    used = matrix != 0
-    documents = used.sum(axis=0)
-    other = ((matrix != 0) & (matrix != 1)).any(axis=0)
-    everyone = np.full(matrix.shape[1], len(matrix))
-    return np.concatenate([documents, everyone, documents > 0, other]).astype(np.float64)
+
+    uses: Floats
+    lacks: Floats
+    binary: Flags
+
+    def summand(self, fewest: int, vetoed: Flags | None = None) -> Floats:
+        """Documents that use each feature under each cap, those that lack it, and a veto.
+
+        The last is 1 where this peer wants the feature dropped whatever the others have. A
+        yes-or-no feature that all but a few documents have shows those few (the totals less its
+        row), so that those count too; a feature of other values lacks as many as may be said.
+        """
+        lacks = np.where(self.binary, self.lacks, fewest)
+        last = np.zeros(len(self.uses)) if vetoed is None else vetoed.astype(np.float64)
+        capped = [np.minimum(each, c) for each in (self.uses, lacks) for c in caps(fewest)]
+        return np.concatenate([*capped, last])
+
+
+def caps(fewest: int) -> tuple[int, ...]:
+    """How many documents a peer counts at most: all that are needed, half, or a third of them."""
+    return tuple(sorted({-(-fewest // 3), -(-fewest // 2), fewest}))
+
+
+def support_size(fewest: int) -> int:
+    """How many numbers a peer says of each feature."""
+    return 2 * len(caps(fewest)) + 1
+
+
+def used_entries(rows: Rows) -> sparse.csr_array:
+    """1 where a row uses a feature, and nothing elsewhere."""
+    matrix = _sparse(rows).copy()
+    matrix.data = (matrix.data != 0).astype(np.float64)
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _sparse(rows: Any) -> sparse.csr_array:  # noqa: ANN401 - scipy's stubs know no common type
+    return sparse.csr_array(rows)
+
+
+def feature_counts(rows: Rows, documents: ArrayLike | None = None) -> FeatureCounts:
+    """Count documents: each row is one, or ``documents`` says which each row is of."""
+    matrix, used = _sparse(rows), used_entries(rows)
+    sizes = np.ones(matrix.shape[0])
+    if documents is not None:
+        _, at, counts = np.unique(np.asarray(documents), return_inverse=True, return_counts=True)
+        groups = sparse.csr_array((sizes, (at, np.arange(len(at)))), shape=(len(counts), len(at)))
+        used, sizes = sparse.csr_array(groups @ used), counts.astype(np.float64)
+    columns = used.tocoo()
+    width = matrix.shape[1]
+    whole = np.bincount(columns.col[columns.data == sizes[columns.row]], minlength=width)
+    uses = np.bincount(columns.col, minlength=width)
+    odd = np.bincount(matrix.indices[~np.isin(matrix.data, (0.0, 1.0))], minlength=width)
+    return FeatureCounts(uses.astype(float), (len(sizes) - whole).astype(float), odd == 0)
+
+
+def local_support(rows: Rows, *, fewest_documents: int = FEWEST_DOCUMENTS) -> Floats:
+    """One peer's summand: see `FeatureCounts.summand`."""
+    return feature_counts(checked_rows(rows)).summand(fewest_documents)
 
 
 @dataclass(frozen=True)
@@ -45,7 +112,7 @@ class KeptFeatures:
             show more than the sum of all.
     """
 
-    kept: NDArray[np.bool_]
+    kept: Flags
     rare: RareFeatures = "drop"
     folds: int = 1
 
@@ -73,13 +140,30 @@ def all_kept(width: int, *, folds: int = 1) -> KeptFeatures:
     return KeptFeatures(np.ones(width, bool), folds=folds)
 
 
-def local_fold_support(rows: Rows, folds: ArrayLike, number: int) -> Floats:
-    """One peer's summand where folds will be opened: the support in each, one row a fold."""
-    matrix = checked_rows(rows)
-    fold = checked_folds(folds, len(matrix), number)
-    nothing = np.zeros(_PARTS * matrix.shape[1])
-    parts = (matrix[fold == k] for k in range(number))
-    return np.array([local_support(part) if len(part) else nothing for part in parts])
+def local_fold_support(
+    rows: Rows,
+    folds: ArrayLike,
+    number: int,
+    *,
+    documents: ArrayLike | None = None,
+    fewest_documents: int = FEWEST_DOCUMENTS,
+    vetoed: Flags | None = None,
+) -> Floats:
+    """One peer's summand where folds will be opened: the support in each, one row a fold.
+
+    Of one fold, all rows, it is the support in all of them.
+    """
+    matrix = _sparse(rows)
+    fold = (
+        np.zeros(matrix.shape[0]) if number == 1 else checked_folds(folds, matrix.shape[0], number)
+    )
+    groups = None if documents is None else np.asarray(documents)
+    found = []
+    for k in range(number):
+        of_fold = None if groups is None else groups[fold == k]
+        counts = feature_counts(matrix[np.flatnonzero(fold == k)], of_fold)
+        found.append(counts.summand(fewest_documents, vetoed))
+    return np.array(found)
 
 
 def kept_from_fold_sums(
@@ -90,13 +174,27 @@ def kept_from_fold_sums(
 ) -> KeptFeatures:
     """Decide from the sum of `local_fold_support`: what may be opened in every single fold."""
     decisions = [_often_used(each, fewest_documents, fewest_peers) for each in np.asarray(summed)]
-    kept: NDArray[np.bool_] = np.all(decisions, axis=0)
+    kept: Flags = np.all(decisions, axis=0)
     if not kept.any():
+        few = "" if len(decisions) == 1 else " in every fold; use fewer folds"
         raise LeakError(
-            f"no feature is used by {fewest_documents} documents at {fewest_peers} peers in every "
-            "fold; use fewer folds."
+            f"no feature has enough support{few}: of the documents that use it at least "
+            f"{fewest_documents} must be left without those of any {fewest_peers - 1} peers; "
+            f"nothing may be opened.{_why(np.asarray(summed), fewest_documents)}"
         )
     return KeptFeatures(kept, folds=len(decisions))
+
+
+def _why(summed: Floats, fewest_documents: int) -> str:
+    """What to do where peers had features dropped that others may have had enough of."""
+    vetoes = [_parts(each, support_size(fewest_documents))[-1] for each in summed]
+    if not np.any(vetoes):
+        return ""
+    return (
+        f" Peers had {int(np.any(vetoes, axis=0).sum())} features dropped, since too few of the "
+        "documents that differ from an earlier training use them: train on the documents of before "
+        "and hold out as many, or change many more."
+    )
 
 
 def kept_from_sums(
@@ -105,24 +203,15 @@ def kept_from_sums(
     fewest_documents: int = FEWEST_DOCUMENTS,
     fewest_peers: int = FEWEST_PEERS,
 ) -> KeptFeatures:
-    """Decide from the sum of `local_support` over the peers; rare features are dropped.
-
-    A yes-or-no feature that all but a few documents have shows those few just as well (the totals
-    less its row), so it is rare too.
-    """
-    kept = _often_used(summed, fewest_documents, fewest_peers)
-    if not kept.any():
-        raise LeakError(
-            f"no feature is used by {fewest_documents} documents at {fewest_peers} peers; "
-            "nothing may be opened."
-        )
-    return KeptFeatures(kept)
+    """Decide from the sum of `local_support` over the peers; rare features are dropped."""
+    return kept_from_fold_sums(
+        np.asarray(summed)[None], fewest_documents=fewest_documents, fewest_peers=fewest_peers
+    )
 
 
 def local_rare_support(rows: Rows, kept: KeptFeatures) -> Floats:
     """One peer's summand before rare features are merged: the support of their common column."""
-    merged = replace(kept, rare="merge").applied(rows)[:, -1:]
-    return local_support(merged)
+    return local_support(replace(kept, rare="merge").applied(rows)[:, -1:])
 
 
 def merged_from_sums(
@@ -140,14 +229,16 @@ def merged_from_sums(
     return replace(kept, rare="merge" if often else "drop")
 
 
-def _often_used(summed: ArrayLike, fewest_documents: int, fewest_peers: int) -> NDArray[np.bool_]:
+def _often_used(summed: ArrayLike, fewest_documents: int, fewest_peers: int) -> Flags:
     if fewest_documents < 1 or fewest_peers < 1:
         raise ParameterError("fewest_documents and fewest_peers must be >= 1.")
-    documents, everyone, peers, other = _parts(summed)
-    lacking = everyone - documents
-    conspicuous = (other == 0) & (lacking > 0) & (lacking < fewest_documents)
-    often = (documents >= fewest_documents) & (peers >= fewest_peers)
-    decided: NDArray[np.bool_] = often & ~conspicuous
+    *counts, vetoes = _parts(summed, support_size(fewest_documents))
+    each = caps(fewest_documents)
+    enough = np.array(each)[:, None] * (fewest_peers - 1) + fewest_documents
+    uses, lacks = np.array(counts[: len(each)]), np.array(counts[len(each) :])
+    often = (uses >= enough).any(axis=0)
+    inconspicuous = (lacks == 0).all(axis=0) | (lacks >= enough).any(axis=0)
+    decided: Flags = often & inconspicuous & (vetoes == 0)
     return decided
 
 
@@ -161,8 +252,8 @@ def checked_folds(folds: ArrayLike, rows: int, number: int) -> NDArray[np.int64]
     return fold
 
 
-def _parts(summed: ArrayLike) -> Floats:
+def _parts(summed: ArrayLike, size: int) -> Floats:
     numbers = np.asarray(summed, np.float64)
-    if numbers.ndim != 1 or numbers.size == 0 or numbers.size % _PARTS:
-        raise InputError(f"summed supports must be {_PARTS} numbers per feature.")
-    return numbers.reshape(_PARTS, -1)
+    if numbers.ndim != 1 or numbers.size == 0 or numbers.size % size:
+        raise InputError(f"summed supports must be {size} numbers per feature.")
+    return numbers.reshape(size, -1)

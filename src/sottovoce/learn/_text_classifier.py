@@ -52,8 +52,8 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         mapping: from words to columns, for ``mapped``.
         text_options: further fields of `TextRecipe`.
         labels: all labels; None: the peers agree on them.
-        held_out: the fraction of its documents that each peer keeps for `evaluate`; with 0 it
-            counts on those that were trained on.
+        held_out: about what fraction of its documents each peer keeps for `evaluate`, in blocks of
+            five; with 0 it counts on those that were trained on.
         penalty: ridge's lambda; None chooses it, where the mode allows.
         options: further fields of `Recipe`, such as ``way``, ``solver`` or ``queries``.
         keys: the coordinator's and the key holder's Paillier keys; None makes fresh ones.

@@ -99,7 +99,8 @@ def train(
         text: the column of texts in files, frames and dictionaries; ``text`` if nothing is said.
         label: the column of labels; ``label`` if nothing is said.
         labels: all labels of texts; None: the holders tell each other theirs.
-        held_out: the fraction of its own that each holder keeps for `TrainedClassifier.evaluate`.
+        held_out: about what fraction of its own each holder keeps for `TrainedClassifier.evaluate`:
+            whole blocks of five documents.
         features: the names of the columns of rows, for all peers or for each; a feature that a
             peer lacks is zero in its rows. None if all have the same columns.
         shared: the features that all peers have, where each has others of its own besides and

@@ -8,7 +8,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from sottovoce.errors import InputError, ParameterError, check_choice
 from sottovoce.learn._examples import LeakError
@@ -16,6 +16,9 @@ from sottovoce.learn._ridge import PENALTIES
 from sottovoce.learn._sums._fixed import AllowTwo, FixedPoint, checked_parties
 from sottovoce.learn._support import FEWEST_DOCUMENTS, FEWEST_PEERS
 from sottovoce.learn._wire.codec import encoded
+
+if TYPE_CHECKING:
+    from sottovoce.learn._features import FeatureMap
 
 Mode: TypeAlias = Literal["open", "hidden", "paper"]
 Statistics: TypeAlias = Literal["exact", "rados"]
@@ -43,8 +46,9 @@ class Recipe:
         fraction_bits: binary places of the statistics.
         moment_bits: binary places of the moments that features are standardised by.
         rados: how many rados each peer makes.
-        fewest_documents: a feature that fewer documents use is not opened.
-        fewest_peers: nor one that fewer peers use.
+        fewest_documents: how many documents must use a feature that is opened,
+        fewest_peers: whichever peers, one fewer than these, are taken off with theirs: see
+            `_support`.
         allow_rare: the name of what peers accept who go below five documents or two peers.
         allow_two: the name of what two peers accept.
         key_bits: of Paillier keys, where there are any.
@@ -114,12 +118,16 @@ class TrainingTerms:
         identities: every peer's name with its public identity.
         features: the common dictionary: the names of all features, in the order of theta.
         recipe: how it is trained.
+        mapping: from words to features, where features are columns that a map makes of words.
+        words: how many words the map is of.
     """
 
     session: bytes
     identities: Mapping[str, bytes]
     features: tuple[str, ...]
     recipe: Recipe = field(default_factory=Recipe)
+    mapping: "FeatureMap | None" = None
+    words: int = 0
 
     def __post_init__(self) -> None:
         peers = checked_parties(list(self.identities), allow_two=self.recipe.allow_two)
@@ -132,6 +140,11 @@ class TrainingTerms:
     def peers(self) -> tuple[str, ...]:
         """All peers, in the order of their names."""
         return tuple(sorted(self.identities))
+
+    @property
+    def counted(self) -> int:
+        """Of how many words or features support is counted: of every word behind a map."""
+        return len(self.features) if self.mapping is None else self.words
 
     @property
     def digest(self) -> bytes:

@@ -1,7 +1,8 @@
 """What a peer brings: texts or rows of numbers, their labels, and which document each is of.
 
 `read_labelled` reads labelled texts from a peer's files, `sentences` cuts documents by a rule that
-fits in one line. Documents are counted and held out, not rows: several rows may be of one.
+fits in one line. Documents are counted and held out (`_held_out`), not rows: several rows may be of
+one.
 """
 
 import re
@@ -163,16 +164,6 @@ def group_numbers(groups: ArrayLike | None, rows: int) -> Integers | None:
         raise InputError(f"document ids must be one per row, {rows} of them, got {found.shape}.")
     first: dict[Any, int] = {}
     return np.array([first.setdefault(each, len(first)) for each in found.tolist()], np.int64)
-
-
-def held_out(examples: Examples, fraction: float) -> NDArray[np.bool_]:
-    """Which rows a peer keeps for evaluation: documents spread evenly, whole ones.
-
-    Document i is held out if i + 1 times ``fraction`` reaches a whole number that i times does not.
-    """
-    groups = np.arange(len(examples)) if examples.groups is None else examples.groups
-    kept: NDArray[np.bool_] = np.floor((groups + 1) * fraction) > np.floor(groups * fraction)
-    return kept
 
 
 # The id of a document is read as the reader reads users' names: text or a whole number.

@@ -108,7 +108,7 @@ def test_with_a_passphrase_no_key_is_in_clear(
     monkeypatch.setenv("PHRASE", "open sesame")
     set_up(tmp_path / "all", SetupPlan(NAMES, TrainingSettings(), passphrase=FROM_VARIABLE))
     keys = list((tmp_path / "all").rglob("*.key"))
-    assert len(keys) == 1 + 2 * 4 + 3, "the authority's, two each, and the peers' identities"
+    assert len(keys) == 1 + 3 * 4 + 3, "the authority's, three each, and the peers' identities"
     for key in keys:
         text = key.read_text()
         assert '"sealed"' in text

@@ -221,7 +221,7 @@ def test_status_and_transcript_say_everything_but_values() -> None:
     assert run["bytes_sent"] == sum(row["bytes"] for row in rows if row["sender"] == "ann") > 0
     assert run["bytes_received"] == sum(r["bytes"] for r in rows if r["receiver"] == "ann") > 0
     masked = [row for row in rows if row.get("kind") == "masked"]
-    assert masked[0]["fields"] == {"vector": "uint64 12"}
+    assert masked[0]["fields"] == {"vector": "uint64 21"}
     assert {(row["sender"], row["receiver"]) for row in rows} == {
         ("ann", COORDINATOR),
         (COORDINATOR, "ann"),

@@ -221,7 +221,7 @@ SIGNS = CHANCE.choice([-1.0, 1.0], 6)
 def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the small test key, which an intermediary would refuse."""
     monkeypatch.setattr(
-        "sottovoce.learn.paper._rado_solver.public_key_from_text", lambda _: KEY.public
+        "sottovoce.learn.paper._rado_solver.public_key_from_text", lambda _, **__: KEY.public
     )
 
 

@@ -118,19 +118,19 @@ def test_the_support_guard_leaves_no_document_to_read_off() -> None:
 
 def test_a_word_of_a_fold_is_its_document_and_needs_support_in_the_fold() -> None:
     chance = np.random.default_rng(4)
-    counts = (chance.random((60, 12)) < 0.7).astype(float)
-    folds = np.arange(60) % 3
+    counts = (chance.random((120, 12)) < 0.5).astype(float)
+    folds = np.arange(120) % 3
     counts[folds == 0, 0] = 0
     counts[30, 0] = 1  # many documents of the other folds use the word, of fold 0 only this one
-    kept = kept_from_sums(local_support(counts[:30]) + local_support(counts[30:]))
+    kept = kept_from_sums(local_support(counts[:60]) + local_support(counts[60:]))
     assert kept.kept[0]
     unguarded = replace(kept, folds=3)
-    vector = local_fold_sums(counts, np.ones(60), unguarded, folds, 3)[0]
+    vector = local_fold_sums(counts, np.ones(120), unguarded, folds, 3)[0]
     fold = ExampleSums.from_vector(vector, kept.width)
     np.testing.assert_array_equal(fold.products[0], kept.applied(counts)[30])
     with pytest.raises(LeakError):
-        local_fold_sums(counts, np.ones(60), kept, folds, 3)
-    parts = (slice(None, 30), slice(30, None))
+        local_fold_sums(counts, np.ones(120), kept, folds, 3)
+    parts = (slice(None, 60), slice(60, None))
     each = [local_fold_support(counts[part], folds[part], 3) for part in parts]
     assert not kept_from_fold_sums(each[0] + each[1]).kept[0]
 

@@ -309,8 +309,8 @@ def support(*parts: object) -> NDArray[np.float64]:
 
 def test_features_need_documents_and_peers() -> None:
     one, two = np.zeros((10, 5)), np.zeros((10, 5))
-    one[:3, 0], two[:2, 0] = 1, 1  # five documents at two peers
-    one[:3, 1], two[:1, 1] = 1, 1  # four documents
+    one[:5, 0], two[:5, 0] = 1, 1  # five documents at each of two peers
+    one[:9, 1], two[:4, 1] = 1, 1  # four documents at one of them
     one[:9, 2] = 1  # one peer
     one[:, 3], two[:7, 3] = 1, 1  # all but three documents: the totals less its row show those
     one[:, 4], two[:7, 4] = 2, 2  # the same with counts, where the totals do not
@@ -355,7 +355,7 @@ def test_a_feature_must_be_frequent_in_every_fold_that_is_opened() -> None:
     with pytest.raises(LeakError, match="use fewer folds"):
         kept_from_fold_sums(each)  # at one peer only
     empty = local_fold_support(rows[:1], [0], 2)
-    np.testing.assert_array_equal(empty[1], np.zeros(8))
+    np.testing.assert_array_equal(empty[1], np.zeros(14))
 
 
 def test_folds_are_opened_only_of_features_counted_per_fold() -> None:
@@ -374,7 +374,7 @@ def test_sparse_rows_are_as_good_as_dense_ones() -> None:
 def test_support_that_leaves_nothing_is_refused() -> None:
     with pytest.raises(LeakError, match="nothing may be opened"):
         kept_from_sums(support(np.eye(3), np.eye(3)))
-    with pytest.raises(InputError, match="4 numbers per feature"):
+    with pytest.raises(InputError, match="7 numbers per feature"):
         kept_from_sums([1.0, 2.0])
     with pytest.raises(ParameterError):
         kept_from_sums(support(np.eye(3)), fewest_peers=0)

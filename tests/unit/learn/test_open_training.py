@@ -179,7 +179,7 @@ def test_nothing_is_trained_where_nothing_may_be_opened() -> None:
 
 
 @pytest.mark.parametrize("recipe", [Recipe(penalty=0.1), Recipe(folds=3)])
-def test_the_table_states_all_that_a_peer_is_told_of_supports(recipe: Recipe) -> None:
+def test_the_table_states_all_that_is_told_of_supports(recipe: Recipe) -> None:
     data = {f"p{i}": LocalData.of(x, y, NAMES, NAMES) for i, (x, y) in enumerate(PEERS)}
     terms = replace(terms_of(data), recipe=recipe)
     peers = [TrainingPeer(name, terms, each) for name, each in data.items()]
@@ -190,15 +190,13 @@ def test_the_table_states_all_that_a_peer_is_told_of_supports(recipe: Recipe) ->
                 and m.session == stage_session(terms.session, stage)]
         for stage in ("support", "moments", "statistics")
     }  # fmt: skip
-    folds = recipe.opened_folds
-    assert told == {"support": [4 * len(NAMES) * folds], "moments": [], "statistics": [0]}
-    (stated,) = (
-        each.what for each in mode_leakage("open", recipe).learns if each.who == "every peer"
-    )
-    four = ["how many documents use it", "how many documents there are", "how many peers use it",
-            "at how many it is not only 0 and 1"]  # fmt: skip
-    assert all(number in stated for number in four)
-    assert ("for each of 3 folds" in stated) == (folds == 3)
+    assert told == {"support": [0], "moments": [], "statistics": [0]}
+    stated = {each.who: each.what for each in mode_leakage("open", recipe).learns}
+    counts = ["how many documents use it and how many lack it", "how many peers have it dropped"]
+    assert all(number in stated["coordinator"] for number in counts)
+    assert not any(number in stated["every peer"] for number in counts)
+    assert "which features are kept" in stated["every peer"]
+    assert ("for each of 3 folds" in stated["coordinator"]) == (recipe.opened_folds == 3)
 
 
 def test_peers_are_not_told_the_statistics() -> None:
@@ -212,7 +210,7 @@ def test_peers_are_not_told_the_statistics() -> None:
     assert [m.array("vector", "<u8").size for m in heard] == [0]
     support = stage_session(terms.session, "support")
     heard = [m for m in exchange.views["p0"] if m.session == support and m.kind == "sum"]
-    assert [m.array("vector", "<u8").size for m in heard] == [16]
+    assert [m.array("vector", "<u8").size for m in heard] == [0]
 
 
 def terms_of(data: dict[str, LocalData], **changes: Any) -> TrainingTerms:  # noqa: ANN401 - whatever it is given

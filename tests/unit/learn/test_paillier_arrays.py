@@ -321,3 +321,14 @@ def test_combinations_are_products_of_powers() -> None:
     assert combinations(bases, rows, root) == expected
     assert inverses(bases, modulus) == [pow(int(b), -1, int(modulus)) for b in bases]
     assert inverses([], modulus) == []
+
+
+@pytest.mark.parametrize("bits", [62, 63, 64, 65, 90])
+def test_scalars_and_scales_may_be_longer_than_a_machine_word(bits: int) -> None:
+    plan = plan_slots(Program.of(8, 0), key_bits=256, slot_bits=120, packed=False)
+    array = encrypt(np.array([3.0, -5.0]), plan, KEY)
+    for factor in (2**bits, -(2**bits) - 1):
+        assert decrypt_integers(array * factor, KEY).tolist() == [3 * factor, -5 * factor]
+    assert decrypt_integers(array + 2**bits, KEY).tolist() == [3 + 2**bits, 2**bits - 5]
+    assert decrypt_integers(array - 2**bits, KEY).tolist() == [3 - 2**bits, -5 - 2**bits]
+    assert opened(array.rescaled(bits)).tolist() == [3.0, -5.0]

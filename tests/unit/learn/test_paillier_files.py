@@ -15,12 +15,12 @@ from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.key_files import (
     load_private_key,
     load_public_key,
-    prove_key,
     public_key_from_text,
     public_key_to_text,
     save_private_key,
     save_public_key,
 )
+from sottovoce.learn._paillier.key_proof import prove_key
 from sottovoce.learn._paillier.keys import PrivateKey, generate_key
 from sottovoce.learn._paillier.slots import Program, plan_slots
 from sottovoce.learn._paillier.wire import (
@@ -137,7 +137,7 @@ def test_a_public_key_travels_with_its_proof(private: PrivateKey, tmp_path: Path
     assert load_public_key(path, needs_proof=True) == private.public
     bare = public_key_to_text(private.public)
     assert public_key_from_text(bare) == private.public
-    with pytest.raises(InputError, match="'proof' is missing"):
+    with pytest.raises(InputError, match="must come with its owner's proof"):
         public_key_from_text(bare, needs_proof=True)
     with pytest.raises(InputError, match="does not hold"):
         public_key_from_text(public_key_to_text(private.public, proof[::-1]))

@@ -12,6 +12,7 @@ from support.trainings import Peers, pooled, quick_training, small_peers
 from sottovoce.lab.learn._data import ionosphere
 from sottovoce.learn import train
 from sottovoce.learn._paillier.wire import array_from_bytes, decrypt, decrypt_integers
+from sottovoce.learn._query_ledger import QueryBudgetError
 from sottovoce.learn._ridge import ExampleSums, local_sums, ridge_from_sums
 from sottovoce.learn._run.records import read_budget, read_paper
 from sottovoce.learn._support import all_kept
@@ -19,7 +20,6 @@ from sottovoce.learn._train import PaperModeWarning
 from sottovoce.learn._training_terms import ALLOW_RARE, COORDINATOR
 from sottovoce.learn._wire.exchange import Exchange
 from sottovoce.learn.hidden._classify import HiddenScorer
-from sottovoce.learn.hidden._query_budget import QueryBudgetError
 from sottovoce.learn.open import _train as open_training
 from sottovoce.learn.paper._mode import PaperCoordinator, PaperScorer
 

@@ -24,15 +24,16 @@ from support.text_runs import (
 from sottovoce.errors import ParameterError
 from sottovoce.learn import train
 from sottovoce.learn._features import TextRecipe
+from sottovoce.learn._held_out import BLOCK, held_out
+from sottovoce.learn._query_ledger import QueryBudgetError
 from sottovoce.learn._run.agree import LabelError, WrongExamplesError
 from sottovoce.learn._run.classify import WrongTrainingError, called
-from sottovoce.learn._run.evaluate import JointEvaluation
+from sottovoce.learn._run.evaluate import JointEvaluation, evaluation_record
 from sottovoce.learn._run.party import Finished, make_party, run_in_process
 from sottovoce.learn._run.records import read_budget, read_trained
 from sottovoce.learn._run.terms import Holdings, MissingHoldingError
 from sottovoce.learn._wire.codec import DamagedResultError
-from sottovoce.learn.documents import Documents, NoDocumentsError, held_out
-from sottovoce.learn.hidden._query_budget import QueryBudgetError
+from sottovoce.learn.documents import Documents, NoDocumentsError
 
 HIDDEN: dict[str, Any] = {
     "penalty": 0.1,
@@ -42,10 +43,16 @@ HIDDEN: dict[str, Any] = {
     "queries": 12,
     "queries_together": 40,
 }
+OPEN: dict[str, Any] = {"folds": 2}
 PAPER: dict[str, Any] = {"penalty": 0.1, "key_bits": BITS, "statistics": "rados", "rados": 300}
 
 
-RECIPES: dict[str, dict[str, Any]] = {"hidden": HIDDEN, "paper": PAPER, "open": {}}
+def secret_of(name: str) -> bytes:
+    """What a peer holds out by."""
+    return Holdings(IDENTITIES[name]).wanted_secret(name)
+
+
+RECIPES: dict[str, dict[str, Any]] = {"hidden": HIDDEN, "paper": PAPER, "open": OPEN}
 
 
 @cache
@@ -81,7 +88,7 @@ def test_a_query_gives_the_labels_that_the_readable_classifier_gives(mode: str) 
     rows = {
         name: (features.rows(kept.texts), kept.labels or ())
         for name, each in made_peers().items()
-        for kept in [each.part(~held_out(each, 0.25))]
+        for kept in [each.part(~held_out(each, 0.25, secret_of(name)))]
     }
     wanted = features.rows(tuple(texts))
     if mode == "hidden":
@@ -131,7 +138,9 @@ def test_an_evaluation_counts_what_all_peers_hold_out() -> None:
     terms, ended = a_training("open")
     found = an_evaluation(terms, ended)
     result = read_trained(ended.results["cy"])
-    parts = [each.part(held_out(each, 0.25)) for each in made_peers().values()]
+    parts = [
+        each.part(held_out(each, 0.25, secret_of(name))) for name, each in made_peers().items()
+    ]
     assert {len(part) for part in parts} == {10}
     calls = [called(result, part) for part in parts]
     wrong = sum(
@@ -157,26 +166,28 @@ def test_a_hidden_evaluation_asks_for_as_many_rows_whatever_a_peer_has() -> None
             text=None,
             recipe=terms.recipe,
             training=terms.session,
-            rows=3,
+            rows=6,
         )
         peers = made_peers()
-        peers["ada"] = peers["ada"].part(np.arange(40) < 8)  # of which two are held out
+        peers["ada"] = peers["ada"].part(np.arange(40) < 12)  # of which five are held out
         found = run_in_process(run, made_holdings(peers, ended.results))
     joint = JointEvaluation.of(found.results["dee"])
-    assert joint.count == 2 + 3 * 3
+    assert joint.count == 5 + 3 * 6
     sizes = {
         said.bytes for said in found.transcript if said.kind == "scores" and said.sender in NAMES
     }
     assert max(sizes) - min(sizes) < 40  # names and numbers' lengths, never a row
     kept: Any = found.results["key holder"]["training"]
-    assert {read_budget(kept["helpers"][0]).left(name) for name in NAMES} == {9}
+    assert {read_budget(kept["helpers"][0]).left(name) for name in NAMES} == {6}
 
 
-def test_an_evaluation_of_nothing_is_refused() -> None:
-    terms = made_terms(text=GIVEN, held_out=0.01)
+def test_a_small_fraction_holds_out_a_few_documents_and_nothing_is_never_evaluated() -> None:
+    terms = made_terms(text=GIVEN, recipe=OPEN, held_out=0.01)
     ended = trained(terms, made_peers())
+    found = an_evaluation(terms, ended).results["ada"]
+    assert JointEvaluation.of(found).count == BLOCK * len(NAMES)
     with pytest.raises(NoDocumentsError, match="at least 1 row over all peers"):
-        an_evaluation(terms, ended)
+        evaluation_record(terms, ("ham", "spam"), np.zeros(6))
 
 
 def test_another_trainings_result_is_refused() -> None:
@@ -201,7 +212,7 @@ def test_labels_that_were_not_trained_on_are_refused_at_their_peer() -> None:
     terms, ended = a_training("open")
     run = made_terms("evaluate", "open", text=None, training=terms.session)
     brought = Holdings(
-        IDENTITIES["ada"], Documents.of(["x"] * 8, ["egg"] * 8), earlier=ended.results["ada"]
+        IDENTITIES["ada"], Documents.of(["x"] * 16, ["egg"] * 16), earlier=ended.results["ada"]
     )
     with pytest.raises(LabelError, match="of the 2 that were trained on, got 1"):
         make_party(run, "ada", brought)

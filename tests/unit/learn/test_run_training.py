@@ -177,7 +177,7 @@ def test_a_peer_with_one_label_takes_part() -> None:
     peers = made_peers()
     texts, _ = made_texts(30, 9)
     peers["dee"] = Documents.of(texts, ["ham"] * 30)
-    ended = trained(made_terms(text=GIVEN), peers)
+    ended = trained(made_terms(text=GIVEN, recipe={"folds": 3}), peers)
     assert read_trained(ended.results["dee"]).labels == ("ham", "spam")
 
 
@@ -262,13 +262,13 @@ def test_no_common_word_is_said_so() -> None:
 
 def test_a_peer_that_falls_silent_in_the_dictionarys_sum_is_left_out() -> None:
     peers = made_peers()
-    terms = made_terms()
+    terms = made_terms(recipe={"folds": 2})
     ended = run_in_process(terms, made_holdings(peers), faults=Faults(silent_from={"dee": 5}))
     rest = {name: each for name, each in peers.items() if name != "dee"}
     result = read_trained(ended.results["ada"])
     assert result.peers == ("ada", "ben", "cy")
     (model,) = models(result)
-    alone = train(rows_of(ended.results["ada"], rest))
+    alone = train(rows_of(ended.results["ada"], rest), folds=2)
     np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
 
 
@@ -291,14 +291,15 @@ def test_a_bad_wire_gives_the_result_of_those_who_are_left_or_a_named_end() -> N
     for seed in range(12):
         faults = Faults(duplicate=0.05, reorder=0.05, flip=0.01, drop=0.01, seed=seed)
         try:
-            ended = run_in_process(made_terms(text=GIVEN), made_holdings(peers), faults=faults)
+            terms = made_terms(text=GIVEN, recipe={"folds": 2})
+            ended = run_in_process(terms, made_holdings(peers), faults=faults)
         except ProtocolError:
             continue
         finished += 1
         result = read_trained(ended.results[next(name for name in NAMES if name in ended.results)])
         left = {name: peers[name] for name in result.peers}
         (model,) = models(result)
-        alone = train(rows_of(ended.results[result.peers[0]], left))
+        alone = train(rows_of(ended.results[result.peers[0]], left), folds=2)
         np.testing.assert_array_equal(model.coefficients, alone.coef_[0])
     assert finished
 

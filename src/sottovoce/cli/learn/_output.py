@@ -185,6 +185,7 @@ def show_summary(done: Mapping[str, Any]) -> None:
         },
     )
     leakage = done["leakage"]
-    rows = [{"who": row["who"], "learns": row["what"]} for row in leakage["learns"]]
+    told = [*leakage["learns"], *leakage.get("against", [])]
+    rows = [{"who": row["who"], "learns": row["what"]} for row in told]
     show_rows("who learns what", [*rows, {"who": "together", "learns": leakage["together"]}])
     typer.echo(f"This holds for {leakage['assumes']}.")

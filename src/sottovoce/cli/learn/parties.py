@@ -248,8 +248,11 @@ def rotate(
     """
     with needs_extra("federation"):
         from sottovoce.federation import _setup as setup  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party._journal_key import rotate_journal  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party._party import JOURNAL_FILE  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._journal_key import (  # noqa: PLC0415 - fast --help
+            forget_run_keys,
+            rotate_journal,
+        )
+        from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty  # noqa: PLC0415 - fast --help
 
     found = loaded(config)
     check_offline(found)
@@ -264,6 +267,8 @@ def rotate(
         setup.rotate_identity(found)
     elif what == "paillier":
         setup.rotate_paillier(found, key_bits)
+        with ConfiguredParty(found, strict=False).journal() as journal:
+            forget_run_keys(journal)
     else:
         rotate_journal(found, found.path(found.party.store) / JOURNAL_FILE)
     if as_json:

@@ -18,13 +18,17 @@ class OutgoingFrame(NamedTuple):
 
 
 class Event(NamedTuple):
-    """One step that the party took: what moved it, and whom it then told what."""
+    """One step that the party took: what moved it, and whom it then told what.
+
+    The first step also has a digest of the data that the party brought, under the run's seed.
+    """
 
     position: int
     what: str
     sender: str
     sequence: int
     said: tuple[str, ...]
+    data: bytes = b""
 
 
 @dataclass(frozen=True)

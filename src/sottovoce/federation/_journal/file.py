@@ -25,7 +25,8 @@ except ImportError as error:
 KEY_BYTES = 32
 _NONCE_BYTES = 12
 _APPLICATION = 0x536F7474
-_VERSION = 2
+_VERSION = 3
+_BEFORE_KEYS = 2
 _SCHEMA = """
 CREATE TABLE run (
     session BLOB PRIMARY KEY,
@@ -72,12 +73,22 @@ CREATE TABLE outbox (
     PRIMARY KEY (session, receiver, sequence)
 ) STRICT;
 """
+_KEYS_SCHEMA = """
+CREATE TABLE run_key (
+    session BLOB NOT NULL,
+    purpose TEXT NOT NULL,
+    fingerprint TEXT NOT NULL UNIQUE,
+    body BLOB,
+    PRIMARY KEY (session, purpose)
+) STRICT;
+CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
+"""
 
 
 def opened(path: Path | None) -> sqlite3.Connection:
     """The journal at ``path``, made if there is none; None keeps it in memory."""
     if path is not None:
-        _create_private(path)
+        create_private(path)
     try:
         connection = sqlite3.connect(
             path or ":memory:", isolation_level=None, check_same_thread=False
@@ -114,7 +125,8 @@ def _undo(connection: sqlite3.Connection) -> None:
         connection.execute("ROLLBACK")
 
 
-def _create_private(path: Path) -> None:
+def create_private(path: Path) -> None:
+    """A file that only its owner may read, empty if it was not there."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_MODE))
         path.chmod(PRIVATE_MODE)
@@ -131,9 +143,11 @@ def _prepare(connection: sqlite3.Connection) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version == 0:
         connection.executescript(
-            f"BEGIN; {_SCHEMA} PRAGMA application_id = {_APPLICATION};"
+            f"BEGIN; {_SCHEMA} {_KEYS_SCHEMA} PRAGMA application_id = {_APPLICATION};"
             f"PRAGMA user_version = {_VERSION}; COMMIT;"
         )
+    elif version == _BEFORE_KEYS:
+        connection.executescript(f"BEGIN; {_KEYS_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
     elif version != _VERSION:
         raise JournalError(f"a journal must be of version {_VERSION}, got {version}.")
 

@@ -5,7 +5,7 @@ it has heard, in one transaction, before any of it is sent. Terms, seeds, bodies
 sealed; kinds, sizes and times are not, nor are names. When a run has ended and everything it said
 was acknowledged, its seed and all bodies are wiped.
 
-`Journal` keeps runs and their steps; the frames that came and those that go are its base's part.
+`Journal` keeps runs and their steps; frames that came or go and keys of runs are its bases' part.
 """
 
 import json
@@ -17,7 +17,10 @@ from typing import Any
 
 from sottovoce.federation._journal._rows import Event, JournalRun, OutgoingFrame
 from sottovoce.federation._journal.file import JournalSeal, opened, transaction
+from sottovoce.federation._journal.keys import JournalKeys
 from sottovoce.federation._transport.frames import Kind
+
+_DATA = "data "
 
 
 class JournalFrames:
@@ -168,13 +171,47 @@ class JournalFrames:
             db.execute("UPDATE inbox SET body = NULL WHERE session = ?", (session,))
 
 
-class Journal(JournalFrames):
+class Journal(JournalFrames, JournalKeys):
     """One party's journal; whoever holds it makes its calls one at a time."""
 
     def __init__(
-        self, path: Path | None, key: bytes, *, wall: Callable[[], float] | None = None
+        self,
+        path: Path | None,
+        key: bytes,
+        *,
+        wall: Callable[[], float] | None = None,
+        counted: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__(opened(path), JournalSeal(key), wall or time.time)
+        self._counted = counted
+        self._count = self._moves()
+
+    @property
+    def count(self) -> int:
+        """How often it was added to: runs and steps. A copy of earlier has a smaller one."""
+        return self._count
+
+    def fact(self, name: str) -> int:
+        """A number that was noted, or 0."""
+        row = self._connection.execute("SELECT value FROM fact WHERE name = ?", (name,)).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def note_fact(self, name: str, value: int) -> None:
+        """Note a number; ``added`` is counted as if so much more had been added to the journal."""
+        with transaction(self._connection) as db:
+            db.execute("INSERT OR REPLACE INTO fact VALUES (?, ?)", (name, value))
+        self._count = self._moves()
+
+    def _moves(self) -> int:
+        row = self._connection.execute(
+            "SELECT (SELECT COUNT(*) FROM run) + (SELECT COUNT(*) FROM event)"
+        ).fetchone()
+        return int(row[0]) + self.fact("added")
+
+    def _moved(self) -> None:
+        self._count += 1
+        if self._counted is not None:
+            self._counted(self._count)
 
     def close(self) -> None:
         """Let another process have it."""
@@ -204,6 +241,7 @@ class Journal(JournalFrames):
             if proposal is not None:
                 sender, sequence, size = proposal
                 self._note(db, (session, sender, sequence, "taken", "propose", size), None)
+        self._moved()
 
     def run(self, session: bytes) -> JournalRun | None:
         """The run of that name."""
@@ -263,7 +301,7 @@ class Journal(JournalFrames):
         with transaction(self._connection) as db:
             db.execute(
                 "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)",
-                (session, *event[:4], json.dumps(event.said)),
+                (session, *event[:4], json.dumps([*_data_said(event.data), *event.said])),
             )
             if event.what == "receive":
                 db.execute(
@@ -279,6 +317,7 @@ class Journal(JournalFrames):
                     (sealed, session),
                 )
                 self._wipe(db, session)
+        self._moved()
 
     def events(self, session: bytes) -> list[Event]:
         """All steps in their order."""
@@ -287,7 +326,7 @@ class Journal(JournalFrames):
             " WHERE session = ? ORDER BY position",
             (session,),
         )
-        return [Event(a, b, c, d, tuple(json.loads(said))) for a, b, c, d, said in rows]
+        return [Event(a, b, c, d, *_said_and_data(said)) for a, b, c, d, said in rows]
 
     def _kept(self, row: tuple[Any, ...]) -> JournalRun:
         session, names, status, terms, seed, ended, following, begun = row
@@ -301,3 +340,15 @@ class Journal(JournalFrames):
             following,
             begun,
         )
+
+
+def _data_said(data: bytes) -> tuple[str, ...]:
+    """The digest of a first step's data as it stands before what was said."""
+    return (_DATA + data.hex(),) if data else ()
+
+
+def _said_and_data(written: str) -> tuple[tuple[str, ...], bytes]:
+    said = tuple(json.loads(written))
+    if not said or not said[0].startswith(_DATA):
+        return said, b""
+    return said[1:], bytes.fromhex(said[0].removeprefix(_DATA))

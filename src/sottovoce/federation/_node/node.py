@@ -39,6 +39,7 @@ class Node:
         machines: what it runs.
         settings: its patience and limits.
         log: where events go; the logger ``sottovoce.federation`` by default.
+        counted: told how often the journal was added to, each time before anything is sent.
         hook: for tests, called at named points of a step.
     """
 
@@ -53,6 +54,7 @@ class Node:
         machines: Machines,
         settings: Settings | None = None,
         log: Log = to_logger,
+        counted: Callable[[int], None] | None = None,
         hook: Callable[[str], None] = no_hook,
     ) -> None:
         self.settings = settings or Settings()
@@ -60,7 +62,7 @@ class Node:
         self._stopping = False
         self._failure: SottovoceError | None = None
         self._log, self._credentials, self._roster = log, credentials, roster
-        self._journal = Journal(journal, journal_key)
+        self._journal = Journal(journal, journal_key, counted=counted)
         self._dispatcher = Dispatcher(
             name,
             roster,
@@ -183,6 +185,12 @@ class Node:
         with self._changed:
             self._dispatcher.abort(session, error, time.monotonic())
             self._changed.notify_all()
+
+    def abort_all(self, error: SottovoceError) -> None:
+        """End every run that is under way."""
+        running = [run for run in self.status()["runs"] if run["status"] == "running"]
+        for run in running:
+            self.abort(bytes.fromhex(run["session"]), error)
 
     def status(self) -> dict[str, Any]:
         """How all runs stand: status, step, who is waited for, bytes, rounds."""

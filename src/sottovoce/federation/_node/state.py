@@ -1,10 +1,14 @@
 """The node state that a node's parts share, and one run of it: its machine, moved or rebuilt.
 
 A run's state machine is moved step by step, and after a crash rebuilt from its steps. Each step
-draws from a stream of its own, derived from the run's seed and the step's place: a message that the
-party refuses may have drawn something, and must not shift what is drawn later.
+draws from a stream of its own: a message that the party refuses may have drawn something, and must
+not shift what is drawn later. The stream is derived from the run's seed, the step's place and a
+digest of all that the party brought and heard up to this step (`bound`). A copy of a journal that
+goes on with other data, or hears something else, so draws other numbers, and no mask hides two
+different things.
 """
 
+import hashlib
 import hmac
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -18,6 +22,7 @@ from sottovoce.federation._journal._rows import Event, JournalRun, OutgoingFrame
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._roster import Roster
 from sottovoce.federation._transport.frames import (
+    ChangedDataError,
     DefectError,
     ReplayMismatchError,
     RunAbortedError,
@@ -25,7 +30,7 @@ from sottovoce.federation._transport.frames import (
     State,
 )
 from sottovoce.learn._wire._refusals import ForeignMessageError
-from sottovoce.learn._wire.codec import Value
+from sottovoce.learn._wire.codec import Value, encoded
 from sottovoce.learn._wire.machine import Party, awaited
 from sottovoce.learn._wire.message import Message
 from sottovoce.privacy._randomness import drawing_from
@@ -58,6 +63,7 @@ class Run:
     status: str = "running"
     party: Party | None = field(default=None, repr=False)
     position: int = 0
+    bound: bytes = field(default=b"", repr=False)
     waiting: list[tuple[str, int]] = field(default_factory=list)
     tried: set[tuple[str, int]] = field(default_factory=set)
     last_in: dict[str, int] = field(default_factory=dict)
@@ -177,27 +183,54 @@ def abort_error(run: Run) -> RunAbortedError:
     )
 
 
-def step_seed(seed: bytes, position: int) -> bytes:
+def step_seed(seed: bytes, position: int, bound: bytes = b"") -> bytes:
     """What one step draws from."""
-    return hmac.digest(seed, b"sottovoce step" + position.to_bytes(8, "big"), "sha256")
+    place = b"sottovoce step" + position.to_bytes(8, "big")
+    return hmac.digest(seed, place + bound, "sha256")
 
 
-def begun(make: PartyMaker, terms: bytes, name: str, seed: bytes) -> tuple[Party, list[Message]]:
-    """A new party, and what it says first."""
+def first_bound(party: Party, terms: bytes, seed: bytes) -> bytes:
+    """A digest of the terms and of what the party brings, under the run's seed."""
+    return hmac.digest(seed, encoded(("begin", terms, brought_digest(party, seed))), "sha256")
+
+
+def brought_digest(party: Party, seed: bytes) -> bytes:
+    """What the party brings, as it says; empty where it brings nothing or does not say."""
+    brought = getattr(party, "brought", None)
+    return b"" if brought is None else brought(hmac.digest(seed, b"sottovoce data", "sha256"))
+
+
+def bound_after(bound: bytes, what: str, who: str, body: bytes = b"") -> bytes:
+    """The digest of all that a party brought and heard, with one thing more."""
+    return hashlib.sha256(encoded((bound, what, who, body))).digest()
+
+
+def begun(
+    make: PartyMaker, terms: bytes, name: str, seed: bytes, data: bytes = b""
+) -> tuple[Party, list[Message]]:
+    """A new party, and what it says first; ``data``, if any, is the digest that it must bring."""
     with drawing_from(step_seed(seed, 0)):
         party = make(terms, name)
+    if data and data != brought_digest(party, seed):
+        raise ChangedDataError(
+            f"{name} must go on with the data that it began this run with, and they have changed "
+            "since; nothing more is said in it. Train again."
+        )
+    with drawing_from(step_seed(seed, 0, first_bound(party, terms, seed))):
         return party, party.start()
 
 
-def received(party: Party, message: Message, seed: bytes, position: int) -> list[Message]:
+def received(
+    party: Party, message: Message, seed: bytes, position: int, bound: bytes = b""
+) -> list[Message]:
     """What a party says to a message, as its ``position``-th step."""
-    with drawing_from(step_seed(seed, position)):
+    with drawing_from(step_seed(seed, position, bound)):
         return party.receive(message)
 
 
-def timed_out(party: Party, seed: bytes, position: int) -> list[Message]:
+def timed_out(party: Party, seed: bytes, position: int, bound: bytes = b"") -> list[Message]:
     """What a party says when nothing more will come, as its ``position``-th step."""
-    with drawing_from(step_seed(seed, position)):
+    with drawing_from(step_seed(seed, position, bound)):
         return party.time_out()
 
 
@@ -207,25 +240,41 @@ def rebuilt(
     name: str,
     events: Iterable[Event],
     body: Callable[[str, int], bytes],
-) -> Party | None:
-    """The party as it was after ``events``; None if it had not begun."""
+) -> tuple[Party | None, bytes]:
+    """The party as it was after ``events``, None if it had not begun, and what it is bound to."""
     party: Party | None = None
+    bound = b""
     for event in events:
         if event.what == "start":
-            party, said = begun(make, run.terms, name, run.seed)
+            party, said = begun(make, run.terms, name, run.seed, event.data)
+            bound = first_bound(party, run.terms, run.seed)
         elif party is None:
             raise ReplayMismatchError("a journal's first step must be the start.")
-        elif event.what == "time out":
-            said = timed_out(party, run.seed, event.position)
         else:
-            message = read_message(body(event.sender, event.sequence), event.sender, name)
-            said = received(party, message, run.seed, event.position)
+            said, bound = _repeated(party, run, name, event, bound, body)
         if outline(said) != event.said:
             raise ReplayMismatchError(
                 f"{name} must say in step {event.position} what it said before the crash; "
                 "are its data and options the same?"
             )
-    return party
+    return party, bound
+
+
+def _repeated(
+    party: Party,
+    run: Run,
+    name: str,
+    event: Event,
+    bound: bytes,
+    body: Callable[[str, int], bytes],
+) -> tuple[list[Message], bytes]:
+    if event.what == "time out":
+        bound = bound_after(bound, event.what, event.sender)
+        return timed_out(party, run.seed, event.position, bound), bound
+    content = body(event.sender, event.sequence)
+    bound = bound_after(bound, event.what, event.sender, content)
+    message = read_message(content, event.sender, name)
+    return received(party, message, run.seed, event.position, bound), bound
 
 
 def outline(messages: Iterable[Message]) -> tuple[str, ...]:

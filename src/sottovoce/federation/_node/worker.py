@@ -11,6 +11,9 @@ from sottovoce.federation._node.state import (
     ResultOf,
     Run,
     begun,
+    bound_after,
+    brought_digest,
+    first_bound,
     outline,
     public_error,
     read_message,
@@ -60,6 +63,7 @@ class RunStep:
     said: list[Message] = field(default_factory=list, repr=False)
     written: list[bytes] = field(default_factory=list, repr=False)
     result: bytes | None = field(default=None, repr=False)
+    bound: bytes = field(default=b"", repr=False)
     stuck: bool = False
     error: BaseException | None = None
 
@@ -138,20 +142,25 @@ class Worker:
         run, name = work.run, self._state.name
         if work.what == "rebuild":
             bodies = work.bodies
-            work.party = rebuilt(self._make, run, name, work.events, lambda *at: bodies[at])
+            work.party, work.bound = rebuilt(
+                self._make, run, name, work.events, lambda *at: bodies[at]
+            )
             return
         if work.what == "start":
             work.party, work.said = begun(self._make, run.terms, name, run.seed)
+            work.bound = first_bound(work.party, run.terms, run.seed)
         elif work.party is None:
             raise DefectError("a party must begin before it goes on.")
         elif work.what == "time out":
             before = run.awaited()
-            work.said = timed_out(work.party, run.seed, run.position)
+            work.bound = bound_after(run.bound, work.what, _SEPARATOR.join(work.missing))
+            work.said = timed_out(work.party, run.seed, run.position, work.bound)
             moved = work.said or work.party.finished or run.awaited() != before
             work.stuck = not moved
         else:
             work.message = read_message(work.body, work.sender, name)
-            work.said = received(work.party, work.message, run.seed, run.position)
+            work.bound = bound_after(run.bound, work.what, work.sender, work.body)
+            work.said = received(work.party, work.message, run.seed, run.position, work.bound)
         work.written = [self._checked(run, message) for message in work.said]
         if work.party.finished:
             work.result = self._result_of(work.party)
@@ -170,6 +179,7 @@ class Worker:
     def _rebuilt(self, work: RunStep, now: float) -> None:
         run = work.run
         run.party, run.position, run.moved = work.party, len(work.events), now
+        run.bound = work.bound
         run.rounds = sum(1 for event in work.events if event.said)
         timed_out = (event for event in work.events if event.what == "time out")
         run.lost = {name for event in timed_out for name in event.sender.split(_SEPARATOR)}
@@ -179,11 +189,13 @@ class Worker:
         run, state = work.run, self._state
         outputs = self._outputs(run, work)
         who = work.sender or _SEPARATOR.join(work.missing)
-        event = Event(run.position, work.what, who, work.sequence, outline(work.said))
+        data = brought_digest(work.party, run.seed) if work.party and not run.position else b""
+        event = Event(run.position, work.what, who, work.sequence, outline(work.said), data)
         seen = shown(work.message) if work.message is not None else None
         state.hook("before commit")
         state.journal.advance(run.session, event, outputs, shown=seen, result=work.result)
         run.party, run.position, run.moved = work.party, run.position + 1, now
+        run.bound = work.bound
         run.rounds += bool(outputs)
         run.lost |= set(work.missing)
         run.tried.clear()

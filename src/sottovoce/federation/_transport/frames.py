@@ -18,6 +18,8 @@ A federation refuses a caller, a frame or a run by one of these:
     ├── LostPartyError         a party has fallen silent, and the run cannot go on without it
     ├── RunAbortedError        another party has ended the run
     ├── ReplayMismatchError    a rebuilt party says something else than before the crash
+    │   └── ChangedDataError   it has other data than it began the run with
+    ├── RestoredCopyError      a party's store was restored from a copy of earlier
     └── DefectError            a party failed in a way that nobody planned
 
 JournalError, an InputError, is for a journal that cannot be used. `Settings` say how patient a node
@@ -104,6 +106,14 @@ class RunAbortedError(ProtocolError):
 
 class ReplayMismatchError(ProtocolError):
     """A rebuilt party says something else than it did before the crash."""
+
+
+class ChangedDataError(ReplayMismatchError):
+    """A restarted party has other data than it began a run with."""
+
+
+class RestoredCopyError(ProtocolError):
+    """A party was restored from a copy of earlier, and no longer knows what it has said since."""
 
 
 class DefectError(ProtocolError):

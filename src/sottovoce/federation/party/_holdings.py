@@ -12,6 +12,8 @@ from sottovoce.errors import InputError
 from sottovoce.federation._config import ConfigError, PartyConfig, RowsFile, TextsFile
 from sottovoce.federation._roster import Roster
 from sottovoce.federation._secrets import Secrets
+from sottovoce.federation.party._memory import PartyMemory
+from sottovoce.federation.party._run_keys import SUMS, RunKeys
 from sottovoce.federation.party._terms import check_accepted
 from sottovoce.learn._run.party import make_party
 from sottovoce.learn._run.terms import Holdings, RunTerms
@@ -27,10 +29,17 @@ class MachineMaker:
     """Makes this party's state machine for a run that it accepts."""
 
     def __init__(
-        self, config: PartyConfig, roster: Roster, secrets: Secrets, records: TrainingRecords
+        self,
+        config: PartyConfig,
+        roster: Roster,
+        secrets: Secrets,
+        records: TrainingRecords,
+        memory: PartyMemory,
     ) -> None:
         self._config, self._roster, self._secrets = config, roster, secrets
-        self._records = records
+        self._records, self.memory = records, memory
+        self.keys: RunKeys | None = None
+        """Of a helper's runs; set by whoever has the journal that they are kept in."""
         self.query_examples: dict[bytes, Examples] = {}
         """By a query's session, the rows that this peer wants classified."""
 
@@ -38,14 +47,19 @@ class MachineMaker:
         """The party of a run."""
         known = RunTerms.from_bytes(terms)
         check_accepted(known, self._config, self._roster)
-        return make_party(known, name, self._holdings(known))
+        return make_party(known, name, self._holdings(known, name))
 
-    def _holdings(self, terms: RunTerms) -> Holdings:
+    def _holdings(self, terms: RunTerms, name: str) -> Holdings:
+        keys = {} if self.keys is None else self.keys.of_run(terms, name)
         return Holdings(
             identity=self._secrets.identity,
             examples=self._examples(terms),
-            key=self._secrets.paillier,
+            key=next(iter(keys.values()), None),
             earlier=self._records(terms.training) if terms.training else None,
+            sums_key=keys.get(SUMS),
+            secret=self.memory.digest_secret,
+            memory=self.memory,
+            ledger=self.memory,
         )
 
     def _examples(self, terms: RunTerms) -> Examples | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from sottovoce.federation._config import PartyConfig
 from sottovoce.federation._files import load_secret, read_passphrase
 from sottovoce.federation._journal.file import JournalSeal, opened, transaction
+from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._secrets import JOURNAL, new_journal_key
 from sottovoce.federation._transport.frames import JournalError
 
@@ -19,6 +20,7 @@ _SEALED = (
     ("run", "result", "session, 'result'"),
     ("inbox", "body", "session, 'in', sender, sequence"),
     ("outbox", "body", "session, 'out', receiver, sequence"),
+    ("run_key", "body", "session, 'key', purpose"),
 )
 
 
@@ -34,6 +36,13 @@ def rotate_journal(config: PartyConfig, journal: Path) -> None:
         following.replace(path)
     else:
         new_journal_key(path, passphrase)
+
+
+def forget_run_keys(journal: Journal) -> None:
+    """Wipe the Paillier keys of all runs: classifiers hidden under them can be asked no more."""
+    for key in journal.run_keys():
+        if key.usable:
+            journal.forget_key(key.session, key.purpose)
 
 
 def settle_key(path: Path, journal: Path, passphrase: str | None) -> None:

@@ -37,6 +37,13 @@ from sottovoce.federation._transport.frames import VERSION, BadFrameError, Setti
 from sottovoce.federation.party._history import RunHistory, journal_history, training_record
 from sottovoce.federation.party._holdings import MachineMaker
 from sottovoce.federation.party._journal_key import following_key, settle_key
+from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
+from sottovoce.federation.party._outside_count import (
+    OutsideCount,
+    restored_error,
+    settle_count,
+)
+from sottovoce.federation.party._run_keys import RunKeys
 from sottovoce.federation.party._terms import check_accepted
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._training_terms import COORDINATOR
@@ -171,8 +178,10 @@ class ConfiguredParty:
             self.roster,
             self.secrets,
             lambda session: node.training_record(session),  # noqa: PLW0108 - the node comes below
+            PartyMemory(self.store / MEMORY_FILE, self.secrets.memory),
         )
         machines = Machines(maker, result_of, policy, terms_without)
+        outside = OutsideCount(self.secrets.journal_key)
         node = PartyNode(
             self.name,
             self.roster,
@@ -182,7 +191,12 @@ class ConfiguredParty:
             machines=machines,
             settings=Settings(deadline_s=self.config.party.deadline_s, retry_without_lost=True),
             log=log,
+            counted=outside.note,
         )
+        if node.read_journal(lambda journal: settle_count(journal, outside)):
+            log("store restored", party=self.name)
+            node.abort_all(restored_error(self.name))
+        maker.keys = RunKeys(node, self.secrets.paillier)
         return node, maker
 
     def why_not(self, terms: bytes, _proposer: str) -> str | None:

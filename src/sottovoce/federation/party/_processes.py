@@ -27,6 +27,7 @@ from sottovoce.federation.party._control import NotRunningError, ask, asked
 from sottovoce.learn.documents import Documents, Examples
 
 LOG_FILE = "log.jsonl"
+STATE_FOLDER = "state"
 _ERRORS_FILE = "stderr.txt"
 _START_S = 120.0
 _STOP_S = 30.0
@@ -160,12 +161,16 @@ def _started(folder: Path, within: Sequence[str]) -> "subprocess.Popen[bytes]":
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
-            env=_environment(),
+            env=_environment(folder),
         )
 
 
-def _environment() -> dict[str, str]:
-    """As this process's, with our package where this process found it."""
+def _environment(folder: Path) -> dict[str, str]:
+    """As this process's, with our package where this process found it.
+
+    What parties keep outside their folders goes beside these: nothing is left behind elsewhere.
+    """
     here = str(Path(__file__).parents[3])
     paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    beside = {"XDG_STATE_HOME": str(folder.parent / STATE_FOLDER)}
+    return {**os.environ, **beside, "PYTHONPATH": os.pathsep.join(paths)}

@@ -82,6 +82,7 @@ def summary(
                 *({"who": row.who, "what": row.what} for row in leakage.learns),
                 *_of_broken_off(sorted(left_out)),
             ],
+            "against": [{"who": row.who, "what": row.what} for row in leakage.against],
             "together": leakage.collusion,
             "assumes": leakage.assumes,
         },

@@ -16,7 +16,13 @@ from sottovoce.federation._events import Log
 from sottovoce.federation._roster import Member
 from sottovoce.federation._transport.frames import VERSION, RunAbortedError
 from sottovoce.federation.party._control import Answers, ControlServer
-from sottovoce.federation.party._history import TRAININGS, latest_training, trained_peers
+from sottovoce.federation.party._differences import TermsMemory
+from sottovoce.federation.party._history import (
+    TRAININGS,
+    RunHistory,
+    latest_training,
+    trained_peers,
+)
 from sottovoce.federation.party._offline import (
     NothingTrainedError,
     given_examples,
@@ -25,9 +31,16 @@ from sottovoce.federation.party._offline import (
     trained,
     transcript_report,
 )
+from sottovoce.federation.party._outside_count import restored_at, spent_unknown
 from sottovoce.federation.party._party import ConfiguredParty, PartyNode, RunRequest
 from sottovoce.federation.party._progress import Progress, summary
-from sottovoce.federation.party._terms import NOT_YET, terms_without, training_terms, use_terms
+from sottovoce.federation.party._terms import (
+    NOT_YET,
+    accepted_by,
+    terms_without,
+    training_terms,
+    use_terms,
+)
 from sottovoce.learn._run.evaluate import JointEvaluation
 from sottovoce.learn._run.records import Trained
 from sottovoce.learn._run.terms import RunTerms
@@ -56,19 +69,30 @@ class Service:
         address = self.node.start(self.party.config.party.listen)
         self._control = ControlServer(self.party.store, self._answers)
         self._control.start()
+        self._forget_keys()
         self._log("listening", address=address)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._control.close()
         self.node.close()
+        self._maker.memory.close()
         self._log("stopped")
 
     def _log_event(self, event: str, /, **fields: object) -> None:
         """As the node logs it; a run that ends here with the sentence that others may not hear."""
         if event == "run aborted" and fields.get("by") == self.node.name:
             fields["sentence"] = self._abort_sentence(str(fields["session"]))
+        if event in ("run aborted", "run finished"):
+            self._forget_keys()
         self._log(event, **fields)
+
+    def _forget_keys(self) -> None:
+        """Wipe the keys of runs that have ended."""
+        keys = self._maker.keys
+        if keys is not None and self.party.config.party.role != "peer":
+            runs = self.node.history()
+            keys.forget({run.terms.session: run.status for run in runs if run.status != "running"})
 
     def _abort_sentence(self, run: str) -> str:
         runs = {each["session"]: each for each in self.node.status()["runs"]}
@@ -76,17 +100,38 @@ class Service:
 
     def _why_not(self, terms: bytes, proposer: str) -> str | None:
         refused = self.party.why_not(terms, proposer)
-        wanted = None if refused else RunTerms.from_bytes(terms).training
-        if not wanted:
+        if refused:
             return refused
-        statuses = {run.terms.session: run.status for run in self.node.history()}
-        if statuses.get(wanted) == "running":
+        known, history = RunTerms.from_bytes(terms), self.node.history()
+        if any(run.terms.session == known.session for run in history):
+            return "a run must have a session of its own, got that of another; propose it again."
+        return self._unready(known.training, history) or self._too_close(known, history)
+
+    def _too_close(self, terms: RunTerms, history: list[RunHistory]) -> str | None:
+        """Why a peer leaves it to a person whether it takes part, or None."""
+        if self.party.config.party.role != "peer":
+            return None
+        restored = self.node.read_journal(restored_at)
+        accepts = accepted_by(self.party.config)
+        memory = TermsMemory(self.party.store, accepts, self.node.name, restored)
+        return memory.why_not(terms, history, self._said_in)
+
+    def _said_in(self, run: bytes) -> set[str]:
+        lines = self.node.transcript(run)
+        return {str(line.get("kind")) for line in lines if line["sender"] == self.node.name}
+
+    def _unready(self, wanted: bytes, history: list[RunHistory]) -> str | None:
+        """Why a run cannot use the training that it names, or None."""
+        if not wanted:
+            return None
+        used = next((run for run in history if run.terms.session == wanted), None)
+        if used is not None and used.status == "running":
             return f"{self.node.name} {NOT_YET}; ask again in a moment."
-        return (
-            None
-            if statuses.get(wanted) == "finished"
-            else f"{self.node.name} took no part in that training."
-        )
+        if used is None or used.status != "finished":
+            return f"{self.node.name} took no part in that training."
+        if self.party.config.party.role == "peer":
+            return None
+        return spent_unknown(used, self.node.read_journal(restored_at), self.node.name)
 
     def wait(self) -> None:
         """Until somebody asks to stop."""

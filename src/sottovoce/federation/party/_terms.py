@@ -17,6 +17,7 @@ from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.federation._config import (
+    HELPER_ACCEPTS,
     Accepts,
     ConfigError,
     FeatureSettings,
@@ -25,9 +26,9 @@ from sottovoce.federation._config import (
 )
 from sottovoce.federation._roster import Roster
 from sottovoce.federation.party._history import TRAININGS
+from sottovoce.federation.party._policy import NotAcceptedError, check_policy
 from sottovoce.learn._features import FeatureMap, TextRecipe
 from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._sums._fixed import FEWEST_PARTIES
 from sottovoce.learn._training_terms import Recipe
 from sottovoce.learn._wire._refusals import TooFewPartiesError
 from sottovoce.learn._wire.message import new_session
@@ -35,10 +36,6 @@ from sottovoce.learn._wire.message import new_session
 DEFAULT_PENALTY = 0.1
 NOT_YET = "has not finished that training yet"
 _LARGEST_LIST = 1 << 26
-
-
-class NotAcceptedError(ParameterError):
-    """A proposed run goes beyond what this party accepts."""
 
 
 def training_terms(config: PartyConfig, roster: Roster) -> RunTerms:
@@ -67,30 +64,14 @@ def check_accepted(terms: RunTerms, config: PartyConfig, roster: Roster) -> None
             f"{config.party.name} knows {', '.join(sorted(strangers))} by another identity, or "
             "not at all; compare the rosters."
         )
-    if config.party.role == "peer":
-        _check_terms(terms, config.party.accepts or Accepts([]), config.party.name)
+    if config.party.role != "coordinator":
+        check_policy(terms, accepted_by(config), config.party.name)
 
 
-def _check_terms(terms: RunTerms, accepts: Accepts, name: str) -> None:
-    if terms.mode not in accepts.modes:
-        raise NotAcceptedError(
-            f"{name} accepts the modes {', '.join(accepts.modes) or 'of no run'}, got "
-            f"{terms.mode}; see [accepts] in its party.toml."
-        )
-    for what in ("fewest_documents", "fewest_peers"):
-        least, got = getattr(accepts, what), getattr(terms.recipe, what)
-        if got < least:
-            raise NotAcceptedError(f"{name} accepts {what} from {least} on, got {got}.")
-    if terms.shared:
-        raise NotAcceptedError(
-            f"{name} accepts no run on block rados, got one with {len(terms.shared)} shared "
-            "features: the coordinator would see the peer's own sums; train without them."
-        )
-    if len(terms.identities) < FEWEST_PARTIES and not accepts.two_peers:
-        raise NotAcceptedError(
-            f"{name} trains among at least {FEWEST_PARTIES} peers, got {len(terms.identities)}; "
-            "two_peers = true in its party.toml accepts that each learns the other's sums."
-        )
+def accepted_by(config: PartyConfig) -> Accepts:
+    """What a party's configuration accepts; a peer that says nothing takes part in no run."""
+    nothing = Accepts([]) if config.party.role == "peer" else HELPER_ACCEPTS
+    return config.party.accepts or nothing
 
 
 def _recipe(training: TrainingSettings) -> Recipe:

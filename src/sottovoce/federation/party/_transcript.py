@@ -23,6 +23,8 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("labels", ANY): "which label names this peer has; no count",
     ("classes", ANY): "all label names, in their order",
     ("features", "has"): "which features this peer has (f_p), and a digest of what they mean",
+    ("data", ANY): "a tag of this peer's data, which says nothing but whether they are the same",
+    ("kept", ANY): "which features enough documents at enough peers use; no count",
     ("agreed", "digest"): "that everybody means the same features, as a digest",
     # Sums under pairwise masks.
     ("keys", "masking"): "two fresh public keys, signed, for this one sum",
@@ -36,6 +38,7 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("sum", ANY): "the sum over all peers, as far as this party is told it",
     # Sums under Paillier.
     ("key", ANY): "a public key, under which anybody can encrypt",
+    ("mask", "seed"): "the seed of this peer's mask, without which its summand is not opened",
     ("summand", ANY): "this peer's numbers, encrypted; who adds them up cannot open them",
     ("added", ANY): "the sum of all peers' encrypted numbers, for the key holder to open",
     ("model", ANY): "the classifier: one number for each feature, and its penalty",

@@ -37,11 +37,12 @@ from sottovoce.learn.open._train import (
     TrainingCoordinator,
     TrainingKeyHolder,
     TrainingPeer,
-    kept_features,
     local_statistics,
     moments_stage,
+    opened_columns,
     solved_statistics,
     statistics_stage,
+    supported_features,
     told_standard,
 )
 
@@ -99,9 +100,9 @@ class PeerTraining:
     def kept(self) -> KeptFeatures:
         """Decided from plain supports."""
         counts = self.terms.counts()
-        folds = self.recipe.opened_folds
-        total = sum(counts.encode(each.support(folds).ravel()) for each in self.data)
-        return kept_features(np.asarray(total), self.terms)
+        folds, fewest = self.recipe.opened_folds, self.recipe.fewest_documents
+        total = sum(counts.encode(each.support(folds, fewest).ravel()) for each in self.data)
+        return opened_columns(supported_features(np.asarray(total), self.terms), self.terms)
 
     def standard(self, kept: KeptFeatures) -> Standard:
         """From plain moments, rounded as the protocol rounds them."""

@@ -113,7 +113,8 @@ def ask_less(numbers: Grid, plan: ComparisonPlan, public: PublicKey) -> Script[B
     theirs = yield hear_reply("bits", public, plan.bits_plan(key_bits), own.shape)
     tests = _tests(theirs, own, flips)
     hidden = _blurred(tests, plan, key_bits)
-    yield Say("tests", {"array": array_to_bytes(hidden)})
+    # In full, since it goes to the owner of the key, who may have chosen its primes.
+    yield Say("tests", {"array": array_to_bytes(hidden.blind(full=True))})
     return flips
 
 

@@ -1,26 +1,19 @@
-"""Keys as JSON, public ones to hand out and private ones for their owner; and a proof of a key.
+"""Keys as JSON, public ones to hand out and private ones for their owner.
 
-Private keys are in files that only their owner reads, sealed where there is a passphrase.
-
-The proof, checked by anyone, shows that blinding under a foreign key blinds. r -> r^n permutes the
-units modulo n exactly if gcd(n, phi(n)) = 1. The owner shows n-th roots of numbers that a hash
-chose: where the gcd has a prime factor d, at most one number in d has one. (Goldberg, Reyzin, Sagga
-and Baldimtsi, Asiacrypt 2019, with the hash for the verifier.) It shows that n is square-free too.
-It does not show that n has only two factors, or who knows them.
+Private keys are in files that only their owner reads, sealed where there is a passphrase. A public
+key that a protocol hands to others comes with its proof (see `key_proof`).
 """
 
-import hashlib
 import json
 from pathlib import Path
-from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from cryptography.exceptions import InvalidTag
 
 from sottovoce._files import refuse_open_to_others, small_text, whole_file
 from sottovoce.errors import InputError
 from sottovoce.learn._encrypted_files import NONCE_BYTES, sealed_fields, unsealed
-from sottovoce.learn._paillier._grid import gmpy2
-from sottovoce.learn._paillier._primes import SMALL_LIMIT, has_small_factor
+from sottovoce.learn._paillier.key_proof import KeyProof, KnownKeys, prove_key, proven_key
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn._wire.codec import (
     Fields,
@@ -34,13 +27,8 @@ from sottovoce.learn._wire.codec import (
 PUBLIC_FORMAT = "sottovoce-paillier-public-key"
 PRIVATE_FORMAT = "sottovoce-paillier-private-key"
 VERSION = 1
-KeyProof: TypeAlias = tuple[int, ...]
-_LARGEST_FILE = 1 << 18
-_NAME = b"sottovoce paillier permutation proof 1"
-_EXCESS_BYTES = 16
-_SECURITY_BITS = 128
-# No prime below 2^16 divides n, so a root exists by luck with a chance below 2^-16.
-ROUNDS = _SECURITY_BITS // (SMALL_LIMIT.bit_length() - 1)
+_LARGEST_FILE = 1 << 20
+_TEXTS: WeakKeyDictionary[PrivateKey, str] = WeakKeyDictionary()
 
 
 def public_key_to_text(public: PublicKey, proof: KeyProof = ()) -> str:
@@ -49,14 +37,34 @@ def public_key_to_text(public: PublicKey, proof: KeyProof = ()) -> str:
     return json.dumps(fields | ({"proof": [f"{root:x}" for root in proof]} if proof else {}))
 
 
-def public_key_from_text(text: str, *, needs_proof: bool = False) -> PublicKey:
-    """A public key that came from outside, checked; its proof too where there is one."""
+def proven_key_to_text(private: PrivateKey) -> str:
+    """One's own public key with its proof, which is made once for as long as the key is there."""
+    if private not in _TEXTS:
+        _TEXTS[private] = public_key_to_text(private.public, prove_key(private))
+    return _TEXTS[private]
+
+
+def public_key_from_text(
+    text: str, *, needs_proof: bool = False, known: KnownKeys | None = None
+) -> PublicKey:
+    """A public key that came from outside, checked; its proof too where there is one.
+
+    A key that is among ``known`` was proven before and needs no proof again; a newly proven one is
+    added to them.
+    """
     fields = parse_fields(text, "a public key")
     check_format(fields, PUBLIC_FORMAT, VERSION)
-    public = PublicKey(from_hexadecimal(fields.get("modulus"), "modulus"))
-    if needs_proof or "proof" in fields:
-        roots = field(fields, "proof", list)
-        check_key_proof(public, tuple(from_hexadecimal(each, "proof") for each in roots))
+    modulus = from_hexadecimal(fields.get("modulus"), "modulus")
+    if "proof" not in fields and known is not None and modulus in known:
+        return known[modulus]
+    if "proof" not in fields:
+        if needs_proof:
+            raise InputError("a public key must come with its owner's proof, got one without.")
+        return PublicKey(modulus)
+    roots = field(fields, "proof", list)
+    public = proven_key(modulus, tuple(from_hexadecimal(each, "proof") for each in roots))
+    if known is not None:
+        known[modulus] = public
     return public
 
 
@@ -118,33 +126,3 @@ def _text(path: Path) -> str:
         return small_text(path, _LARGEST_FILE, "a key file")
     except UnicodeDecodeError:
         raise InputError(f"{path} is not a key file: it is not text.") from None
-
-
-def prove_key(private: PrivateKey) -> KeyProof:
-    """The owner's proof that blinding under this key permutes."""
-    n = private.public.n
-    phi = (private.secret.p - 1) * (private.secret.q - 1)
-    exponent = gmpy2.invert(n, phi)
-    return tuple(int(gmpy2.powmod(each, exponent, n)) for each in _challenges(private.public))
-
-
-def check_key_proof(public: PublicKey, proof: KeyProof) -> None:
-    """Refuse a key whose proof does not hold."""
-    n = public.n
-    sound = not has_small_factor(n) and len(proof) == ROUNDS
-    if not sound or any(
-        not 0 < root < n or gmpy2.powmod(root, n, n) != challenge
-        for root, challenge in zip(proof, _challenges(public), strict=True)
-    ):
-        raise InputError("the proof of a public key does not hold; ask its owner for another key.")
-
-
-def _challenges(public: PublicKey) -> list[int]:
-    return [_challenge(public, number) for number in range(ROUNDS)]
-
-
-def _challenge(public: PublicKey, number: int) -> int:
-    size = (public.bits + 7) // 8
-    seed = _NAME + bytes([number]) + int(public.n).to_bytes(size, "big")
-    hashed = hashlib.shake_256(seed).digest(size + _EXCESS_BYTES)
-    return int.from_bytes(hashed, "big") % int(public.n)

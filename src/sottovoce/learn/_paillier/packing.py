@@ -31,7 +31,9 @@ def encode(values: ArrayLike, fraction_bits: int) -> Integers:
     if given.dtype.kind == "f":
         return _rounded(given.astype(np.float64), fraction_bits)
     if given.dtype.kind == "O":
-        return as_integers(given) << fraction_bits
+        # Not by numpy's shift, which makes a plain number of an array without axes.
+        shifted = [int(each) << fraction_bits for each in as_integers(given).ravel()]
+        return as_grid(shifted, given.shape)
     raise InputError(f"values must be numbers, got an array of {given.dtype}.")
 
 

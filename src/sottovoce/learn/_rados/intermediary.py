@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs
 from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.key_files import public_key_from_text, public_key_to_text
+from sottovoce.learn._paillier.key_files import proven_key_to_text, public_key_from_text
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn._paillier.slots import Program, SlotPlan, plan_slots
 from sottovoce.learn._paillier.wire import (
@@ -128,7 +128,7 @@ class RadoOwner:
 
     def receive(self, message: Message) -> list[Message]:
         """Encrypt the rows, and the sum of y x, under the receiver's key."""
-        public = public_key_from_text(message.item("key", str))
+        public = public_key_from_text(message.item("key", str), needs_proof=True)
         self._inbox.take(message)
         self._inbox.close()
         self.finished = True
@@ -168,7 +168,7 @@ class RadoIntermediary:
     def receive(self, message: Message) -> list[Message]:
         """Note the key, or make rados of the encrypted examples."""
         if self._public is None:
-            public = public_key_from_text(message.item("key", str))
+            public = public_key_from_text(message.item("key", str), needs_proof=True)
             self._inbox.take(message)
             self._public = public
             self._inbox.expect(EXAMPLES, "examples", [self._terms.owner])
@@ -212,7 +212,7 @@ class RadoReceiver:
     def start(self) -> list[Message]:
         """Hand out the public key."""
         self._inbox.expect(RADOS, "rados", [self._terms.intermediary])
-        text = public_key_to_text(self._key.public)
+        text = proven_key_to_text(self._key)
         receivers = (self._terms.owner, self._terms.intermediary)
         return [self._terms.message(KEY, "key", (self.name, one), key=text) for one in receivers]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
 from sottovoce.learn._features import Features, nominated
-from sottovoce.learn._local_data import LocalData, SentenceData, feature_places
+from sottovoce.learn._local_data import LocalData, MappedData, SentenceData, feature_places
 from sottovoce.learn._run.dictionary import (
     KEY_STAGES,
     NOMINATION_STAGES,
@@ -70,7 +70,9 @@ class Agreed:
     def training(self, terms: RunTerms, peers: tuple[str, ...]) -> TrainingTerms:
         """The terms of one two-class training among ``peers``."""
         identities = {peer: terms.identities[peer] for peer in peers}
-        return TrainingTerms(terms.session, identities, self.features, terms.recipe)
+        mapping = None if terms.text is None else terms.text.mapping
+        words = 0 if terms.text is None else len(terms.text.words)
+        return TrainingTerms(terms.session, identities, self.features, terms.recipe, mapping, words)
 
     @property
     def positives(self) -> tuple[str, ...]:
@@ -252,6 +254,11 @@ def local_data(
     rows = lifted_rows(examples, features, agreed)
     has = declared_features(terms, examples, rows, agreed)
     signs = np.ones(len(rows))
+    mapping = None if terms.text is None else terms.text.mapping
+    if mapping is not None and features is not None and isinstance(examples, Documents):
+        words = features.word_rows(examples.texts)
+        matrix = mapping.matrix(words.shape[1])
+        return MappedData(rows, signs, has, who, words, matrix, examples.groups)
     if examples.groups is None:
         return LocalData(rows, signs, has, who)
     return SentenceData(rows, signs, has, who, examples.groups)

@@ -89,7 +89,7 @@ def classifying_helper(name: str, terms: RunTerms, holdings: Holdings) -> RunScr
             return {**record_head(terms), "training": record}
         from sottovoce.learn._run.query import scoring  # noqa: PLC0415 - likewise
 
-        training = yield from scoring(name, terms, terms.asker, key, record)
+        training = yield from scoring(name, terms, terms.asker, holdings, record)
         return {**record_head(terms), "training": training}
 
     return script()

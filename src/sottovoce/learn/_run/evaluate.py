@@ -15,6 +15,7 @@ from sottovoce._arrays import Floats
 from sottovoce._notebook import html_facts
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import checked_signs
+from sottovoce.learn._held_out import held_out
 from sottovoce.learn._run.agree import LabelError
 from sottovoce.learn._run.classify import (
     UNDECIDED,
@@ -32,7 +33,7 @@ from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
 from sottovoce.learn._wire import codec
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.stages import Stage
-from sottovoce.learn.documents import Documents, Examples, NoDocumentsError, held_out
+from sottovoce.learn.documents import Documents, Examples, NoDocumentsError
 from sottovoce.learn.open._sums import SumStage
 
 COUNTS = "counts"
@@ -52,8 +53,9 @@ def evaluating_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript
     trained = brought_training(name, terms, holdings)
     identity = holdings.wanted_identity(name)
     given = _as_trained(trained, holdings.wanted_examples(name))
-    kept = held_out(given, trained.held_out) if trained.held_out else np.ones(len(given), bool)
-    examples = given.part(kept)
+    examples = given
+    if trained.held_out:
+        examples = given.part(held_out(given, trained.held_out, holdings.wanted_secret(name)))
     truth = _truth(examples, trained)
 
     def script() -> RunScript:
@@ -77,8 +79,7 @@ def evaluating_helper(name: str, terms: RunTerms, holdings: Holdings) -> RunScri
             from sottovoce.learn._run.query import scoring  # noqa: PLC0415 - likewise
 
             for peer in terms.peers:
-                key = holdings.wanted_key(name)
-                training = yield from scoring(name, terms, peer, key, training)
+                training = yield from scoring(name, terms, peer, holdings, training)
         if name != COORDINATOR:
             return {**record_head(terms), "training": training}
         stage = count_stage(terms, len(labels))
@@ -208,7 +209,7 @@ class JointEvaluation:
         >>> trained = train({"ada": mine, "ben": mine, "cy": mine}, held_out=0.25, penalty=0.1)
         >>> found = trained.evaluate()
         >>> found.count, found.misclassification
-        (12, 0.0)
+        (15, 0.0)
     """
 
     labels: tuple[str, ...]

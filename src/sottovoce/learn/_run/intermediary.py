@@ -28,7 +28,6 @@ from sottovoce.learn._run.agree import (
     agreeing_coordinator,
     agreeing_helper,
     agreeing_peer,
-    local_data,
     signed,
 )
 from sottovoce.learn._run.terms import INTERMEDIARY, Holdings, RunTerms
@@ -39,7 +38,12 @@ from sottovoce.learn._wire._refusals import DamagedMessageError
 from sottovoce.learn._wire.machine import Party
 from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.stages import Listener, Stage, Teller
-from sottovoce.learn.open._train import kept_features, model_piece, support_stage, told_model
+from sottovoce.learn.open._train import (
+    model_piece,
+    support_coordinator,
+    support_peer,
+    told_model,
+)
 
 if TYPE_CHECKING:
     from sottovoce.learn._wire.codec import Value
@@ -68,26 +72,25 @@ class PeerSize:
 def rados_plan(terms: RunTerms) -> tuple[str, ...]:
     """The names of all stages."""
     each = (f"{peer}'s rados" for peer in terms.peers)
-    return (*AGREEING_STAGES, "support", "shape", "sizes", *each, "model")
+    return (*AGREEING_STAGES, "support", "kept", "shape", "sizes", *each, "model")
 
 
 def rados_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
     """A peer's part: it encrypts its rows, and ends with the classifier."""
-    identity, examples, labels = brought_examples(name, terms, holdings)
+    brought = brought_examples(name, terms, holdings)
 
     def script() -> RunScript:
-        agreed, features = yield from agreeing_peer(name, terms, identity, examples)
-        data = signed(local_data(terms, examples, features, agreed, identity), labels, _one(agreed))
+        agreed, features = yield from agreeing_peer(name, terms, brought.identity, brought.examples)
+        data = signed(brought.data(terms, features, agreed), brought.labels, _one(agreed))
         inner = _masked(agreed, terms)
-        made = support_stage(inner).peer(name, identity, data.support(1))
-        summed = yield Stage("support", made)
-        kept = kept_features(summed.total, inner)
+        supported = yield from support_peer(name, inner, data)
+        data, kept = supported.data, supported.kept
         rows = np.hstack([kept.applied(data.rows), np.ones((len(data.rows), 1))])
         size = PeerSize(len(rows), _bits(rows))
         piece: dict[str, Value] = {"rows": size.rows, "bits": size.bits}
         pieces = dict.fromkeys(HELPERS, piece)
         yield Stage("sizes", lambda s: Teller(name, s, "size", pieces))
-        shape = Shape(rows.shape[1], summed.survivors)
+        shape = Shape(rows.shape[1], supported.peers)
 
         def owner(session: bytes) -> Party:
             return RadoOwner(_rado_terms(session, terms, name, shape, size), rows, data.signs)
@@ -100,7 +103,7 @@ def rados_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
             agreed,
             features,
             data,
-            [Told(lifted(model, kept), penalty, kept, summed.survivors)],
+            [Told(lifted(model, kept), penalty, kept, supported.peers)],
         )
 
     return script()
@@ -114,8 +117,7 @@ def rados_coordinator(terms: RunTerms, _: Holdings) -> RunScript:
         agreed = yield from agreeing_coordinator(terms, HELPERS)
         _one(agreed)
         inner = _masked(agreed, terms)
-        summed = yield Stage("support", support_stage(inner).adder())
-        kept, peers = kept_features(summed.total, inner), summed.survivors
+        kept, peers = yield from support_coordinator(inner)
         shape: dict[str, Value] = {"width": kept.width + 1, "peers": peers}
         pieces = dict.fromkeys(HELPERS, shape)
         yield Stage("shape", lambda s: Teller(COORDINATOR, s, "shape", pieces))
@@ -210,9 +212,13 @@ def _hearing(name: str, agreed: Agreed) -> Generator[Stage, Any, tuple[Shape, di
 def _told_shape(message: Message, agreed: Agreed) -> Shape:
     width = message.item("width", int)
     peers = tuple(str(name) for name in message.item("peers", tuple))
-    if not 2 <= width <= len(agreed.features) + 1 or not set(peers) <= set(agreed.peers):  # noqa: PLR2004 - a feature and the intercept
+    if not 2 <= width <= len(agreed.features) + 1 or not _among(peers, agreed):  # noqa: PLR2004 - a feature and the intercept
         raise DamagedMessageError("a shape must be of some of the features and of the peers.")
     return Shape(width, peers)
+
+
+def _among(peers: tuple[str, ...], agreed: Agreed) -> bool:
+    return set(peers) <= set(agreed.peers) and len(set(peers)) == len(peers)
 
 
 def _told_size(message: Message) -> PeerSize:

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
+from sottovoce.learn._run.adversaries import adversaries, rado_adversaries
 from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._support import caps
 from sottovoce.learn._training_terms import Mode, Recipe
 from sottovoce.learn._wire.machine import Leakage, Learns
 
@@ -17,9 +19,11 @@ _TRIED = (
 )
 _HOLDINGS = "which peers have which features; "
 _SUPPORT = (
-    "of each feature how many documents use it, how many documents there are, how many peers use "
-    "it and at how many it is not only 0 and 1"
+    "of each feature how many documents use it and how many lack it, where of each peer no more "
+    "than {caps} are counted; how many peers have it dropped, since too few of the documents that "
+    "changed use it"
 )
+_KEPT = "which features are kept"
 _OF_TWO = (
     "as there are only two peers, the other's part of every sum that it is told, by taking off its "
     "own"
@@ -34,7 +38,7 @@ def run_leakage(terms: RunTerms) -> Leakage:
         return _query(terms)
     if terms.kind == "evaluate":
         return _evaluation(terms)
-    inner = _rados() if terms.kind == "rados" else _training(terms)
+    inner = _rados(terms.recipe) if terms.kind == "rados" else _training(terms)
     before = {
         "coordinator": [*_dictionary(terms), *_labels(terms, told=False)],
         "every peer": [*_columns(terms), *_labels(terms, told=True)],
@@ -45,7 +49,12 @@ def run_leakage(terms: RunTerms) -> Leakage:
         Learns(row.who, "; ".join([*before.get(row.who, []), _held(terms, row.what)]))
         for row in inner.learns
     )
-    told = Leakage(inner.protocol, rows, _collusion(terms, inner.collusion), _assumes(terms, inner))
+    told = replace(
+        inner,
+        learns=rows,
+        collusion=_collusion(terms, inner.collusion),
+        assumes=_assumes(terms, inner),
+    )
     return among(len(terms.peers), told)
 
 
@@ -65,10 +74,14 @@ def _query(terms: RunTerms) -> Leakage:
     if terms.mode == "paper":
         others = [Learns(name, asks) for name in terms.contributors]
         seen = (Learns("coordinator", f"{asks}, and every row's score"), asker, *others)
-        return Leakage("classification, paper mode", seen, "nobody learns more", _RUN_ASSUMES)
+        more = "the coordinator and one peer together learn no more than the coordinator"
+        return Leakage("classification, paper mode", seen, more, _RUN_ASSUMES)
     helping = [Learns(name, asks) for name in ("coordinator", "key holder", *terms.contributors)]
     rows = (*helping, asker)
-    together = "the coordinator and the key holder together learn every row's score and theta"
+    together = (
+        "the coordinator and one peer together learn what each does; the coordinator and the key "
+        "holder together learn every row's score and theta"
+    )
     return Leakage("classification, hidden mode", rows, together, _RUN_ASSUMES)
 
 
@@ -80,8 +93,8 @@ def _summed_query(terms: RunTerms, asks: str) -> Leakage:
     ]
     rows = (Learns("coordinator", f"{asks}; {score}"), Learns(terms.asker, score), *others)
     together = (
-        "the coordinator and two thirds of the contributors together learn each one's part; of "
-        "two, each learns the other's"
+        "the coordinator and one contributor together learn the sum of the others' parts, two "
+        "thirds of the contributors each one's part; of two, each learns the other's"
     )
     return Leakage("classification with others' parts, open mode", rows, together, _RUN_ASSUMES)
 
@@ -94,25 +107,29 @@ def _evaluation(terms: RunTerms) -> Leakage:
     if terms.mode == "paper":
         told[0] = Learns("coordinator", f"{counts}; the score of each of a peer's held-out rows")
     collusion = (
-        "the coordinator and two thirds of the peers together learn every peer's counts; all "
-        "peers but one learn the last one's"
+        "the coordinator and one peer together learn the sum of the others' counts, as that peer "
+        "does; the coordinator and two thirds of the peers every peer's counts; all peers but one "
+        "learn the last one's"
     )
     return Leakage(f"evaluation, {terms.mode} mode", tuple(told), collusion, _RUN_ASSUMES)
 
 
-def _rados() -> Leakage:
+def _rados(recipe: Recipe) -> Leakage:
     sizes = "how many documents each peer has"
     rows = (
-        Learns("coordinator", _SUPPORT),
+        Learns("coordinator", _support(recipe)),
         Learns("intermediary", f"{sizes}; how many features are kept; ciphertexts"),
         Learns("key holder", f"{sizes}; each peer's clear rados, sums of its documents; theta"),
-        Learns("every peer", f"{_SUPPORT}; theta, with which it classifies by itself"),
+        Learns("every peer", f"{_KEPT}; theta, with which it classifies by itself"),
     )
     collusion = (
-        "the intermediary and the key holder together hold signatures and clear rados and "
+        "the coordinator and one peer together learn the others' support; the intermediary and the "
+        "key holder together hold signatures and clear rados and "
         "reconstruct every peer's documents: keep them apart"
     )
-    return Leakage("rados by a blind intermediary", rows, collusion, _RUN_ASSUMES)
+    return Leakage(
+        "rados by a blind intermediary", rows, collusion, _RUN_ASSUMES, rado_adversaries(recipe)
+    )
 
 
 def _held(terms: RunTerms, what: str) -> str:
@@ -192,23 +209,29 @@ def _open(recipe: Recipe) -> Leakage:
         ),
         Learns(
             "every peer",
-            f"{_told(recipe)}; theta, with which it classifies by itself; of rows whose parts it "
-            "and other peers hold, each row's score",
+            f"{_peers_told(recipe)}; theta, with which it classifies by itself; of rows whose "
+            "parts it and other peers hold, each row's score",
         ),
     ]
     if recipe.way == "packed":
         learns.insert(1, Learns("key holder", f"{_told(recipe)}; {aggregate}; no peer's own sums"))
         collusion = (
-            "the coordinator and the key holder together learn every peer's sums; all peers but "
-            "one, with either, learn the last one's"
+            "the coordinator and one peer together learn the sum of the other peers' sums; the "
+            "coordinator and the key holder every peer's; all peers but one, with either, the last "
+            "one's"
         )
     else:
         collusion = (
-            "the coordinator and two thirds of the peers together learn every peer's sums; all "
-            "peers but one, with the coordinator, learn the last one's"
+            "the coordinator and one peer together learn the sum of the other peers' sums; the "
+            "coordinator and two thirds of the peers every peer's; all peers but one, with the "
+            "coordinator, the last one's"
         )
     return Leakage(
-        f"open mode, {recipe.statistics} statistics", tuple(learns), collusion, _MODE_ASSUMES
+        f"open mode, {recipe.statistics} statistics",
+        tuple(learns),
+        collusion,
+        _MODE_ASSUMES,
+        adversaries("open", recipe),
     )
 
 
@@ -218,29 +241,40 @@ def _hidden(recipe: Recipe) -> Leakage:
         Learns(
             "coordinator",
             f"which peers have which features; {_support(recipe)}; {marginals}; ciphertexts and a "
-            "uniform share of theta; who asks, and for how many rows",
+            "uniform share of theta; who asks, and for how many rows; whether a peer's data are "
+            "those of an earlier training",
         ),
         Learns(
             "key holder",
             "how many features are kept; uniform numbers and a uniform share of theta; who asks, "
-            "and for how many rows"
+            "and for how many rows; whether a peer's data are those of an earlier training"
             + (f"; {_support(recipe)}; {marginals}" if recipe.way == "packed" else ""),
         ),
         Learns(
             "every peer",
-            f"{_support(recipe)}; {marginals}; ciphertexts of theta; the signs of "
+            f"{_KEPT}; {marginals}; ciphertexts of theta; the signs of "
             f"{_asked(recipe)}; each sign is a half-space that theta lies in, and as many "
             "well-chosen signs as features give its direction to a cosine of about 0.8",
         ),
     ]
-    collusion = "the coordinator and the key holder together learn A, b and theta: keep them apart"
+    collusion = (
+        "the coordinator and one peer together learn the other peers' means and variances; the "
+        "coordinator and the key holder A, b and theta: keep them apart"
+    )
     if recipe.solver == "dealer":
         learns.append(Learns("dealer (the first peer)", "nothing more"))
         collusion = (
-            "any two of coordinator, key holder and dealer together learn A, b and theta: keep "
-            "the three apart"
+            "the coordinator and one peer together learn the other peers' means and variances; if "
+            "that peer is the dealer, or two of coordinator, key holder and dealer join, A, b and "
+            "theta: keep the three apart"
         )
-    return Leakage(f"hidden mode, {recipe.solver} solve", tuple(learns), collusion, _MODE_ASSUMES)
+    return Leakage(
+        f"hidden mode, {recipe.solver} solve",
+        tuple(learns),
+        collusion,
+        _MODE_ASSUMES,
+        adversaries("hidden", recipe),
+    )
 
 
 def _asked(recipe: Recipe) -> str:
@@ -269,7 +303,7 @@ def _paper(recipe: Recipe) -> Leakage:
         "the coordinator and any one peer together read the sums of the peers before it: the "
         "encryption protects peers from each other only"
     )
-    return Leakage("paper mode", learns, collusion, _MODE_ASSUMES)
+    return Leakage("paper mode", learns, collusion, _MODE_ASSUMES, adversaries("paper", recipe))
 
 
 def _blocks(recipe: Recipe) -> Leakage:
@@ -291,8 +325,12 @@ def _blocks(recipe: Recipe) -> Leakage:
             "hold, each row's score",
         ),
     )
-    collusion = "the coordinator sees a peer's sums of at least five rows without anybody's help"
-    return Leakage("open mode, basic block rados", learns, collusion, _MODE_ASSUMES)
+    collusion = (
+        "the coordinator and one peer together learn no more: the coordinator sees a peer's sums "
+        "of at least five rows without anybody's help"
+    )
+    rows = adversaries("open", recipe, blocks=True)
+    return Leakage("open mode, basic block rados", learns, collusion, _MODE_ASSUMES, rows)
 
 
 def _told(recipe: Recipe) -> str:
@@ -301,10 +339,16 @@ def _told(recipe: Recipe) -> str:
     return _support(recipe)
 
 
+def _peers_told(recipe: Recipe) -> str:
+    return f"{_KEPT}; each feature's mean and variance" if recipe.statistics == "rados" else _KEPT
+
+
 def _support(recipe: Recipe) -> str:
-    """What the sum of the peers' `local_support` says, which everybody decides from."""
+    """What the sum of the peers' `local_support` says, from which it is decided what is kept."""
     folds = "" if recipe.opened_folds == 1 else f", for each of {recipe.opened_folds} folds"
-    return f"{_SUPPORT}{folds}"
+    *fewer, most = (str(cap) for cap in caps(recipe.fewest_documents))
+    shown = f"{', '.join(fewer)} or {most}" if fewer else most
+    return f"{_SUPPORT.format(caps=shown)}{folds}"
 
 
 def _aggregate(recipe: Recipe) -> str:

@@ -9,6 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from sottovoce.errors import ParameterError
+from sottovoce.learn._data_digest import (
+    FEWEST_SECRET_BYTES,
+    document_digests,
+    document_numbers,
+    keyed_digest,
+)
 from sottovoce.learn._run.classify import classify_plan, classifying_helper, classifying_peer
 from sottovoce.learn._run.evaluate import evaluate_plan, evaluating_helper, evaluating_peer
 from sottovoce.learn._run.leakage import run_leakage
@@ -29,21 +35,41 @@ from sottovoce.learn._wire.machine import Leakage
 from sottovoce.learn._wire.stages import Script, Staged
 from sottovoce.learn.documents import Examples
 
+# What a helper counts on is not what it brings: queries that run side by side change it.
+_COUNTED = "helpers"
+
 
 class RunParty(Staged):
     """A party of a run: what it does, and what it keeps in the end."""
 
     def __init__(
-        self, name: str, terms: RunTerms, plan: tuple[str, ...], script: RunScript
+        self,
+        name: str,
+        terms: RunTerms,
+        plan: tuple[str, ...],
+        script: RunScript,
+        holdings: Holdings | None = None,
     ) -> None:
         super().__init__(name, terms.session, plan, self._noting(script))
         self.terms = terms
+        self._holdings = holdings or Holdings()
+        self._digests: dict[bytes, bytes] = {}
         self._record: Mapping[str, Value] | None = None
 
     @property
     def leakage(self) -> Leakage:
         """Who learns what."""
         return run_leakage(self.terms)
+
+    def brought(self, secret: bytes) -> bytes:
+        """A digest of all that this party brings to the run, under a secret of its own.
+
+        Whoever carries the run on after a crash compares it with that of the beginning, and derives
+        from it what the party draws: masks that have hidden one thing never hide another.
+        """
+        if secret not in self._digests:
+            self._digests[secret] = holdings_digest(self._holdings, secret)
+        return self._digests[secret]
 
     def result(self) -> Mapping[str, Value]:
         """What this party keeps; it may hold secrets of its own."""
@@ -55,6 +81,31 @@ class RunParty(Staged):
         self._record = yield from script
 
 
+def holdings_digest(holdings: Holdings, secret: bytes) -> bytes:
+    """HMAC of a party's examples in their order, its keys and its part of an earlier training."""
+    return keyed_digest(
+        secret, "brought", _examples(holdings, secret), _keys(holdings), _earlier(holdings)
+    )
+
+
+def _examples(holdings: Holdings, secret: bytes) -> Value:
+    examples = holdings.examples
+    if examples is None:
+        return ()
+    return (document_digests(examples, secret), document_numbers(examples))
+
+
+def _keys(holdings: Holdings) -> Value:
+    identity = () if holdings.identity is None else (holdings.identity.public,)
+    keys = (key for key in (holdings.key, holdings.sums_key) if key is not None)
+    return (identity, tuple(key.public.fingerprint for key in keys))
+
+
+def _earlier(holdings: Holdings) -> Value:
+    kept = holdings.earlier or {}
+    return {name: value for name, value in kept.items() if name != _COUNTED}
+
+
 def make_party(terms: RunTerms | bytes, name: str, holdings: Holdings) -> RunParty:
     """The party called ``name`` of a run, with what it brings; it refuses what does not fit."""
     # Through bytes even here, so that all parties have the very same numbers and words.
@@ -62,7 +113,7 @@ def make_party(terms: RunTerms | bytes, name: str, holdings: Holdings) -> RunPar
     if name not in known.parties:
         raise ParameterError(f"this run has no party called {name!r}.")
     plan, made = _KINDS[known.kind]
-    return RunParty(name, known, plan(known), made(known, name, holdings))
+    return RunParty(name, known, plan(known), made(known, name, holdings), holdings)
 
 
 def _classifying(terms: RunTerms, name: str, holdings: Holdings) -> RunScript:
@@ -235,7 +286,13 @@ class InProcess:
     def _holdings(self, name: str, terms: RunTerms, brought: Mapping[str, Examples]) -> Holdings:
         earlier = self._kept.get(terms.training, {}).get(name)
         key = self._key(name, terms) if name in {COORDINATOR, KEY_HOLDER} else None
-        return Holdings(self._identities.get(name), brought.get(name), key, earlier)
+        return Holdings(
+            self._identities.get(name), brought.get(name), key, earlier, self._secret(name)
+        )
+
+    def _secret(self, name: str) -> bytes:
+        """Nobody's secret: all parties are here, and a notebook that is run again does the same."""
+        return keyed_digest(bytes(FEWEST_SECRET_BYTES), "in process", name)
 
     def _key(self, name: str, terms: RunTerms) -> Any:  # noqa: ANN401 - masks need no gmpy2
         if terms.mode == "open" and name == COORDINATOR:

@@ -19,17 +19,19 @@ from sottovoce.learn._run.records import (
     budget_part,
     mean_row,
     read_budget,
+    read_charge,
     read_hidden,
     read_paper,
 )
-from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._run.terms import Holdings, RunTerms
 from sottovoce.learn._training_terms import COORDINATOR
 from sottovoce.learn._wire import codec
 from sottovoce.learn._wire._refusals import StalledError
 from sottovoce.learn._wire.codec import Value
-from sottovoce.learn._wire.stages import Stage
+from sottovoce.learn._wire.stages import Stage, stage_session
 from sottovoce.learn.hidden import _classify as hidden_query
 from sottovoce.learn.hidden._classify import HiddenContributor, HiddenScorer, QueryTerms
+from sottovoce.learn.hidden._query_budget import LedgerBudget
 from sottovoce.learn.paper import _mode as paper_mode
 from sottovoce.learn.paper._mode import PaperContributor, PaperQuery, PaperScorer, offset_weights
 
@@ -75,9 +77,10 @@ def adding(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) ->
 
 
 def scoring(
-    name: str, terms: RunTerms, asker: str, key: PrivateKey, record: Mapping[str, Value]
+    name: str, terms: RunTerms, asker: str, holdings: Holdings, record: Mapping[str, Value]
 ) -> Scoring:
     """A helper's part: its record of the training, with what is left of the budget."""
+    key = holdings.wanted_key(name)
     if terms.mode == "paper":
         for k in range(len(codec.parts(record, "classifiers"))):
             query = _paper_query(terms, asker, len(codec.texts(record, "peers")), record)
@@ -87,7 +90,9 @@ def scoring(
     for k, kept in enumerate(codec.parts(record, "helpers")):
         budget = read_budget(kept)
         query_terms = _query(terms, asker, kept)
-        party = HiddenScorer(name, query_terms, key, _other(name, key, kept), budget)
+        charge = read_charge(kept, stage_session(terms.session, _prefix(asker, k)), k)
+        counted = LedgerBudget(budget, holdings.ledger, charge)
+        party = HiddenScorer(name, query_terms, key, _other(name, key, kept), counted)
         yield from party.within(_prefix(asker, k))
         helpers.append({**kept, "budget": budget_part(budget)})
     return {**record, "helpers": tuple(helpers)}

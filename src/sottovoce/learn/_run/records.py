@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sottovoce._arrays import Floats
 from sottovoce.learn._features import Features
 from sottovoce.learn._local_data import LocalData
+from sottovoce.learn._query_ledger import QueryCharge
 from sottovoce.learn._ridge import LinearModel, Standard
 from sottovoce.learn._run.agree import Agreed
 from sottovoce.learn._run.terms import MODES, RunTerms
@@ -22,7 +23,11 @@ from sottovoce.learn._support import KeptFeatures
 from sottovoce.learn._training_terms import COORDINATOR, Mode
 from sottovoce.learn._wire import codec
 from sottovoce.learn._wire.codec import DamagedResultError, Value
-from sottovoce.learn.hidden._query_budget import QueryBudget, planned_budget
+from sottovoce.learn.hidden._query_budget import (
+    QueryBudget,
+    budget_limits,
+    planned_budget,
+)
 
 if TYPE_CHECKING:
     from sottovoce.learn._paillier.array import EncryptedArray
@@ -84,14 +89,17 @@ def _common(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
 def _helper_part(terms: RunTerms, agreed: Agreed, party: Any) -> Record:  # noqa: ANN401 - C or K
     from sottovoce.learn._paillier.key_files import public_key_to_text  # noqa: PLC0415 - masks need no gmpy2
 
-    other = getattr(party, "other", None)
-    budget = planned_budget(terms.recipe, party.features, party.survivors or agreed.peers)
+    other, peers = getattr(party, "other", None), party.survivors or agreed.peers
+    budget = planned_budget(terms.recipe, party.features, peers)
+    each, together = budget_limits(terms.recipe, party.features, len(peers))
     return {
         "modulus": party.share.modulus,
         "score bound": party.solve.score_bound,
         "peers": len(party.survivors),
         "other": "" if other is None else public_key_to_text(other),
         "budget": budget_part(budget),
+        "limits": {"each": each, "together": together},
+        "data": {peer: party.tags[peer] for peer in peers},
     }
 
 
@@ -306,6 +314,23 @@ def budget_part(budget: QueryBudget) -> Record:
     """What is left of a budget."""
     left, together = budget.state
     return {"left": dict(left), "together": together}
+
+
+def read_charge(record: Mapping[str, Value], query: bytes, classifier: int) -> QueryCharge:
+    """A query of one classifier as a ledger counts it; who asks for how many rows comes later.
+
+    A training of before data had tags has none: its own budget is all that counts.
+    """
+    tags = codec.part(record, "data") if "data" in record else {}
+    limits = codec.part(record, "limits" if "limits" in record else "budget")
+    together = codec.item(limits, "together", int)
+    each = codec.item(limits, "each", int) if "each" in limits else together
+    data = tuple(tags[peer] for peer in sorted(tags))
+    if not all(isinstance(tag, bytes) for tag in data):
+        raise DamagedResultError("tags of data must be bytes by peer.")
+    last = classifier.to_bytes(2)  # each of several classifiers of the same data has its own
+    named = tuple(bytes(tag) + last for tag in data if isinstance(tag, bytes) and tag)
+    return QueryCharge(query, named, "", 0, each, together)
 
 
 def read_budget(record: Mapping[str, Value]) -> QueryBudget:

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Literal, Self, TypeAlias, get_args
 from sottovoce.errors import InputError, ParameterError, check_choice
 from sottovoce.learn._features import MOST_FEATURES, TextRecipe
 from sottovoce.learn._sums._fixed import checked_parties
-from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._sums.keys import Identity, derived
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.message import SESSION_BYTES
 from sottovoce.learn.documents import Examples
 
 if TYPE_CHECKING:
+    from sottovoce.learn._openings import OpeningMemory
     from sottovoce.learn._paillier.keys import PrivateKey
+    from sottovoce.learn._query_ledger import QueryLedger
 
 RunKind: TypeAlias = Literal["train", "classify", "evaluate", "rados"]
 KINDS: tuple[RunKind, ...] = get_args(RunKind)
@@ -44,7 +46,8 @@ class RunTerms:
         features: the names of all columns, where peers bring rows of numbers.
         labels: the label names; none where the peers agree on them through the coordinator.
         most_classes: the most labels that may be agreed on.
-        held_out: the fraction of its documents that each peer keeps for evaluation.
+        held_out: about what fraction of its documents each peer keeps for evaluation: see
+            `_held_out`.
         training: the session of the training whose classifier is used.
         asker: the peer that asks, where rows are classified.
         contributors: other peers that add their features' part of each score.
@@ -223,19 +226,32 @@ class Holdings:
         identity: who it is, if it is a peer.
         examples: its documents or rows.
         key: its Paillier key, if the mode gives it one.
+        sums_key: another one, for sums that a key holder opens where the mode hides the rest.
         earlier: the result of an earlier run of its own: the training whose classifier is used.
+        secret: what a peer's digests of its documents are keyed by, the same in all its runs; where
+            none is brought, one that its identity gives.
+        memory: what a peer's earlier trainings opened, if it remembers.
+        ledger: where a helper counts the rows that are asked for, over all trainings.
     """
 
     identity: Identity | None = None
     examples: Examples | None = None
     key: "PrivateKey | None" = None
     earlier: Mapping[str, Value] | None = None
+    secret: bytes = b""
+    memory: "OpeningMemory | None" = None
+    ledger: "QueryLedger | None" = None
+    sums_key: "PrivateKey | None" = None
 
     def wanted_identity(self, name: str) -> Identity:
         """Who the peer is."""
         if self.identity is None:
             raise MissingHoldingError(f"{name} must bring its identity.")
         return self.identity
+
+    def wanted_secret(self, name: str) -> bytes:
+        """What its digests are keyed by."""
+        return self.secret or derived(self.wanted_identity(name).secret, b"", "digests")
 
     def wanted_examples(self, name: str) -> Examples:
         """Its documents or rows."""

@@ -6,9 +6,16 @@ others.
 """
 
 from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
+from sottovoce.learn._data_digest import data_digest
+from sottovoce.learn._features import Features
+from sottovoce.learn._held_out import held_out
 from sottovoce.learn._local_data import LocalData
+from sottovoce.learn._openings import TrainedDocuments, unopened_words
 from sottovoce.learn._run import records
 from sottovoce.learn._run.agree import (
     AGREEING_STAGES,
@@ -26,7 +33,7 @@ from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.stages import Stage, Staged
-from sottovoce.learn.documents import Examples, NoDocumentsError, held_out
+from sottovoce.learn.documents import Examples, NoDocumentsError
 from sottovoce.learn.open import _blocks as block_training
 from sottovoce.learn.open import _train as open_training
 
@@ -52,14 +59,14 @@ def prefix(training: int) -> str:
 
 def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
     """A peer's part; what it may not bring is refused at once."""
-    identity, examples, labels = brought_examples(name, terms, holdings)
+    brought = brought_examples(name, terms, holdings)
 
     def script() -> RunScript:
-        agreed, features = yield from agreeing_peer(name, terms, identity, examples)
-        data = local_data(terms, examples, features, agreed, identity)
+        agreed, features = yield from agreeing_peer(name, terms, brought.identity, brought.examples)
+        data = brought.data(terms, features, agreed)
 
         def made(inner: TrainingTerms, positive: str) -> Staged:
-            return _peer(name, terms, inner, signed(data, labels, positive))
+            return _peer(name, terms, inner, signed(data, brought.labels, positive))
 
         trained = yield from _trainings(terms, agreed, made)
         return records.peer_record(terms, agreed, features, data, trained)
@@ -67,22 +74,49 @@ def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
     return script()
 
 
-def brought_examples(
-    name: str, terms: RunTerms, holdings: Holdings
-) -> tuple[Identity, Examples, tuple[str, ...]]:
-    """Who the peer is, what it trains on, and its labels, as the run wants them."""
+@dataclass(frozen=True, repr=False)
+class Brought:
+    """Who a peer is, what it trains on, its labels, and words that it has dropped."""
+
+    identity: Identity
+    examples: Examples
+    labels: tuple[str, ...]
+    tag: bytes
+    unopened: frozenset[str] = frozenset()
+
+    def data(self, terms: RunTerms, features: Features | None, agreed: Agreed) -> LocalData:
+        """The examples over the common columns; features that must not be opened are marked."""
+        data = local_data(terms, self.examples, features, agreed, self.identity)
+        data = replace(data, tag=self.tag)
+        if not self.unopened:
+            return data
+        if features is None:
+            return replace(data, vetoed=np.isin(agreed.features, list(self.unopened)))
+        return replace(data, vetoed=features.columns_of(self.unopened))
+
+
+def brought_examples(name: str, terms: RunTerms, holdings: Holdings) -> Brought:
+    """What a peer brings, as the run wants it; refused if it differs too little from before."""
     identity = holdings.wanted_identity(name)
     if terms.identities[name] != identity.public:
         raise MissingHoldingError(f"{name} must bring the identity that this run knows it by.")
     given = checked_examples(name, terms, holdings.wanted_examples(name))
-    examples = given.part(~held_out(given, terms.held_out))
+    secret = holdings.wanted_secret(name)
+    examples = given.part(~held_out(given, terms.held_out, secret))
     if not len(examples) or examples.labels is None:
         raise NoDocumentsError(
             f"{name} must have at least 1 labelled document to train with, got none; bring "
             "labels, or hold out less."
         )
     own_labels(examples.labels, terms)
-    return identity, examples, examples.labels
+    # Of all its data: what is held out of them makes no other classifier to speak of.
+    brought = Brought(identity, examples, examples.labels, data_digest(given, secret))
+    if holdings.memory is None:
+        return brought
+    recipe = terms.recipe
+    documents = TrainedDocuments.of(examples, terms.text, recipe.opened_folds, secret)
+    unopened = unopened_words(documents, holdings.memory, terms.session, recipe.fewest_documents)
+    return replace(brought, unopened=unopened)
 
 
 def training_coordinator(terms: RunTerms, holdings: Holdings) -> RunScript:
@@ -104,7 +138,9 @@ def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
 
     def script() -> RunScript:
         agreed = yield from agreeing_helper(KEY_HOLDER, terms)
-        trained = yield from _trainings(terms, agreed, lambda t, _: _key_holder(terms, t, key))
+        trained = yield from _trainings(
+            terms, agreed, lambda t, _: _key_holder(terms, t, key, holdings.sums_key)
+        )
         return records.helper_record(terms, agreed, trained)
 
     return script()
@@ -164,9 +200,11 @@ def _coordinator(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey | None"
     return PaperCoordinator(inner, key)
 
 
-def _key_holder(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey") -> Staged:
+def _key_holder(
+    terms: RunTerms, inner: TrainingTerms, key: "PrivateKey", sums_key: "PrivateKey | None"
+) -> Staged:
     if terms.mode == "hidden":
         from sottovoce.learn.hidden._train import HiddenKeyHolder  # noqa: PLC0415 - likewise
 
-        return HiddenKeyHolder(inner, key)
+        return HiddenKeyHolder(inner, key, sums_key)
     return open_training.TrainingKeyHolder(inner, key)

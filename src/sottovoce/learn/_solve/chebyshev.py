@@ -18,7 +18,7 @@ import numpy as np
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._paillier._grid import as_grid
 from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.key_files import public_key_from_text, public_key_to_text
+from sottovoce.learn._paillier.key_files import proven_key_to_text, public_key_from_text
 from sottovoce.learn._paillier.keys import PrivateKey
 from sottovoce.learn._paillier.slots import SLACK_BITS, SlotPlan, mask_bound
 from sottovoce.learn._paillier.wire import (
@@ -336,7 +336,7 @@ class ChebyshevCoordinator(_Iterating):
         d, largest = self._plan.size, self._plan.slots.value_bound
         masks = _uniform((d + 1, d), mask_bound(largest) // 2)
         payload: dict[str, Value] = {
-            "key": public_key_to_text(self._key.public),
+            "key": proven_key_to_text(self._key),
             "matrix": array_to_bytes(matrix.plus_integers(masks[:-1], bound=mask_bound(largest))),
             "vector": array_to_bytes(vector.plus_integers(masks[-1], bound=mask_bound(largest))),
             "masks": array_to_bytes(self._encrypted_masks(masks[:-1])),
@@ -380,7 +380,8 @@ class ChebyshevKeyHolder(_Iterating):
     def _moved(self, message: Message) -> tuple[EncryptedArray, list[int]]:
         """Enc_C(A) = Enc_C(-S) + (A + S), and the share b + s."""
         d, slots = self._plan.size, self._plan.slots
-        own, other = self._key.public, public_key_from_text(message.item("key", str))
+        own = self._key.public
+        other = public_key_from_text(message.item("key", str), needs_proof=True)
         if other == own or other.bits != self._plan.key_bits:
             raise InputError("coordinator and key holder must have keys of their own, as planned.")
         matrix = array_from_bytes(message.item("matrix", bytes), own, plan=slots)

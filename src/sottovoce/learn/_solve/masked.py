@@ -19,7 +19,7 @@ import numpy as np
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._paillier._grid import as_grid
 from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.key_files import public_key_from_text, public_key_to_text
+from sottovoce.learn._paillier.key_files import proven_key_to_text, public_key_from_text
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn._paillier.wire import (
     array_from_bytes,
@@ -101,7 +101,7 @@ def read_masked(message: Message, plan: SolvePlan, own: PublicKey) -> MaskedSyst
         isinstance(prime, int) and is_public_prime(prime, plan.prime_bits) for prime in primes
     ):
         raise DamagedMessageError(f"a masked system needs primes of {plan.prime_bits} bits.")
-    other = public_key_from_text(message.item("key", str))
+    other = public_key_from_text(message.item("key", str), needs_proof=True)
     check_key(plan, other)
     if other == own:
         raise InputError("coordinator and key holder must have keys of their own.")
@@ -218,7 +218,7 @@ class SolveCoordinator:
             self._waiting.append(PrimeMask.drawn(plan, self._tried))
             self._tried.append(self._waiting[-1].prime)
         payload: dict[str, Value] = {
-            "key": public_key_to_text(self._key.public),
+            "key": proven_key_to_text(self._key),
             "primes": tuple(mask.prime for mask in self._waiting),
             "masked": array_to_bytes(self._masked(self._waiting)),
             "columns": array_to_bytes(self._columns(self._waiting)),
@@ -321,7 +321,8 @@ class SolveKeyHolder:
         if answers:
             grid = np.stack([answer.ciphertexts for answer in answers])
             array = computed(answers[0], grid, plan.returned, answers[0].bound)
-            payload["answers"] = array_to_bytes(array)
+            # In full: it goes back to the owner of the key, who may have chosen its primes.
+            payload["answers"] = array_to_bytes(array.blind(full=True))
         if fine.all():
             self._inbox.close()
             self.share = share_of(self._residues, determinant=plan.determinant)

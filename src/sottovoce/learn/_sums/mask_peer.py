@@ -139,10 +139,13 @@ class MaskPeer:
         return summed((self._summand, own, *masks), self._terms.size)
 
     def _agree(self, message: Message) -> list[Message]:
-        self._survivors = tuple(sorted(map(str, message.item("names", tuple))))
-        if not set(self._survivors) <= set(self._held):
+        names = tuple(sorted(map(str, message.item("names", tuple))))
+        if len(set(names)) != len(names):
+            raise DisagreementError("survivors must be named once each.")
+        if not set(names) <= set(self._held):
             raise DisagreementError("survivors must have shared their keys before.")
-        self._check_enough(self._survivors)
+        self._check_enough(names)
+        self._survivors = names
         self._await(masking.AGREEMENT)
         signature = self._identity.signed("survivors", *self._agreed_text())
         return [self._said(masking.AGREED, "agreed", {"signature": signature})]

@@ -1,22 +1,26 @@
 """SM.ADD under packed Paillier: the coordinator adds ciphertexts, the key holder opens the sum.
 
 The SM.ADD of Private Text Classification, with its coordinator's role split in two: who holds
-ciphertexts of single summands does not hold the key. `PackedSum` is what everybody knows about one
-sum, and what its messages are checked against.
+ciphertexts of single summands does not hold the key. Summands are masked besides, and the peers
+tell the masks to the key holder alone: it opens nothing but a sum that has each summand once (see
+`summand_masks`). `PackedSum` is what everybody knows about one sum, and what its messages are
+checked against.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
-
-import numpy as np
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.key_files import public_key_from_text, public_key_to_text
+from sottovoce.learn._paillier.key_files import (
+    proven_key_to_text,
+    public_key_from_text,
+    public_key_to_text,
+)
+from sottovoce.learn._paillier.key_proof import KnownKeys
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
-from sottovoce.learn._paillier.slots import Program, SlotPlan, plan_slots
+from sottovoce.learn._paillier.slots import Program, SlotPlan, SlotStage, plan_slots
 from sottovoce.learn._paillier.wire import (
     array_from_bytes,
     array_to_bytes,
@@ -25,6 +29,7 @@ from sottovoce.learn._paillier.wire import (
 )
 from sottovoce.learn._sums._fixed import AllowTwo, FixedPoint, Ring, checked_parties, fewest
 from sottovoce.learn._sums.masked_sum import told_part
+from sottovoce.learn._sums.summand_masks import SummandMasks, checked_seed, new_mask_seed
 from sottovoce.learn._wire._refusals import (
     DamagedMessageError,
     EarlyMessageError,
@@ -33,9 +38,6 @@ from sottovoce.learn._wire._refusals import (
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.machine import Leakage, Learns
 from sottovoce.learn._wire.message import Inbox, Message
-
-# What a party remembers from one sum to the next: keys that it has checked, with their tables.
-KnownKeys: TypeAlias = dict[str, PublicKey]
 
 
 @dataclass(frozen=True)
@@ -83,18 +85,20 @@ class PackedSum:
         object.__setattr__(self, "peers", peers)
         object.__setattr__(self, "threshold", self.threshold or least)
 
+    @property
+    def masks(self) -> SummandMasks:
+        """What hides a summand from whoever opens it without the others."""
+        return SummandMasks(self.session, self.size, self.numbers, len(self.peers))
+
     def plan(self, key_bits: int) -> SlotPlan:
-        """Slots that no sum of this many summands can overflow."""
-        program = Program.of(self.numbers.bound, self.numbers.fraction_bits)
+        """Slots that no sum of this many masked summands can overflow."""
+        program = Program((SlotStage(self.masks.bound, self.numbers.fraction_bits),))
         return plan_slots(program.summed(len(self.peers)), key_bits=key_bits)
 
 
 def told_key(message: Message, known: KnownKeys) -> PublicKey:
-    """The public key of a message, checked as every key from outside is, the first time."""
-    text = message.item("key", str)
-    if text not in known:
-        known[text] = public_key_from_text(text)
-    return known[text]
+    """The public key of a message, which must be proven, or known from a proof before."""
+    return public_key_from_text(message.item("key", str), needs_proof=True, known=known)
 
 
 def told_sum(
@@ -125,8 +129,11 @@ def check_summand(array: EncryptedArray) -> None:
 
 def _names(message: Message, terms: PackedSum) -> tuple[str, ...]:
     names = tuple(str(name) for name in message.item("names", tuple))
-    if not set(names) <= set(terms.peers) or len(set(names)) < terms.threshold:
-        raise TooFewPartiesError(f"a sum must be over at least {terms.threshold} of its peers.")
+    once = len(set(names)) == len(names)
+    if not once or not set(names) <= set(terms.peers) or len(names) < terms.threshold:
+        raise TooFewPartiesError(
+            f"a sum must be over at least {terms.threshold} of its peers, each once."
+        )
     return names
 
 
@@ -134,7 +141,7 @@ LEAKAGE = Leakage(
     "secure sum by packed Paillier",
     (
         Learns("coordinator", "who took part, ciphertexts, and the sum"),
-        Learns("key holder", "who took part, and the sum"),
+        Learns("key holder", "who took part, seeds of the peers' masks, and the sum"),
         Learns("every peer", "who took part, and the sum; with told=False nothing of the sum"),
     ),
     collusion="the coordinator and the key holder together learn every summand: keep them apart",
@@ -181,18 +188,24 @@ class PackedPeer:
         public = told_key(message, self._known)
         self._inbox.take(message)
         self._inbox.expect(SUM, "sum", [self._terms.key_holder])
-        return [self._encrypted(public)]
+        return self._given(public)
 
     def time_out(self) -> list[Message]:
         """Only the coordinator goes on without others."""
         return []
 
-    def _encrypted(self, public: PublicKey) -> Message:
-        plan = self._terms.plan(public.bits)
-        array = encrypt_integers(self._summand.view(np.int64), plan, public)
-        payload: dict[str, Value] = {"array": array_to_bytes(array)}
-        receiver = self._terms.coordinator
-        return Message(self._terms.session, self.name, receiver, SUMMAND, "summand", payload)
+    def _given(self, public: PublicKey) -> list[Message]:
+        """The masked summand for the coordinator, and what its mask is made from for the other."""
+        terms, seed = self._terms, new_mask_seed()
+        masked = terms.masks.masked(self._summand, seed)
+        array = encrypt_integers(masked, terms.plan(public.bits), public)
+        return [
+            self._said(terms.coordinator, "summand", {"array": array_to_bytes(array)}),
+            self._said(terms.key_holder, "mask", {"seed": seed}),
+        ]
+
+    def _said(self, receiver: str, kind: str, payload: dict[str, Value]) -> Message:
+        return Message(self._terms.session, self.name, receiver, SUMMAND, kind, payload)
 
 
 class PackedCoordinator:
@@ -271,14 +284,19 @@ class PackedCoordinator:
 
 
 class PackedKeyHolder:
-    """Hands out its public key and opens the sum, the only ciphertext that it sees."""
+    """Hands out its public key and opens the sum, the only ciphertext that it sees.
 
-    def __init__(self, terms: PackedSum, key: PrivateKey) -> None:
+    ``proven`` says that everybody has had this key's proof before.
+    """
+
+    def __init__(self, terms: PackedSum, key: PrivateKey, *, proven: bool = False) -> None:
         self.name = terms.key_holder
         self.total: Ring | None = None
         self.survivors: tuple[str, ...] = ()
-        self._terms, self._key = terms, key
+        self._terms, self._key, self._proven = terms, key, proven
         self._inbox = Inbox(terms.session, self.name)
+        self._masks = Inbox(terms.session, self.name)
+        self._added: EncryptedArray | None = None
 
     @property
     def finished(self) -> bool:
@@ -292,16 +310,35 @@ class PackedKeyHolder:
     def start(self) -> list[Message]:
         """Hand out the public key."""
         self._inbox.expect(ADDED, "added", [self._terms.coordinator])
-        text = public_key_to_text(self._key.public)
+        self._masks.expect(SUMMAND, "mask", self._terms.peers)
+        key = self._key
+        text = public_key_to_text(key.public) if self._proven else proven_key_to_text(key)
         return self._to_everybody(KEY, "key", {"key": text})
 
     def receive(self, message: Message) -> list[Message]:
-        """Open the sum and tell it."""
-        array = received_array(message, self._key.public, self._terms)
-        names = _names(message, self._terms)
-        self._inbox.take(message)
-        # Planned numbers have slots of at most 64 bits, so that machine integers come out.
-        self.total, self.survivors = decrypt_integers(array, self._key).view(np.uint64), names
+        """Note a peer's mask or the added ciphertext; open the sum and tell it."""
+        if message.kind == "mask":
+            checked_seed(message.item("seed", bytes))
+            self._masks.take(message)
+        else:
+            array = received_array(message, self._key.public, self._terms)
+            names = _names(message, self._terms)
+            self._inbox.take(message)
+            self._added, self.survivors = array, names
+        if self._added is None or not set(self.survivors) <= set(self._masks.taken):
+            self._await_masks()
+            return []
+        return self._opened(self._added, self.survivors)
+
+    def _await_masks(self) -> None:
+        """Whoever asks whom this party waits for looks at its inbox."""
+        if self._added is not None:
+            self._inbox = self._masks
+
+    def _opened(self, array: EncryptedArray, names: tuple[str, ...]) -> list[Message]:
+        seeds = [self._masks.taken[name].item("seed", bytes) for name in names]
+        opened = decrypt_integers(array, self._key)
+        self.total = self._terms.masks.unmasked(opened.tolist(), seeds)
         self._inbox.close()
         everything: dict[str, Value] = {"vector": self.total, "names": names}
         vector = told_part(self.total, told=self._terms.told)

@@ -54,6 +54,8 @@ class Leakage:
         learns: who learns what, everybody who takes part.
         collusion: which coalition learns more, and what.
         assumes: what must hold for the statement to be true.
+        against: what those gain who do more than follow the protocol and remember: who join, lie,
+            or come back from a backup.
 
     Example:
         >>> from sottovoce.learn import train
@@ -67,9 +69,10 @@ class Leakage:
     learns: tuple[Learns, ...]
     collusion: str
     assumes: str = "honest but curious parties, authenticated private channels"
+    against: tuple[Learns, ...] = ()
 
     def _repr_html_(self) -> str:
-        rows = [{"who": row.who, "learns": row.what} for row in self.learns]
+        rows = [{"who": row.who, "learns": row.what} for row in (*self.learns, *self.against)]
         return html_table(
             [*rows, {"who": "together", "learns": self.collusion}],
             f"Who learns what: {self.protocol}",
@@ -77,7 +80,7 @@ class Leakage:
 
     def table(self) -> str:
         """The statement as a Markdown table."""
-        rows = [f"| {row.who} | {row.what} |" for row in self.learns]
+        rows = [f"| {row.who} | {row.what} |" for row in (*self.learns, *self.against)]
         lines = ["| who | learns |", "|---|---|", *rows, f"| together | {self.collusion} |"]
         return "\n".join(lines)
 

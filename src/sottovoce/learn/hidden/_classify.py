@@ -27,7 +27,7 @@ from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.script import ScriptedParty
 from sottovoce.learn._wire.stages import Listener, Script, Stage, Staged, Teller
-from sottovoce.learn.hidden._query_budget import QueryBudget
+from sottovoce.learn.hidden._query_budget import LedgerBudget, QueryBudget
 from sottovoce.learn.hidden._solvers import QUERY_SUM, SCORE
 from sottovoce.learn.hidden._train import HiddenClassifier, share_slots
 from sottovoce.privacy._randomness import random_below
@@ -95,7 +95,7 @@ class HiddenScorer(Staged):
     """Coordinator or key holder: opens masked scores, compares, and tells the asker a bit."""
 
     def __init__(self, name: str, terms: QueryTerms, key: PrivateKey, other: PublicKey,
-                 budget: QueryBudget) -> None:  # fmt: skip
+                 budget: QueryBudget | LedgerBudget) -> None:  # fmt: skip
         super().__init__(name, terms.session, STAGES, self._script())
         self.terms, self._key, self._other, self._budget = terms, key, other, budget
 
@@ -158,7 +158,8 @@ def _masked(share: EncryptedArray, weights: Grid, residues: list[int], modulus: 
     scores = share.combined(weights, weight=SCORE)
     masks = multiple_masks((len(weights),), modulus, SCORE) + as_grid(residues, (len(weights),))
     bound = (mask_half_range(SCORE) + 1) * modulus
-    return array_to_bytes(scores.plus_integers(masks, bound=bound))
+    # In full, since it goes to the owner of the key, who may have chosen its primes.
+    return array_to_bytes(scores.plus_integers(masks, bound=bound).blind(full=True))
 
 
 def opened_scores(heard: Mapping[str, Message], terms: QueryTerms, key: PrivateKey) -> Grid:

@@ -10,23 +10,9 @@ and so all of them together have a budget too.
 from collections.abc import Iterable, Mapping
 from typing import Self
 
-from sottovoce.errors import ParameterError, ProtocolError
+from sottovoce.errors import ParameterError
+from sottovoce.learn._query_ledger import QueryBudgetError, QueryCharge, QueryLedger
 from sottovoce.learn._training_terms import Recipe
-
-
-class QueryBudgetError(ProtocolError):
-    """A peer has used up its budget of rows to classify.
-
-    Example:
-        >>> from sottovoce.learn import QueryBudgetError
-        >>> from sottovoce.learn.hidden._query_budget import QueryBudget
-        >>> budget = QueryBudget(["ada", "ben"], rows=3)
-        >>> try:
-        ...     budget.spend("ada", 4)
-        ... except QueryBudgetError:
-        ...     print("ada may ask for", budget.left("ada"), "rows")
-        ada may ask for 3 rows
-    """
 
 
 class QueryBudget:
@@ -68,6 +54,21 @@ class QueryBudget:
         self._joint -= rows
 
 
+class LedgerBudget:
+    """A classifier's budget with the ledger of the data behind it: both must allow a query."""
+
+    def __init__(
+        self, budget: QueryBudget, ledger: QueryLedger | None, charge: QueryCharge
+    ) -> None:
+        self._budget, self._ledger, self._charge = budget, ledger, charge
+
+    def spend(self, peer: str, rows: int) -> None:
+        """Count a query in both, or refuse it."""
+        self._budget.spend(peer, rows)
+        if self._ledger is not None:
+            self._ledger.spend(self._charge._replace(asker=peer, rows=rows))
+
+
 def planned_budget(recipe: Recipe, width: int, peers: Iterable[str]) -> QueryBudget:
     """The budget of a recipe, for a classifier of ``width`` features.
 
@@ -75,5 +76,10 @@ def planned_budget(recipe: Recipe, width: int, peers: Iterable[str]) -> QueryBud
     features, and each for its part of them.
     """
     names = tuple(peers)
+    return QueryBudget(names, *budget_limits(recipe, width, len(names)))
+
+
+def budget_limits(recipe: Recipe, width: int, peers: int) -> tuple[int, int]:
+    """How many rows one peer may ask for, and all together."""
     joint = recipe.queries_together or recipe.queries or max(1, width // 2)
-    return QueryBudget(names, recipe.queries or max(1, joint // len(names)), joint)
+    return recipe.queries or max(1, joint // peers), joint

@@ -6,14 +6,20 @@ the coordinator's key, one under the key holder's. What each party checks of the
 comes first, then the three parties.
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._paillier._grid import as_grid
 from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.key_files import public_key_from_text, public_key_to_text
+from sottovoce.learn._paillier.key_files import (
+    proven_key_to_text,
+    public_key_from_text,
+    public_key_to_text,
+)
+from sottovoce.learn._paillier.key_proof import KnownKeys
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn._paillier.slots import Program, SlotPlan, plan_slots
 from sottovoce.learn._paillier.slots import SlotStage as Bound
@@ -31,9 +37,12 @@ from sottovoce.learn.hidden._solvers import SCORE, HiddenSolve, modulus_bits
 from sottovoce.learn.open._train import (
     feature_agreement_coordinator,
     feature_agreement_peer,
-    kept_features,
     moments_stage,
+    opened_columns,
+    support_coordinator,
+    support_peer,
     support_stage,
+    supported_features,
     told_standard,
 )
 
@@ -41,6 +50,7 @@ if TYPE_CHECKING:
     from sottovoce._arrays import Floats
 
 
+LONGEST_TAG = 32
 SHARERS = (("coordinator's share", COORDINATOR), ("key holder's share", KEY_HOLDER))
 
 
@@ -82,9 +92,9 @@ def check_keys(terms: TrainingTerms, key: PrivateKey) -> None:
         raise InputError(f"keys of {terms.recipe.key_bits} bits were agreed on.")
 
 
-def told_agreed_key(message: Message, recipe: Recipe) -> PublicKey:
-    """A public key from outside, of the length that was agreed on."""
-    public = public_key_from_text(message.item("key", str))
+def told_agreed_key(message: Message, recipe: Recipe, known: KnownKeys) -> PublicKey:
+    """A public key from outside, proven, and of the length that was agreed on."""
+    public = public_key_from_text(message.item("key", str), needs_proof=True, known=known)
     if public.bits != recipe.key_bits:
         raise InputError(f"keys of {recipe.key_bits} bits were agreed on.")
     return public
@@ -126,13 +136,12 @@ def share_slots(modulus: int, key_bits: int, peers: int) -> SlotPlan:
 
 
 def share_pieces(
-    share: Share, key: PrivateKey, peers: tuple[str, ...]
+    share: Share, key: PrivateKey, key_text: str, peers: tuple[str, ...]
 ) -> dict[str, dict[str, Value]]:
     """A share of theta under its holder's own key, for every peer."""
     plan = share_slots(share.modulus, key.public.bits, len(peers))
     values = as_grid(list(share.values), (len(share.values),))
     array = encrypt_integers(values, plan, key)
-    key_text = public_key_to_text(key.public)
     return {
         peer: {
             "key": key_text,
@@ -143,9 +152,11 @@ def share_pieces(
     }
 
 
-def told_share(message: Message, solve: HiddenSolve) -> tuple[int, EncryptedArray]:
+def told_share(
+    message: Message, solve: HiddenSolve, known: KnownKeys
+) -> tuple[int, EncryptedArray]:
     """The modulus, which must be the plan's, and a share under its holder's key."""
-    public, modulus = told_agreed_key(message, solve.recipe), message.item("modulus", int)
+    public, modulus = told_agreed_key(message, solve.recipe, known), message.item("modulus", int)
     solve.check_modulus(modulus)
     plan = share_slots(modulus, public.bits, len(solve.peers))
     array = array_from_bytes(message.item("array", bytes), public, plan=plan)
@@ -155,9 +166,11 @@ def told_share(message: Message, solve: HiddenSolve) -> tuple[int, EncryptedArra
 
 
 STAGES = (
+    "data",
     "features",
     "agreed",
     "support",
+    "kept",
     "moments",
     "shape",
     "key",
@@ -166,6 +179,15 @@ STAGES = (
     "coordinator's share",
     "key holder's share",
 )
+
+
+def heard_tags(name: str, terms: TrainingTerms) -> Generator[Stage, Any, dict[str, bytes]]:
+    """What a helper calls each peer's data by: a keyed digest, the same for the same data."""
+    heard = yield Stage("data", lambda s: Listener(name, s, "data", terms.peers))
+    tags = {peer: message.item("tag", bytes) for peer, message in heard.heard.items()}
+    if any(len(tag) > LONGEST_TAG for tag in tags.values()):
+        raise DamagedMessageError(f"a tag of data must have at most {LONGEST_TAG} bytes.")
+    return tags
 
 
 @dataclass(frozen=True)
@@ -202,18 +224,22 @@ class HiddenPeer(Staged):
 
     def _script(self) -> Script:
         terms, data = self.terms, self.data
+        known: KnownKeys = {}
+        tag: dict[str, Value] = {"tag": data.tag}
+        pieces = dict.fromkeys((COORDINATOR, KEY_HOLDER), tag)
+        yield Stage("data", lambda s: Teller(self.name, s, "data", pieces))
         yield from feature_agreement_peer(self.name, terms, data)
-        made = support_stage(terms).peer(self.name, data.identity, data.support(1))
-        summed = yield Stage("support", made)
-        kept = kept_features(summed.total, terms)
-        peers = self.survivors = summed.survivors
+        supported = yield from support_peer(self.name, terms, data, known)
+        self.data = data = supported.data
+        kept, peers = supported.kept, supported.peers
+        self.survivors = peers
         stage = moments_stage(terms, kept, peers)
-        made = stage.peer(self.name, data.identity, data.moments(kept))
+        made = stage.peer(self.name, data.identity, data.moments(kept), known)
         summed = yield Stage("moments", made)
         standard = told_standard(stage, summed.total, kept)
         solve = hidden_solve(terms, standard, peers)
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
-        public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe)
+        public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe, known)
         piece = self._summand(solve, standard, public)
         yield Stage("summands", lambda s: Teller(self.name, s, "summand", {COORDINATOR: piece}))
         dealing = solve.dealing()
@@ -222,7 +248,7 @@ class HiddenPeer(Staged):
         parts = []
         for stage_name, sender in SHARERS:
             told = yield Stage(stage_name, self._listening(sender))
-            parts.append(told_share(told.heard[sender], solve))
+            parts.append(told_share(told.heard[sender], solve, known))
         (modulus, first), (other, second) = parts
         if modulus != other or second.public != public or first.public == public:
             raise InputError("the two shares of a classifier must be of one solve, under two keys.")
@@ -250,6 +276,7 @@ class HiddenCoordinator(Staged):
         super().__init__(COORDINATOR, terms.session, STAGES, self._script())
         self.terms, self._key = terms, key
         self.share: Share | None = None
+        self.tags: dict[str, bytes] = {}
         self.features = 0
         self.standard: Standard | None = None
         self.solve: HiddenSolve | None = None
@@ -258,20 +285,20 @@ class HiddenCoordinator(Staged):
         self.holdings: dict[str, Floats] = {}
 
     def _script(self) -> Script:
-        terms = self.terms
+        terms, known = self.terms, dict[int, PublicKey]()
+        self.tags = yield from heard_tags(self.name, terms)
         self.holdings = yield from feature_agreement_coordinator(terms)
-        summed = yield Stage("support", support_stage(terms).adder())
-        kept = kept_features(summed.total, terms)
-        peers = self.survivors = summed.survivors
+        kept, peers = yield from support_coordinator(terms, known)
+        self.survivors = peers
         stage = moments_stage(terms, kept, peers)
-        summed = yield Stage("moments", stage.adder())
+        summed = yield Stage("moments", stage.adder(known))
         self.standard = told_standard(stage, summed.total, kept)
         self.solve = solve = hidden_solve(terms, self.standard, peers)
         self.features = kept.width
         shape: dict[str, Value] = {"width": solve.width, "peers": peers}
         yield Stage("shape", lambda s: Teller(self.name, s, "shape", {KEY_HOLDER: shape}))
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
-        public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe)
+        public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe, known)
         if public == self._key.public:
             raise InputError("the key holder must have a key of its own.")
         self.other = public
@@ -279,37 +306,47 @@ class HiddenCoordinator(Staged):
         parts = [told_summand(message, solve, public) for message in heard.heard.values()]
         solved = yield Stage("solve", solve.coordinator(self._key, solve.summed(parts)))
         self.share = solved.share
-        pieces = share_pieces(solved.share, self._key, peers)
+        pieces = share_pieces(solved.share, self._key, proven_key_to_text(self._key), peers)
         yield Stage(SHARERS[0][0], lambda s: Teller(self.name, s, "share", pieces))
 
 
 class HiddenKeyHolder(Staged):
-    """K: opens nothing but masked numbers, and ends with the other share of theta."""
+    """K: opens nothing but masked numbers, and ends with the other share of theta.
 
-    def __init__(self, terms: TrainingTerms, key: PrivateKey) -> None:
+    ``sums_key`` is for the sums that are opened on the way, where these are encrypted: what is
+    under the key of the solve is never opened as a sum.
+    """
+
+    def __init__(
+        self, terms: TrainingTerms, key: PrivateKey, sums_key: PrivateKey | None = None
+    ) -> None:
         check_keys(terms, key)
         super().__init__(KEY_HOLDER, terms.session, STAGES, self._script())
-        self.terms, self._key = terms, key
+        self.terms, self._key, self._sums_key = terms, key, sums_key or key
         self.share: Share | None = None
+        self.tags: dict[str, bytes] = {}
         self.features = 0
         self.survivors: tuple[str, ...] = ()
         self.solve: HiddenSolve | None = None
 
     def _script(self) -> Script:
-        terms, key = self.terms, self._key
+        terms, key, sums_key = self.terms, self._key, self._sums_key
+        self.tags = yield from heard_tags(self.name, terms)
         if terms.recipe.way == "packed":
-            summed = yield Stage("support", support_stage(terms).opener(key))
-            kept, peers = kept_features(summed.total, terms), summed.survivors
-            yield Stage("moments", moments_stage(terms, kept, peers).opener(key))
+            summed = yield Stage("support", support_stage(terms).opener(sums_key))
+            decided, peers = supported_features(summed.total, terms), summed.survivors
+            kept = opened_columns(decided, terms)
+            yield Stage("moments", moments_stage(terms, kept, peers).opener(sums_key, proven=True))
         told = yield Stage("shape", lambda s: Listener(self.name, s, "shape", [COORDINATOR]))
         width, peers = told_shape(told.heard[COORDINATOR], terms)
         self.survivors = peers
         self.features = width - 1
         self.solve = solve = HiddenSolve(terms.recipe, checked_penalty(terms), width, peers)
-        piece: dict[str, Value] = {"key": public_key_to_text(key.public)}
+        piece: dict[str, Value] = {"key": proven_key_to_text(key)}
         pieces = dict.fromkeys((COORDINATOR, *peers), piece)
         yield Stage("key", lambda s: Teller(self.name, s, "key", pieces))
         solved = yield Stage("solve", solve.key_holder(key))
         self.share = solved.share
-        pieces = share_pieces(solved.share, key, peers)
+        # It has proven this key to everybody already.
+        pieces = share_pieces(solved.share, key, public_key_to_text(key.public), peers)
         yield Stage(SHARERS[1][0], lambda s: Teller(self.name, s, "share", pieces))

@@ -15,8 +15,9 @@ from sottovoce.learn._wire.machine import Party
 from sottovoce.learn._wire.stages import PartyMaker
 
 if TYPE_CHECKING:
+    from sottovoce.learn._paillier.key_proof import KnownKeys
     from sottovoce.learn._paillier.keys import PrivateKey
-    from sottovoce.learn._sums.packed import KnownKeys, PackedSum
+    from sottovoce.learn._sums.packed import PackedSum
 
 
 @dataclass(frozen=True)
@@ -71,13 +72,13 @@ class SumStage:
 
         return made
 
-    def opener(self, key: "PrivateKey") -> PartyMaker:
-        """The machine of the key holder."""
+    def opener(self, key: "PrivateKey", *, proven: bool = False) -> PartyMaker:
+        """The machine of the key holder; ``proven``: all have had the key's proof before."""
 
         def made(session: bytes) -> Party:
             from sottovoce.learn._sums.packed import PackedKeyHolder  # noqa: PLC0415 - likewise
 
-            return PackedKeyHolder(self._packed(session), key)
+            return PackedKeyHolder(self._packed(session), key, proven=proven)
 
         return made
 

@@ -6,7 +6,7 @@ key at all.
 """
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from sottovoce.learn._ridge import (
     ridge_from_sums,
 )
 from sottovoce.learn._sums._fixed import Ring
-from sottovoce.learn._support import KeptFeatures, kept_from_fold_sums, kept_from_sums
+from sottovoce.learn._support import Flags, KeptFeatures, kept_from_fold_sums, support_size
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
 from sottovoce.learn._wire.codec import Value
@@ -34,11 +34,11 @@ from sottovoce.learn._wire.stages import Listener, Script, Stage, Staged, Teller
 from sottovoce.learn.open._sums import SumStage
 
 if TYPE_CHECKING:
+    from sottovoce.learn._paillier.key_proof import KnownKeys
     from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
 
 
-STAGES = ("features", "agreed", "support", "moments", "statistics", "model")
-_PARTS = 4  # of a support, per feature
+STAGES = ("features", "agreed", "support", "kept", "moments", "statistics", "model")
 
 
 class TrainingPeer(Staged):
@@ -54,15 +54,12 @@ class TrainingPeer(Staged):
 
     def _script(self) -> Script:
         terms, data = self.terms, self.data
-        known: dict[str, PublicKey] = {}
+        known: dict[int, PublicKey] = {}
         yield from feature_agreement_peer(self.name, terms, data)
-        folds = terms.recipe.opened_folds
-        stage = support_stage(terms)
-        summed = yield Stage(
-            "support", stage.peer(self.name, data.identity, data.support(folds), known)
-        )
-        self.kept = kept_features(summed.total, terms)
-        peers = self.survivors = summed.survivors
+        supported = yield from support_peer(self.name, terms, data, known)
+        self.data = data = supported.data
+        self.kept, peers = supported.kept, supported.peers
+        self.survivors = peers
         standard = None
         if terms.recipe.statistics == "rados":
             stage = moments_stage(terms, self.kept, peers)
@@ -89,11 +86,10 @@ class TrainingCoordinator(Staged):
 
     def _script(self) -> Script:
         terms = self.terms
-        known: dict[str, PublicKey] = {}
+        known: dict[int, PublicKey] = {}
         self.holdings = yield from feature_agreement_coordinator(terms)
-        summed = yield Stage("support", support_stage(terms).adder(known))
-        kept = kept_features(summed.total, terms)
-        peers = self.survivors = summed.survivors
+        kept, peers = yield from support_coordinator(terms, known)
+        self.survivors = peers
         standard = None
         if terms.recipe.statistics == "rados":
             stage = moments_stage(terms, kept, peers)
@@ -120,11 +116,11 @@ class TrainingKeyHolder(Staged):
     def _script(self) -> Script:
         terms, key = self.terms, self._key
         summed = yield Stage("support", support_stage(terms).opener(key))
-        kept = kept_features(summed.total, terms)
+        kept = opened_columns(supported_features(summed.total, terms), terms)
         peers = self.survivors = summed.survivors
         if terms.recipe.statistics == "rados":
-            yield Stage("moments", moments_stage(terms, kept, peers).opener(key))
-        yield Stage("statistics", statistics_stage(terms, kept, peers).opener(key))
+            yield Stage("moments", moments_stage(terms, kept, peers).opener(key, proven=True))
+        yield Stage("statistics", statistics_stage(terms, kept, peers).opener(key, proven=True))
 
 
 def feature_agreement_peer(
@@ -156,9 +152,45 @@ def feature_agreement_coordinator(
 
 
 def support_stage(terms: TrainingTerms) -> SumStage:
-    """How many documents use each feature; everybody decides from it what may be opened."""
-    size = _PARTS * len(terms.features) * terms.recipe.opened_folds
-    return SumStage(terms, size, terms.counts(), terms.peers, everyone=False, told=True)
+    """How many documents use each feature; who is told the sum decides what may be opened."""
+    recipe = terms.recipe
+    size = support_size(recipe.fewest_documents) * terms.counted * recipe.opened_folds
+    return SumStage(terms, size, terms.counts(), terms.peers, everyone=False)
+
+
+class Supported(NamedTuple):
+    """What a peer knows after the support was counted."""
+
+    data: LocalData
+    kept: KeptFeatures
+    peers: tuple[str, ...]
+
+
+def support_peer(
+    name: str, terms: TrainingTerms, data: LocalData, known: "KnownKeys | None" = None
+) -> Generator[Stage, Any, Supported]:
+    """Add one's support, and hear which features are kept; no peer hears a count."""
+    recipe = terms.recipe
+    support = data.support(recipe.opened_folds, recipe.fewest_documents)
+    made = support_stage(terms).peer(name, data.identity, support, known)
+    summed = yield Stage("support", made)
+    told = yield Stage("kept", lambda s: Listener(name, s, "kept", [COORDINATOR]))
+    decided = told.heard[COORDINATOR].array("kept", "|b1")
+    if decided.size != terms.counted or not decided.any():
+        raise DamagedMessageError(f"of {terms.counted} features some must be kept.")
+    return Supported(data.restricted(decided), opened_columns(decided, terms), summed.survivors)
+
+
+def support_coordinator(
+    terms: TrainingTerms, known: "KnownKeys | None" = None
+) -> Generator[Stage, Any, tuple[KeptFeatures, tuple[str, ...]]]:
+    """Add up support, and tell the peers what is kept, and nothing else."""
+    summed = yield Stage("support", support_stage(terms).adder(known))
+    decided = supported_features(summed.total, terms)
+    piece: dict[str, Value] = {"kept": decided}
+    pieces = dict.fromkeys(summed.survivors, piece)
+    yield Stage("kept", lambda s: Teller(COORDINATOR, s, "kept", pieces))
+    return opened_columns(decided, terms), summed.survivors
 
 
 def moments_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]) -> SumStage:
@@ -183,19 +215,20 @@ def statistics_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str,
     return SumStage(terms, size, terms.numbers(), peers)
 
 
-def kept_features(total: Ring, terms: TrainingTerms) -> KeptFeatures:
-    """The minimum support guard, before anything else is opened."""
+def supported_features(total: Ring, terms: TrainingTerms) -> Flags:
+    """The minimum support guard, before anything else is opened: of each feature, or word."""
     recipe = terms.recipe
     supports = terms.counts().decode(total).reshape(recipe.opened_folds, -1)
-    if recipe.opened_folds == 1:
-        return kept_from_sums(
-            supports[0],
-            fewest_documents=recipe.fewest_documents,
-            fewest_peers=recipe.fewest_peers,
-        )
     return kept_from_fold_sums(
         supports, fewest_documents=recipe.fewest_documents, fewest_peers=recipe.fewest_peers
-    )
+    ).kept
+
+
+def opened_columns(decided: Flags, terms: TrainingTerms) -> KeptFeatures:
+    """The columns that are opened: the kept features, or those that kept words add to."""
+    mapping = terms.mapping
+    kept = decided if mapping is None else mapping.columns_of(decided)
+    return KeptFeatures(kept, folds=terms.recipe.opened_folds)
 
 
 def local_statistics(

@@ -14,7 +14,7 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.key_files import public_key_from_text, public_key_to_text
+from sottovoce.learn._paillier.key_files import proven_key_to_text, public_key_from_text
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn._paillier.slots import Program, SlotPlan, SlotStage, plan_slots
 from sottovoce.learn._paillier.wire import (
@@ -78,7 +78,8 @@ class PaperPeer(Staged):
         terms, data = self.terms, self.data
         yield from feature_agreement_peer(self.name, terms, data)
         told = yield Stage("key", self._listening("key"))
-        public = public_key_from_text(told.heard[COORDINATOR].item("key", str))
+        text = told.heard[COORDINATOR].item("key", str)
+        public = public_key_from_text(text, needs_proof=True)
         kept = all_kept(len(terms.features))
         yield Stage("moments", self._adding(data.moments(kept), public))
         told = yield Stage("standard", self._listening("standard"))
@@ -118,7 +119,7 @@ class PaperCoordinator(Staged):
     def _script(self) -> Script:
         terms, key = self.terms, self._key
         self.holdings = yield from feature_agreement_coordinator(terms)
-        text: dict[str, Value] = {"key": public_key_to_text(key.public)}
+        text: dict[str, Value] = {"key": proven_key_to_text(key)}
         yield Stage("key", self._telling("key", dict.fromkeys(terms.peers, text)))
         kept = all_kept(len(terms.features))
         heard = yield Stage("moments", self._listening())

@@ -26,7 +26,7 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._arithmetic.shown import Outline, check_outline, settled
 from sottovoce.learn._examples import LeakError, Rows, checked_rows, checked_signs
 from sottovoce.learn._paillier.array import EncryptedArray
-from sottovoce.learn._paillier.key_files import public_key_from_text, public_key_to_text
+from sottovoce.learn._paillier.key_files import proven_key_to_text, public_key_from_text
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn._paillier.slots import scaled_bound
 from sottovoce.learn._paillier.wire import (
@@ -190,7 +190,7 @@ def ask_rados(signatures: SealedSignatures, terms: InteractiveTerms) -> Script[E
     """
     if signatures.shape != (terms.rados, terms.examples):
         raise InputError(f"the signatures must be {terms.rados} of {terms.examples} examples each.")
-    public = yield Hear("key", lambda message: public_key_from_text(message.item("key", str)))
+    public = yield Hear("key", _told_key)
     rows, labels = yield Hear("examples", lambda message: _examples(message, public, terms))
     return (yield from ask_rados_of(signatures, rows, labels, terms))
 
@@ -225,10 +225,14 @@ def answer_rados(
     bits = key.public.bits
     hidden = encrypt(matrix, terms.rows.plan(bits), key)
     hidden_signs = encrypt_integers(signs.astype(np.int64), terms.labels.plan(bits), key)
-    yield Say("key", {"key": public_key_to_text(key.public)})
+    yield Say("key", {"key": proven_key_to_text(key)})
     parts = {"rows": array_to_bytes(hidden), "labels": array_to_bytes(hidden_signs)}
     yield Say("examples", parts)
     yield from answer_product(terms.phi, terms.rows, MATRIX, key)
+
+
+def _told_key(message: Message) -> PublicKey:
+    return public_key_from_text(message.item("key", str), needs_proof=True)
 
 
 def _examples(

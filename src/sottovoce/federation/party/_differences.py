@@ -1,0 +1,171 @@
+"""Trainings that differ too little: what two of them open tells apart what only one of them has.
+
+A sum over all peers, less the same sum without one of them, is that peer's part; two held-out
+shares, two numbers of folds or two dictionaries differ by a few documents or words. So a party
+compares a proposed training with every earlier one that may have opened something, and leaves it to
+a person whether it takes part in another (see `_approvals`).
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sottovoce.federation._config import Accepts
+from sottovoce.federation.party._approvals import is_approved, note_asked
+from sottovoce.federation.party._history import TRAININGS, RunHistory
+from sottovoce.federation.party._policy import RULES, field_value
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._sums._fixed import FEWEST_PARTIES
+
+_EVALUATE = "evaluate"
+_ID_LETTERS = 12
+_MOST_WORDS = 5
+# What a peer says when it gives something of its data away, under masks or encrypted.
+_GIVING = frozenset({"masked", "summand", "examples"})
+
+
+class TermsMemory:
+    """What a peer makes of earlier terms.
+
+    Args:
+        store: where approvals are.
+        accepts: what its configuration says.
+        name: of the peer.
+        restored: when the store was put back from a copy; 0: never.
+    """
+
+    def __init__(self, store: Path, accepts: Accepts, name: str, restored: int = 0) -> None:
+        self._store, self._accepts, self._name = store, accepts, name
+        self._restored = restored
+
+    def why_not(
+        self, terms: RunTerms, history: Iterable[RunHistory], said: Callable[[bytes], set[str]]
+    ) -> str | None:
+        """Why the peer takes no part in a training after those of its history, or None.
+
+        ``said`` gives the kinds of all that it has said in a run.
+        """
+        if terms.kind not in (*TRAININGS, _EVALUATE):
+            return None
+        if self._restored and not is_approved(self._store, f"restored-{self._restored}"):
+            return self._forgotten(f"restored-{self._restored}")
+        earlier = [run for run in history if _compared(run.terms, terms)]
+        opened = [run for run in earlier if may_have_opened(run, said(run.session))]
+        most = self._accepts.most_trainings
+        if terms.kind in TRAININGS and len(opened) >= most:
+            return (
+                f"{self._name} takes part in at most {most} trainings, and {len(opened)} are done; "
+                "see most_trainings in [accepts] of its party.toml."
+            )
+        near = [self._near(terms, run) for run in opened]
+        return self._asked(terms, min(filter(None, near), key=len, default=[]))
+
+    def _forgotten(self, name: str) -> str:
+        note_asked(self._store, name, ["trainings since the copy was made are not known"])
+        return (
+            f"the store of {self._name} was restored from a copy, and what it took part in since is"
+            " not known. If somebody there knows that nothing was: sottovoce learn approve "
+            f"{name} --config party.toml, and propose again."
+        )
+
+    def _near(self, terms: RunTerms, run: RunHistory) -> list[str]:
+        found = differences(terms, run.terms)
+        gone, come = _sides(terms, run.terms)
+        only_lost = run.status == "aborted" and gone and not come and len(found) == 1
+        return [] if only_lost and self._accepts.without_lost else found
+
+    def _asked(self, terms: RunTerms, differs: list[str]) -> str | None:
+        name = terms_id(terms)
+        if not differs or is_approved(self._store, name):
+            return None
+        note_asked(self._store, name, differs)
+        return (
+            f"{self._name} took part in a run that differs only a little: {'; '.join(differs)}. "
+            "What both open would tell single documents or peers apart. If somebody there wants it "
+            f"all the same: sottovoce learn approve {name} --config party.toml, and propose again."
+        )
+
+
+def _compared(earlier: RunTerms, terms: RunTerms) -> bool:
+    if terms.kind == _EVALUATE:
+        return earlier.kind == _EVALUATE and earlier.training == terms.training
+    return earlier.kind in TRAININGS
+
+
+def terms_id(terms: RunTerms) -> str:
+    """What terms are called by when somebody approves them: the same for every session."""
+    same = replace(terms, session=bytes(len(terms.session)))
+    return hashlib.sha256(same.to_bytes()).hexdigest()[:_ID_LETTERS]
+
+
+def may_have_opened(run: RunHistory, said: Iterable[str]) -> bool:
+    """Whether a run may have opened a sum: not if it ended before this party gave any."""
+    return run.status != "aborted" or not _GIVING.isdisjoint(said)
+
+
+def differences(terms: RunTerms, earlier: RunTerms) -> list[str]:
+    """In which fields the two are too close to each other, each in words; none: they may both be.
+
+    Trainings among quite other peers are not compared: fewer than three on either side would stand
+    alone in the difference of two sums.
+    """
+    gone, come = _sides(terms, earlier)
+    if min(len(gone) or FEWEST_PARTIES, len(come) or FEWEST_PARTIES) >= FEWEST_PARTIES and (
+        gone or come
+    ):
+        return []
+    return [
+        said
+        for field, rule in RULES.items()
+        if rule.apart and (said := _difference(field, terms, earlier))
+    ]
+
+
+def _sides(terms: RunTerms, earlier: RunTerms) -> tuple[set[str], set[str]]:
+    new, old = set(terms.identities.items()), set(earlier.identities.items())
+    return {name for name, _ in old - new}, {name for name, _ in new - old}
+
+
+def _difference(field: str, terms: RunTerms, earlier: RunTerms) -> str:
+    if field == "identities":
+        gone, come = _sides(terms, earlier)
+        return ", ".join(
+            f"{what} {', '.join(sorted(names))}"
+            for what, names in (("without", gone), ("with", come))
+            if names
+        )
+    if field == "recipe.folds":
+        new, old = terms.recipe.opened_folds, earlier.recipe.opened_folds
+        # One fold is all of them: who has those of a training has their sum.
+        return "" if new == old or 1 in (new, old) else f"folds {old} -> {new}"
+    (_, new), (_, old) = field_value(terms, field), field_value(earlier, field)
+    return "" if _same(new, old) else f"{field.rpartition('.')[2]} {_shown(old, new)}"
+
+
+def _same(new: Any, old: Any) -> bool:  # noqa: ANN401 - values of a field
+    if hasattr(new, "entries") and hasattr(old, "entries"):
+        return bool(
+            new.width == old.width
+            and new.entries.tobytes() == old.entries.tobytes()
+            and new.weights.tobytes() == old.weights.tobytes()
+        )
+    return bool(new == old)
+
+
+def _shown(old: Any, new: Any) -> str:  # noqa: ANN401 - values of a field
+    if isinstance(new, tuple) and isinstance(old, tuple):
+        more, less = sorted(set(new) - set(old)), sorted(set(old) - set(new))
+        parts = [_some(more, "more"), _some(less, "less")]
+        return ", ".join(filter(None, parts)) or "in another order"
+    if hasattr(new, "entries") or hasattr(old, "entries"):
+        return "another map"
+    return f"{old} -> {new}"
+
+
+def _some(words: Sequence[str], what: str) -> str:
+    if not words:
+        return ""
+    first = ", ".join(words[:_MOST_WORDS]) + (", ..." if len(words) > _MOST_WORDS else "")
+    return f"{len(words)} {what} ({first})"

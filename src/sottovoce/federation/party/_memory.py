@@ -1,0 +1,139 @@
+"""What a party remembers over all its runs, beside the journal: one SQLite file in its store.
+
+A peer's memory holds what its trainings opened: digests of documents, and how many of them use each
+word. A helper's holds the rows that were asked for, by the tags of the data behind a classifier.
+What is about documents is sealed under a key that the memory's secret gives; tags, names of peers
+and numbers of rows are not. Each change is whole and durable before anything is answered.
+
+A memory that was put back from a backup has forgotten what came after it.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from sottovoce.federation._journal.file import JournalSeal, create_private, transaction
+from sottovoce.federation._transport.frames import JournalError
+from sottovoce.learn._data_digest import keyed_digest
+from sottovoce.learn._openings import Opening
+from sottovoce.learn._query_ledger import QueryCharge, check_charge
+from sottovoce.learn._wire.codec import decoded, encoded
+
+MEMORY_FILE = "memory.sqlite"
+_SEALED = "opening"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS secret (fingerprint BLOB PRIMARY KEY) STRICT;
+CREATE TABLE IF NOT EXISTS opening (
+    digest BLOB PRIMARY KEY,
+    session BLOB NOT NULL,
+    content BLOB NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS query (
+    query BLOB NOT NULL,
+    data BLOB NOT NULL,
+    asker TEXT NOT NULL,
+    rows INTEGER NOT NULL,
+    PRIMARY KEY (query, data)
+) STRICT;
+"""
+
+
+class PartyMemory:
+    """An `OpeningMemory` and a `QueryLedger` on disk, for one party."""
+
+    def __init__(self, path: Path | None, secret: bytes) -> None:
+        self._secret = secret
+        self._seal = JournalSeal(keyed_digest(secret, "memory's sealing key"))
+        self._lock = threading.Lock()
+        self._connection = _opened(path)
+        self._check_secret()
+
+    @property
+    def digest_secret(self) -> bytes:
+        """What digests of this party's documents are keyed by."""
+        return keyed_digest(self._secret, "digests of documents")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def earlier(self, session: bytes) -> tuple[Opening, ...]:
+        """All openings but that of this run."""
+        with self._lock:
+            found = self._connection.execute(
+                "SELECT session, content FROM opening WHERE session != ?", (session,)
+            ).fetchall()
+        return tuple(self._read(run, content) for run, content in found)
+
+    def remember(self, session: bytes, opening: Opening) -> None:
+        """Keep what this run opens; once, however often the same is opened."""
+        record = encoded(opening.record())
+        digest = keyed_digest(self._secret, _SEALED, record)
+        row = (digest, session, self._seal.sealed(record, _SEALED, session))
+        with self._changing() as connection:
+            connection.execute("INSERT OR IGNORE INTO opening VALUES (?, ?, ?)", row)
+
+    def spend(self, charge: QueryCharge) -> None:
+        """Count a query for each peer's data, or refuse it; under one name it counts once."""
+        with self._changing() as connection:
+            for data in charge.data:
+                known = connection.execute(
+                    "SELECT 1 FROM query WHERE query = ? AND data = ?", (charge.query, data)
+                ).fetchone()
+                if known is None:
+                    check_charge(charge, *_spent(connection, data, charge.asker))
+                    row = (charge.query, data, charge.asker, charge.rows)
+                    connection.execute("INSERT INTO query VALUES (?, ?, ?, ?)", row)
+
+    def _read(self, session: bytes, content: bytes) -> Opening:
+        record = decoded(self._seal.opened(content, _SEALED, session))
+        if not isinstance(record, Mapping):
+            raise JournalError("this party's memory is damaged: it holds what is no opening.")
+        return Opening.read(record)
+
+    def _check_secret(self) -> None:
+        fingerprint = keyed_digest(self._secret, "memory's fingerprint")
+        with self._changing() as connection:
+            known = connection.execute("SELECT fingerprint FROM secret").fetchone()
+            if known is None:
+                connection.execute("INSERT INTO secret VALUES (?)", (fingerprint,))
+        if known is not None and known[0] != fingerprint:
+            raise JournalError(
+                "this party's memory was kept under another secret than memory.key; put that file "
+                "back: without it nobody can tell which documents were opened before."
+            )
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock, transaction(self._connection) as connection:
+            yield connection
+
+
+def _spent(connection: sqlite3.Connection, data: bytes, asker: str) -> tuple[int, int]:
+    """How many rows one peer and all together have asked for, of classifiers of these data."""
+    by_asker, by_all = connection.execute(
+        "SELECT coalesce(sum(CASE WHEN asker = ? THEN rows END), 0), coalesce(sum(rows), 0)"
+        " FROM query WHERE data = ?",
+        (asker, data),
+    ).fetchone()
+    return int(by_asker), int(by_all)
+
+
+def _opened(path: Path | None) -> sqlite3.Connection:
+    if path is not None:
+        create_private(path)
+    try:
+        connection = sqlite3.connect(
+            path or ":memory:", isolation_level=None, check_same_thread=False
+        )
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.executescript(_SCHEMA)
+    except sqlite3.Error as error:
+        raise JournalError(
+            f"cannot use the memory at {path}: {type(error).__name__}; put a whole copy back."
+        ) from error
+    return connection

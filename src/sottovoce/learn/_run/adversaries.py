@@ -1,0 +1,103 @@
+"""What those gain from a training who do more than follow the protocol and remember.
+
+Four rows below the table of each mode: the coordinator together with one peer, a coordinator that
+lies, a peer that lies, and a party that comes back from a backup.
+"""
+
+from sottovoce.learn._training_terms import Mode, Recipe
+from sottovoce.learn._wire.machine import Learns
+
+ONE_PEER = "coordinator + 1 peer"
+LYING_COORDINATOR, LYING_PEER, BACKUP = "lying coordinator", "lying peer", "restored backup"
+_OTHERS = (
+    "the sums of the other peers, by taking off that peer's own, also where its documents were "
+    "made up for it; of each kept feature they are over {k} of the others' documents at least, so "
+    "that no word's row is one document"
+)
+_KEPT_FALSELY = "it may say that rare features are kept, which no peer can check, and then "
+_CANNOT = (
+    "it cannot open one peer's sums, choose which documents are held out, or have a peer train "
+    "whose documents changed by fewer than {k}"
+)
+_PASSES = (
+    "it may count documents that it has not, and so have any feature kept: with the coordinator it "
+    "then reads a word of one document; it may spoil theta by false rows; what it is told is no "
+    "more than a curious peer is told"
+)
+_SPOILS = (
+    "it may count documents that it has not, and so have any feature kept; it may spoil theta by "
+    "false rows; what it is told is no more than a curious peer is told"
+)
+_BACKUP = (
+    "refused by digest where data or inputs are others than the run began with; trainings that "
+    "came after the backup are forgotten, and later ones not compared with them"
+)
+_ONE_PROCESS = "nothing is kept from run to run: parties of this kind run in one process"
+
+
+def adversaries(mode: Mode, recipe: Recipe, *, blocks: bool = False) -> tuple[Learns, ...]:
+    """The rows of a mode, with its recipe's numbers."""
+    if blocks:
+        return _blocks()
+    if mode == "paper":
+        return _paper()
+    made = _open() if mode == "open" else _hidden()
+    return tuple(Learns(row.who, row.what.format(k=recipe.fewest_documents)) for row in made)
+
+
+def rado_adversaries(recipe: Recipe) -> tuple[Learns, ...]:
+    """The rows of a run whose rados a blind intermediary makes."""
+    lies = f"{_KEPT_FALSELY}they stand in the rados that the key holder opens; {_CANNOT}"
+    return (
+        Learns(ONE_PEER, "the other peers' support, by taking off that peer's own"),
+        Learns(LYING_COORDINATOR, lies.format(k=recipe.fewest_documents)),
+        Learns(LYING_PEER, _SPOILS),
+        Learns(BACKUP, _BACKUP),
+    )
+
+
+def _open() -> tuple[Learns, ...]:
+    lies = f"{_KEPT_FALSELY}reads a word of one document off its row; {_CANNOT}"
+    return (
+        Learns(ONE_PEER, _OTHERS),
+        Learns(LYING_COORDINATOR, lies),
+        Learns(LYING_PEER, _PASSES),
+        Learns(BACKUP, _BACKUP),
+    )
+
+
+def _hidden() -> tuple[Learns, ...]:
+    joint = (
+        "the other peers' part of each feature's mean and variance; the signs that the peer may "
+        "ask for, and no others: training again on the same data gives no new ones"
+    )
+    lies = f"{_KEPT_FALSELY}learns their means and variances, and no product; {_CANNOT}"
+    passes = (
+        "it may count documents that it has not, and so have any feature kept, of which means and "
+        "variances are told; it may spoil theta by false rows; it learns no more signs than its "
+        "budget"
+    )
+    return (
+        Learns(ONE_PEER, joint),
+        Learns(LYING_COORDINATOR, lies),
+        Learns(LYING_PEER, passes),
+        Learns(BACKUP, _BACKUP),
+    )
+
+
+def _paper() -> tuple[Learns, ...]:
+    return (
+        Learns(ONE_PEER, "the sums of the peers before that peer"),
+        Learns(LYING_COORDINATOR, "no more than it has: the key, every sum that it sees, theta"),
+        Learns(LYING_PEER, "it may spoil theta by false sums; what it is told is no more"),
+        Learns(BACKUP, _ONE_PROCESS),
+    )
+
+
+def _blocks() -> tuple[Learns, ...]:
+    return (
+        Learns(ONE_PEER, "no more than the coordinator alone, who sees every peer's blocks"),
+        Learns(LYING_COORDINATOR, "no more: a peer gives blocks of at least five rows, or none"),
+        Learns(LYING_PEER, "it may spoil theta by false blocks; what it is told is no more"),
+        Learns(BACKUP, _ONE_PROCESS),
+    )

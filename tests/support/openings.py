@@ -1,0 +1,57 @@
+"""What a curious coordinator sees of a training in the open mode: the sums that it opens."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from unittest import mock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sottovoce.learn._openings import Opening as Remembered
+from sottovoce.learn._ridge import ExampleSums
+from sottovoce.learn._run.party import run_in_process
+from sottovoce.learn._run.terms import Holdings, RunTerms
+from sottovoce.learn.open import _train as open_training
+
+
+class Opening(NamedTuple):
+    """The sums of one training, over the columns that were kept."""
+
+    sums: ExampleSums
+    kept: NDArray[np.bool_]
+
+    def product(self, one: int, other: int) -> float:
+        """The sum of one column times another, by their places before any was dropped."""
+        at = np.cumsum(self.kept) - 1
+        return float(self.sums.products[at[one], at[other]])
+
+
+class MemoryInProcess:
+    """A memory that ends with the process."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bytes, Remembered] = {}
+
+    def earlier(self, session: bytes) -> tuple[Remembered, ...]:
+        """All openings but that of this run."""
+        return tuple(opening for run, opening in self._kept.items() if run != session)
+
+    def remember(self, session: bytes, opening: Remembered) -> None:
+        """Keep what this run opens."""
+        self._kept.setdefault(session, opening)
+
+
+def opened(terms: RunTerms, holdings: Mapping[str, Holdings]) -> Opening:
+    """Run a training, and look over the coordinator's shoulder."""
+    seen: list[Opening] = []
+    solve = open_training.solved_statistics
+
+    def looking(total: Any, terms: Any, kept: Any, standard: Any) -> Any:  # noqa: ANN401 - as there
+        sums = ExampleSums.from_vector(total.reshape(kept.folds, -1).sum(axis=0), kept.width)
+        seen.append(Opening(sums, kept.kept))
+        return solve(total, terms, kept, standard)
+
+    with mock.patch.object(open_training, "solved_statistics", looking):
+        run_in_process(terms, holdings)
+    (opening,) = seen
+    return opening

@@ -1,0 +1,218 @@
+"""An attack: the coordinator chooses terms until what they open tells a document or a peer apart.
+
+It proposes a training with everybody and one without a peer, or with another share of documents
+held out, and subtracts what was opened. Every field of the terms has a rule at the party that bears
+the risk, and a peer compares a training with those that it has taken part in before.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import numpy as np
+import pytest
+from support.text_runs import GIVEN, HASHED, NAMES, PUBLIC, WORDS, made_terms
+
+from sottovoce.errors import InputError
+from sottovoce.federation._config import Accepts
+from sottovoce.federation.party._approvals import approve, is_approved, waiting
+from sottovoce.federation.party._differences import TermsMemory, differences, terms_id
+from sottovoce.federation.party._history import RunHistory
+from sottovoce.federation.party._policy import RULES, NotAcceptedError, check_policy
+from sottovoce.learn._features import FeatureMap, TextRecipe
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._training_terms import Recipe
+from sottovoce.learn._wire.message import new_session
+
+ACCEPTS = Accepts(["open", "hidden"])
+OPEN = made_terms(text=HASHED)
+
+
+def paths(kind: type, prefix: str = "") -> set[str]:
+    """Every field of the terms, those of their parts by their paths."""
+    hints = get_type_hints(kind)
+    found: set[str] = set()
+    for each in fields(kind):
+        inner = {"recipe": Recipe, "text": TextRecipe}.get(each.name)
+        assert inner is None or inner in (
+            hints[each.name],
+            *getattr(hints[each.name], "__args__", ()),
+        )
+        found |= paths(inner, f"{each.name}.") if inner else {prefix + each.name}
+    return found
+
+
+def test_every_field_of_the_terms_has_a_rule() -> None:
+    """Whoever adds a field to the terms decides here what a peer makes of it."""
+    assert is_dataclass(RunTerms)
+    assert set(RULES) == paths(RunTerms)
+    assert all(rule.why for rule in RULES.values())
+
+
+def test_an_ordinary_training_is_accepted_under_the_defaults() -> None:
+    for terms in (OPEN, made_terms(), made_terms(text=GIVEN), made_terms(mode="hidden")):
+        check_policy(terms, ACCEPTS, "ada")
+
+
+HEAVY = FeatureMap(np.array([[0, 0], [1, 0]]), np.array([1024.0, 1.0]), 1)
+BEYOND: Mapping[str, RunTerms] = {
+    "modes": replace(OPEN, mode="paper"),
+    "folds": made_terms(text=HASHED, recipe={"folds": 11}),
+    "held_out": replace(OPEN, held_out=0.5),
+    "fraction_bits": made_terms(text=HASHED, recipe={"fraction_bits": 41}),
+    "moment_bits": made_terms(text=HASHED, recipe={"moment_bits": 2}),
+    "rados": made_terms(text=HASHED, recipe={"rados": 100_001}),
+    "key_bits": made_terms(text=HASHED, recipe={"key_bits": 1024}),
+    "queries": made_terms(text=HASHED, recipe={"queries": 1001}),
+    "queries_together": made_terms(text=HASHED, recipe={"queries_together": 1001}),
+    "penalty": made_terms(text=HASHED, recipe={"penalty": 1e12}),
+    "weights are all 1": made_terms(
+        text=TextRecipe(dictionary="mapped", words=WORDS[:2], mapping=HEAVY, width=8)
+    ),
+    "no scores": made_terms(
+        kind="classify",
+        text=HASHED,
+        training=bytes(16),
+        asker="ada",
+        contributors=("ben", "cy"),
+        rows=1,
+    ),
+    "width": made_terms(text=replace(HASHED, width=200, buckets=1 << 18)),
+    "statistics": made_terms(text=HASHED, recipe={"statistics": "rados", "penalty": 0.1}),
+    "ways": made_terms(text=HASHED, recipe={"way": "packed"}),
+    "solvers": made_terms(text=HASHED, recipe={"solver": "chebyshev"}),
+    "dictionaries": made_terms(text=GIVEN),
+}
+
+
+@pytest.mark.parametrize("field", BEYOND)
+def test_a_field_beyond_what_is_accepted_is_refused_by_name(field: str) -> None:
+    narrow: Any = {
+        "modes": ["open"], "most_held_out": 0.4, "most_features": 100, "statistics": ["exact"],
+        "ways": ["masks"], "solvers": ["masked"], "dictionaries": ["hashed", "mapped"],
+    }  # fmt: skip
+    with pytest.raises(NotAcceptedError, match=field):
+        check_policy(BEYOND[field], Accepts(**narrow), "ada")
+
+
+# What a peer remembers.
+
+
+def history(*runs: RunTerms, status: str = "finished") -> list[RunHistory]:
+    return [RunHistory(new_session(), terms, status, None, 0.0) for terms in runs]
+
+
+def why_not(
+    store: Path,
+    terms: RunTerms,
+    earlier: Iterable[RunHistory],
+    said: frozenset[str] = frozenset(),
+    accepts: Accepts = ACCEPTS,
+) -> str | None:
+    memory = TermsMemory(store, accepts, "ada")
+    return memory.why_not(again(terms), earlier, lambda _: set(said))
+
+
+def again(terms: RunTerms) -> RunTerms:
+    return replace(terms, session=new_session())
+
+
+def without(*names: str, terms: RunTerms = OPEN) -> RunTerms:
+    left = {name: public for name, public in terms.identities.items() if name not in names}
+    return replace(again(terms), identities=left)
+
+
+CLOSE: Mapping[str, RunTerms] = {
+    "without dee": without("dee"),
+    "held_out 0.0 -> 0.05": replace(OPEN, held_out=0.05),
+    "width 8 -> 9": replace(OPEN, text=replace(HASHED, width=9)),
+    "dictionary hashed -> agreed": replace(OPEN, text=TextRecipe(width=8)),
+    "folds 5 -> 6": replace(OPEN, recipe=replace(OPEN.recipe, folds=6)),
+    "1 more": replace(OPEN, text=replace(HASHED, stop_words=("the",))),
+}
+
+
+@pytest.mark.parametrize("difference", CLOSE)
+def test_a_training_that_differs_only_a_little_waits_for_a_person(
+    difference: str, tmp_path: Path
+) -> None:
+    """Before, ada took part in both, and the difference of their sums was somebody's own."""
+    terms = CLOSE[difference]
+    refused = why_not(tmp_path, terms, history(OPEN))
+    assert refused is not None
+    assert difference in refused
+    assert f"learn approve {terms_id(terms)}" in refused
+    assert difference in "; ".join(waiting(tmp_path)[terms_id(terms)])
+
+
+def test_the_first_training_and_the_very_same_again_are_taken_part_in(tmp_path: Path) -> None:
+    assert why_not(tmp_path, OPEN, []) is None
+    assert why_not(tmp_path, OPEN, history(OPEN)) is None
+    other = replace(OPEN, recipe=replace(OPEN.recipe, penalty=0.3))
+    assert why_not(tmp_path, other, history(OPEN)) is None
+    assert waiting(tmp_path) == {}
+
+
+def test_a_training_of_quite_other_peers_is_not_compared() -> None:
+    more = {**PUBLIC, **{f"peer{at}": bytes([at]) * 32 for at in range(3)}}
+    assert differences(replace(OPEN, identities=more), OPEN) == []
+    assert differences(replace(OPEN, identities=dict(list(more.items())[:-1])), OPEN) != []
+
+
+def test_what_somebody_approves_is_taken_part_in_and_nothing_else(tmp_path: Path) -> None:
+    close, closer = CLOSE["without dee"], CLOSE["width 8 -> 9"]
+    for terms in (close, closer):
+        assert why_not(tmp_path, terms, history(OPEN))
+    name = approve(tmp_path, terms_id(close)[:6])
+    assert name == terms_id(close)
+    assert is_approved(tmp_path, name)
+    assert why_not(tmp_path, close, history(OPEN)) is None
+    assert why_not(tmp_path, closer, history(OPEN)) is not None
+    assert list(waiting(tmp_path)) == [terms_id(closer)]
+    for wrong in ("", "zz", name):
+        with pytest.raises(InputError, match="one proposal must begin with"):
+            approve(tmp_path, wrong)
+    assert (tmp_path / "approved.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_run_that_ended_before_anything_was_given_is_not_compared(tmp_path: Path) -> None:
+    broken = history(OPEN, status="aborted")
+    close = without("dee")
+    assert why_not(tmp_path, close, broken, frozenset({"terms", "keys"})) is None
+    assert why_not(tmp_path, close, broken, frozenset({"terms", "masked"})) is not None
+
+
+def test_to_begin_again_without_the_lost_is_the_peers_own_decision(tmp_path: Path) -> None:
+    broken, gave = history(OPEN, status="aborted"), frozenset({"masked"})
+    willing = Accepts(["open"], without_lost=True)
+    assert why_not(tmp_path, without("dee"), broken, gave, willing) is None
+    assert why_not(tmp_path, without("dee"), history(OPEN), gave, willing) is not None
+    both = replace(without("dee"), held_out=0.1)
+    assert why_not(tmp_path, both, broken, gave, willing) is not None
+
+
+def test_a_peer_that_was_restored_from_a_copy_asks_a_person_first(tmp_path: Path) -> None:
+    """It no longer knows which trainings to compare with."""
+    memory = TermsMemory(tmp_path, ACCEPTS, "ada", restored=1_700_000_000)
+    refused = memory.why_not(again(OPEN), [], lambda _: set())
+    assert refused is not None
+    assert "what it took part in since is not known" in refused
+    approve(tmp_path, "restored-")
+    assert memory.why_not(again(OPEN), [], lambda _: set()) is None
+
+
+def test_the_number_of_trainings_is_bounded(tmp_path: Path) -> None:
+    few = Accepts(["open"], most_trainings=2)
+    assert why_not(tmp_path, OPEN, history(OPEN), accepts=few) is None
+    refused = why_not(tmp_path, OPEN, history(OPEN, OPEN), accepts=few)
+    assert refused is not None
+    assert "at most 2 trainings" in refused
+
+
+def test_evaluations_of_one_training_are_among_the_same_peers(tmp_path: Path) -> None:
+    first = made_terms(kind="evaluate", text=HASHED, training=bytes(16))
+    assert why_not(tmp_path, first, history(first)) is None
+    assert why_not(tmp_path, without(NAMES[-1], terms=first), history(first)) is not None
+    of_another = replace(without(NAMES[-1], terms=first), training=bytes([1]) * 16)
+    assert why_not(tmp_path, of_another, history(first)) is None

@@ -1,0 +1,128 @@
+"""An attack: a party's whole store is restored from a backup, and a run goes on a second time.
+
+The data are the same, and so is what the party draws. But it answers questions again that it has
+answered otherwise before: to one that asks for the shares of lost peers it gives those of others,
+and a helper starts again to count the rows that were asked for. How far its journal has come is
+noted outside the store, and a journal that is behind ends its runs by name.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support.federations import JOURNAL_KEY
+
+from sottovoce.federation._config import FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation._journal._rows import Event
+from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._setup import SetupPlan, set_up
+from sottovoce.federation.party._history import RunHistory
+from sottovoce.federation.party._outside_count import (
+    OutsideCount,
+    restored_at,
+    settle_count,
+    spent_unknown,
+    state_folder,
+)
+from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty
+from sottovoce.federation.party._terms import training_terms
+
+NAMES = ("ada", "ben", "cy")
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def steps(journal: Journal, session: bytes, *positions: int) -> None:
+    for position in positions:
+        what = "receive" if position else "start"
+        journal.advance(session, Event(position, what, "ben", position, ()), [])
+
+
+def test_a_journal_that_is_behind_its_count_is_a_copy(tmp_path: Path) -> None:
+    path, copy = tmp_path / "journal", tmp_path / "copy"
+    outside = OutsideCount(JOURNAL_KEY)
+    journal = Journal(path, JOURNAL_KEY, counted=outside.note)
+    assert not settle_count(journal, outside)
+    journal.add_run(bytes(16), b"terms", NAMES, bytes(32))
+    steps(journal, bytes(16), 0)
+    journal.close()
+    shutil.copy(path, copy)
+    journal = Journal(path, JOURNAL_KEY, counted=outside.note)
+    assert not settle_count(journal, outside)
+    steps(journal, bytes(16), 1, 2)
+    journal.close()
+    restored = Journal(copy, JOURNAL_KEY, counted=outside.note)
+    assert settle_count(restored, outside)
+    assert restored_at(restored) > 0
+    assert not settle_count(restored, outside)
+    restored.close()
+
+
+def test_one_whose_count_is_lost_or_cannot_be_kept_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    outside = OutsideCount(JOURNAL_KEY)
+    journal = Journal(None, JOURNAL_KEY, counted=outside.note)
+    journal.add_run(bytes(16), b"terms", NAMES, bytes(32))
+    assert not settle_count(journal, outside)
+    assert not outside.kept
+
+
+@pytest.fixture
+def party(tmp_path: Path) -> ConfiguredParty:
+    folder = tmp_path / "all"
+    features = FeatureSettings(dictionary="hashed", width=8)
+    set_up(folder, SetupPlan(NAMES, TrainingSettings(), features=features))
+    return ConfiguredParty(load_config(folder / "ada" / "party.toml"))
+
+
+def test_a_restored_party_ends_what_was_under_way_by_name(party: ConfiguredParty) -> None:
+    """Before, it went on: what it says for the second time may differ from the first."""
+    terms = training_terms(party.config, party.roster)
+    path = party.store / JOURNAL_FILE
+    session = bytes(range(16))
+    journal = Journal(path, party.secrets.journal_key)
+    journal.add_run(session, terms.to_bytes(), ["coordinator", *NAMES], bytes(32))
+    steps(journal, session, 0)
+    journal.close()
+    backup = path.read_bytes()
+    outside = OutsideCount(party.secrets.journal_key)
+    journal = Journal(path, party.secrets.journal_key, counted=outside.note)
+    settle_count(journal, outside)
+    steps(journal, session, 1, 2, 3)
+    journal.close()
+    for each in party.store.glob(f"{JOURNAL_FILE}*"):
+        each.unlink()
+    path.write_bytes(backup)
+    events: list[str] = []
+    node, _ = party.node(lambda event, /, **_: events.append(event), lambda *_: None)
+    (run,) = node.status()["runs"]
+    node.close()
+    assert (run["status"], run["ended"]["error"]) == ("aborted", "RestoredCopyError")
+    assert "restored from a copy" in run["ended"]["sentence"]
+    assert "store restored" in events
+    again, _ = party.node(lambda event, /, **_: None, lambda *_: None)
+    again.close()
+
+
+def test_a_restored_helper_answers_no_query_by_an_earlier_training(
+    party: ConfiguredParty,
+) -> None:
+    terms = training_terms(party.config, party.roster)
+    before = RunHistory(bytes(16), terms, "finished", {}, begun=100.0)
+    assert "how many rows were classified since" in str(spent_unknown(before, 101, "key holder"))
+    assert spent_unknown(before, 99, "key holder") is None
+    assert spent_unknown(before, 0, "key holder") is None
+
+
+def test_the_count_lies_in_the_users_state_folder(tmp_path: Path) -> None:
+    assert state_folder() == tmp_path / "state" / "sottovoce" / "journals"
+    OutsideCount(JOURNAL_KEY).note(3)
+    (found,) = state_folder().iterdir()
+    assert found.stat().st_mode & 0o777 == 0o600
+    assert OutsideCount(JOURNAL_KEY).seen() == 3

@@ -1,0 +1,94 @@
+"""A configured peer remembers what its trainings opened, from start to start."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.text_runs import made_texts
+
+from sottovoce.federation._config import FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation._setup import SetupPlan, rotate_identity, set_up
+from sottovoce.federation._transport.frames import JournalError
+from sottovoce.federation.party._holdings import MachineMaker
+from sottovoce.federation.party._memory import MEMORY_FILE, PartyMemory
+from sottovoce.federation.party._party import ConfiguredParty
+from sottovoce.federation.party._terms import training_terms
+from sottovoce.learn._features import TextRecipe
+from sottovoce.learn._openings import ChangedTooLittleError, TrainedDocuments
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.documents import Documents
+
+SECRET = bytes(range(32))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("memory") / "all"
+    features = FeatureSettings(dictionary="hashed", width=8)
+    set_up(root, SetupPlan(("ada", "ben", "cy"), TrainingSettings(), features=features))
+    return root
+
+
+def write_texts(folder: Path, documents: int) -> None:
+    lines = [f"{text},{label}" for text, label in zip(*made_texts(documents, 3), strict=True)]
+    (folder / "ada" / "texts.csv").write_text("\n".join(["text,label", *lines]), encoding="utf-8")
+
+
+def begun(folder: Path, terms: RunTerms) -> None:
+    """Ada starts, and begins a run."""
+    party = ConfiguredParty(load_config(folder / "ada" / "party.toml"))
+    memory = PartyMemory(party.store / MEMORY_FILE, party.secrets.memory)
+    maker = MachineMaker(party.config, party.roster, party.secrets, lambda _: None, memory)
+    try:
+        maker(terms.to_bytes(), "ada")
+    finally:
+        memory.close()
+
+
+def a_training(folder: Path) -> RunTerms:
+    config = load_config(folder / "coordinator" / "party.toml")
+    roster = ConfiguredParty(load_config(folder / "ada" / "party.toml"), strict=False).roster
+    return replace(training_terms(config, roster), session=new_session())
+
+
+def test_a_restarted_peer_refuses_one_more_document_and_not_the_same_run(folder: Path) -> None:
+    write_texts(folder, 40)
+    first = a_training(folder)
+    begun(folder, first)
+    begun(folder, first)  # begun again after a crash
+    begun(folder, a_training(folder))
+    write_texts(folder, 41)
+    with pytest.raises(ChangedTooLittleError, match="at least 5, got 1 added"):
+        begun(folder, a_training(folder))
+    rotate_identity(load_config(folder / "ada" / "party.toml"))
+    with pytest.raises(ChangedTooLittleError):
+        begun(folder, a_training(folder))  # who signs by another key is the same to its documents
+
+
+def test_a_memorys_key_is_made_where_there_is_none_and_missed_where_there_was_one(
+    folder: Path,
+) -> None:
+    write_texts(folder, 40)
+    key = folder / "ben" / "memory.key"
+    key.unlink()
+    party = ConfiguredParty(load_config(folder / "ben" / "party.toml"))
+    assert key.stat().st_mode & 0o077 == 0
+    PartyMemory(party.store / MEMORY_FILE, party.secrets.memory).close()
+    key.unlink()
+    party = ConfiguredParty(load_config(folder / "ben" / "party.toml"))
+    with pytest.raises(JournalError, match="another secret"):
+        PartyMemory(party.store / MEMORY_FILE, party.secrets.memory)
+
+
+def test_no_word_of_a_document_stands_in_a_memorys_file(tmp_path: Path) -> None:
+    memory = PartyMemory(tmp_path / "memory.sqlite", SECRET)
+    documents = Documents.of(["unmistakable words"] * 6, ["a"] * 6)
+    recipe = TextRecipe(dictionary="hashed", width=8)
+    opening = TrainedDocuments.of(documents, recipe, 1, memory.digest_secret).opening()
+    memory.remember(bytes(16), opening)
+    assert memory.earlier(b"another")[0].words == ("unmistakable", "words")
+    assert memory.earlier(bytes(16)) == ()
+    memory.close()
+    for file in tmp_path.iterdir():
+        assert b"unmistakable" not in file.read_bytes()

@@ -1,0 +1,126 @@
+"""What a configured party answers to a proposal, with its journal, its policy and its store."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sottovoce.federation._config import FeatureSettings, TrainingSettings, load_config
+from sottovoce.federation._journal._rows import Event
+from sottovoce.federation._journal.journal import Journal
+from sottovoce.federation._setup import SetupPlan, set_up
+from sottovoce.federation.party._approvals import approve, waiting
+from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty
+from sottovoce.federation.party._service import Service
+from sottovoce.federation.party._terms import training_terms, use_terms
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._wire.codec import encoded
+from sottovoce.learn._wire.message import new_session
+
+NAMES = ("ada", "ben", "cy")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    features = FeatureSettings(dictionary="hashed", width=8)
+    training = TrainingSettings(mode="hidden", key_bits=2048)
+    set_up(tmp_path / "all", SetupPlan(NAMES, training, features=features))
+    return tmp_path / "all"
+
+
+def configured(folder: Path, name: str) -> ConfiguredParty:
+    return ConfiguredParty(load_config(folder / name / "party.toml"))
+
+
+def proposed(folder: Path) -> RunTerms:
+    party = configured(folder, "coordinator")
+    return training_terms(party.config, party.roster)
+
+
+def finish(party: ConfiguredParty, terms: RunTerms) -> None:
+    """A finished training in a party's journal."""
+    journal = Journal(party.store / JOURNAL_FILE, party.secrets.journal_key)
+    session = new_session()
+    journal.add_run(session, terms.to_bytes(), terms.parties, bytes(32))
+    journal.advance(session, Event(0, "start", "", 0, ()), [], result=encoded({"kind": "train"}))
+    journal.close()
+
+
+class Asked:
+    """A party that is asked about proposals, and does nothing else."""
+
+    def __init__(self, party: ConfiguredParty) -> None:
+        self.service = Service(party, lambda _event, /, **_: None)
+
+    def why_not(self, terms: RunTerms) -> str | None:
+        return self.service._why_not(terms.to_bytes(), "coordinator")
+
+
+@pytest.fixture
+def ada(folder: Path) -> Iterator[tuple[Asked, RunTerms]]:
+    party, terms = configured(folder, "ada"), proposed(folder)
+    finish(party, terms)
+    asked = Asked(party)
+    yield asked, replace(terms, session=new_session())
+    asked.service.node.close()
+
+
+def test_a_peer_asks_a_person_about_a_training_that_is_close_to_an_earlier_one(
+    ada: tuple[Asked, RunTerms],
+) -> None:
+    asked, terms = ada
+    assert asked.why_not(terms) is None
+    close = replace(terms, held_out=0.1)
+    refused = asked.why_not(close)
+    assert refused is not None
+    assert "held_out 0.0 -> 0.1" in refused
+    (name,) = waiting(asked.service.party.store)
+    assert name in refused
+    approve(asked.service.party.store, name)
+    assert asked.why_not(replace(close, session=new_session())) is None
+
+
+def test_no_two_runs_have_one_session(ada: tuple[Asked, RunTerms]) -> None:
+    asked, terms = ada
+    earlier = asked.service.node.history()[0].terms
+    assert "a session of its own" in str(asked.why_not(replace(terms, session=earlier.session)))
+
+
+def test_the_key_holder_has_a_policy_too(folder: Path) -> None:
+    asked = Asked(configured(folder, "key-holder"))
+    terms = proposed(folder)
+    assert asked.why_not(terms) is None
+    many = replace(terms, recipe=replace(terms.recipe, queries=5000))
+    assert "queries from 1 to 1000, got 5000" in str(asked.why_not(many))
+    asked.service.node.close()
+
+
+def test_a_file_of_before_keeps_its_meaning(folder: Path) -> None:
+    """A peer's `[accepts]` with four keys, and a key holder's file without any."""
+    party = configured(folder, "key-holder")
+    bare = msgspec.structs.replace(party.config.party, accepts=None)
+    party.config = msgspec.structs.replace(party.config, party=bare)
+    assert party.why_not(proposed(folder).to_bytes(), "coordinator") is None
+    path = folder / "ben" / "party.toml"
+    head, _, _ = path.read_text().partition("[accepts]")
+    four = 'modes = ["hidden"]\nfewest_documents = 5\nfewest_peers = 2\ntwo_peers = false\n'
+    path.write_text(f"{head}[accepts]\n{four}")
+    assert configured(folder, "ben").why_not(proposed(folder).to_bytes(), "coordinator") is None
+    path.write_text(head)
+    refused = configured(folder, "ben").why_not(proposed(folder).to_bytes(), "coordinator")
+    assert "accepts the modes of no run" in str(refused)
+
+
+def test_a_helper_whose_store_was_put_back_answers_no_query_of_before(folder: Path) -> None:
+    party, terms = configured(folder, "key-holder"), proposed(folder)
+    finish(party, terms)
+    asked = Asked(party)
+    query = use_terms("classify", terms, asker="ada", rows=1)
+    assert asked.why_not(query) is None
+    after = int(asked.service.node.history()[0].begun) + 10
+    asked.service.node.read_journal(lambda journal: journal.note_fact("restored", after))
+    assert "how many rows were classified since" in str(asked.why_not(query))
+    asked.service.node.close()

@@ -1,0 +1,86 @@
+"""A coordinator proposes two trainings that differ in held_out alone, and takes their difference.
+
+Document i used to be held out by its place and the fraction: 1/30 held out ada's thirtieth document
+and nothing of peers with fewer than thirty. The difference of the two opened sums was that
+document, word by word. Now a peer holds out what its own secret says, in blocks.
+"""
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.openings import MemoryInProcess, Opening, opened
+from support.text_runs import GIVEN, made_holdings, made_terms, made_texts
+
+from sottovoce.learn import LeakError
+from sottovoce.learn._features import Features
+from sottovoce.learn._held_out import BLOCK, held_out, held_out_count
+from sottovoce.learn.documents import Documents, NoDocumentsError, Table
+
+SECRET = b"what ada shows nobody"
+PEERS = {
+    name: Documents.of(*made_texts(documents, seed))
+    for seed, (name, documents) in enumerate({"ada": 40, "ben": 20, "cy": 20, "dee": 20}.items())
+}
+
+
+def a_training(held: float) -> Opening:
+    terms = made_terms(text=GIVEN, recipe={"penalty": 0.1}, labels=("ham", "spam"), held_out=held)
+    return opened(terms, made_holdings(PEERS))
+
+
+def test_two_trainings_that_differ_in_held_out_show_no_document() -> None:
+    whole, less = a_training(0.0), a_training(1 / 30)
+    both = whole.kept & less.kept
+    difference = whole.sums.totals[both[whole.kept]] - less.sums.totals[both[less.kept]]
+    rows = Features(GIVEN).rows(PEERS["ada"].texts)[:, both]
+    assert not (rows == difference).all(axis=1).any()
+    assert whole.sums.count - less.sums.count == BLOCK * len(PEERS)
+
+
+def test_peers_that_remember_open_no_word_of_a_few_held_out_documents() -> None:
+    """Of five more documents that a peer holds out, one to four use nearly every word."""
+    memories = {name: MemoryInProcess() for name in PEERS}
+    held = made_holdings(PEERS)
+    held |= {name: replace(held[name], memory=memories[name]) for name in PEERS}
+    options: dict[str, Any] = {"text": GIVEN, "recipe": {"penalty": 0.1}, "labels": ("ham", "spam")}
+    opened(made_terms(**options), held)
+    with pytest.raises(LeakError, match="hold out as many, or change many more"):
+        opened(made_terms(held_out=1 / 30, **options), held)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(2 * BLOCK, 90), st.lists(st.floats(1e-6, 0.5), min_size=2, max_size=6))
+def test_two_fractions_hold_out_the_same_documents_or_a_whole_block_more(
+    documents: int, fractions: list[float]
+) -> None:
+    table = Table(np.arange(documents, dtype=float)[:, None])
+    chosen = [held_out(table, each, SECRET) for each in sorted(fractions)]
+    for fewer, more in pairwise(chosen):
+        assert not (fewer & ~more).any()
+        assert (more & ~fewer).sum() % BLOCK == 0
+    assert all(BLOCK <= each.sum() <= documents - BLOCK for each in chosen)
+
+
+def test_the_choice_is_the_peers_own_and_the_same_every_time() -> None:
+    documents = PEERS["ada"]
+    chosen = held_out(documents, 0.25, SECRET)
+    np.testing.assert_array_equal(chosen, held_out(documents, 0.25, SECRET))
+    assert (chosen != held_out(documents, 0.25, b"what ben shows nobody")).any()
+    turned = Documents.of(documents.texts[::-1], documents.labels and documents.labels[::-1])
+    np.testing.assert_array_equal(held_out(turned, 0.25, SECRET), chosen[::-1])
+
+
+def test_copies_of_a_document_are_chosen_one_by_one() -> None:
+    copies = Documents.of(["the same"] * 20)
+    assert held_out(copies, 0.25, SECRET).sum() == BLOCK
+
+
+def test_a_peer_with_too_few_documents_holds_none_out() -> None:
+    with pytest.raises(NoDocumentsError, match="at least 10 documents to hold some out, got 9"):
+        held_out_count(9, 0.25)
+    assert not held_out(Documents.of(["one"]), 0.0, SECRET).any()

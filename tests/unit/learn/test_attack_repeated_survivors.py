@@ -1,0 +1,47 @@
+"""A lying mask server names a survivor twice, so that a list of two peers counts as three.
+
+A peer that counted the list signed it. The missing third signature stopped the sum later; now the
+list itself is refused, as it is where a key holder opens sums.
+"""
+
+import numpy as np
+import pytest
+
+from sottovoce.learn._sums import masked_sum as masks
+from sottovoce.learn._sums._fixed import FixedPoint
+from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._sums.mask_peer import MaskPeer
+from sottovoce.learn._sums.masked_sum import MaskedSum, MaskServer
+from sottovoce.learn._sums.packed import PackedSum, told_sum
+from sottovoce.learn._wire._refusals import DisagreementError, TooFewPartiesError
+from sottovoce.learn._wire.exchange import Exchange
+from sottovoce.learn._wire.message import Message, new_session
+
+NAMES = ("ada", "ben", "cy")
+
+
+class LyingServer(MaskServer):
+    """Says that two of three peers are left, and one of them twice."""
+
+    def _said(self, receiver: str, step: int, kind: str, payload: object) -> Message:
+        told = {"names": ("ada", "ada", "ben")} if step == masks.SURVIVORS else payload
+        return super()._said(receiver, step, kind, told)  # type: ignore[arg-type] # as there
+
+
+def test_a_survivor_that_is_named_twice_is_refused() -> None:
+    identities = {name: Identity() for name in NAMES}
+    public = {name: identity.public for name, identity in identities.items()}
+    terms = MaskedSum(new_session(), "server", public, 1)
+    peers = [MaskPeer(name, terms, identities[name], np.ones(1, np.uint64)) for name in NAMES]
+    with pytest.raises(DisagreementError, match="survivors must be named once each"):
+        Exchange([LyingServer(terms), *peers]).run()
+    assert all(peer.survivors == () for peer in peers)
+
+
+def test_a_packed_sum_over_a_peer_twice_is_refused() -> None:
+    terms = PackedSum(new_session(), "coordinator", "key holder", NAMES, 1, FixedPoint(1.0, 3, 0))
+    said = (terms.session, "key holder", "coordinator", 4, "sum")
+    vector = np.zeros(1, np.uint64)
+    message = Message(*said, {"vector": vector, "names": ("ada", "ben", "cy", "cy")})
+    with pytest.raises(TooFewPartiesError, match="each once"):
+        told_sum(message, terms)
