@@ -44,6 +44,8 @@ def made_peers(*, documents: int = 40, labels: int = 2) -> dict[str, Documents]:
 
 
 IDENTITIES = {name: Identity() for name in NAMES}
+# Known, so that a test holds out the same documents each time.
+SECRETS = {name: name.encode() * 16 for name in NAMES}
 PUBLIC = {name: identity.public for name, identity in IDENTITIES.items()}
 
 
@@ -74,7 +76,7 @@ def made_holdings(
         KEY_HOLDER: Holdings(key=held, earlier=kept.get(KEY_HOLDER)),
     }
     return helpers | {
-        name: Holdings(IDENTITIES[name], examples, earlier=kept.get(name))
+        name: Holdings(IDENTITIES[name], examples, earlier=kept.get(name), secret=SECRETS[name])
         for name, examples in peers.items()
     }
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from support.openings import MemoryInProcess, Opening, opened
 from support.text_runs import GIVEN, made_holdings, made_terms, made_texts
 
@@ -43,14 +44,30 @@ def test_two_trainings_that_differ_in_held_out_show_no_document() -> None:
 
 
 def test_peers_that_remember_open_no_word_of_a_few_held_out_documents() -> None:
-    """Of five more documents that a peer holds out, one to four use nearly every word."""
+    """Of the five documents by which two openings differ at a peer, a kept word is in all or none.
+
+    Which documents these are differs from run to run, and so do the words; often none is left.
+    """
     memories = {name: MemoryInProcess() for name in PEERS}
     held = made_holdings(PEERS)
     held |= {name: replace(held[name], memory=memories[name]) for name in PEERS}
     options: dict[str, Any] = {"text": GIVEN, "recipe": {"penalty": 0.1}, "labels": ("ham", "spam")}
-    opened(made_terms(**options), held)
-    with pytest.raises(LeakError, match="hold out as many, or change many more"):
-        opened(made_terms(held_out=1 / 30, **options), held)
+    before = opened(made_terms(**options), held).kept
+    used = np.array([changed_uses(name, held[name].wanted_secret(name)) for name in PEERS])
+    few = ((used > 0) & (used < BLOCK)).any(axis=0)
+    assert (before & few).any(), "the second training has something to keep back"
+    try:
+        after = opened(made_terms(held_out=1 / 30, **options), held).kept
+    except LeakError:
+        after = np.zeros_like(before)  # nothing is left that may be opened
+    assert not (after & few).any()
+
+
+def changed_uses(name: str, secret: bytes) -> NDArray[np.int64]:
+    """How many of a peer's documents that only the first training is on use each word."""
+    rows = Features(GIVEN).rows(PEERS[name].texts)
+    counts: NDArray[np.int64] = (rows[held_out(PEERS[name], 1 / 30, secret)] != 0).sum(axis=0)
+    return counts
 
 
 @settings(deadline=None, max_examples=60)

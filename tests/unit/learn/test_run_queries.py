@@ -12,6 +12,7 @@ from support.text_runs import (
     HASHED,
     IDENTITIES,
     NAMES,
+    SECRETS,
     labels_kept,
     made_holdings,
     made_peers,
@@ -45,11 +46,6 @@ HIDDEN: dict[str, Any] = {
 }
 OPEN: dict[str, Any] = {"folds": 2}
 PAPER: dict[str, Any] = {"penalty": 0.1, "key_bits": BITS, "statistics": "rados", "rados": 300}
-
-
-def secret_of(name: str) -> bytes:
-    """What a peer holds out by."""
-    return Holdings(IDENTITIES[name]).wanted_secret(name)
 
 
 RECIPES: dict[str, dict[str, Any]] = {"hidden": HIDDEN, "paper": PAPER, "open": OPEN}
@@ -88,7 +84,7 @@ def test_a_query_gives_the_labels_that_the_readable_classifier_gives(mode: str) 
     rows = {
         name: (features.rows(kept.texts), kept.labels or ())
         for name, each in made_peers().items()
-        for kept in [each.part(~held_out(each, 0.25, secret_of(name)))]
+        for kept in [each.part(~held_out(each, 0.25, SECRETS[name]))]
     }
     wanted = features.rows(tuple(texts))
     if mode == "hidden":
@@ -138,9 +134,7 @@ def test_an_evaluation_counts_what_all_peers_hold_out() -> None:
     terms, ended = a_training("open")
     found = an_evaluation(terms, ended)
     result = read_trained(ended.results["cy"])
-    parts = [
-        each.part(held_out(each, 0.25, secret_of(name))) for name, each in made_peers().items()
-    ]
+    parts = [each.part(held_out(each, 0.25, SECRETS[name])) for name, each in made_peers().items()]
     assert {len(part) for part in parts} == {10}
     calls = [called(result, part) for part in parts]
     wrong = sum(
@@ -243,7 +237,7 @@ def test_sentences_are_evaluated_as_sentences() -> None:
     texts, labels = made_texts(40, 3)
     peers = {name: Documents.of([f"{text}. {text}." for text in texts], labels) for name in NAMES}
     recipe = TextRecipe(dictionary="hashed", width=8, unit="sentence")
-    terms = made_terms(text=recipe, held_out=0.25)
+    terms = made_terms(text=recipe, recipe=OPEN, held_out=0.25)
     ended = trained(terms, peers)
     run = made_terms("evaluate", "open", text=None, training=terms.session)
     found = run_in_process(run, made_holdings(peers, ended.results))
