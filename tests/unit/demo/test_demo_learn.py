@@ -46,10 +46,12 @@ def test_people_are_concerned_who_are_no_bystanders_to_every_sensitive_topic() -
 
 def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None:
     learns = [{"who": "coordinator", "what": "the sum"}]
+    against = [{"who": "lying peer", "what": "no more"}]
+    leakage = {"learns": learns, "against": against, "together": "all"}
     made = LearnDemo(
         people=100,
         words=88,
-        trained={"seconds": 3.21, "rounds": 6, "leakage": {"learns": learns, "together": "all"}},
+        trained={"seconds": 3.21, "rounds": 6, "leakage": leakage},
         evaluated={"accuracy": 0.75, "rows": 40, "counts": [[12, 4, 0], [6, 18, 0]]},
         labels={CONCERNED: 10, NOT: 15},
         sent=SENT,
@@ -59,7 +61,12 @@ def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None
     assert section.facts["Right on people kept apart"] == "75.0% of 40"
     assert section.facts["Who always says the commoner label"] == "60.0%"
     assert section.facts["Sent by all parties"] == "29.9 kB"
-    assert section.table == (("who", "learns"), ("coordinator", "the sum"), ("together", "all"))
+    assert section.table == (
+        ("who", "learns"),
+        ("coordinator", "the sum"),
+        ("lying peer", "no more"),
+        ("together", "all"),
+    )
     assert "20.0 kB of encrypted sums" in section.plots[0].finding
 
 
