@@ -168,8 +168,9 @@ def _try(options: argparse.Namespace) -> None:
     caught: list[str | None] = []
     for mutant, earlier in zip(mutants, first, strict=True):
         tests = sorted(passing.tests(mutant) & costs.keys(), key=lambda test: costs[test][0])
-        tests = [test for test in tests if test != earlier][:MOST_TESTS]
-        caught.append(_caught(mutant, ([earlier] if earlier else []) + tests))
+        again = [earlier] if earlier in costs else []
+        others = [test for test in tests if test != earlier][:MOST_TESTS]
+        caught.append((again and _caught(mutant, again)) or _caught(mutant, others))
         print(
             f"{mutant.path}:{mutant.line} {mutant.before!r} -> {mutant.after!r}: {caught[-1]}",
             flush=True,
@@ -236,8 +237,10 @@ def _failing(tests: Sequence[str]) -> str | None:
         return "it hangs"
     if done.returncode == 0:
         return None
+    if "ERROR: not found: " in done.stderr:
+        sys.exit(f"these tests are not all here: {done.stderr.strip()[-400:]}")
     failed = [
-        line.split()[1]
+        line.partition(" ")[2].partition(" - ")[0]
         for line in done.stdout.splitlines()
         if line.startswith(("FAILED ", "ERROR "))
     ]

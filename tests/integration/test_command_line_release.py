@@ -464,7 +464,7 @@ def test_a_file_in_the_folders_place_spends_nothing(run: Runner) -> None:
     assert not user_ledger().exists()
 
 
-@pytest.mark.parametrize("kills", [12, pytest.param(120, marks=pytest.mark.long)])
+@pytest.mark.parametrize("kills", [6, pytest.param(120, marks=pytest.mark.long)])
 def test_a_killed_release_is_whole_or_absent_and_spends_once(run: Runner, kills: int) -> None:
     draw = random.Random(7)
     command = [sys.executable, "-m", "sottovoce.cli", "release", *LISTED, *STATED]
