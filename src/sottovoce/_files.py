@@ -278,3 +278,13 @@ def _is_still(path: Path, descriptor: int) -> bool:
         return os.path.samestat(path.stat(), os.fstat(descriptor))
     except OSError:
         return False
+
+
+def state_folder() -> Path:
+    """Where our programs keep what outlives them for this user, by the XDG specification.
+
+    Raises:
+        RuntimeError: there is no home folder.
+    """
+    given = os.environ.get("XDG_STATE_HOME")
+    return (Path(given) if given else Path.home() / ".local" / "state") / "sottovoce"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from support.federations import JOURNAL_KEY
 
+from sottovoce._files import state_folder
 from sottovoce.federation._config import FeatureSettings, TrainingSettings, load_config
 from sottovoce.federation._journal._rows import Event
 from sottovoce.federation._journal.journal import Journal
@@ -22,7 +23,6 @@ from sottovoce.federation.party._outside_count import (
     restored_at,
     settle_count,
     spent_unknown,
-    state_folder,
 )
 from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty
 from sottovoce.federation.party._terms import training_terms
@@ -121,8 +121,9 @@ def test_a_restored_helper_answers_no_query_by_an_earlier_training(
 
 
 def test_the_count_lies_in_the_users_state_folder(tmp_path: Path) -> None:
-    assert state_folder() == tmp_path / "state" / "sottovoce" / "journals"
+    journals = state_folder() / "journals"
+    assert journals == tmp_path / "state" / "sottovoce" / "journals"
     OutsideCount(JOURNAL_KEY).note(3)
-    (found,) = state_folder().iterdir()
+    (found,) = journals.iterdir()
     assert found.stat().st_mode & 0o777 == 0o600
     assert OutsideCount(JOURNAL_KEY).seen() == 3

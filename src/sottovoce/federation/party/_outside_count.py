@@ -12,8 +12,8 @@ nobody notices here. What the party draws is bound to its data all the same.
 import hmac
 import os
 import time
-from pathlib import Path
 
+from sottovoce._files import state_folder
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._transport.frames import RestoredCopyError
 from sottovoce.federation.party._history import RunHistory
@@ -21,13 +21,7 @@ from sottovoce.federation.party._history import RunHistory
 _DIGITS = 20
 _NAME_LETTERS = 32
 _ADDED, _RESTORED = "added", "restored"
-
-
-def state_folder() -> Path:
-    """Where this user's programs keep what outlives them, by the XDG specification."""
-    given = os.environ.get("XDG_STATE_HOME")
-    base = Path(given) if given else Path.home() / ".local" / "state"
-    return base / "sottovoce" / "journals"
+_FOLDER = "journals"
 
 
 class OutsideCount:
@@ -35,7 +29,7 @@ class OutsideCount:
 
     def __init__(self, journal_key: bytes) -> None:
         name = hmac.digest(journal_key, b"sottovoce journal count", "sha256").hex()
-        self._path = state_folder() / name[:_NAME_LETTERS]
+        self._path = state_folder() / _FOLDER / name[:_NAME_LETTERS]
         self._file: int | None = None
 
     @property

@@ -14,7 +14,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from sottovoce._files import PRIVATE_MODE
+from sottovoce._files import PRIVATE_MODE, state_folder
 from sottovoce.errors import LedgerError
 
 LEDGER_VARIABLE = "SOTTOVOCE_LEDGER"
@@ -23,11 +23,9 @@ _DIGITS = 20
 _UNKEPT = (OSError, ValueError, LedgerError)
 
 
-def state_folder() -> Path:
-    """The user's folder of state."""
-    given = os.environ.get("XDG_STATE_HOME")
+def _state_folder() -> Path:
     try:
-        return (Path(given) if given else Path.home() / ".local" / "state") / "sottovoce"
+        return state_folder()
     except RuntimeError:
         raise LedgerError(f"there is no home folder; set {LEDGER_VARIABLE}.") from None
 
@@ -39,7 +37,7 @@ def user_ledger() -> Path:
     'ledger'
     """
     given = os.environ.get(LEDGER_VARIABLE)
-    return Path(given) if given else state_folder() / "ledger"
+    return Path(given) if given else _state_folder() / "ledger"
 
 
 def make_room(ledger: Path) -> None:
@@ -78,4 +76,4 @@ class SpendCount:
     def _file(self) -> Path:
         if self._id is None:
             raise LedgerError("the spends of this ledger are not counted.")
-        return state_folder() / "spends" / self._id
+        return _state_folder() / "spends" / self._id
