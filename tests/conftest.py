@@ -27,7 +27,15 @@ settings.register_profile(
 settings.load_profile("any-pace")
 pytest_plugins = ["support.costs"]
 
+TESTS = Path(__file__).parent
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What draws again and again, or waits for a browser, runs untraced: a third quicker."""
+    for item in items:
+        if {"browser", "property", "statistical"} & set(item.path.relative_to(TESTS).parts):
+            item.add_marker("no_cover")
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +98,17 @@ def some_data(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     folder: Path = request.getfixturevalue(request.param)
     monkeypatch.setenv("SOTTOVOCE_DATA", str(folder))
     return folder
+
+
+@pytest.fixture
+def small_audits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Audits of fewer draws than their power needs, where it only matters that they are made."""
+    monkeypatch.setattr("sottovoce.privacy.audit._black_box.TRIALS", 1 << 16)
+    monkeypatch.setattr("sottovoce.privacy.audit._black_box._SMALL_CLAIM_TRIALS", 1 << 16)
+    # A lower bound of so few draws stays below nine tenths of the claim.
+    monkeypatch.setattr(
+        "sottovoce.privacy.audit._black_box._lacks_power", lambda _bound, _epsilon: False
+    )
 
 
 @pytest.fixture(scope="session")

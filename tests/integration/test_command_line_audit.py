@@ -45,6 +45,7 @@ def test_the_sampler_passes_its_audit(run: Run) -> None:
     assert all(0.9 < f["tightness"] <= 1 for f in report["findings"] if f["tightness"])
 
 
+@pytest.mark.usefixtures("small_audits")
 def test_the_claim_to_audit_can_be_stated(run: Run) -> None:
     code, out, _ = run("audit", "--sampler", "--epsilon", "3/2", "--precision", 1, "--json")
     claims = {f["name"]: f["claim"] for f in json.loads(out)["findings"]}

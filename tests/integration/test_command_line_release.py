@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from scipy import sparse
+from support.warm_python import WarmPopen
 
 from sottovoce.cli import main
 from sottovoce.corpus import tokenize
@@ -471,7 +472,7 @@ def test_a_killed_release_is_whole_or_absent_and_spends_once(run: Runner, kills:
     command += ["--ledger", "l", "--budget", "1000"]
     for attempt in range(kills):
         labelled = [*command, "--label", str(attempt), "--out", f"r{attempt}"]
-        child = subprocess.Popen(labelled, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        child = WarmPopen(labelled, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for_work(child, Path("l"))
         time.sleep(draw.uniform(0, 0.06))
         os.kill(child.pid, signal.SIGKILL)

@@ -20,6 +20,7 @@ of noise. A check that could see nothing, for want of cells, says so.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import ceil, exp, log
 
 import numpy as np
@@ -58,7 +59,7 @@ class Published:
     rate: Fraction
     threshold: int | None = None
 
-    @property
+    @cached_property
     def most_common(self) -> float:
         """The largest chance of any one value in a cell."""
         return 1 - zero_cell_chance(self.rate)
@@ -139,9 +140,9 @@ def _values_in_strides(published: Published) -> Finding:
     alarm = LEVEL / _FAMILIES / max(1, sum(strides))
     worst = _Worst(cells.size)
     zero = (cells == 0).astype(np.uint8)
-    for m in strides:
-        each = zero.size // m
-        most = int(stats.binom.isf(alarm, each, published.chance_of(0)))
+    sizes = [zero.size // m for m in strides]
+    bounds = stats.binom.isf(alarm, sizes, published.chance_of(0)).astype(int)
+    for m, each, most in zip(strides, sizes, bounds.tolist(), strict=True):
         if most < each:
             number = zero[: each * m].reshape(each, m).sum(axis=0, dtype=np.int64)
             worst.look(number, most, 0, each)
