@@ -141,7 +141,7 @@ def _values_in_strides(published: Published) -> Finding:
     worst = _Worst(cells.size)
     zero = (cells == 0).astype(np.uint8)
     sizes = [zero.size // m for m in strides]
-    bounds = stats.binom.isf(alarm, sizes, published.chance_of(0)).astype(int)
+    bounds = np.asarray(stats.binom.isf(alarm, sizes, published.chance_of(0)), np.int64)
     for m, each, most in zip(strides, sizes, bounds.tolist(), strict=True):
         if most < each:
             number = zero[: each * m].reshape(each, m).sum(axis=0, dtype=np.int64)
