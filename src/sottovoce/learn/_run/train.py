@@ -149,10 +149,11 @@ def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
 def _trainings(
     terms: RunTerms, agreed: Agreed, made: Callable[[TrainingTerms, str], Staged]
 ) -> Generator[Stage, Any, list[Any]]:
-    """One two-class training after the other, among those who are still there."""
+    """One two-class training after the other, among those who were there to the first one's end."""
     peers, trained = agreed.peers, []
     for k, positive in enumerate(agreed.positives):
-        party: Any = yield from made(agreed.training(terms, peers), positive).within(prefix(k))
+        inner = replace(agreed.training(terms, peers), nobody_lost=k > 0)
+        party: Any = yield from made(inner, positive).within(prefix(k))
         peers = getattr(party, "survivors", peers)
         trained.append(party)
     return trained
