@@ -31,6 +31,7 @@ class MemoryInProcess:
 
     def __init__(self) -> None:
         self._kept: dict[bytes, Remembered] = {}
+        self._among: set[tuple[bytes, bytes, tuple[str, ...]]] = set()
 
     def earlier(self, session: bytes) -> tuple[Remembered, ...]:
         """All openings but that of this run."""
@@ -39,6 +40,15 @@ class MemoryInProcess:
     def remember(self, session: bytes, opening: Remembered) -> None:
         """Keep what this run opens."""
         self._kept.setdefault(session, opening)
+
+    def among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
+        """Among whom other runs have opened sums of ``what``."""
+        found = (each for each in self._among if each[0] != session and each[1] == what)
+        return tuple(peers for _, _, peers in found)
+
+    def note_among(self, session: bytes, what: bytes, peers: tuple[str, ...]) -> None:
+        """Keep among whom this run opens a sum."""
+        self._among.add((session, what, peers))
 
 
 def opened(terms: RunTerms, holdings: Mapping[str, Holdings]) -> Opening:

@@ -28,6 +28,7 @@ from sottovoce._arrays import Integers
 from sottovoce.errors import InputError
 from sottovoce.learn._data_digest import document_numbers, keyed_digest, numbered_digests
 from sottovoce.learn._features import TextRecipe, term_rows
+from sottovoce.learn._opened_among import AmongMemory
 from sottovoce.learn._wire.codec import Value, array, item, parts, texts
 from sottovoce.learn.documents import Documents, Examples, Table
 
@@ -84,7 +85,7 @@ class Opening:
         return cls(item(record, "rules", bytes), texts(record, "words"), sums)
 
 
-class OpeningMemory(Protocol):
+class OpeningMemory(AmongMemory, Protocol):
     """Where a peer keeps what its trainings opened, from run to run."""
 
     def earlier(self, session: bytes) -> tuple[Opening, ...]:

@@ -17,7 +17,7 @@ from support.text_runs import GIVEN, HASHED, NAMES, PUBLIC, WORDS, made_terms
 from sottovoce.errors import InputError
 from sottovoce.federation._config import Accepts
 from sottovoce.federation.party._approvals import approve, is_approved, waiting
-from sottovoce.federation.party._differences import TermsMemory, differences, terms_id
+from sottovoce.federation.party._differences import TermsMemory, terms_id
 from sottovoce.federation.party._history import RunHistory
 from sottovoce.federation.party._policy import RULES, NotAcceptedError, check_policy
 from sottovoce.learn._features import FeatureMap, TextRecipe
@@ -154,10 +154,29 @@ def test_the_first_training_and_the_very_same_again_are_taken_part_in(tmp_path: 
     assert waiting(tmp_path) == {}
 
 
-def test_a_training_of_quite_other_peers_is_not_compared() -> None:
-    more = {**PUBLIC, **{f"peer{at}": bytes([at]) * 32 for at in range(3)}}
-    assert differences(replace(OPEN, identities=more), OPEN) == []
-    assert differences(replace(OPEN, identities=dict(list(more.items())[:-1])), OPEN) != []
+def test_groups_that_leave_one_peer_over_are_not_taken_part_in_unasked(tmp_path: Path) -> None:
+    """All seven, three of them and another three: what is left of the sums is the seventh's own.
+
+    Before, trainings that differed by three peers or more were not compared, and nobody asked.
+    """
+    seven = {**PUBLIC, **{f"peer{at}": bytes([at]) * 32 for at in range(3)}}
+    names = sorted(seven)
+    groups = [dict(seven), {n: seven[n] for n in names[:3]}, {n: seven[n] for n in names[3:6]}]
+    everybody, *few = (replace(OPEN, identities=each) for each in groups)
+    assert set(groups[0]) - set(groups[1]) - set(groups[2]) == {names[6]}
+    for terms in few:
+        assert why_not(tmp_path, terms, history(everybody)) is not None
+        assert why_not(tmp_path, everybody, history(terms)) is not None
+
+
+def test_a_run_is_compared_by_those_who_were_left_in_it(tmp_path: Path) -> None:
+    """Dee was lost on the way, or so the coordinator said; now it is there again."""
+    among = {OPEN.session: ((*NAMES[:-1],),)}
+    memory = TermsMemory(tmp_path, ACCEPTS, "ada", among=lambda session: among.get(session, ()))
+    refused = memory.why_not(again(OPEN), history(OPEN), lambda _: set())
+    assert refused is not None
+    assert "with dee" in refused
+    assert memory.why_not(without("dee"), history(OPEN), lambda _: set()) is None
 
 
 def test_what_somebody_approves_is_taken_part_in_and_nothing_else(tmp_path: Path) -> None:

@@ -4,6 +4,11 @@ A sum over all peers, less the same sum without one of them, is that peer's part
 shares, two numbers of folds or two dictionaries differ by a few documents or words. So a party
 compares a proposed training with every earlier one that may have opened something, and leaves it to
 a person whether it takes part in another (see `_approvals`).
+
+Any other group of peers counts as close, however many they are: of seven peers the sums of all, of
+three and of another three leave the seventh's, and none of these trainings differs from another by
+fewer than three. Who was lost on the way counts too: a run is compared by those among whom its sums
+were opened, where this party has noted them.
 """
 
 import hashlib
@@ -17,13 +22,14 @@ from sottovoce.federation.party._approvals import is_approved, note_asked
 from sottovoce.federation.party._history import TRAININGS, RunHistory
 from sottovoce.federation.party._policy import RULES, field_value
 from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._sums._fixed import FEWEST_PARTIES
 
 _EVALUATE = "evaluate"
 _ID_LETTERS = 12
 _MOST_WORDS = 5
 # What a peer says when it gives something of its data away, under masks or encrypted.
 _GIVING = frozenset({"masked", "summand", "examples"})
+# From the session of a run's terms to the groups of peers over whom sums were opened in it.
+AmongIn = Callable[[bytes], tuple[tuple[str, ...], ...]]
 
 
 class TermsMemory:
@@ -34,11 +40,19 @@ class TermsMemory:
         accepts: what its configuration says.
         name: of the peer.
         restored: when the store was put back from a copy; 0: never.
+        among: among whom earlier runs have opened sums, as far as that was noted.
     """
 
-    def __init__(self, store: Path, accepts: Accepts, name: str, restored: int = 0) -> None:
+    def __init__(
+        self,
+        store: Path,
+        accepts: Accepts,
+        name: str,
+        restored: int = 0,
+        among: AmongIn = lambda _: (),
+    ) -> None:
         self._store, self._accepts, self._name = store, accepts, name
-        self._restored = restored
+        self._restored, self._among = restored, among
 
     def why_not(
         self, terms: RunTerms, history: Iterable[RunHistory], said: Callable[[bytes], set[str]]
@@ -59,7 +73,7 @@ class TermsMemory:
                 f"{self._name} takes part in at most {most} trainings, and {len(opened)} are done; "
                 "see most_trainings in [accepts] of its party.toml."
             )
-        near = [self._near(terms, run) for run in opened]
+        near = [self._near(terms, run, run_terms) for run in opened for run_terms in self._as(run)]
         return self._asked(terms, min(filter(None, near), key=len, default=[]))
 
     def _forgotten(self, name: str) -> str:
@@ -70,9 +84,18 @@ class TermsMemory:
             f"{name} --config party.toml, and propose again."
         )
 
-    def _near(self, terms: RunTerms, run: RunHistory) -> list[str]:
-        found = differences(terms, run.terms)
-        gone, come = _sides(terms, run.terms)
+    def _as(self, run: RunHistory) -> list[RunTerms]:
+        """An earlier run's terms, with the peers over whom its sums went in place of all."""
+        known = run.terms.identities
+        groups = [
+            {name: public for name, public in known.items() if name in group}
+            for group in self._among(run.terms.session)
+        ]
+        return [replace(run.terms, identities=each) for each in groups] or [run.terms]
+
+    def _near(self, terms: RunTerms, run: RunHistory, earlier: RunTerms) -> list[str]:
+        found = differences(terms, earlier)
+        gone, come = _sides(terms, earlier)
         only_lost = run.status == "aborted" and gone and not come and len(found) == 1
         return [] if only_lost and self._accepts.without_lost else found
 
@@ -82,7 +105,8 @@ class TermsMemory:
             return None
         note_asked(self._store, name, differs)
         return (
-            f"{self._name} took part in a run that differs only a little: {'; '.join(differs)}. "
+            f"{self._name} took part in a run like this one before; now it is: "
+            f"{'; '.join(differs)}. "
             "What both open would tell single documents or peers apart. If somebody there wants it "
             f"all the same: sottovoce learn approve {name} --config party.toml, and propose again."
         )
@@ -106,16 +130,7 @@ def may_have_opened(run: RunHistory, said: Iterable[str]) -> bool:
 
 
 def differences(terms: RunTerms, earlier: RunTerms) -> list[str]:
-    """In which fields the two are too close to each other, each in words; none: they may both be.
-
-    Trainings among quite other peers are not compared: fewer than three on either side would stand
-    alone in the difference of two sums.
-    """
-    gone, come = _sides(terms, earlier)
-    if min(len(gone) or FEWEST_PARTIES, len(come) or FEWEST_PARTIES) >= FEWEST_PARTIES and (
-        gone or come
-    ):
-        return []
+    """In which fields the two are too close to each other, each in words."""
     return [
         said
         for field, rule in RULES.items()

@@ -1,13 +1,14 @@
 """What a party remembers over all its runs, beside the journal: one SQLite file in its store.
 
-A peer's memory holds what its trainings opened: digests of documents, and how many of them use each
-word. A helper's holds the rows that were asked for, by the tags of the data behind a classifier.
-What is about documents is sealed under a key that the memory's secret gives; tags, names of peers
+A peer's memory holds what its trainings opened: digests of documents, how many of them use each
+word, and among whom. A helper's holds the rows that were asked for, by the tags of the data behind
+a classifier. What is about documents is sealed under a key that the memory's secret gives; tags, names of peers
 and numbers of rows are not. Each change is whole and durable before anything is answered.
 
 A memory that was put back from a backup has forgotten what came after it.
 """
 
+import json
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
@@ -29,6 +30,12 @@ CREATE TABLE IF NOT EXISTS opening (
     digest BLOB PRIMARY KEY,
     session BLOB NOT NULL,
     content BLOB NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS opened_among (
+    session BLOB NOT NULL,
+    what BLOB NOT NULL,
+    peers TEXT NOT NULL,
+    PRIMARY KEY (session, what, peers)
 ) STRICT;
 CREATE TABLE IF NOT EXISTS query (
     query BLOB NOT NULL,
@@ -75,6 +82,20 @@ class PartyMemory:
         with self._changing() as connection:
             connection.execute("INSERT OR IGNORE INTO opening VALUES (?, ?, ?)", row)
 
+    def among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
+        """Among whom other runs than this one have opened sums of ``what``."""
+        return self._peers("session != ? AND what = ?", session, what)
+
+    def among_in(self, session: bytes) -> tuple[tuple[str, ...], ...]:
+        """Among whom this run has opened sums: more than one group if somebody was lost."""
+        return self._peers("session = ?", session)
+
+    def note_among(self, session: bytes, what: bytes, peers: tuple[str, ...]) -> None:
+        """Keep among whom this run opens a sum; once, however often it is begun again."""
+        row = (session, what, json.dumps(peers))
+        with self._changing() as connection:
+            connection.execute("INSERT OR IGNORE INTO opened_among VALUES (?, ?, ?)", row)
+
     def spend(self, charge: QueryCharge) -> None:
         """Count a query for each peer's data, or refuse it; under one name it counts once."""
         with self._changing() as connection:
@@ -86,6 +107,14 @@ class PartyMemory:
                     check_charge(charge, *_spent(connection, data, charge.asker))
                     row = (charge.query, data, charge.asker, charge.rows)
                     connection.execute("INSERT INTO query VALUES (?, ?, ?, ?)", row)
+
+    def _peers(self, where: str, *given: bytes) -> tuple[tuple[str, ...], ...]:
+        with self._lock:
+            found = self._connection.execute(
+                f"SELECT DISTINCT peers FROM opened_among WHERE {where}",  # noqa: S608 - names of ours
+                given,
+            ).fetchall()
+        return tuple(tuple(json.loads(peers)) for (peers,) in found)
 
     def _read(self, session: bytes, content: bytes) -> Opening:
         record = decoded(self._seal.opened(content, _SEALED, session))

@@ -17,6 +17,7 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
 from sottovoce.learn._features import Features, nominated
 from sottovoce.learn._local_data import LocalData, MappedData, SentenceData, feature_places
+from sottovoce.learn._opened_among import Among
 from sottovoce.learn._run.dictionary import (
     KEY_STAGES,
     NOMINATION_STAGES,
@@ -81,7 +82,11 @@ class Agreed:
 
 
 def agreeing_peer(
-    name: str, terms: RunTerms, identity: Identity, examples: Examples
+    name: str,
+    terms: RunTerms,
+    identity: Identity,
+    examples: Examples,
+    among: Among | None = None,
 ) -> Generator[Stage, Any, tuple[Agreed, Features | None]]:
     """A peer's part."""
     yield from opening_party(name, terms)
@@ -94,7 +99,7 @@ def agreeing_peer(
         chosen = None
         if terms.text.dictionary == "agreed":
             marks = nominated(examples.texts, terms.text, key)
-            chosen, peers = yield from nominating_peer(name, terms, identity, marks)
+            chosen, peers = yield from nominating_peer(name, terms, identity, marks, among)
         features = Features(terms.text, key, chosen)
     labels = yield from agreed_labels_peer(name, terms, own)
     return Agreed(features.names if features else terms.features, labels, peers), features

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._features import TextRecipe
+from sottovoce.learn._opened_among import Among
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._sums._fixed import KEY_BYTES
 from sottovoce.learn._sums.keys import AgreementKey, Identity, check_signature, sealed, unsealed
@@ -84,11 +85,16 @@ def word_key_coordinator(terms: RunTerms) -> Generator[Stage, Any, None]:
 
 
 def nominating_peer(
-    name: str, terms: RunTerms, identity: Identity, marks: NDArray[np.float64]
+    name: str,
+    terms: RunTerms,
+    identity: Identity,
+    marks: NDArray[np.float64],
+    among: Among | None = None,
 ) -> Generator[Stage, Any, tuple[Buckets, tuple[str, ...]]]:
     """Mark buckets, and hear which are in the dictionary; and who is still there."""
     stage = nomination_stage(terms, len(marks))
-    summed = yield Stage("nominations", stage.peer(name, identity, packed_marks(marks)))
+    made = stage.peer(name, identity, packed_marks(marks), among=among)
+    summed = yield Stage("nominations", made)
     told = yield Stage("dictionary", lambda s: Listener(name, s, "dictionary", [COORDINATOR]))
     chosen, peers = told_dictionary(told.heard[COORDINATOR], terms)
     if peers != summed.survivors:

@@ -16,6 +16,7 @@ from sottovoce._notebook import html_facts
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import checked_signs
 from sottovoce.learn._held_out import held_out
+from sottovoce.learn._opened_among import Among
 from sottovoce.learn._run.agree import LabelError
 from sottovoce.learn._run.classify import (
     UNDECIDED,
@@ -52,6 +53,7 @@ def evaluating_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript
     """A peer's part."""
     trained = brought_training(name, terms, holdings)
     identity = holdings.wanted_identity(name)
+    among = Among.of(holdings.memory, terms.session, terms.training)
     given = _as_trained(trained, holdings.wanted_examples(name))
     examples = given
     if trained.held_out:
@@ -62,7 +64,7 @@ def evaluating_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript
         found = yield from _called(name, terms, trained, examples)
         counts = confusion(truth[: len(found)], found, trained.labels)
         stage = count_stage(terms, len(trained.labels))
-        summed = yield Stage(COUNTS, stage.peer(name, identity, counts))
+        summed = yield Stage(COUNTS, stage.peer(name, identity, counts, among=among))
         return evaluation_record(terms, trained.labels, stage.numbers.decode(summed.total))
 
     return script()
