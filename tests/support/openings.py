@@ -32,6 +32,7 @@ class MemoryInProcess:
     def __init__(self) -> None:
         self._kept: dict[bytes, Remembered] = {}
         self._among: set[tuple[bytes, bytes, tuple[str, ...]]] = set()
+        self._keys: dict[bytes, bytes] = {}
 
     def earlier(self, session: bytes) -> tuple[Remembered, ...]:
         """All openings but that of this run."""
@@ -40,6 +41,10 @@ class MemoryInProcess:
     def remember(self, session: bytes, opening: Remembered) -> None:
         """Keep what this run opens."""
         self._kept.setdefault(session, opening)
+
+    def same_word_key(self, peers: bytes, key: bytes) -> bool:
+        """Whether these peers had this key for their words before, if any."""
+        return self._keys.setdefault(peers, key) == key
 
     def among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
         """Among whom other runs have opened sums of ``what``."""

@@ -94,6 +94,9 @@ class OpeningMemory(AmongMemory, Protocol):
     def remember(self, session: bytes, opening: Opening) -> None:
         """Keep what this run opens; once, however often it is begun again."""
 
+    def same_word_key(self, peers: bytes, key: bytes) -> bool:
+        """Whether these peers had this key for their words before, if any; kept from now on."""
+
 
 def unopened_words(
     documents: "TrainedDocuments", memory: OpeningMemory, session: bytes, fewest: int

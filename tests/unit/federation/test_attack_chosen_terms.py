@@ -129,6 +129,8 @@ CLOSE: Mapping[str, RunTerms] = {
     "width 8 -> 9": replace(OPEN, text=replace(HASHED, width=9)),
     "dictionary hashed -> agreed": replace(OPEN, text=TextRecipe(width=8)),
     "folds 5 -> 6": replace(OPEN, recipe=replace(OPEN.recipe, folds=6)),
+    "keyed False -> True": replace(OPEN, text=replace(HASHED, keyed=True)),
+    "buckets 262144 -> 1024": replace(OPEN, text=replace(HASHED, buckets=1024, candidates=500)),
     "1 more": replace(OPEN, text=replace(HASHED, stop_words=("the",))),
 }
 

@@ -2,8 +2,9 @@
 
 A peer's memory holds what its trainings opened: digests of documents, how many of them use each
 word, and among whom. A helper's holds the rows that were asked for, by the tags of the data behind
-a classifier. What is about documents is sealed under a key that the memory's secret gives; tags, names of peers
-and numbers of rows are not. Each change is whole and durable before anything is answered.
+a classifier. What is about documents is sealed under a key that the memory's secret gives; tags,
+names of peers and numbers of rows are not. Each change is whole and durable before anything is
+answered.
 
 A memory that was put back from a backup has forgotten what came after it.
 """
@@ -37,6 +38,7 @@ CREATE TABLE IF NOT EXISTS opened_among (
     peers TEXT NOT NULL,
     PRIMARY KEY (session, what, peers)
 ) STRICT;
+CREATE TABLE IF NOT EXISTS word_key (peers BLOB PRIMARY KEY, fingerprint BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS query (
     query BLOB NOT NULL,
     data BLOB NOT NULL,
@@ -95,6 +97,16 @@ class PartyMemory:
         row = (session, what, json.dumps(peers))
         with self._changing() as connection:
             connection.execute("INSERT OR IGNORE INTO opened_among VALUES (?, ?, ?)", row)
+
+    def same_word_key(self, peers: bytes, key: bytes) -> bool:
+        """Whether these peers had this key for their words before, if any; kept from now on."""
+        fingerprint = keyed_digest(self._secret, "word key", key)
+        with self._changing() as connection:
+            connection.execute("INSERT OR IGNORE INTO word_key VALUES (?, ?)", (peers, fingerprint))
+            (known,) = connection.execute(
+                "SELECT fingerprint FROM word_key WHERE peers = ?", (peers,)
+            ).fetchone()
+        return bool(known == fingerprint)
 
     def spend(self, charge: QueryCharge) -> None:
         """Count a query for each peer's data, or refuse it; under one name it counts once."""

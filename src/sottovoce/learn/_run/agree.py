@@ -22,6 +22,7 @@ from sottovoce.learn._run.dictionary import (
     KEY_STAGES,
     NOMINATION_STAGES,
     Buckets,
+    PeerSecrets,
     hearing_helper,
     nominating_coordinator,
     nominating_peer,
@@ -84,7 +85,7 @@ class Agreed:
 def agreeing_peer(
     name: str,
     terms: RunTerms,
-    identity: Identity,
+    secrets: PeerSecrets,
     examples: Examples,
     among: Among | None = None,
 ) -> Generator[Stage, Any, tuple[Agreed, Features | None]]:
@@ -95,11 +96,12 @@ def agreeing_peer(
     if terms.text is not None and isinstance(examples, Documents):
         key = b""
         if terms.text.needs_key:
-            key = yield from word_key_peer(name, terms, identity)
+            key = yield from word_key_peer(name, terms, secrets)
         chosen = None
         if terms.text.dictionary == "agreed":
             marks = nominated(examples.texts, terms.text, key)
-            chosen, peers = yield from nominating_peer(name, terms, identity, marks, among)
+            nominating = nominating_peer(name, terms, secrets.identity, marks, among)
+            chosen, peers = yield from nominating
         features = Features(terms.text, key, chosen)
     labels = yield from agreed_labels_peer(name, terms, own)
     return Agreed(features.names if features else terms.features, labels, peers), features

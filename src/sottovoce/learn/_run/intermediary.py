@@ -81,7 +81,7 @@ def rados_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
 
     def script() -> RunScript:
         agreed, features = yield from agreeing_peer(
-            name, terms, brought.identity, brought.examples, brought.among
+            name, terms, brought.secrets, brought.examples, brought.among
         )
         data = signed(brought.data(terms, features, agreed), brought.labels, _one(agreed))
         inner = _masked(agreed, terms)

@@ -29,8 +29,8 @@ from sottovoce.learn._run.agree import (
     own_labels,
     signed,
 )
+from sottovoce.learn._run.dictionary import PeerSecrets
 from sottovoce.learn._run.terms import Holdings, MissingHoldingError, RunTerms
-from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.stages import Stage, Staged
@@ -64,7 +64,7 @@ def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
 
     def script() -> RunScript:
         agreed, features = yield from agreeing_peer(
-            name, terms, brought.identity, brought.examples, brought.among
+            name, terms, brought.secrets, brought.examples, brought.among
         )
         data = brought.data(terms, features, agreed)
 
@@ -81,7 +81,7 @@ def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
 class Brought:
     """Who a peer is, what it trains on, its labels, among whom, and words that it has dropped."""
 
-    identity: Identity
+    secrets: PeerSecrets
     examples: Examples
     labels: tuple[str, ...]
     tag: bytes
@@ -90,7 +90,7 @@ class Brought:
 
     def data(self, terms: RunTerms, features: Features | None, agreed: Agreed) -> LocalData:
         """The examples over the common columns; features that must not be opened are marked."""
-        data = local_data(terms, self.examples, features, agreed, self.identity)
+        data = local_data(terms, self.examples, features, agreed, self.secrets.identity)
         data = replace(data, tag=self.tag, among=self.among)
         if not self.unopened:
             return data
@@ -115,7 +115,8 @@ def brought_examples(name: str, terms: RunTerms, holdings: Holdings) -> Brought:
     own_labels(examples.labels, terms)
     # Of all its data: what is held out of them makes no other classifier to speak of.
     among = Among.of(holdings.memory, terms.session, TRAINED)
-    brought = Brought(identity, examples, examples.labels, data_digest(given, secret), among)
+    secrets = PeerSecrets(identity, secret, holdings.memory)
+    brought = Brought(secrets, examples, examples.labels, data_digest(given, secret), among)
     if holdings.memory is None:
         return brought
     recipe = terms.recipe
