@@ -6,13 +6,14 @@ a classifier. What is about documents is sealed under a key that the memory's se
 names of peers and numbers of rows are not. Each change is whole and durable before anything is
 answered.
 
-A memory that was put back from a backup has forgotten what came after it.
+A memory that was put back from a backup has forgotten what came after it; how often it was added to
+is counted outside of it too (`_outside_count`).
 """
 
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,7 +26,13 @@ from sottovoce.learn._wire.codec import decoded, encoded
 
 MEMORY_FILE = "memory.sqlite"
 _SEALED = "opening"
+_ADDED = """
+SELECT (SELECT COUNT(*) FROM opening) + (SELECT COUNT(*) FROM opened_among)
+    + (SELECT COUNT(*) FROM word_key) + (SELECT COUNT(*) FROM query)
+    + (SELECT coalesce(sum(steps), 0) FROM skipped)
+"""
 _SCHEMA = """
+CREATE TABLE IF NOT EXISTS skipped (steps INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS secret (fingerprint BLOB PRIMARY KEY) STRICT;
 CREATE TABLE IF NOT EXISTS opening (
     digest BLOB PRIMARY KEY,
@@ -50,10 +57,15 @@ CREATE TABLE IF NOT EXISTS query (
 
 
 class PartyMemory:
-    """An `OpeningMemory` and a `QueryLedger` on disk, for one party."""
+    """An `OpeningMemory` and a `QueryLedger` on disk, for one party.
+
+    ``counted`` is told `count` after each change, before anything is answered; it is set by whoever
+    has compared that with what was noted before.
+    """
 
     def __init__(self, path: Path | None, secret: bytes) -> None:
         self._secret = secret
+        self.counted: Callable[[int], None] | None = None
         self._seal = JournalSeal(keyed_digest(secret, "memory's sealing key"))
         self._lock = threading.Lock()
         self._connection = _opened(path)
@@ -63,6 +75,17 @@ class PartyMemory:
     def digest_secret(self) -> bytes:
         """What digests of this party's documents are keyed by."""
         return keyed_digest(self._secret, "digests of documents")
+
+    @property
+    def count(self) -> int:
+        """How often it was added to. A copy of earlier has a smaller one."""
+        with self._lock:
+            return self._added()
+
+    def skip(self, steps: int) -> None:
+        """Count as if so much more had been added."""
+        with self._changing() as connection:
+            connection.execute("INSERT INTO skipped VALUES (?)", (steps,))
 
     def close(self) -> None:
         """Let go of the file."""
@@ -148,8 +171,14 @@ class PartyMemory:
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, transaction(self._connection) as connection:
-            yield connection
+        with self._lock:
+            with transaction(self._connection) as connection:
+                yield connection
+            if self.counted is not None:
+                self.counted(self._added())
+
+    def _added(self) -> int:
+        return int(self._connection.execute(_ADDED).fetchone()[0])
 
 
 def _spent(connection: sqlite3.Connection, data: bytes, asker: str) -> tuple[int, int]:
