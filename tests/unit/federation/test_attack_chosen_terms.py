@@ -181,6 +181,13 @@ def test_a_run_is_compared_by_those_who_were_left_in_it(tmp_path: Path) -> None:
     assert memory.why_not(without("dee"), history(OPEN), lambda _: set()) is None
 
 
+def test_the_very_same_as_any_earlier_one_is_taken_part_in(tmp_path: Path) -> None:
+    """It opens what was opened then, and no more; what somebody approved in between stays so."""
+    between = CLOSE["held_out 0.0 -> 0.05"]
+    assert why_not(tmp_path, OPEN, history(OPEN, between)) is None
+    assert why_not(tmp_path, OPEN, history(between)) is not None
+
+
 def test_what_somebody_approves_is_taken_part_in_and_nothing_else(tmp_path: Path) -> None:
     close, closer = CLOSE["without dee"], CLOSE["width 8 -> 9"]
     for terms in (close, closer):

@@ -73,8 +73,7 @@ class TermsMemory:
                 f"{self._name} takes part in at most {most} trainings, and {len(opened)} are done; "
                 "see most_trainings in [accepts] of its party.toml."
             )
-        near = [self._near(terms, run, run_terms) for run in opened for run_terms in self._as(run)]
-        return self._asked(terms, min(filter(None, near), key=len, default=[]))
+        return self._asked(terms, self._nearest(terms, opened))
 
     def _forgotten(self, name: str) -> str:
         note_asked(self._store, name, ["trainings since the copy was made are not known"])
@@ -93,6 +92,19 @@ class TermsMemory:
         ]
         return [replace(run.terms, identities=each) for each in groups] or [run.terms]
 
+    def _nearest(self, terms: RunTerms, opened: Iterable[RunHistory]) -> list[str]:
+        """In what terms differ from the nearest run; in nothing, if one was the very same.
+
+        That opens no more than it did then, whatever came between the two.
+        """
+        near: list[list[str]] = []
+        for run in opened:
+            groups = self._as(run)
+            if not any(differences(terms, each) for each in groups):
+                return []
+            near += [self._near(terms, run, each) for each in groups]
+        return min(filter(None, near), key=len, default=[])
+
     def _near(self, terms: RunTerms, run: RunHistory, earlier: RunTerms) -> list[str]:
         found = differences(terms, earlier)
         gone, come = _sides(terms, earlier)
@@ -105,8 +117,7 @@ class TermsMemory:
             return None
         note_asked(self._store, name, differs)
         return (
-            f"{self._name} took part in a run like this one before; now it is: "
-            f"{'; '.join(differs)}. "
+            f"{self._name} took part in a run that differs from this one: {'; '.join(differs)}. "
             "What both open would tell single documents or peers apart. If somebody there wants it "
             f"all the same: sottovoce learn approve {name} --config party.toml, and propose again."
         )
