@@ -94,6 +94,12 @@ class OpeningMemory(AmongMemory, Protocol):
     def remember(self, session: bytes, opening: Opening) -> None:
         """Keep what this run opens; once, however often it is begun again."""
 
+    def evaluated(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
+        """The digests of the documents of other evaluations of a training."""
+
+    def note_evaluated(self, session: bytes, training: bytes, documents: frozenset[bytes]) -> None:
+        """Keep which documents this evaluation counts; once, however often it is begun again."""
+
     def same_word_key(self, peers: bytes, key: bytes) -> bool:
         """Whether these peers had this key for their words before, if any; kept from now on."""
 
@@ -109,6 +115,29 @@ def unopened_words(
     found = frozenset[str]().union(*rare)
     memory.remember(session, documents.opening())
     return found
+
+
+def check_evaluated(
+    documents: frozenset[bytes],
+    memory: OpeningMemory,
+    session: bytes,
+    training: bytes,
+    fewest: int,
+) -> None:
+    """Refuse to be counted again on a few more or other documents; these are remembered.
+
+    The counts of the one evaluation less those of the other say how these few were called.
+    """
+    for before in memory.evaluated(session, training):
+        changed = len(before ^ documents)
+        if 0 < changed < fewest:
+            raise ChangedTooLittleError(
+                "an evaluation must differ from every earlier one of the same training by no "
+                f"document or by at least {fewest}, got {changed} added, removed or changed: the "
+                "difference of the counts would be theirs; wait for more, or put back those of "
+                "before."
+            )
+    memory.note_evaluated(session, training, documents)
 
 
 @dataclass(frozen=True, repr=False)

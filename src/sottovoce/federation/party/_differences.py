@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.federation._config import Accepts
+from sottovoce.federation._node.aborts import plain_text
 from sottovoce.federation.party._approvals import is_approved, note_asked
 from sottovoce.federation.party._history import TRAININGS, RunHistory
 from sottovoce.federation.party._policy import RULES, field_value
@@ -25,7 +26,7 @@ from sottovoce.learn._run.terms import RunTerms
 
 _EVALUATE = "evaluate"
 _ID_LETTERS = 12
-_MOST_WORDS = 5
+_MOST_WORDS, _LONGEST = 5, 200
 # What a peer says when it gives something of its data away, under masks or encrypted.
 _GIVING = frozenset({"masked", "summand", "examples"})
 # From the session of a run's terms to the groups of peers over whom sums were opened in it.
@@ -143,7 +144,7 @@ def may_have_opened(run: RunHistory, said: Iterable[str]) -> bool:
 def differences(terms: RunTerms, earlier: RunTerms) -> list[str]:
     """In which fields the two are too close to each other, each in words."""
     return [
-        said
+        plain_text(said, _LONGEST)  # the words are those of whoever proposes
         for field, rule in RULES.items()
         if rule.apart and (said := _difference(field, terms, earlier))
     ]
@@ -157,11 +158,9 @@ def _sides(terms: RunTerms, earlier: RunTerms) -> tuple[set[str], set[str]]:
 def _difference(field: str, terms: RunTerms, earlier: RunTerms) -> str:
     if field == "identities":
         gone, come = _sides(terms, earlier)
-        return ", ".join(
-            f"{what} {', '.join(sorted(names))}"
-            for what, names in (("without", gone), ("with", come))
-            if names
-        )
+        other = "by another identity"
+        sides = (("without", gone - come), ("with", come - gone), (other, gone & come))
+        return ", ".join(f"{what} {', '.join(sorted(names))}" for what, names in sides if names)
     if field == "recipe.folds":
         new, old = terms.recipe.opened_folds, earlier.recipe.opened_folds
         # One fold is all of them: who has those of a training has their sum.

@@ -25,11 +25,11 @@ from sottovoce.learn._query_ledger import QueryCharge, check_charge
 from sottovoce.learn._wire.codec import decoded, encoded
 
 MEMORY_FILE = "memory.sqlite"
-_SEALED = "opening"
+_SEALED, _EVALUATED = "opening", "evaluated"
 _ADDED = """
 SELECT (SELECT COUNT(*) FROM opening) + (SELECT COUNT(*) FROM opened_among)
-    + (SELECT COUNT(*) FROM word_key) + (SELECT COUNT(*) FROM query)
-    + (SELECT coalesce(sum(steps), 0) FROM skipped)
+    + (SELECT COUNT(*) FROM evaluated) + (SELECT COUNT(*) FROM word_key)
+    + (SELECT COUNT(*) FROM query) + (SELECT coalesce(sum(steps), 0) FROM skipped)
 """
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS skipped (steps INTEGER NOT NULL) STRICT;
@@ -44,6 +44,11 @@ CREATE TABLE IF NOT EXISTS opened_among (
     what BLOB NOT NULL,
     peers TEXT NOT NULL,
     PRIMARY KEY (session, what, peers)
+) STRICT;
+CREATE TABLE IF NOT EXISTS evaluated (
+    session BLOB PRIMARY KEY,
+    training BLOB NOT NULL,
+    content BLOB NOT NULL
 ) STRICT;
 CREATE TABLE IF NOT EXISTS word_key (peers BLOB PRIMARY KEY, fingerprint BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS query (
@@ -121,6 +126,22 @@ class PartyMemory:
         with self._changing() as connection:
             connection.execute("INSERT OR IGNORE INTO opened_among VALUES (?, ?, ?)", row)
 
+    def evaluated(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
+        """The digests of the documents of other evaluations of a training."""
+        with self._lock:
+            found = self._connection.execute(
+                "SELECT session, content FROM evaluated WHERE session != ? AND training = ?",
+                (session, training),
+            ).fetchall()
+        return tuple(self._digests(run, content) for run, content in found)
+
+    def note_evaluated(self, session: bytes, training: bytes, documents: frozenset[bytes]) -> None:
+        """Keep which documents this evaluation counts; once, however often it is begun again."""
+        content = self._seal.sealed(encoded(tuple(sorted(documents))), _EVALUATED, session)
+        row = (session, training, content)
+        with self._changing() as connection:
+            connection.execute("INSERT OR IGNORE INTO evaluated VALUES (?, ?, ?)", row)
+
     def same_word_key(self, peers: bytes, key: bytes) -> bool:
         """Whether these peers had this key for their words before, if any; kept from now on."""
         fingerprint = keyed_digest(self._secret, "word key", key)
@@ -156,6 +177,12 @@ class PartyMemory:
         if not isinstance(record, Mapping):
             raise JournalError("this party's memory is damaged: it holds what is no opening.")
         return Opening.read(record)
+
+    def _digests(self, session: bytes, content: bytes) -> frozenset[bytes]:
+        found = decoded(self._seal.opened(content, _EVALUATED, session))
+        if not isinstance(found, tuple):
+            raise JournalError("this party's memory is damaged: it holds what is no evaluation.")
+        return frozenset(each for each in found if isinstance(each, bytes))
 
     def _check_secret(self) -> None:
         fingerprint = keyed_digest(self._secret, "memory's fingerprint")
