@@ -18,6 +18,7 @@ which this does not see; who may train how often is for the peer's policy.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -29,7 +30,7 @@ from sottovoce.errors import InputError
 from sottovoce.learn._data_digest import document_numbers, keyed_digest, numbered_digests
 from sottovoce.learn._features import TextRecipe, term_rows
 from sottovoce.learn._opened_among import AmongMemory
-from sottovoce.learn._wire.codec import Value, array, item, parts, texts
+from sottovoce.learn._wire.codec import Value, array, encoded, item, parts, texts
 from sottovoce.learn.documents import Documents, Examples, Table
 
 
@@ -89,7 +90,7 @@ class OpeningMemory(AmongMemory, Protocol):
     """Where a peer keeps what its trainings opened, from run to run."""
 
     def earlier(self, session: bytes) -> tuple[Opening, ...]:
-        """All openings but that of this run."""
+        """All openings but that of this run, the oldest first."""
 
     def remember(self, session: bytes, opening: Opening) -> None:
         """Keep what this run opens; once, however often it is begun again."""
@@ -109,11 +110,16 @@ def unopened_words(
 ) -> frozenset[str]:
     """Words that a training must not open, given all earlier ones; it is remembered from now on.
 
-    A training that was begun counts, whatever came of it: part of it may have been opened.
+    A training that was begun counts, whatever came of it: part of it may have been opened. Where
+    the very same documents were opened before, in the same folds, what came after that was compared
+    with them then: it opened no word that a few of the differing documents use, so that nothing of
+    it needs to be looked at again. What came before it does.
     """
-    rare = (documents.vetoed(each, fewest) for each in memory.earlier(session))
-    found = frozenset[str]().union(*rare)
-    memory.remember(session, documents.opening())
+    opening = documents.opening()
+    written = encoded(opening.record())
+    before = takewhile(lambda each: encoded(each.record()) != written, memory.earlier(session))
+    found = frozenset[str]().union(*(documents.vetoed(each, fewest) for each in before))
+    memory.remember(session, opening)
     return found
 
 

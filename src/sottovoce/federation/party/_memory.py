@@ -97,10 +97,10 @@ class PartyMemory:
         self._connection.close()
 
     def earlier(self, session: bytes) -> tuple[Opening, ...]:
-        """All openings but that of this run."""
+        """All openings but that of this run, the oldest first; the same one counts once."""
         with self._lock:
             found = self._connection.execute(
-                "SELECT session, content FROM opening WHERE session != ?", (session,)
+                "SELECT session, content FROM opening WHERE session != ? ORDER BY rowid", (session,)
             ).fetchall()
         return tuple(self._read(run, content) for run, content in found)
 
