@@ -142,7 +142,11 @@ LEAKAGE = Leakage(
     "secure sum by packed Paillier",
     (
         Learns("coordinator", "who took part, ciphertexts, and the sum"),
-        Learns("key holder", "who took part, seeds of the peers' masks, and the sum"),
+        Learns(
+            "key holder",
+            "who took part, seeds of the peers' masks, whether a peer wants all of them in the "
+            "sum, and the sum",
+        ),
         Learns("every peer", "who took part, and the sum; with told=False nothing of the sum"),
     ),
     collusion="the coordinator and the key holder together learn every summand: keep them apart",
