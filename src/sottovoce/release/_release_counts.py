@@ -11,6 +11,7 @@ from typing import Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from sottovoce._arrays import Floats
 from sottovoce._files import FilePath
@@ -235,6 +236,7 @@ def release_counts(
         reading: how a file is read: format, header, encoding.
         dry_run: only say what it would promise, hold and cost, as a `ReleaseQuote`; draw nothing.
     """
+    _refuse_matrix(documents)
     place = ledger_place(ledger, Path(documents) if isinstance(documents, str | PathLike) else None)
     if place.note:
         warnings.warn(place.note, stacklevel=2)
@@ -291,6 +293,17 @@ def _counted_job(inputs: ReleaseInputs, wanted: Wanted, label: str) -> Job:
     for warning in job.plan.warnings():
         warnings.warn(warning, stacklevel=3)
     return job
+
+
+def _refuse_matrix(documents: object) -> None:
+    """Rows of counts are no documents that a ledger could know again."""
+    if sparse.issparse(documents) or (
+        isinstance(documents, np.ndarray) and documents.dtype.kind in "biuf"
+    ):
+        raise ParameterError(
+            "documents must be texts, which the ledger charges one by one, got a matrix of counts; "
+            "give the texts, or use PrivateBagOfWords, which keeps no ledger, and add up yourself."
+        )
 
 
 def _check_words(words: object, *, declared: bool) -> None:
