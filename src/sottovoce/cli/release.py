@@ -134,7 +134,7 @@ def release(
         from sottovoce.privacy._guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
         from sottovoce.release._inputs import ReleaseInputs  # noqa: PLC0415 - fast --help
         from sottovoce.release._job import quote  # noqa: PLC0415 - fast --help
-        from sottovoce.release._release_counts import Wanted, carry_out  # noqa: PLC0415 - fast --help
+        from sottovoce.release._release_counts import Wanted, carry_out, uncounted  # noqa: PLC0415 - fast --help
 
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
@@ -151,8 +151,7 @@ def release(
     )
     chosen = Engine(engine, master, spark_conf or (), partitions)
     place = chosen_ledger(ledger, corpus, chosen)
-    if place.note:
-        typer.echo(f"warning: {place.note}", err=True)
+    _warn(place.note)
     with ExitStack() as running:
         remote = (
             running.enter_context(documents_on_spark(chosen, inputs, corpus))
@@ -184,15 +183,22 @@ def release(
         if remote is not None:
             remote.check(job.plan)
         for warning in job.plan.warnings():
-            typer.echo(f"warning: {warning}", err=True)
+            _warn(warning)
         if dry_run:
-            quoted = quote(job, place.path, allowed, out, shared=place.shared)
+            quoted = quote(job, place, allowed, out)
+            _warn(uncounted(place, quoted))
             _show(job, quoted, as_json, place.path)
             return
         with progress("Drawing noise"):
             elsewhere = None if remote is None else partial(remote.draw, job)
             done = carry_out(job, place, allowed, out, elsewhere)
+        _warn(done.uncounted)
         _show(job, done, as_json, place.path, out)
+
+
+def _warn(of: str) -> None:
+    if of:
+        typer.echo(f"warning: {of}", err=True)
 
 
 def _show(

@@ -178,7 +178,7 @@ def read_card(text: str) -> ReleaseCard:
 
 
 def _first(card: ReleaseCard, fields: Mapping[str, Any]) -> dict[str, str]:
-    """What a card of the first ones says otherwise: its numbers, and so its promise, are the same."""
+    """What a card of the first ones says otherwise; its numbers are the same."""
     said = card.threat_model().replace(_READER, _FIRST_READER)
     return {"threat_model": said} if fields["threat_model"] == said else {}
 
