@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from sottovoce.release._settings import Accounting, PriorKind
 
 
-# What a dry run shows that follows from the true counts, without noise.
-_PRIVATE = ("expected_nonzero_cells",)
+# What is shown that follows from the true texts, without noise.
+_PRIVATE = ("expected_nonzero_cells", "documents_alike", "spent_before")
 
 
 def release(
@@ -229,7 +229,8 @@ def _show(
     else:
         facts["folder"] = out
     if as_json:
-        show_json({**facts, **_promised(card), **_how(made, out)})
+        shown = {**facts, **_promised(card), **_how(made, out)}
+        show_json({**shown, "private": [name for name in _PRIVATE if name in shown]})
         return
     names = {
         "spent_epsilon": "epsilon then spent" if out is None else "epsilon spent so far",
@@ -239,8 +240,12 @@ def _show(
     if made.paid_before and out is not None:
         title += ", paid for before: nothing more was spent"
     show_facts(title, {names.get(name, name): value for name, value in facts.items()})
-    if out is None:
-        typer.echo("What is marked private follows from the true counts: it is for you alone.")
+    typer.echo("What is marked private follows from the true texts: it is for you alone.")
+    if alike := _alike(job):
+        typer.echo(
+            f"Documents that say what another one says: {alike:,}. If they are copies of one, each "
+            "of them spends, and the ledger charges only one: release it once."
+        )
     if made.spent_before and not made.paid_before:
         typer.echo(f"{_sentence(made.spent_before)}, before this release.")
     typer.echo(card.in_words())
@@ -271,5 +276,4 @@ def _how(made: "Done | ReleaseQuote", out: Path | None) -> dict[str, object]:
         "dry_run": out is None,
         "paid_before": made.paid_before and out is not None,
         "spent_before": made.spent_before or None,
-        "private": [] if out is not None else list(_PRIVATE),
     }
