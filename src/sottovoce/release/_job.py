@@ -299,7 +299,7 @@ def quote(
     if budget is not None and budget.rate < job.request.guarantee.rate:
         raise _too_small()
     ledger = Ledger(place.path) if holds_ledger(place.path) else None
-    elsewhere = place.spent_elsewhere(job.request)
+    elsewhere = place.spent_elsewhere(job.request, ledger)
     charged = place.charged(elsewhere)
     account, paid_before = _account_after(job, place, ledger, budget, folder, charged)
     documents = job.documents.documents

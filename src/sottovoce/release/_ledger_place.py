@@ -16,7 +16,7 @@ from sottovoce._files import FilePath, check_folder
 from sottovoce.errors import InputError
 from sottovoce.privacy.ledger import Ledger, SpendRequest
 from sottovoce.privacy.ledger._database import holds_ledger
-from sottovoce.privacy.ledger._elsewhere import SpentThere
+from sottovoce.privacy.ledger._elsewhere import SpentThere, newest_of_each
 from sottovoce.privacy.ledger._place import make_room, noted_ledgers, refuse_lost, user_ledger
 
 
@@ -33,15 +33,18 @@ class LedgerPlace:
     named: bool = False
     """Whether somebody chose it, and with it a budget apart from the others'."""
 
-    def spent_elsewhere(self, request: SpendRequest) -> list[SpentThere]:
-        """What the documents of ``request`` have spent in the others that can be asked."""
+    def spent_elsewhere(self, request: SpendRequest, own: Ledger | None) -> list[SpentThere]:
+        """What the documents of ``request`` have spent in the others that can be asked.
+
+        A copy of this ledger, ``own`` if there is one already, is none of these.
+        """
         found = []
         for path in self.others if request.documents is not None else ():
             with suppress(InputError, OSError):
                 ledger = Ledger(path)
                 found.append(ledger.spent_on(request))
                 ledger.close()
-        return [each for each in found if each.in_words()]
+        return newest_of_each(found, None if own is None else own.known_as)
 
     def charged(self, elsewhere: Sequence[SpentThere]) -> Sequence[SpentThere]:
         """What of that counts against a budget here."""

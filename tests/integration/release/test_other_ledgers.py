@@ -2,6 +2,7 @@
 
 import shutil
 import zipfile
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def test_documents_have_the_budget_that_they_have_in_another_ledger(older: Path)
     )
     sv.release_counts(copy, **ASKED)
     (account,) = Ledger(user_ledger()).accounts()
-    assert (account.budget.epsilon, account.spent * 2) == (4, 2)
+    assert (account.budget.epsilon, account.spent * 2) == (Fraction(4), Fraction(2))
     with pytest.raises(BudgetError, match="has spent 4 of 4"):
         sv.release_counts(copy, **ASKED, label="third")
 
@@ -96,6 +97,28 @@ def test_a_ledger_that_was_named_says_what_it_does_not_count() -> None:
     with pytest.raises(BudgetError, match=r"has spent 4 of 2;.*counts too: .*own.ledger"):
         sv.release_counts(list(NOTES), **ASKED, label="second")
     sv.release_counts(list(NOTES), **ASKED, ledger="own.ledger")
+
+
+def test_a_copy_of_a_ledger_counts_nothing_twice(older: Path) -> None:
+    sv.release_counts(older, **{**ASKED, "words": "words.txt"})
+    for name in ("copy", "again"):
+        shutil.copy(f"{older}.ledger", f"{name}.ledger")
+        shutil.copy(f"{older}.ledger.key", f"{name}.ledger.key")
+    sv.release_counts(older, **ASKED, label="second")
+    other = older.with_name("other.csv")
+    other.write_text(older.read_text())
+    quoted = sv.release_counts(other, **ASKED, dry_run=True, budget=6)
+    assert quoted.spent_before.count("documents have spent 4 of 4 already") == 1
+    assert quoted.spent_before.count("documents have spent") == 1
+
+
+def test_copies_of_a_ledger_of_version_1_count_once_too(older: Path) -> None:
+    for name in ("copy", "again"):
+        shutil.copy(f"{older}.ledger", f"{name}.ledger")
+    other = older.with_name("other.csv")
+    other.write_text(older.read_text())
+    quoted = sv.release_counts(other, **ASKED, dry_run=True)
+    assert quoted.spent_before.count("documents have spent 2 of 4 already") == 1
 
 
 def test_what_is_no_ledger_or_cannot_be_asked_stops_nothing(older: Path) -> None:

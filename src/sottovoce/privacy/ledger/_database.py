@@ -19,6 +19,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
+from hashlib import blake2b
 from pathlib import Path
 from typing import cast
 
@@ -271,8 +272,16 @@ def _create_tables(connection: sqlite3.Connection) -> None:
 def _add_documents(connection: sqlite3.Connection) -> None:
     for statement in _DOCUMENTS.split(";"):
         connection.execute(statement)
-    connection.execute("INSERT INTO about VALUES ('id', ?)", (system_bytes(_ID_BYTES).hex(),))
+    connection.execute("INSERT INTO about VALUES ('id', ?)", (_own_name(connection),))
     connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+def _own_name(connection: sqlite3.Connection) -> str:
+    """What the ledger is told from others by; copies of one that had none yet get the same."""
+    first = connection.execute("SELECT request, time FROM spend ORDER BY id").fetchone()
+    if first is None:
+        return system_bytes(_ID_BYTES).hex()
+    return blake2b(" ".join(first).encode(), digest_size=_ID_BYTES).hexdigest()
 
 
 def _forget_hashes(connection: sqlite3.Connection) -> None:

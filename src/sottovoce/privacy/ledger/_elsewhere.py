@@ -44,6 +44,10 @@ class SpentThere:
     """For each document, in the order of its set: the place of its group, or `UNKNOWN`."""
     may_have_more: bool = False
     """Whether it has spent on corpora whose documents it does not know."""
+    known_as: str = ""
+    """The ledger's own name, which its copies have too."""
+    spends: int = 0
+    """How many spends it knows of."""
 
     def in_words(self) -> str:
         """How many have spent how much there; nothing where none has."""
@@ -77,6 +81,15 @@ def spent_there(
     if key is None:
         return SpentThere(ledger, (), np.full(size, UNKNOWN, np.intp), unplaced)
     return SpentThere(ledger, *place_of_each(connection, key.each(documents)), unplaced)
+
+
+def newest_of_each(found: Sequence[SpentThere], but: str | None) -> list[SpentThere]:
+    """Of copies of one ledger the one that knows most, ``but`` for the ledger of this name."""
+    newest: dict[str, SpentThere] = {}
+    for each in sorted(found, key=lambda each: each.spends):
+        if each.known_as != but and each.in_words():
+            newest[each.known_as] = each
+    return list(newest.values())
 
 
 def budgets_in(others: Sequence[SpentThere]) -> list[LimitedPrecision]:

@@ -93,8 +93,8 @@ class Ledger:
         self._is_newest = False
         with self._database.reading() as connection:
             # Of one that nobody will ask for again the machine need not count the spends.
-            known_as = _about(connection, "id") or "" if counted else None
-        self._count = SpendCount(known_as, self.path)
+            self.known_as = _about(connection, "id") or ""
+        self._count = SpendCount(self.known_as if counted else None, self.path)
 
     def close(self) -> None:
         """Close the file; a ledger that is dropped closes it too."""
@@ -184,7 +184,8 @@ class Ledger:
             has_key = _about(connection, "key") is not None
         key = self._secret() if has_key else None
         with self._database.reading() as connection:
-            return spent_there(connection, self.path, key, request)
+            there = spent_there(connection, self.path, key, request)
+            return replace(there, known_as=self.known_as, spends=_last_spend(connection))
 
     def quote(
         self,
