@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sottovoce._files import FilePath, check_folder
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, LedgerError
 from sottovoce.privacy.ledger import Ledger, SpendRequest
 from sottovoce.privacy.ledger._database import holds_ledger
 from sottovoce.privacy.ledger._elsewhere import SpentThere, newest_of_each
@@ -103,7 +103,7 @@ def _chosen(given: FilePath | None, corpus: Path | None) -> LedgerPlace:
         check_folder(own.parent)
     except InputError as error:
         if beside is None:
-            raise
+            raise LedgerError(f"{error} Name a ledger: --ledger, in Python ledger=.") from None
         return beside_corpus(beside, f"yours cannot be had ({str(error).rstrip('.')})")
     return LedgerPlace(own, shared=True)
 

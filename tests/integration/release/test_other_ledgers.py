@@ -129,6 +129,15 @@ def test_what_is_no_ledger_or_cannot_be_asked_stops_nothing(older: Path) -> None
     assert Path("accounts.ledger").read_text().startswith("2024")
 
 
+def test_rows_without_a_place_for_the_users_ledger_are_told_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", "file")
+    with pytest.raises(LedgerError, match="no folder that can be written. Name a ledger: --ledger"):
+        sv.release_counts(list(NOTES), **ASKED)
+
+
 def test_a_users_ledger_that_is_gone_is_missed() -> None:
     sv.release_counts(list(NOTES), **ASKED)
     for path in user_ledger().parent.glob("ledger*"):
