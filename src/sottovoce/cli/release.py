@@ -80,6 +80,10 @@ def release(
         int | None,
         typer.Option(help="Keep so many documents of each user, and promise per user too."),
     ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="Column of public labels, published beside the counts as they are."),
+    ] = None,
     declare_data_dependent: Annotated[
         bool,
         typer.Option("--declare-data-dependent", help="Own up to words that the documents chose."),
@@ -140,7 +144,9 @@ def release(
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     inputs = ReleaseInputs(
         corpus=corpus,
-        reading=read_options(file_format, fields, header, timezone, encoding, max_line_bytes),
+        reading=read_options(file_format, fields, header, timezone, encoding, max_line_bytes).named(
+            label=labels
+        ),
         vocabulary=None if vocabulary is None else Vocabulary.load(vocabulary),
         min_texts=min_texts,
         max_terms=max_terms,
@@ -148,6 +154,7 @@ def release(
         user_documents=user_documents,
         declared=declare_data_dependent,
         declared_new=declare_new_documents,
+        labelled=labels is not None,
     )
     chosen = Engine(engine, master, spark_conf or (), partitions)
     place = chosen_ledger(ledger, corpus, chosen)

@@ -33,6 +33,7 @@ from sottovoce.release._folder import (
     write_bundle,
 )
 from sottovoce.release._inputs import VOUCHED, CountedDocuments, CountsElsewhere
+from sottovoce.release._labels import labels_digest
 from sottovoce.release._plan import Released, ReleasePlan
 
 # A count and its column, in the uncompressed archive that the ledger keeps.
@@ -152,6 +153,7 @@ class Job:
             documents_per_user=self.documents.per_user,
             declared=self.declared,
             spend=spend,
+            labels=self.documents.labels,
         )
 
     def _fingerprint(self) -> str:
@@ -175,6 +177,9 @@ class Job:
             "declared": self.declared,
             "label": self.label,
         }
+        # Named only where there are some: the requests of earlier releases stay what they were.
+        if self.documents.labels is not None:
+            facts["labels"] = labels_digest(self.documents.labels)
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
     def _embedded_words(self) -> NDArray[np.float64] | None:
@@ -229,7 +234,8 @@ def draw_bundle(
 ) -> None:
     """Draw ``job`` into the one file that is kept of it: every release, and every audit of one."""
     released = (draw_counts or job.draw)()
-    write_bundle(path, released, job.documents.vocabulary, job.card(spend))
+    documents = job.documents
+    write_bundle(path, released, documents.vocabulary, job.card(spend), documents.labels)
 
 
 def _refuse_another_release(folder: Path, job: Job, own: Spend | None) -> None:

@@ -1,11 +1,12 @@
 """A release as an object: counts, words, maps and card, read from its folder."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce._notebook import html_facts
@@ -15,11 +16,13 @@ from sottovoce.privacy.audit._findings import AuditReport
 from sottovoce.release._audit import audit_published, audit_release
 from sottovoce.release._card import ReleaseCard
 from sottovoce.release._counts import Counts
+from sottovoce.release._counts_file import CountsFile
 from sottovoce.release._folder import (
     COUNTS_FILE,
     FREQUENCIES_FILE,
     MAP_STEM,
     VOCABULARY_FILE,
+    released_labels,
     verified_card,
 )
 from sottovoce.release.compression._word_map import WordMap, load_maps
@@ -43,15 +46,22 @@ class Release:
 
     card: ReleaseCard
     """What ``card.json`` says."""
-    counts: Counts
-    """Documents by columns, the noise included."""
+    rows: "Counts | CountsFile"
+    """Documents by columns, the noise included, where they lie: they may be longer than memory."""
     vocabulary: Vocabulary
     maps: tuple[WordMap, ...]
     """Which column each word was summed into; document i took map i modulo their number."""
     frequencies: Floats
     """How frequent each word was taken to be."""
+    labels: NDArray[np.str_] | None = None
+    """The public label of each document, where the release carries labels."""
     folder: Path | None = None
     """Where it was written; None: only the ledger keeps it."""
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Documents by columns, the noise included, in memory."""
+        return self.rows.whole() if isinstance(self.rows, CountsFile) else self.rows
 
     @property
     def guarantee(self) -> LimitedPrecision:
@@ -102,9 +112,10 @@ def load_release(folder: str | PathLike[str]) -> Release:
     card = verified_card(place)
     return Release(
         card=card,
-        counts=sparse.csr_array(sparse.load_npz(place / COUNTS_FILE)),
+        rows=CountsFile(place / COUNTS_FILE),
         vocabulary=Vocabulary.load(place / VOCABULARY_FILE),
         maps=tuple(load_maps(place / MAP_STEM)[0]),
         frequencies=np.load(place / FREQUENCIES_FILE, allow_pickle=False),
+        labels=released_labels(place, card),
         folder=place,
     )

@@ -110,6 +110,7 @@ class ReleaseOptions(TypedDict, total=False):
     user: str | int | None
     time: str | int | None
     user_documents: int | None
+    labels: str | int | None
     ledger: FilePath | None
     budget: Exact | None
     out: FilePath | None
@@ -164,6 +165,7 @@ def release_counts(
     user: str | int | None = None,
     time: str | int | None = None,
     user_documents: int | None = None,
+    labels: str | int | None = None,
     ledger: FilePath | None = None,
     budget: Exact | None = None,
     out: FilePath | None = None,
@@ -213,6 +215,7 @@ def release_counts(
         user: the column of the user, read only with ``user_documents``; None: "user".
         time: the column of the time, likewise.
         user_documents: keep so many documents of each user, and promise per user too.
+        labels: the column of public labels, published beside the counts as they are; None: none.
         ledger: the privacy ledger's file; None: the one for all that you release (`user_ledger`).
         budget: the epsilon, at the same N, that these documents may ever spend; None: this one.
         out: folder for the release; None: the ledger alone keeps it, for the same call with one.
@@ -241,7 +244,7 @@ def release_counts(
     _check_words(words, declared=declare_data_dependent)
     inputs = ReleaseInputs(
         corpus=documents,
-        reading=_reading(reading, text, user, time, user_documents),
+        reading=_reading(reading, text, user, time, user_documents).named(label=labels),
         vocabulary=_vocabulary(words),
         min_texts=min_texts,
         max_terms=max_terms,
@@ -249,6 +252,7 @@ def release_counts(
         user_documents=user_documents,
         declared=declare_data_dependent,
         declared_new=declare_new_documents,
+        labelled=labels is not None,
     )
     wanted = Wanted(
         LimitedPrecision(positive_integer(precision, "precision"), epsilon),
@@ -269,7 +273,7 @@ def release_counts(
         return _made(job, place, allowed, Path(out), dry_run=dry_run)
     with tempfile.TemporaryDirectory() as folder:
         made = _made(job, place, allowed, Path(folder), dry_run=dry_run)
-        return replace(made, folder=None) if isinstance(made, Release) else made
+        return replace(made, rows=made.counts, folder=None) if isinstance(made, Release) else made
 
 
 def _made(
