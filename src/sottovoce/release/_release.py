@@ -1,17 +1,21 @@
 """A release as an object: counts, words, maps and card, read from its folder."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from sottovoce._arrays import Floats
+from sottovoce._arrays import Floats, Integers
 from sottovoce._notebook import html_facts
 from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.errors import ParameterError
+from sottovoce.privacy._exact import exact
 from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.privacy.audit._findings import AuditReport
 from sottovoce.release._audit import audit_published, audit_release
 from sottovoce.release._card import ReleaseCard
@@ -24,6 +28,15 @@ from sottovoce.release._folder import (
     VOCABULARY_FILE,
     released_labels,
     verified_card,
+)
+from sottovoce.release.analysis._meter import SignalMeter, signal_meter
+from sottovoce.release.analysis._moments import Moments, released_moments
+from sottovoce.release.analysis._pairs import PairOrder, PairTotals, pair_totals
+from sottovoce.release.analysis._totals import (
+    WordTotals,
+    column_names,
+    label_totals,
+    word_totals,
 )
 from sottovoce.release.compression._word_map import WordMap, load_maps
 
@@ -72,6 +85,125 @@ class Release:
     def map(self) -> WordMap:
         """The map, where there is only one; else the first."""
         return self.maps[0]
+
+    @property
+    def law(self) -> NoiseLaw:
+        """The law of every cell's noise, which the card states.
+
+        Refused where outputs were dropped: their sums are no longer unbiased.
+        """
+        if self.card.threshold is not None:
+            raise ParameterError(
+                f"this release dropped outputs below {self.card.threshold}, so that the law of its "
+                "cells is not that of its noise and their sums mislead; release without "
+                "--threshold (in Python threshold=) what is to be analysed."
+            )
+        return NoiseLaw(float(exact(self.card.noise_rate, "noise_rate")))
+
+    def words(self, *, level: float = 0.95, by_label: bool | ArrayLike = False) -> WordTotals:
+        """How often each word was used, unbiased, with standard errors and intervals.
+
+        ``by_label``: for each label by itself; True takes the release's own labels.
+        """
+        if self.is_compressed:
+            raise ParameterError(
+                f"this release sums its {self.card.words:,} words into {self.card.columns:,} "
+                "columns, and words of one column cannot be told apart; ask for .columns(), which "
+                "names the words of each."
+            )
+        return self._totals(None, level, by_label)
+
+    def columns(self, *, level: float = 0.95, by_label: bool | ArrayLike = False) -> WordTotals:
+        """The same of a compressed release: how often the words of each column were used."""
+        self._refuse_several_maps()
+        return self._totals([self.map.column], level, by_label)
+
+    def pairs(
+        self,
+        *,
+        words: Sequence[str] | None = None,
+        most: int = 100,
+        level: float = 0.95,
+        order: PairOrder = "surprise",
+    ) -> PairTotals:
+        """Which words stand together in documents, with standard errors and intervals.
+
+        ``words``: among these alone. ``order``: "surprise", by how far above chance; or
+        "together", by how often. Of a compressed release: the columns, by their numbers.
+        """
+        if words is None:
+            return pair_totals(self.moments, self._names(), level=level, most=most, order=order)
+        places = self._places(words)
+        chosen = released_moments(self.rows, self.law, columns=places)
+        return pair_totals(chosen, list(words), level=level, most=most, order=order)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Unbiased sums over the documents, column by column and pair by pair."""
+        self._refuse_several_maps()
+        return released_moments(self.rows, self.law)
+
+    @cached_property
+    def _meter(self) -> SignalMeter:
+        return signal_meter(self.moments)
+
+    def meter(self) -> SignalMeter:
+        """How many dimensions of meaning stand above the noise of this release."""
+        return self._meter
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether several words share a column."""
+        return self.card.columns < self.card.words
+
+    def checked_labels(self, labels: ArrayLike | None = None) -> NDArray[np.str_]:
+        """``labels``, one for each document, or the release's own."""
+        given = self.labels if labels is None else np.asarray(labels)
+        if given is None:
+            raise ParameterError(
+                "this release carries no labels; give one for each document, in their order."
+            )
+        if given.shape != (self.card.documents,):
+            raise ParameterError(
+                f"labels must be one for each of the {self.card.documents:,} documents, got "
+                f"{' by '.join(f'{size:,}' for size in given.shape) or 'a single one'}."
+            )
+        return given.astype(np.str_)
+
+    def _totals(
+        self, columns: list[NDArray[np.int32]] | None, level: float, by_label: bool | ArrayLike
+    ) -> WordTotals:
+        names = column_names(self.vocabulary.terms, columns)
+        if by_label is False:
+            return word_totals(self.rows, self.law, names, level)
+        labels = self.checked_labels(None if by_label is True else by_label)
+        return label_totals(self.rows, labels, self.law, names, level)
+
+    def _names(self) -> list[str]:
+        if self.is_compressed:
+            return [f"column {column}" for column in range(self.card.columns)]
+        return list(self.vocabulary.terms)
+
+    def _places(self, words: Sequence[str]) -> Integers:
+        if self.is_compressed:
+            raise ParameterError(
+                "this release is compressed: pairs of words cannot be told apart; leave words out "
+                "to get those of columns."
+            )
+        known = {word: place for place, word in enumerate(self.vocabulary.terms)}
+        absent = sum(word not in known for word in words)
+        if absent or not words:
+            raise ParameterError(
+                f"words must be some of the release's vocabulary; {absent} of {len(words)} are not."
+            )
+        return np.array([known[word] for word in words])
+
+    def _refuse_several_maps(self) -> None:
+        if len(self.maps) > 1:
+            raise ParameterError(
+                f"this release has {len(self.maps)} maps: a column holds other words in each group "
+                "of documents, so that sums over all documents mean nothing."
+            )
 
     def audit(self, *, trials: int | None = None) -> AuditReport:
         """Try to refute the promise, as ``sottovoce audit --release`` does."""

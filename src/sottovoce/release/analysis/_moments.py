@@ -16,7 +16,7 @@ cut at what counts can be. Clipping cells at zero first would bias every one of 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -40,6 +40,9 @@ class ReleasedRows(Protocol):
     def shape(self) -> tuple[int, int]: ...
 
     def blocks(self, rows: int) -> Iterator[Counts]: ...
+
+
+Rows: TypeAlias = "Counts | ReleasedRows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +116,7 @@ class Moments:
         )
 
 
-def released_moments(
-    counts: "Counts | ReleasedRows", law: NoiseLaw, *, columns: Integers | None = None
-) -> Moments:
+def released_moments(counts: Rows, law: NoiseLaw, *, columns: Integers | None = None) -> Moments:
     """The moments of released ``counts``, or of some of their ``columns``, block by block."""
     documents, width = counts.shape
     kept = width if columns is None else len(columns)
@@ -130,7 +131,7 @@ def released_moments(
     return Moments(law, documents, totals, squares, products)
 
 
-def released_totals(counts: "Counts | ReleasedRows") -> Floats:
+def released_totals(counts: Rows) -> Floats:
     """The totals alone, whatever the number of columns."""
     totals = np.zeros(counts.shape[1])
     for block in row_blocks(counts, max(1, _BLOCK_CELLS // counts.shape[1])):
@@ -138,7 +139,7 @@ def released_totals(counts: "Counts | ReleasedRows") -> Floats:
     return totals
 
 
-def row_blocks(counts: "Counts | ReleasedRows", rows: int) -> Iterator[Counts]:
+def row_blocks(counts: Rows, rows: int) -> Iterator[Counts]:
     """The rows, so many at a time."""
     if not isinstance(counts, sparse.csr_array):
         yield from counts.blocks(rows)
