@@ -112,8 +112,15 @@ def release(
         str, typer.Option(help="Tells apart two releases that are otherwise the same.")
     ] = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show promise, cost and size; draw nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Show promise, cost, size and what a reader would see; draw nothing."
+        ),
     ] = False,
+    length: Annotated[
+        float | None,
+        typer.Option(help="Words a document has, about, for --dry-run; default: theirs, rounded."),
+    ] = None,
     file_format: FormatOption = None,
     fields: FieldsOption = None,
     header: HeaderOption = None,
@@ -193,7 +200,7 @@ def release(
         for warning in job.plan.warnings():
             typer.echo(f"warning: {warning}", err=True)
         if dry_run:
-            quoted = quote(job, place.path, allowed, out, shared=place.shared)
+            quoted = quote(job, place.path, allowed, out, shared=place.shared, length=length)
             _show(job, quoted, as_json, place.path)
             return
         with progress("Drawing noise"):
@@ -230,7 +237,7 @@ def _show(
     else:
         facts["folder"] = out
     if as_json:
-        show_json({**facts, **_promised(card), **_how(made, out)})
+        show_json({**facts, **_foreseen(made), **_promised(card), **_how(made, out)})
         return
     names = {
         "spent_epsilon": "epsilon then spent" if out is None else "epsilon spent so far",
@@ -245,6 +252,18 @@ def _show(
     if made.spent_before and not made.paid_before:
         typer.echo(f"{_sentence(made.spent_before)}, before this release.")
     typer.echo(card.in_words())
+    if forecast := getattr(made, "forecast", None):
+        typer.echo(
+            f"By rule of thumb, for documents of about {forecast.length:g} counted words"
+            f"{' (private: theirs, rounded)' if _private_forecast(made) else ''}: "
+            f"{forecast.in_words()}"
+        )
+
+
+def _foreseen(made: "Done | ReleaseQuote") -> dict[str, object]:
+    if not hasattr(made, "forecast"):
+        return {}
+    return {"forecast": None if made.forecast is None else made.forecast.facts()}
 
 
 def _sentence(words: str) -> str:
@@ -272,5 +291,9 @@ def _how(made: "Done | ReleaseQuote", out: Path | None) -> dict[str, object]:
         "dry_run": out is None,
         "paid_before": made.paid_before and out is not None,
         "spent_before": made.spent_before or None,
-        "private": [] if out is not None else list(_PRIVATE),
+        "private": [] if out is not None else [*_PRIVATE, *_private_forecast(made)],
     }
+
+
+def _private_forecast(made: "Done | ReleaseQuote") -> list[str]:
+    return ["forecast"] if getattr(made, "forecast_is_private", False) else []

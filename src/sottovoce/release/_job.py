@@ -35,6 +35,7 @@ from sottovoce.release._folder import (
 from sottovoce.release._inputs import VOUCHED, CountedDocuments, CountsElsewhere
 from sottovoce.release._labels import labels_digest
 from sottovoce.release._plan import Released, ReleasePlan
+from sottovoce.release.analysis._forecast import ReleaseForecast
 
 # A count and its column, in the uncompressed archive that the ledger keeps.
 _BYTES_PER_CELL = 12
@@ -70,6 +71,10 @@ class ReleaseQuote:
     """Whether the ledger holds this very release already: it would then cost nothing."""
     spent_before: str = ""
     """How many of the documents have spent how much already, in words; nothing: none has."""
+    forecast: ReleaseForecast | None = None
+    """What a reader would see, about; None: how long documents are is not known here."""
+    forecast_is_private: bool = False
+    """Whether the forecast follows from the documents' own length, though rounded."""
 
     @property
     def guarantee(self) -> LimitedPrecision:
@@ -108,6 +113,7 @@ class ReleaseQuote:
             "standard deviation of the noise": self.noise_deviation,
             "epsilon spent": text_up(self.cost),
             "epsilon left": text_up(self.left),
+            "what a reader would see, about": self.forecast,
             "promise": self.card.in_words(),
         }
         return html_facts(facts, "A release, not made yet")
@@ -293,8 +299,12 @@ def quote(
     folder: Path,
     *,
     shared: bool = False,
+    length: float | None = None,
 ) -> ReleaseQuote:
-    """What ``job`` would be and cost, or the error there would be; writes nothing."""
+    """What ``job`` would be and cost, or the error there would be; writes nothing.
+
+    ``length``: how many counted words a document has, about, for the forecast; None: by the counts.
+    """
     check_folder(folder)
     _check_room(folder, path.parent, job)
     if budget is not None and budget.rate < job.request.guarantee.rate:
@@ -309,7 +319,25 @@ def quote(
         account=account,
         paid_before=paid_before,
         spent_before="" if ledger is None or documents is None else ledger.spent_before(documents),
+        forecast=forecast_of(job, length),
+        forecast_is_private=length is None,
     )
+
+
+def forecast_of(job: Job, length: float | None = None) -> ReleaseForecast | None:
+    """What a reader of ``job`` would see, about; by a rounded length where none is stated."""
+    counts = job.documents.counts
+    if length is None:
+        if isinstance(counts, CountsElsewhere):
+            return None
+        length = _one_digit(counts.sum() / counts.shape[0])
+        if not length:
+            return None
+    return ReleaseForecast(counts.shape[0], length, job.plan.columns, float(job.plan.noise_rate))
+
+
+def _one_digit(number: float) -> float:
+    return float(f"{number:.0e}")
 
 
 def _account_after(

@@ -1,5 +1,6 @@
 """A release as an object: counts, words, maps and card, read from its folder."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,13 +30,21 @@ from sottovoce.release._folder import (
     released_labels,
     verified_card,
 )
-from sottovoce.release.analysis._meter import SignalMeter, signal_meter
-from sottovoce.release.analysis._moments import Moments, released_moments
+from sottovoce.release.analysis._meter import MOST_METERED, SignalMeter, signal_meter
+from sottovoce.release.analysis._moments import (
+    MOST_COLUMNS,
+    Moments,
+    released_moments,
+    released_totals,
+)
 from sottovoce.release.analysis._pairs import PairOrder, PairTotals, pair_totals
+from sottovoce.release.analysis._summary import ReleaseSummary
 from sottovoce.release.analysis._totals import (
+    TellingWords,
     WordTotals,
     column_names,
     label_totals,
+    telling_words,
     word_totals,
 )
 from sottovoce.release.compression._word_map import WordMap, load_maps
@@ -116,7 +125,16 @@ class Release:
     def columns(self, *, level: float = 0.95, by_label: bool | ArrayLike = False) -> WordTotals:
         """The same of a compressed release: how often the words of each column were used."""
         self._refuse_several_maps()
-        return self._totals([self.map.column], level, by_label)
+        return self._totals(self.map.column, level, by_label)
+
+    def telling_words(
+        self, labels: ArrayLike | None = None, *, level: float = 0.95, most: int = 10
+    ) -> TellingWords:
+        """The words that each label's documents use more than all do; None: its own labels."""
+        self._refuse_several_maps()
+        checked = self.checked_labels(labels)
+        names = column_names(self.vocabulary.terms, self._shared())
+        return telling_words(self.rows, checked, self.law, names, level, most=most)
 
     def pairs(
         self,
@@ -129,13 +147,15 @@ class Release:
         """Which words stand together in documents, with standard errors and intervals.
 
         ``words``: among these alone. ``order``: "surprise", by how far above chance; or
-        "together", by how often. Of a compressed release: the columns, by their numbers.
+        "together", by how often. Of a compressed release: the columns, by their numbers. Of more
+        columns than memory holds pairs of: among the most frequent ones.
         """
-        if words is None:
+        if words is None and self.card.columns <= MOST_COLUMNS:
             return pair_totals(self.moments, self._names(), level=level, most=most, order=order)
-        places = self._places(words)
+        places = self._frequent() if words is None else self._places(words)
         chosen = released_moments(self.rows, self.law, columns=places)
-        return pair_totals(chosen, list(words), level=level, most=most, order=order)
+        names = [self._names()[place] for place in places.tolist()]
+        return pair_totals(chosen, names, level=level, most=most, order=order)
 
     @cached_property
     def moments(self) -> Moments:
@@ -143,13 +163,33 @@ class Release:
         self._refuse_several_maps()
         return released_moments(self.rows, self.law)
 
-    @cached_property
-    def _meter(self) -> SignalMeter:
-        return signal_meter(self.moments)
-
     def meter(self) -> SignalMeter:
         """How many dimensions of meaning stand above the noise of this release."""
         return self._meter
+
+    @cached_property
+    def _meter(self) -> SignalMeter:
+        if self.card.columns <= MOST_METERED:
+            return signal_meter(self.moments)
+        self._refuse_several_maps()
+        return signal_meter(released_moments(self.rows, self.law, columns=self._frequent()))
+
+    def summary(self, *, level: float = 0.95, labels: ArrayLike | None = None) -> ReleaseSummary:
+        """What this release supports: its law, its meter, its words, pairs and labels."""
+        given = labels is not None or self.labels is not None
+        checked = self.checked_labels(labels) if given else None
+        totals = (self.columns if self.is_compressed else self.words)(level=level)
+        return ReleaseSummary(
+            law=self.law,
+            documents=self.card.documents,
+            words=self.card.words,
+            columns=self.card.columns,
+            labels={} if checked is None else dict(Counter(checked.tolist())),
+            meter=self.meter(),
+            totals=totals,
+            pairs=self.pairs(level=level),
+            telling=None if checked is None else self.telling_words(checked, level=level),
+        )
 
     @property
     def is_compressed(self) -> bool:
@@ -171,13 +211,20 @@ class Release:
         return given.astype(np.str_)
 
     def _totals(
-        self, columns: list[NDArray[np.int32]] | None, level: float, by_label: bool | ArrayLike
+        self, columns: NDArray[np.int32] | None, level: float, by_label: bool | ArrayLike
     ) -> WordTotals:
         names = column_names(self.vocabulary.terms, columns)
         if by_label is False:
             return word_totals(self.rows, self.law, names, level)
         labels = self.checked_labels(None if by_label is True else by_label)
         return label_totals(self.rows, labels, self.law, names, level)
+
+    def _shared(self) -> NDArray[np.int32] | None:
+        return self.map.column if self.is_compressed else None
+
+    def _frequent(self) -> Integers:
+        """The columns to look at where all of them would be too many."""
+        return np.argsort(-released_totals(self.rows), kind="stable")[:MOST_METERED]
 
     def _names(self) -> list[str]:
         if self.is_compressed:

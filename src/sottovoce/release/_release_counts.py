@@ -130,6 +130,7 @@ class ReleaseOptions(TypedDict, total=False):
     max_terms: int | None
     stop_words: str | None
     label: str
+    length: float | None
     reading: ReadOptions
 
 
@@ -185,6 +186,7 @@ def release_counts(
     max_terms: int | None = None,
     stop_words: str | None = None,
     label: str = "",
+    length: float | None = None,
     reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
     dry_run: bool = False,
 ) -> Release | ReleaseQuote:
@@ -235,6 +237,8 @@ def release_counts(
         max_terms: without ``words``: keep the most frequent ones.
         stop_words: "english", or a file with one word a line.
         label: tells apart two releases that are otherwise the same.
+        length: for the forecast of a dry run: counted words a document, about; None: the documents'
+            own mean, rounded to one digit.
         reading: how a file is read: format, header, encoding.
         dry_run: only say what it would promise, hold and cost, as a `ReleaseQuote`; draw nothing.
     """
@@ -270,17 +274,23 @@ def release_counts(
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     job = _counted_job(inputs, wanted, label)
     if out is not None:
-        return _made(job, place, allowed, Path(out), dry_run=dry_run)
+        return _made(job, place, allowed, Path(out), length, dry_run=dry_run)
     with tempfile.TemporaryDirectory() as folder:
-        made = _made(job, place, allowed, Path(folder), dry_run=dry_run)
+        made = _made(job, place, allowed, Path(folder), length, dry_run=dry_run)
         return replace(made, rows=made.counts, folder=None) if isinstance(made, Release) else made
 
 
 def _made(
-    job: Job, place: LedgerPlace, budget: LimitedPrecision | None, folder: Path, *, dry_run: bool
+    job: Job,
+    place: LedgerPlace,
+    budget: LimitedPrecision | None,
+    folder: Path,
+    length: float | None,
+    *,
+    dry_run: bool,
 ) -> Release | ReleaseQuote:
     if dry_run:
-        return quote(job, place.path, budget, folder, shared=place.shared)
+        return quote(job, place.path, budget, folder, shared=place.shared, length=length)
     carry_out(job, place, budget, folder)
     return load_release(folder)
 

@@ -14,6 +14,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 
 _SHOWN = 10
+_WHOLE = 100
 # From here on a sum of noise is as good as normal, and its lattice does not show.
 _NORMAL_VARIANCE = 1e4
 
@@ -41,10 +42,10 @@ class Estimates:
 
     def __str__(self) -> str:
         more = len(self) - _SHOWN
-        return text_table(self.rows(_SHOWN)) + (f"\n... and {more:,} more" if more > 0 else "")
+        return text_table(self.shown(_SHOWN)) + (f"\n... and {more:,} more" if more > 0 else "")
 
     def _repr_html_(self) -> str:
-        return html_table(self.rows(_SHOWN), self.caption)
+        return html_table(self.shown(_SHOWN), self.caption)
 
     def rows(self, most: int | None = None) -> list[dict[str, Any]]:
         """The first rows, as dictionaries."""
@@ -52,9 +53,17 @@ class Estimates:
         rows: list[dict[str, Any]] = table.to_pylist()
         return rows
 
+    def shown(self, most: int) -> list[dict[str, Any]]:
+        """The first rows for people: large numbers without decimals."""
+        return [{name: _rounded(value) for name, value in row.items()} for row in self.rows(most)]
+
     def to_frame(self, library: FrameLibrary = "arrow") -> Any:  # noqa: ANN401 - a frame of any library
         """All rows as a table of ``arrow``, or a frame of ``pandas`` or ``polars``."""
         return as_frame(self.table, library)
+
+
+def _rounded(value: object) -> object:
+    return round(value) if isinstance(value, float) and abs(value) >= _WHOLE else value
 
 
 def check_level(level: float) -> None:
