@@ -104,8 +104,8 @@ class Release:
         if self.card.threshold is not None:
             raise ParameterError(
                 f"this release dropped outputs below {self.card.threshold}, so that the law of its "
-                "cells is not that of its noise and their sums mislead; release without "
-                "--threshold (in Python threshold=) what is to be analysed."
+                "cells is not that of its noise and their sums mislead; release what is to be "
+                "analysed without a threshold."
             )
         return NoiseLaw(float(exact(self.card.noise_rate, "noise_rate")))
 

@@ -127,7 +127,7 @@ def test_sums_over_several_maps_are_refused(tmp_path: Path) -> None:
 
 def test_a_release_that_dropped_outputs_has_no_law_to_read_it_by(tmp_path: Path) -> None:
     cut = released(tmp_path, threshold=1)
-    with pytest.raises(ParameterError, match="dropped outputs below 1.*without --threshold"):
+    with pytest.raises(ParameterError, match="dropped outputs below 1.*without a threshold"):
         cut.words()
 
 
