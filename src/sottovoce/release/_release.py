@@ -49,6 +49,9 @@ from sottovoce.release.analysis._totals import (
 )
 from sottovoce.release.compression._word_map import WordMap, load_maps
 
+IN_MEMORY_BYTES = 1 << 28
+"""A longer file of counts is not kept in memory."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
@@ -291,10 +294,16 @@ def load_release(folder: str | PathLike[str]) -> Release:
     card = verified_card(place)
     return Release(
         card=card,
-        rows=CountsFile(place / COUNTS_FILE),
+        rows=_rows(place / COUNTS_FILE),
         vocabulary=Vocabulary.load(place / VOCABULARY_FILE),
         maps=tuple(load_maps(place / MAP_STEM)[0]),
         frequencies=np.load(place / FREQUENCIES_FILE, allow_pickle=False),
         labels=released_labels(place, card),
         folder=place,
     )
+
+
+def _rows(path: Path) -> "Counts | CountsFile":
+    """The counts in memory, or where they would fill it, from the file whenever they are asked."""
+    file = CountsFile(path)
+    return file if path.stat().st_size > IN_MEMORY_BYTES else file.whole()

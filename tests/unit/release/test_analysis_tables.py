@@ -12,6 +12,8 @@ from scipy import stats
 import sottovoce as sv
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.release import _release
+from sottovoce.release._counts_file import CountsFile
 from sottovoce.release.analysis._meter import SignalMeter, clarity, noise_edge, strength
 from sottovoce.release.analysis._tables import noise_reach, normal_quantile
 
@@ -183,3 +185,45 @@ def test_a_meter_counts_what_stands_above_the_edge() -> None:
     assert "noise edge" in meter._repr_html_()
     for dimensions, told in ((0, "No dimension stands"), (1, "1 dimension stands")):
         assert told in str(SignalMeter(1000, 100, np.full(dimensions, 9.0)))
+
+
+def test_a_release_longer_than_memory_says_the_same(
+    labelled: sv.release.Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_release, "IN_MEMORY_BYTES", 10)
+    assert labelled.folder is not None
+    found = sv.load_release(labelled.folder)
+    assert isinstance(found.rows, CountsFile)
+    assert not isinstance(labelled.rows, CountsFile)
+    np.testing.assert_array_equal(found.moments.pairs, labelled.moments.pairs)
+    assert found.words(by_label=True).rows() == labelled.words(by_label=True).rows()
+    assert "counts" not in vars(found)
+    np.testing.assert_array_equal(found.counts.toarray(), labelled.counts.toarray())
+
+
+def test_more_columns_than_pairs_are_kept_of_leave_the_most_frequent(
+    labelled: sv.release.Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_release, "MOST_COLUMNS", 4)
+    monkeypatch.setattr(_release, "MOST_METERED", 3)
+    frequent = {row["word"] for row in labelled.words().rows(3)}
+    assert labelled.folder is not None
+    found = sv.load_release(labelled.folder)
+    named = {row[place] for row in found.pairs().rows() for place in ("first", "second")}
+    assert named == frequent
+    assert found.meter().columns == 3
+
+
+def test_a_summary_has_all_of_it_in_short(labelled: sv.release.Release) -> None:
+    found = labelled.summary()
+    assert found.labels == {"money": 2, "trip": 1}
+    assert found.mean_length == pytest.approx(labelled.counts.toarray().sum() / 3)
+    assert "dimensions above the noise" in str(found)
+    assert repr(found).startswith("ReleaseSummary(documents=3, columns=6, dimensions=")
+    assert "What this release supports" in found._repr_html_()
+    assert found.telling is not None
+    told = {
+        row["word"] for row in found.telling.rows() if row["label"] == "trip" and row["low"] > 0
+    }
+    assert told == {"boat", "sea"}
+    assert labelled.summary(labels=["x", "x", "y"]).labels == {"x": 2, "y": 1}
