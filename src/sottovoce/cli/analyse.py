@@ -23,6 +23,9 @@ def analyse(
         Path | None,
         typer.Option(help="A public label a line, in the order of the documents."),
     ] = None,
+    topics: Annotated[
+        int | None, typer.Option(min=1, help="How many topics are looked for.")
+    ] = None,
     level: Annotated[float, typer.Option(help="How often an interval is to be right.")] = 0.95,
     most: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = _SHOWN,
     report: Annotated[
@@ -40,17 +43,21 @@ def analyse(
     """
     with needs_extra("release"):
         from sottovoce.release._release import load_release  # noqa: PLC0415 - fast --help
+        from sottovoce.release.analysis._forecast import DEFAULT_TOPICS  # noqa: PLC0415 - fast --help
 
     with progress("Reading the release"):
         found = load_release(released)
         given = None if labels is None else _label_lines(labels)
         summary = found.summary(level=level, labels=given)
+    asked = DEFAULT_TOPICS if topics is None else topics
+    if topics is not None and (told := summary.meter.warning(topics)):
+        typer.echo(f"warning: {told}", err=True)
     if report is not None:
         _write_report(found, summary, report, released)
     if as_json:
-        show_json(finite(_as_record(summary, most, report)))
+        show_json(finite(_as_record(summary, asked, most, report)))
         return
-    _show_summary(summary, most)
+    _show_summary(summary, asked, most)
     if report is not None:
         typer.echo(f"Wrote {report}.", err=True)
 
@@ -74,11 +81,13 @@ def _write_report(found: "Release", summary: "ReleaseSummary", path: Path, relea
         analysis_report(found, summary, command=f"sottovoce analyse {released}").save(path)
 
 
-def _show_summary(summary: "ReleaseSummary", most: int) -> None:
+def _show_summary(summary: "ReleaseSummary", asked: int, most: int) -> None:
     show_facts("What this release supports", summary.facts())
     typer.echo(summary.meter.in_words())
     if summary.meter.dimensions <= 1:
         typer.echo("One dimension is no topic: it says which words are frequent, and no more.")
+    seen = summary.meter.topics(asked)
+    typer.echo(f"Of {asked} topics, about {seen} can be recognised.")
     show_rows("How often words were used", summary.totals.shown(most))
     show_rows("Which words stand together beyond chance", summary.pairs.shown(most))
     if summary.telling is not None:
@@ -96,7 +105,9 @@ def _by_label(summary: "ReleaseSummary") -> list[dict[str, object]]:
     ]
 
 
-def _as_record(summary: "ReleaseSummary", most: int, report: Path | None) -> dict[str, Any]:
+def _as_record(
+    summary: "ReleaseSummary", asked: int, most: int, report: Path | None
+) -> dict[str, Any]:
     meter = summary.meter
     return {
         "documents": summary.documents,
@@ -111,6 +122,8 @@ def _as_record(summary: "ReleaseSummary", most: int, report: Path | None) -> dic
             "dimensions": meter.dimensions,
             "edge": meter.edge,
             "eigenvalues": meter.eigenvalues[:_EIGENVALUES].tolist(),
+            "topics": asked,
+            "topics_recognised": meter.topics(asked),
         },
         "totals": summary.totals.rows(most),
         "pairs": summary.pairs.rows(most),

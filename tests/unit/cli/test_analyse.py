@@ -1,6 +1,7 @@
 """``sottovoce analyse`` and ``sottovoce forecast``, in this process."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,16 @@ def test_analyse_gives_machines_the_same(released: Path) -> None:
         row["word"] for row in found["telling_words"] if row["low"] > 0 and row["label"] == "trip"
     }
     assert told == {"boat", "sea"}
+
+
+def test_more_topics_than_the_meter_sees_are_warned_of_with_its_number(released: Path) -> None:
+    done = asked("analyse", released, "--topics", 30)
+    assert re.search(r"warning: 30 topics were asked for, and \d dimensions", done.stderr)
+    assert re.search(r"Of 30 topics, about \d can be recognised", done.stdout)
+    assert "warning" not in asked("analyse", released, "--topics", 2).stderr
+    found = json.loads(asked("analyse", released, "--topics", 30, "--json").stdout)["meter"]
+    assert found["topics"] == 30
+    assert found["topics_recognised"] < 5
 
 
 def test_labels_of_a_file_take_the_place_of_the_releases_own(

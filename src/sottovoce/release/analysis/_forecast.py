@@ -129,7 +129,7 @@ class ReleaseForecast:
         """The forecast in sentences."""
         seen, asked = self.topics_seen, self.topics
         told = f"A reader will recognise about {seen} of {asked} topics"
-        more = min(round(0.8 * asked), max(2 * seen, 5))
+        more = min(asked // 2, max(2 * seen, 5))
         needed = self.documents_for(more) if more > seen else None
         if needed is not None and needed > self.documents:
             told += f"; {more} would need about {needed:,} documents of this length"
