@@ -14,7 +14,14 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release import _release
 from sottovoce.release._counts_file import CountsFile
-from sottovoce.release.analysis._meter import SignalMeter, clarity, noise_edge, strength
+from sottovoce.release.analysis._meter import (
+    SignalMeter,
+    clarity,
+    noise_edge,
+    strength,
+    word_repetition,
+)
+from sottovoce.release.analysis._moments import Moments
 from sottovoce.release.analysis._tables import noise_reach, normal_quantile
 
 WORDS = ["bank", "boat", "debt", "loan", "sea", "shut"]
@@ -175,6 +182,47 @@ def test_an_eigenvalue_at_the_edge_has_no_clarity_and_a_high_one_is_clear() -> N
     assert far + 0.1 + 0.1 / far == pytest.approx(50)
     assert clarity(np.array([at, 0.01]), 1000, 100) == pytest.approx([0, 0])
     assert 0.99 < clarity(np.array([far]), 1000, 100)[0] < 1
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "repetition", "recognised"),
+    # Of 25 topics, as a reader found them: on complaints, news, and simulated documents.
+    [
+        (85, 5.6, 13),
+        (24, 5.6, 10),
+        (9, 5.6, 8),
+        (28, 11, 15),
+        (24, 3.3, 24),
+        (13, 3.3, 23),
+        (6, 3.3, 18),
+        (3, 3.1, 8),
+        (1, 9, 0),
+        (0, 3, 0),
+    ],
+)
+def test_the_topics_that_a_meter_expects_are_near_those_that_were_recognised(
+    dimensions: int, repetition: float, recognised: int
+) -> None:
+    meter = SignalMeter(1000, 100, np.full(dimensions, 9.0), repetition)
+    found = meter.topics(25)
+    assert max(found, 1) / max(recognised, 1) <= 1.5
+    assert max(recognised, 1) / max(found, 1) <= 1.5
+    assert meter.topics(1) <= 1
+
+
+def test_a_word_is_repeated_by_chance_where_documents_do_not_differ() -> None:
+    even = known(np.tile([2, 2], (50, 1)), copies=1)
+    assert word_repetition(even) == pytest.approx(0.5)
+    assert word_repetition(known(np.array([[4, 0], [0, 4]]), copies=25)) == pytest.approx(1.5)
+
+
+def known(rows: Any, *, copies: int) -> Moments:  # noqa: ANN401 - any matrix
+    """Moments as of counts without noise."""
+    counts = np.tile(rows, (copies, 1))
+    pairs = counts.T @ counts - np.diag(counts.sum(axis=0))
+    squares = (counts**2).sum(axis=0).astype(float)
+    law = NoiseLaw(30.0)
+    return Moments(law, len(counts), counts.sum(axis=0).astype(float), squares, pairs.astype(float))
 
 
 def test_a_meter_counts_what_stands_above_the_edge() -> None:

@@ -20,7 +20,7 @@ far they are off there. Texts of another kind may be as far off again.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scipy import special
 
@@ -60,6 +60,8 @@ class ReleaseForecast:
     """What a classifier reaches on the true text, if that is known."""
     largest_class: float | None = None
     """The share of the largest class, if that is known."""
+    repetition: float = math.inf
+    """How many times likelier a word is where it was used once; about 3 for simulated documents."""
 
     def __post_init__(self) -> None:
         positive_integer(self.documents, "documents")
@@ -86,7 +88,7 @@ class ReleaseForecast:
     @property
     def topics_seen(self) -> int:
         """How many of the topics a reader will recognise, about."""
-        return round(recognised_topics(self.dimensions, self.topics))
+        return round(recognised_topics(self.dimensions, self.topics, self.repetition))
 
     @property
     def gain_kept(self) -> float:
@@ -105,15 +107,7 @@ class ReleaseForecast:
 
     def at(self, documents: int) -> "ReleaseForecast":
         """The same for another number of documents."""
-        return ReleaseForecast(
-            documents,
-            self.length,
-            self.columns,
-            self.rate,
-            self.topics,
-            self.true_accuracy,
-            self.largest_class,
-        )
+        return replace(self, documents=documents)
 
     def documents_for(self, topics_seen: int) -> int | None:
         """How many documents would show so many of the topics, about; None: no number would."""
@@ -180,19 +174,28 @@ def forecast_release(
     topics: int = DEFAULT_TOPICS,
     true_accuracy: float | None = None,
     largest_class: float | None = None,
+    repetition: float = math.inf,
 ) -> ReleaseForecast:
     """What a reader would see of ``documents`` of about ``length`` counted words each.
 
     ``words``: how many are counted, or columns after compression. With ``true_accuracy``, what a
     classifier reaches on the true text, and the share of the ``largest_class``, the accuracy of one
-    that is trained on the release. Nothing private is asked.
+    that is trained on the release. ``repetition``: about 3 for documents that are drawn from topics
+    and not written by people. Nothing private is asked.
 
     >>> str(forecast_release(documents=1000, length=10, words=1000, epsilon=1, precision=2))[:33]
     'A reader will recognise about 0 o'
     """
     rate = positive(epsilon, "epsilon") / positive_integer(precision, "precision")
     return ReleaseForecast(
-        documents, float(length), words, float(rate), topics, true_accuracy, largest_class
+        documents,
+        float(length),
+        words,
+        float(rate),
+        topics,
+        true_accuracy,
+        largest_class,
+        repetition,
     )
 
 

@@ -62,15 +62,15 @@ def recognised_topics(dimensions: float, topics: int, repetition: float = math.i
     """About how many of ``topics`` a reader recognises, their most frequent words about right.
 
     With e dimensions besides the first, which says no more than that some words are frequent, and
-    K topics: s K e/(e + h K) and at most 3 e, found by trying (see the guide). Of the topics of
-    real texts even readers of the true text agree on about half, s = 0.55 and h = 0.16; documents
-    that were drawn from topics show nearly all, s = 1 and h = 0.1. How much words repeat tells the
-    two apart.
+    K topics: s K e/(e + h K) and at most m e, found by trying (see the guide). Of the topics of
+    real texts even readers of the true text agree on about half: s = 0.6, h = 0.12, m = 2.
+    Documents that were drawn from topics show nearly all: s = 1, h = 0.1, m = 3. How much words
+    repeat tells the two apart.
     """
     besides = max(dimensions - 1, 0)
     lively = float(np.interp(repetition, _REPETITIONS, (0, 1)))
-    share, half = 1 - 0.45 * lively, 0.1 + 0.06 * lively
-    return float(min(share * topics * besides / (besides + half * topics), 3 * besides))
+    share, half, most = 1 - 0.4 * lively, 0.1 + 0.02 * lively, 3 - lively
+    return float(min(share * topics * besides / (besides + half * topics), most * besides))
 
 
 def word_repetition(moments: Moments) -> float:
