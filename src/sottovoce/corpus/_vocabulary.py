@@ -14,7 +14,6 @@ from pathlib import Path
 
 from sottovoce._files import cause_of, whole_file
 from sottovoce.corpus.words._characters import fold_case, is_word
-from sottovoce.corpus.words._codes import tokenize
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError
 
@@ -126,6 +125,8 @@ class Vocabulary:
 
 
 def _usable_terms(lines: list[str]) -> Iterator[str]:
+    from sottovoce.corpus.words._codes import tokenize  # noqa: PLC0415 - loads the compiler
+
     for line, words in zip(lines, tokenize(lines, _ANY_WORD), strict=True):
         term = " ".join(words)
         if 1 <= len(words) <= _MOST_WORDS and term == fold_case(line.strip()):

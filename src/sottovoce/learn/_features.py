@@ -7,7 +7,7 @@ hashed to numbers that only the holders of a key can work out, where a recipe ha
 import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._arrays import Floats
-from sottovoce.corpus._count import count_batches, term_statistics
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError, check_choice
 from sottovoce.learn._support import used_entries
 from sottovoce.learn.documents import NoDocumentsError
 from sottovoce.privacy._randomness import random_below
+
+if TYPE_CHECKING:
+    from sottovoce.corpus._count import TermStatistics
 
 Dictionary: TypeAlias = Literal["given", "agreed", "hashed", "mapped"]
 FeatureValues: TypeAlias = Literal["binary", "counts"]
@@ -286,7 +288,7 @@ def term_rows(
 
 def own_words(texts: tuple[str, ...], recipe: TextRecipe) -> tuple[str, ...]:
     """Every word that a peer's texts use; none if they hold none."""
-    return term_statistics([_array(texts)], recipe.rules).terms
+    return _statistics(texts, recipe).terms
 
 
 def nominated(texts: tuple[str, ...], recipe: TextRecipe, key: bytes) -> NDArray[np.float64]:
@@ -295,7 +297,7 @@ def nominated(texts: tuple[str, ...], recipe: TextRecipe, key: bytes) -> NDArray
     It nominates the words that most of its texts use, alphabetically where as many do. The vector
     says nothing about how often, and is as long whatever the vocabulary.
     """
-    statistics = term_statistics([_array(texts)], recipe.rules)
+    statistics = _statistics(texts, recipe)
     often = np.flatnonzero(statistics.texts >= recipe.candidate_documents)
     order = often[np.argsort(-statistics.texts[often], kind="stable")][: recipe.candidates]
     if not order.size:
@@ -344,7 +346,16 @@ def word_signs(words: Iterable[str], key: bytes) -> NDArray[np.float64]:
     return np.where(word_hashes(words, key) >> np.uint64(63), 1.0, -1.0)
 
 
+def _statistics(texts: tuple[str, ...], recipe: TextRecipe) -> "TermStatistics":
+    from sottovoce.corpus._count import term_statistics  # noqa: PLC0415 - loads the compiler
+
+    return term_statistics([_array(texts)], recipe.rules)
+
+
 def _counts(texts: tuple[str, ...], words: tuple[str, ...], recipe: TextRecipe) -> sparse.csr_array:
+    # Who counts no texts, as a coordinator does not, starts in half the time without the compiler.
+    from sottovoce.corpus._count import count_batches  # noqa: PLC0415 - loads the compiler
+
     vocabulary = Vocabulary(words, data_dependent=True, origin="a peer's own words")
     try:
         (matrix,) = count_batches([_array(texts)], vocabulary, recipe.rules)

@@ -24,6 +24,8 @@ CODE_POINTS = 0x110000
 NOT_ASCII = 1
 # The one character whose lower case is two: i and a dot above.
 DOTTED_I = 0x130
+# A longer run is no word but data (base64, a key); it is dropped, so it cannot fill the lexicon.
+LONGEST_WORD = 256
 
 _SURROGATES = range(0xD800, 0xE000)
 # The rest is unassigned or private use; a test checks that no mark or format character is there.

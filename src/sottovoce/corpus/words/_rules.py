@@ -10,8 +10,7 @@ from pathlib import Path
 import snowballstemmer
 
 from sottovoce._files import cause_of
-from sottovoce.corpus.words._characters import fold_case
-from sottovoce.corpus.words._scan import LONGEST_WORD
+from sottovoce.corpus.words._characters import LONGEST_WORD, fold_case
 from sottovoce.errors import ParameterError
 
 

@@ -15,6 +15,7 @@ from sottovoce.corpus.words._characters import (
     DOTTED_I,
     EXTEND,
     IGNORE,
+    LONGEST_WORD,
     NOT_ASCII,
     SEPARATOR,
     Characters,
@@ -38,8 +39,6 @@ from sottovoce.corpus.words._lexicon import (
 from sottovoce.errors import ParameterError
 
 INVALID = -1
-# A longer run is no word but data (base64, a key); it is dropped, so it cannot fill the lexicon.
-LONGEST_WORD = 256
 
 _DOT_ABOVE = 0x307
 _PLAIN = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
