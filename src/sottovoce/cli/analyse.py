@@ -1,5 +1,9 @@
 """``sottovoce analyse`` and ``sottovoce forecast``."""
 
+import math
+import warnings
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 _SHOWN = 10
 _EIGENVALUES = 50
 _TELLING = 5
+_TOPIC_WORDS = 20
 
 
 def analyse(
@@ -23,9 +28,12 @@ def analyse(
         Path | None,
         typer.Option(help="A public label a line, in the order of the documents."),
     ] = None,
-    topics: Annotated[
-        int | None, typer.Option(min=1, help="How many topics are looked for.")
-    ] = None,
+    topics: Annotated[int | None, typer.Option(min=1, help="Look for so many topics.")] = None,
+    classifier: Annotated[
+        bool,
+        typer.Option("--classifier", help="Train one on the labels, and say what it learnt."),
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of topics and of held-out documents.")] = 0,
     level: Annotated[float, typer.Option(help="How often an interval is to be right.")] = 0.95,
     most: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = _SHOWN,
     report: Annotated[
@@ -49,17 +57,77 @@ def analyse(
         found = load_release(released)
         given = None if labels is None else _label_lines(labels)
         summary = found.summary(level=level, labels=given)
-    asked = DEFAULT_TOPICS if topics is None else topics
-    if topics is not None and (told := summary.meter.warning(topics)):
-        typer.echo(f"warning: {told}", err=True)
+    more = Further(*_topics(found, summary, topics, seed), _learnt(found, given, classifier, seed))
     if report is not None:
-        _write_report(found, summary, report, released)
+        _write_report(found, summary, more, report, released)
+    asked = DEFAULT_TOPICS if topics is None else topics
     if as_json:
-        show_json(finite(_as_record(summary, asked, most, report)))
+        show_json(finite({**_as_record(summary, asked, most, report), **more.record()}))
         return
     _show_summary(summary, asked, most)
+    more.show()
     if report is not None:
         typer.echo(f"Wrote {report}.", err=True)
+
+
+@dataclass(frozen=True)
+class Further:
+    """What was asked for beyond sums: topics, and what a classifier learnt."""
+
+    topics: list[list[str]] | None = None
+    reader: str | None = None
+    classifier: dict[str, object] | None = None
+
+    def record(self) -> dict[str, object]:
+        """For machines."""
+        return {"topics": self.topics, "reader": self.reader, "classifier": self.classifier}
+
+    def show(self) -> None:
+        """For people."""
+        if self.topics:
+            rows = [
+                {"topic": place, "words": " ".join(words[:_SHOWN])}
+                for place, words in enumerate(self.topics, start=1)
+            ]
+            show_rows(f"Topics, by the reader that held-out documents chose: {self.reader}", rows)
+        if self.classifier is not None:
+            show_facts("A classifier of the labels", self.classifier)
+
+
+def _topics(
+    found: "Release", summary: "ReleaseSummary", asked: int | None, seed: int
+) -> tuple[list[list[str]] | None, str | None]:
+    """The most frequent words of each topic; none where nothing stands above the noise."""
+    if asked is None:
+        return None, None
+    if told := summary.meter.warning(asked):
+        typer.echo(f"warning: {told}", err=True)
+    if summary.meter.dimensions <= 1:
+        return [], None
+    with progress("Looking for topics"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        fitted = found.topics(asked, seed=seed)
+    names = found.names()
+    order = fitted.components_.argsort(axis=1)[:, ::-1][:, :_TOPIC_WORDS]
+    return [[names[place] for place in row] for row in order.tolist()], str(fitted.chosen_)
+
+
+def _learnt(
+    found: "Release", labels: list[str] | None, wanted: bool, seed: int
+) -> dict[str, object] | None:
+    """What a classifier lost on released documents that it did not know, beside guessing."""
+    if not wanted:
+        return None
+    checked = found.checked_labels(labels)
+    with progress("Training a classifier"):
+        fitted = found.classifier(checked, seed=seed)
+    shares = [count / len(checked) for count in Counter(checked.tolist()).values()]
+    return {
+        "kind": fitted.chosen_,
+        "classes": len(shares),
+        "held_out_loss": fitted.held_out_loss_,
+        "loss_of_guessing": -sum(share * math.log(share) for share in shares),
+    }
 
 
 def _label_lines(path: Path) -> list[str]:
@@ -73,12 +141,15 @@ def _label_lines(path: Path) -> list[str]:
     return list(checked_labels(lines))
 
 
-def _write_report(found: "Release", summary: "ReleaseSummary", path: Path, released: Path) -> None:
+def _write_report(
+    found: "Release", summary: "ReleaseSummary", more: Further, path: Path, released: Path
+) -> None:
     with needs_extra("all"):
         from sottovoce.report._analysis import analysis_report  # noqa: PLC0415 - fast --help
 
     with progress("Drawing the report"):
-        analysis_report(found, summary, command=f"sottovoce analyse {released}").save(path)
+        command = f"sottovoce analyse {released}"
+        analysis_report(found, summary, command=command, topics=more.topics).save(path)
 
 
 def _show_summary(summary: "ReleaseSummary", asked: int, most: int) -> None:

@@ -1,11 +1,14 @@
 """A release as an object: counts, words, maps and card, read from its folder."""
 
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,6 +51,9 @@ from sottovoce.release.analysis._totals import (
     word_totals,
 )
 from sottovoce.release.compression._word_map import WordMap, load_maps
+
+if TYPE_CHECKING:
+    from sottovoce.release.classify._base import ReleasedDocumentsClassifier
 
 IN_MEMORY_BYTES = 1 << 28
 """A longer file of counts is not kept in memory."""
@@ -154,10 +160,10 @@ class Release:
         columns than memory holds pairs of: among the most frequent ones.
         """
         if words is None and self.card.columns <= MOST_COLUMNS:
-            return pair_totals(self.moments, self._names(), level=level, most=most, order=order)
+            return pair_totals(self.moments, self.names(), level=level, most=most, order=order)
         places = self._frequent() if words is None else self._places(words)
         chosen = released_moments(self.rows, self.law, columns=places)
-        names = [self._names()[place] for place in places.tolist()]
+        names = [self.names()[place] for place in places.tolist()]
         return pair_totals(chosen, names, level=level, most=most, order=order)
 
     @cached_property
@@ -176,6 +182,28 @@ class Release:
             return signal_meter(self.moments)
         self._refuse_several_maps()
         return signal_meter(released_moments(self.rows, self.law, columns=self._frequent()))
+
+    def topics(self, k: int, *, seed: int = 0) -> Any:  # noqa: ANN401 - a scikit-learn estimator
+        """``k`` topics of this release, as `sottovoce.release.topics.PrivateTopics` reads them.
+
+        Warns, with their number, where fewer stand above the noise.
+        """
+        if told := self.meter().warning(k):
+            warnings.warn(told, stacklevel=2)
+        # Found by its name: what it needs to learn topics is slow to import.
+        reader = import_module("sottovoce.release.topics").PrivateTopics
+        return reader(k, random_state=seed).fit(self)
+
+    def classifier(
+        self, labels: ArrayLike | None = None, *, seed: int = 0
+    ) -> "ReleasedDocumentsClassifier":
+        """A classifier of documents that learnt from this release; None: from its own labels.
+
+        Of several kinds the one that loses least on released documents it does not know.
+        """
+        from sottovoce.release.classify._choice import fit_released  # noqa: PLC0415 - slow to import
+
+        return fit_released(self, self.checked_labels(labels), seed=seed)
 
     def summary(self, *, level: float = 0.95, labels: ArrayLike | None = None) -> ReleaseSummary:
         """What this release supports: its law, its meter, its words, pairs and labels."""
@@ -229,7 +257,8 @@ class Release:
         """The columns to look at where all of them would be too many."""
         return np.argsort(-released_totals(self.rows), kind="stable")[:MOST_METERED]
 
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
+        """What its columns are called: words, or numbers where words share them."""
         if self.is_compressed:
             return [f"column {column}" for column in range(self.card.columns)]
         return list(self.vocabulary.terms)

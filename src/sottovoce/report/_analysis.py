@@ -31,8 +31,14 @@ _TOGETHER = (
 )
 
 
-def analysis_report(released: Release, summary: ReleaseSummary, *, command: str) -> Report:
-    """The whole page."""
+def analysis_report(
+    released: Release,
+    summary: ReleaseSummary,
+    *,
+    command: str,
+    topics: list[list[str]] | None = None,
+) -> Report:
+    """The whole page; ``topics`` are their most frequent words."""
     sections = [
         _what(released, summary, command),
         _meter(summary),
@@ -41,6 +47,8 @@ def analysis_report(released: Release, summary: ReleaseSummary, *, command: str)
     ]
     if summary.telling is not None:
         sections.append(_labels(summary))
+    if topics:
+        sections.append(_topics(summary, topics))
     return Report(
         title="What a release says",
         summary=f"{summary.meter.in_words()} {_certain(summary)}",
@@ -205,6 +213,16 @@ def _labels(summary: ReleaseSummary) -> Section:
             ),
         ),
     )
+
+
+def _topics(summary: ReleaseSummary, topics: list[list[str]]) -> Section:
+    seen = summary.meter.topics(len(topics))
+    told = (
+        f"Of these {len(topics)} topics about {seen} can be expected to be those of the texts; the "
+        "release does not show the others."
+    )
+    rows = ((str(place), ", ".join(words)) for place, words in enumerate(topics, start=1))
+    return Section(title="Topics", paragraphs=(told,), table=(("topic", "words"), *rows))
 
 
 def _interval(low: float, high: float) -> str:

@@ -2,9 +2,12 @@
 
 import json
 import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -59,6 +62,39 @@ def test_analyse_gives_machines_the_same(released: Path) -> None:
         row["word"] for row in found["telling_words"] if row["low"] > 0 and row["label"] == "trip"
     }
     assert told == {"boat", "sea"}
+
+
+class FakeTopics:
+    """In the place of the estimator, which has tests of its own."""
+
+    def __init__(self, k: int, *, random_state: int) -> None:
+        self.components_ = np.tile([0.1, 0.4, 0.2, 0.3, 0.0], (k, 1))
+        self.chosen_ = f"pairs, seed {random_state}"
+
+    def fit(self, _release: object) -> "FakeTopics":
+        return self
+
+
+@pytest.fixture(autouse=True)
+def _fake_topics(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = SimpleNamespace(PrivateTopics=FakeTopics)
+    monkeypatch.setitem(sys.modules, "sottovoce.release.topics", fake)
+
+
+def test_topics_are_shown_by_their_words_on_the_page_too(released: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    done = asked("analyse", released, "--topics", 2, "--seed", 7, "--report", page)
+    assert "boat loan debt bank sea" in done.stdout
+    assert "chose: pairs, seed 7" in done.stdout
+    assert ">Topics</h2>" in page.read_text()
+    assert "boat, loan, debt, bank, sea" in page.read_text()
+
+
+def test_a_classifier_is_trained_on_the_labels(released: Path) -> None:
+    found = json.loads(asked("analyse", released, "--classifier", "--json").stdout)["classifier"]
+    assert found["classes"] == 2
+    assert found["held_out_loss"] < 0.5 < found["loss_of_guessing"]
+    assert "loss of guessing" in asked("analyse", released, "--classifier").stdout
 
 
 def test_more_topics_than_the_meter_sees_are_warned_of_with_its_number(released: Path) -> None:

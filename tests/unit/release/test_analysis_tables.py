@@ -1,7 +1,9 @@
 """Word totals, pairs and the meter of a release object, and what they refuse."""
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -275,3 +277,43 @@ def test_a_summary_has_all_of_it_in_short(labelled: sv.release.Release) -> None:
     }
     assert told == {"boat", "sea"}
     assert labelled.summary(labels=["x", "x", "y"]).labels == {"x": 2, "y": 1}
+
+
+class FakeTopics:
+    """In the place of the estimator, which has tests of its own."""
+
+    def __init__(self, k: int, *, random_state: int) -> None:
+        self.asked = (k, random_state)
+
+    def fit(self, release: sv.release.Release) -> "FakeTopics":
+        self.release = release
+        return self
+
+
+def test_topics_are_read_from_the_release_and_too_many_are_warned_of(
+    labelled: sv.release.Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = SimpleNamespace(PrivateTopics=FakeTopics)
+    monkeypatch.setitem(sys.modules, "sottovoce.release.topics", fake)
+    with pytest.warns(UserWarning, match=r"20 topics were asked for, and \d dimensions stand"):
+        found = labelled.topics(20, seed=4)
+    assert found.asked == (20, 4)
+    assert found.release is labelled
+
+
+def test_a_classifier_learns_from_the_release_and_its_own_labels(tmp_path: Path) -> None:
+    notes = [("debt and a loan", "money"), ("a boat at sea", "trip")] * 30
+    made: sv.release.Release = sv.release_counts(
+        notes, words=WORDS, labels="label", epsilon=6, precision=2, ledger=tmp_path / "ledger"
+    )
+    found = made.classifier()
+    assert found.classes_.tolist() == ["money", "trip"]
+    assert found.predict([[0, 0, 1, 1, 0, 0], [0, 1, 0, 0, 1, 0]]).tolist() == ["money", "trip"]
+
+
+def test_a_classifier_without_labels_says_what_to_give(tmp_path: Path) -> None:
+    made = released(tmp_path)
+    with pytest.raises(ParameterError, match="carries no labels"):
+        made.classifier()
+    with pytest.raises(ParameterError, match="one for each of the 3 documents, got 1"):
+        made.classifier(["money"])
