@@ -24,6 +24,7 @@ from sottovoce.release.analysis._meter import (
     word_repetition,
 )
 from sottovoce.release.analysis._moments import Moments
+from sottovoce.release.analysis._pairs import pair_totals
 from sottovoce.release.analysis._tables import noise_reach, normal_quantile
 
 WORDS = ["bank", "boat", "debt", "loan", "sea", "shut"]
@@ -97,6 +98,19 @@ def test_pairs_put_those_first_that_stand_together_beyond_chance(tmp_path: Path)
     first = released(tmp_path, notes).pairs().rows(1)[0]
     assert {first["first"], first["second"]} == {"debt", "loan"}
     assert first["expected"] < first["low"]
+
+
+def test_surprise_is_how_far_above_chance_and_not_how_often() -> None:
+    pairs = np.zeros((4, 4))
+    pairs[0, 1], pairs[2, 3] = 900, 400
+    totals = np.array([600.0, 600, 100, 100])
+    moments = Moments(NoiseLaw(1.0), 1000, totals, totals, pairs + pairs.T)
+    for order, first in (("surprise", ("c", "d")), ("together", ("a", "b"))):
+        found = pair_totals(moments, list("abcd"), level=0.95, most=1, order=order)  # type: ignore[arg-type] # one of two
+        row = found.rows()[0]
+        assert (row["first"], row["second"]) == first
+    # 2,600 pairs of tokens, by the words' shares of 1,400 tokens.
+    assert row["expected"] == pytest.approx(2600 * (600 / 1400) ** 2)
 
 
 @pytest.mark.parametrize(
@@ -272,10 +286,9 @@ def test_a_summary_has_all_of_it_in_short(labelled: sv.release.Release) -> None:
     assert repr(found).startswith("ReleaseSummary(documents=3, columns=6, dimensions=")
     assert "What this release supports" in found._repr_html_()
     assert found.telling is not None
-    told = {
-        row["word"] for row in found.telling.rows() if row["label"] == "trip" and row["low"] > 0
-    }
-    assert told == {"boat", "sea"}
+    trip = [row for row in found.telling.rows() if row["label"] == "trip"]
+    assert {row["word"] for row in trip if row["low"] > 0} == {"boat", "sea"}
+    assert trip[0]["error"] == pytest.approx((labelled.law.variance * (1 / 1 - 1 / 3)) ** 0.5)
     assert labelled.summary(labels=["x", "x", "y"]).labels == {"x": 2, "y": 1}
 
 
