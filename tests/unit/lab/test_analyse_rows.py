@@ -3,9 +3,9 @@
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.lab.release.analyse_rows import NAMES, Setting, compared_rows, reader_row
+from sottovoce.lab.release.analyse_rows import NAMES, AnalyseSetting, compared_rows, reader_row
 
-SETTING = Setting(data="news", documents=10, words=3, rate=0.5, score="accuracy")
+SETTING = AnalyseSetting(data="news", documents=10, words=3, rate=0.5, score="accuracy")
 
 
 def test_a_row_has_every_name_and_nothing_else() -> None:
@@ -28,4 +28,4 @@ def test_the_difference_is_taken_seed_by_seed_against_the_best_baseline() -> Non
 
 def test_a_score_that_nobody_knows_is_refused() -> None:
     with pytest.raises(ParameterError, match="score must be one of jaccard"):
-        Setting(data="news", documents=1, words=1, rate=1.0, score="f1")
+        AnalyseSetting(data="news", documents=1, words=1, rate=1.0, score="f1")

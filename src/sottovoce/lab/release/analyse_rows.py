@@ -21,7 +21,7 @@ NAMES = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class AnalyseSetting:
     """What was released, and how; the same for every reader that is compared on it.
 
     Attributes:
@@ -49,7 +49,7 @@ class Setting:
 
 
 def reader_row(
-    setting: Setting,
+    setting: AnalyseSetting,
     reader: str,
     values: Sequence[float],
     *,
@@ -91,7 +91,7 @@ def reader_row(
 
 
 def compared_rows(
-    setting: Setting,
+    setting: AnalyseSetting,
     chosen: Sequence[float],
     baselines: dict[str, Sequence[float]],
     *,
