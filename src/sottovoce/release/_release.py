@@ -5,10 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,6 +53,7 @@ from sottovoce.release.compression._word_map import WordMap, load_maps
 
 if TYPE_CHECKING:
     from sottovoce.release.classify._base import ReleasedDocumentsClassifier
+    from sottovoce.release.topics._estimator import PrivateTopics
 
 IN_MEMORY_BYTES = 1 << 28
 """A longer file of counts is not kept in memory."""
@@ -183,16 +183,16 @@ class Release:
         self._refuse_several_maps()
         return signal_meter(released_moments(self.rows, self.law, columns=self._frequent()))
 
-    def topics(self, k: int, *, seed: int = 0) -> Any:  # noqa: ANN401 - a scikit-learn estimator
-        """``k`` topics of this release, as `sottovoce.release.topics.PrivateTopics` reads them.
+    def topics(self, k: int, *, seed: int = 0) -> "PrivateTopics":
+        """``k`` topics of this release, as `PrivateTopics` reads them.
 
         Warns, with their number, where fewer stand above the noise.
         """
+        from sottovoce.release.topics._estimator import PrivateTopics  # noqa: PLC0415 - slow to import
+
         if told := self.meter().warning(k):
             warnings.warn(told, stacklevel=2)
-        # Found by its name: what it needs to learn topics is slow to import.
-        reader = import_module("sottovoce.release.topics").PrivateTopics
-        return reader(k, random_state=seed).fit(self)
+        return PrivateTopics(k, random_state=seed).fit(self)
 
     def classifier(
         self, labels: ArrayLike | None = None, *, seed: int = 0

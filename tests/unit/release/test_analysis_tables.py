@@ -307,7 +307,7 @@ def test_topics_are_read_from_the_release_and_too_many_are_warned_of(
     labelled: sv.release.Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = SimpleNamespace(PrivateTopics=FakeTopics)
-    monkeypatch.setitem(sys.modules, "sottovoce.release.topics", fake)
+    monkeypatch.setitem(sys.modules, "sottovoce.release.topics._estimator", fake)
     with pytest.warns(UserWarning, match=r"20 topics were asked for, and \d dimensions stand"):
         found = labelled.topics(20, seed=4)
     assert found.asked == (20, 4)
@@ -330,3 +330,13 @@ def test_a_classifier_without_labels_says_what_to_give(tmp_path: Path) -> None:
         made.classifier()
     with pytest.raises(ParameterError, match="one for each of the 3 documents, got 1"):
         made.classifier(["money"])
+
+
+def test_topics_of_a_release_are_its_words_that_go_together(tmp_path: Path) -> None:
+    notes = ["debt loan debt loan bank"] * 60 + ["a boat at sea, the sea, the boat"] * 60
+    made: sv.release.Release = sv.release_counts(
+        notes, words=WORDS, epsilon=4, precision=2, ledger=tmp_path / "ledger"
+    )
+    found = made.topics(2)
+    best = {frozenset(np.argsort(-topic)[:2].tolist()) for topic in found.components_}
+    assert best == {frozenset({2, 3}), frozenset({1, 4})}
