@@ -104,7 +104,7 @@ def test_more_topics_than_the_meter_sees_are_warned_of_with_its_number(released:
     assert "warning" not in asked("analyse", released, "--topics", 2).stderr
     found = json.loads(asked("analyse", released, "--topics", 30, "--json").stdout)["meter"]
     assert found["topics"] == 30
-    assert found["topics_recognised"] < 5
+    assert found["topics_recognised"] <= 5
 
 
 def test_labels_of_a_file_take_the_place_of_the_releases_own(

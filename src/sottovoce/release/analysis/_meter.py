@@ -64,12 +64,12 @@ def recognised_topics(dimensions: float, topics: int, repetition: float = math.i
     With e dimensions besides the first, which says no more than that some words are frequent, and
     K topics: s K e/(e + h K) and at most m e, found by trying (see the guide). Of the topics of
     real texts even readers of the true text agree on about half: s = 0.6, h = 0.12, m = 2.
-    Documents that were drawn from topics show nearly all: s = 1, h = 0.1, m = 3. How much words
+    Documents that were drawn from topics show nearly all: s = 1, h = 0.1, m = 5. How much words
     repeat tells the two apart.
     """
     besides = max(dimensions - 1, 0)
     lively = float(np.interp(repetition, _REPETITIONS, (0, 1)))
-    share, half, most = 1 - 0.4 * lively, 0.1 + 0.02 * lively, 3 - lively
+    share, half, most = 1 - 0.4 * lively, 0.1 + 0.02 * lively, 5 - 3 * lively
     return float(min(share * topics * besides / (besides + half * topics), most * besides))
 
 
