@@ -189,6 +189,12 @@ def _advise(posts: float) -> "list[BenchRow]":
     return bench_advise(int(posts))
 
 
+def _analyse(documents: float) -> "list[BenchRow]":
+    from sottovoce.lab.bench.analyse import bench_analyse  # noqa: PLC0415 - keeps --help fast
+
+    return bench_analyse(int(documents))
+
+
 class _Bench(NamedTuple):
     """A bench: what runs it, and what its size means."""
 
@@ -203,6 +209,7 @@ BENCHES = {
     "tokenize": _Bench(_tokenize, "megabytes of text", 100, 0.01),
     "noise": _Bench(_noise, "samples", 1e8, 1000),
     "release": _Bench(_release, "documents", 100_000, 100),
+    "analyse": _Bench(_analyse, "documents", 100_000, 200),
     "infer": _Bench(_infer, "posts", 5000, 50, "topics"),
     "assess": _Bench(_assess, "posts", 100_000, 1000, "topics"),
     "paillier": _Bench(_paillier, "values", 4371, 64, "learn"),

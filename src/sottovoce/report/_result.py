@@ -14,7 +14,7 @@ from sottovoce._files import output_folder, whole_file
 from sottovoce._notebook import html_table
 from sottovoce.report._page import Plot, Report, Section
 
-Value: TypeAlias = str | int | float | list[str] | None
+Value: TypeAlias = str | int | float | list[str] | list[float] | None
 Row: TypeAlias = dict[str, Value]
 WRITTEN = {"map": "MAP", "ndcg": "NDCG", "jaccard": "Jaccard", "quora": "Quora", "nyt": "NYT"}
 TITLES = {"precision": "N", "precision_at_5": "Prec@5", "overlap_5": "top 5% kept"}
@@ -65,7 +65,7 @@ def _readable(row: Row, name: str) -> str:
     if isinstance(value, float):
         return f"{value:.2g}" if name.startswith("p_") else f"{value:,.4g}"
     if isinstance(value, list):
-        return " ".join(value)
+        return " ".join(f"{each:.4g}" if isinstance(each, float) else each for each in value)
     return "-" if value is None else str(value)
 
 

@@ -2,7 +2,8 @@
 
 Begin with `_space`, what every vector space offers, and `_catalogue`, which topics there are. The
 spaces are `_bow`, `lda`, `w2v` and `voice`; `_match` finds the latent dimensions of a topic,
-`imports` reads other tools' models, `judgements` asks people.
+`imports` reads other tools' models, `judgements` asks people, `cooccurrence` finds topics in pairs
+of words.
 """
 
 from typing import TYPE_CHECKING

@@ -1,0 +1,19 @@
+"""Topics of released counts, read by the law of their noise.
+
+Begin with `_estimator`. Cells above zero are kept (`_positive`); what each says of its count gives
+pairs of words (`_expected`), pairs a first set of topics (`sottovoce.topics.cooccurrence`), and
+`_refine` improves them by the likelihood of every cell, with the sums of `_kernels`.
+"""
+
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
+
+__all__ = ["PrivateTopics"]
+
+if TYPE_CHECKING:
+    from sottovoce.release.topics._estimator import PrivateTopics
+else:
+    __getattr__, __dir__ = attach(
+        __name__, {"PrivateTopics": "sottovoce.release.topics._estimator"}, extra="release"
+    )

@@ -1,0 +1,259 @@
+"""Topics of a release with scikit-learn's conventions."""
+
+from typing import Any, Literal, Protocol, Self, TypeGuard
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sottovoce._arrays import Floats
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.errors import CorpusError, ParameterError
+from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.release._counts import Counts, Matrix, checked_counts
+from sottovoce.release.analysis._moments import Rows, row_blocks
+from sottovoce.release.topics._expected import expected_pairs, without_trade_offs
+from sottovoce.release.topics._positive import (
+    PositiveCells,
+    TopicModel,
+    block_cells,
+    positive_cells,
+)
+from sottovoce.release.topics._refine import (
+    completed_likelihoods,
+    normalised,
+    refined_topics,
+    settled_theta,
+)
+from sottovoce.topics.cooccurrence import pair_topics
+from sottovoce.topics.lda import LdaModel
+
+Reader = Literal["chosen", "pairs", "likelihood"]
+_READERS = ("chosen", "pairs", "likelihood")
+_HELD_OUT, _MOST_HELD_OUT = 10, 2000
+"""Every tenth document judges the readers, and no more than so many."""
+_BLOCK_ROWS = 4096
+_COMMON = 0.05
+"""What the start of the refinement has of the words of all topics, so that no word is excluded."""
+
+
+class ReadableRelease(Protocol):
+    """A release as its readers need it: its rows and the law of their noise."""
+
+    @property
+    def law(self) -> NoiseLaw: ...
+
+    @property
+    def rows(self) -> Rows: ...
+
+    @property
+    def is_compressed(self) -> bool: ...
+
+
+class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc] # sklearn has no types
+    """Topics of released counts, read as the law of their noise allows; all of it post-processing.
+
+    Clipping released counts at zero and looking for topics in them finds the noise's. Here a first
+    set of topics comes from pairs of words (what each cell says of its count, summed over all
+    documents), and is then improved by the likelihood of every cell. Documents that took no part
+    in it decide which of the two is kept.
+
+    Args:
+        n_topics: how many.
+        rate: nats per cell of the noise; not needed for a release, whose card says it.
+        reader: "chosen" by held-out documents, or one of "pairs" and "likelihood".
+        doc_topic_prior: how mixed documents are; small: few topics in each.
+        topic_word_prior: tokens that every topic has of every word beforehand.
+        max_iter: sweeps over the documents for the likelihood.
+        most_cells: of more cells above zero than this the likelihood reads only the first; the
+            pairs are those of all.
+        threads: None: one for each core; the result does not depend on it.
+        random_state: seed of all that is drawn.
+
+    Attributes:
+        components_: the probability of each word in each topic.
+        chosen_: the reader whose topics these are.
+        held_out_: of each reader tried, the log-likelihood a held-out document.
+
+    >>> import numpy as np
+    >>> drawn = np.random.default_rng(0)
+    >>> true = drawn.poisson(np.kron(np.eye(2), np.ones((100, 4))) * 3)
+    >>> noise = drawn.geometric(1 - np.exp(-1), (2, *true.shape))
+    >>> topics = PrivateTopics(2, rate=1.0).fit(true + noise[0] - noise[1])
+    >>> sorted((topics.components_ > 0.1).astype(int).tolist())
+    [[0, 0, 0, 0, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0, 0, 0]]
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 25,
+        *,
+        rate: float | None = None,
+        reader: Reader = "chosen",
+        doc_topic_prior: float = 0.1,
+        topic_word_prior: float = 0.01,
+        max_iter: int = 80,
+        most_cells: int = 100_000_000,
+        threads: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_topics = n_topics
+        self.rate = rate
+        self.reader = reader
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.max_iter = max_iter
+        self.most_cells = most_cells
+        self.threads = threads
+        self.random_state = random_state
+
+    def fit(self, X: "Matrix | ReadableRelease", y: object = None) -> Self:  # noqa: ARG002, N803 - sklearn's signature
+        """Read the topics of a release, or of a matrix of released counts."""
+        self._check()
+        rows = self._rows(X, reset=True)
+        if self.n_topics > rows.shape[1]:
+            raise ParameterError(
+                f"n_topics must be at most {rows.shape[1]}, the words, got {self.n_topics}."
+            )
+        cells = positive_cells(rows, most=self.most_cells)
+        self.law_ = self._law(X)
+        self.model_ = TopicModel(
+            self.law_, cells.mean_length, self.doc_topic_prior, self.topic_word_prior
+        )
+        self.frequencies_ = cells.frequencies()
+        self.held_out_: dict[str, float] = {}
+        self.n_iter_ = self.max_iter
+        self.components_ = self._read(rows, cells)
+        return self
+
+    def transform(self, X: "Matrix | ReadableRelease") -> Floats:  # noqa: N803 - scikit-learn's name
+        """The share of each topic in each released document, shrunk as far as its noise asks."""
+        check_is_fitted(self)
+        cells = positive_cells(self._rows(X, reset=False), most=self.most_cells)
+        theta = settled_theta(cells, self.model_, self._columns(), threads=self.threads)
+        return np.asarray(theta / theta.sum(axis=1, keepdims=True))
+
+    def score(self, X: "Matrix | ReadableRelease", y: object = None) -> float:  # noqa: ARG002, N803 - sklearn's signature
+        """The log-likelihood of half of a document's cells given the other half: mean of ``X``.
+
+        Under the known law of the noise, relative to documents without words; more is better.
+        """
+        check_is_fitted(self)
+        cells = positive_cells(self._rows(X, reset=False), most=self.most_cells)
+        return self._judged(cells, self.components_)
+
+    def lda_model(self, vocabulary: Vocabulary, rules: TokenRules | None = None) -> LdaModel:
+        """The topics as a model that ``assess`` and ``topics show`` take, once saved."""
+        check_is_fitted(self)
+        prior = np.full(len(self.components_), self.doc_topic_prior)
+        return LdaModel(
+            self._columns().astype(np.float32), prior, vocabulary, rules or TokenRules()
+        )
+
+    def _read(self, rows: Rows, cells: PositiveCells) -> Floats:
+        if self.reader == "pairs":
+            self.chosen_ = "pairs"
+            return self._pairs(rows, cells)
+        if self.reader == "likelihood" or cells.documents < _HELD_OUT:
+            self.chosen_ = "likelihood"
+            return self._refined(cells, self._pairs(rows, cells), self.max_iter)
+        return self._chosen(rows, cells)
+
+    def _chosen(self, rows: Rows, cells: PositiveCells) -> Floats:
+        """Both readers without the held-out documents; the better one again with them."""
+        judges = np.arange(_HELD_OUT - 1, cells.documents, _HELD_OUT)[:_MOST_HELD_OUT]
+        others = np.setdiff1d(np.arange(cells.documents), judges, assume_unique=True)
+        learnt, judged = cells.taken(others), cells.taken(judges)
+        pairs = self._pairs(learnt, learnt)
+        refined = self._refined(learnt, pairs, self.max_iter)
+        self.held_out_ = {
+            "pairs": self._judged(judged, pairs),
+            "likelihood": self._judged(judged, refined),
+        }
+        self.chosen_ = max(self.held_out_, key=self.held_out_.__getitem__)
+        if self.chosen_ == "pairs":
+            return self._pairs(rows, cells)
+        return self._refined(cells, refined, max(1, self.max_iter // 4))
+
+    def _pairs(self, rows: "Rows | PositiveCells", cells: PositiveCells) -> Floats:
+        """Of all the rows, if those that are kept are not all of them."""
+        means = cells.frequencies() * cells.mean_length
+        whole = isinstance(rows, PositiveCells) or rows.shape[0] == cells.documents
+        blocks = (
+            cells.blocks(_BLOCK_ROWS)
+            if whole or isinstance(rows, PositiveCells)
+            else map(block_cells, row_blocks(rows, _BLOCK_ROWS))
+        )
+        found = expected_pairs(blocks, means, self.law_, threads=self.threads)
+        free = without_trade_offs(found.covariance, means, cells, self.model_, self.n_topics)
+        fitted = pair_topics(free, self.n_topics, totals=cells.totals, seed=self.random_state)
+        return (1 - _COMMON) * fitted.topics + _COMMON * cells.frequencies()
+
+    def _refined(self, cells: PositiveCells, start: Floats, sweeps: int) -> Floats:
+        return refined_topics(
+            cells, self.model_, start, sweeps=sweeps, seed=self.random_state, threads=self.threads
+        )
+
+    def _judged(self, cells: PositiveCells, topics: Floats) -> float:
+        columns = normalised(np.ascontiguousarray(topics.T))
+        told = completed_likelihoods(cells, self.model_, columns, threads=self.threads)
+        return float(told.mean())
+
+    def _columns(self) -> Floats:
+        return normalised(np.ascontiguousarray(self.components_.T))
+
+    def _rows(self, given: "Matrix | ReadableRelease", *, reset: bool) -> Rows:
+        if not _is_release(given):
+            matrix: Any = given
+            return self._matrix(matrix, reset=reset)
+        if given.is_compressed:
+            raise ParameterError(
+                "topics need words, and this release sums several into each column, where they "
+                "cannot be told apart; release without compression to read topics."
+            )
+        if reset:
+            self.n_features_in_ = given.rows.shape[1]
+        return given.rows
+
+    def _matrix(self, given: Matrix, *, reset: bool) -> Counts:
+        try:
+            valid: Any = validate_data(
+                self, given, reset=reset, accept_sparse="csr", dtype="numeric"
+            )
+        except ValueError as error:
+            raise CorpusError(str(error)) from None
+        return checked_counts(valid, signed=True)
+
+    def _law(self, given: "Matrix | ReadableRelease") -> NoiseLaw:
+        if _is_release(given):
+            return given.law
+        if self.rate is None:
+            raise ParameterError(
+                "rate must be given with a matrix of counts: the nats per cell of their noise."
+            )
+        return NoiseLaw(self.rate)
+
+    def _check(self) -> None:
+        if self.reader not in _READERS:
+            raise ParameterError(f"reader must be one of {', '.join(_READERS)}.")
+        for name in ("n_topics", "max_iter", "most_cells"):
+            if getattr(self, name) < 1:
+                raise ParameterError(f"{name} must be >= 1, got {getattr(self, name)}.")
+        for name in ("doc_topic_prior", "topic_word_prior"):
+            if not getattr(self, name) > 0:
+                raise ParameterError(f"{name} must be > 0, got {getattr(self, name)}.")
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:  # noqa: ANN401 - scikit-learn has no types
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+
+def _is_release(given: "Matrix | ReadableRelease") -> TypeGuard[ReadableRelease]:
+    return hasattr(given, "law") and hasattr(given, "rows")

@@ -1,0 +1,83 @@
+"""The study of topics: its corpora, its baselines and its rows, on a small scale."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sottovoce.errors import ParameterError
+from sottovoce.lab.bench.analyse import bench_analyse, planted_topics
+from sottovoce.lab.release import analyse_topics
+from sottovoce.lab.release.analyse_topics import (
+    lda_of_cells,
+    noised,
+    pinned_counts,
+    reference_topics,
+    simulated_corpus_of,
+    topic_corpus,
+    topic_rows,
+)
+
+
+def test_the_pinned_words_are_lower_case_letters_but_stop_words_in_five_documents() -> None:
+    texts = ["Debt debt loans the 7abc, bank rent cat"] * 5 + [
+        "debt of the bank",
+        "unseen words here",
+    ]
+    counts = pinned_counts(texts)
+    assert counts.shape == (5, 5)  # debt, loans, bank, rent and cat; the other documents are short
+    assert counts.sum(axis=1).tolist() == [6] * 5
+
+
+def test_references_are_kept_and_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = sparse.csr_array(np.random.default_rng(0).poisson(1.0, (30, 25)))
+    first = reference_topics(counts, 2, topics=2, references=2, cache=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
+    monkeypatch.setattr(analyse_topics, "fit_topics", lambda *_given, **_named: np.zeros((2, 25)))
+    again = reference_topics(counts, 2, topics=2, references=2, cache=tmp_path)
+    assert all(np.array_equal(*pair) for pair in zip(first, again, strict=True))
+
+
+def test_released_counts_of_a_seed_are_the_same_and_have_the_noise_of_their_rate() -> None:
+    counts = sparse.csr_array(np.zeros((400, 50), np.int64) + np.eye(400, 50, dtype=np.int64))
+    one, again = noised(counts, 1.0, 3), noised(counts, 1.0, 3)
+    assert (one != again).nnz == 0
+    noise = (one - counts).toarray()
+    assert noise.var() == pytest.approx(1.841, rel=0.05)
+
+
+def test_a_baseline_sees_cells_from_its_threshold_on_alone() -> None:
+    matrix = np.tile(np.array([[3, 3, 1, -2]]), (20, 1))
+    found = lda_of_cells(sparse.csr_array(matrix), 2, 0, topics=1)
+    assert found[0] == pytest.approx([0.5, 0.5, 0, 0], abs=0.01)
+
+
+def test_rows_hold_every_reader_and_the_difference_to_the_best_baseline() -> None:
+    corpus = simulated_corpus_of(planted_topics(60, 3), 400, seed=0)
+    rows = topic_rows(corpus, 1.0, seeds=2, thresholds=(2,), topics=3)
+    assert [row["reader"] for row in rows] == [
+        "lda >= 2",
+        "frequent",
+        "chance",
+        "chosen",
+        "difference",
+    ]
+    chosen, best = rows[-2]["values"], rows[0]["values"]
+    assert isinstance(chosen, list)
+    assert isinstance(best, list)
+    assert all(row["documents"] == 400 and row["topics"] == 3 for row in rows)
+    assert min(chosen) > 0.3
+
+
+def test_an_unknown_corpus_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ParameterError, match="simulated or one of complaints, blogs"):
+        topic_corpus("novels")
+
+
+def test_the_bench_compares_speed_and_topics_at_both_rates() -> None:
+    rows = bench_analyse(200)
+    assert [row["unit"] for row in rows] == ["documents/s", "topic Jaccard"] * 2
+    assert all(row["ours"] > 0 for row in rows)
