@@ -23,8 +23,8 @@ from sottovoce.release.classify._linear import (
 from sottovoce.release.classify._shrink import positive_means, shrunk_ratios
 
 AUTOMATIC = "auto"
-CHOICES = (AUTOMATIC, "bits", "counts")
-# Below this rate a bit says more of a cell than its count does: it has half of the noise.
+CHOICES = (AUTOMATIC, "bits", "bursts", "counts")
+# Below this rate the chance that a word is there says more than its count: it has less noise.
 COUNTS_FROM = 2.0
 # What documents add to the noise: the variance of a word's feature, in units of its mean.
 SPREAD = 1.5
@@ -107,7 +107,8 @@ class PrivateNaiveBayes(ReleasedDocumentsClassifier):
 
     Args:
         rate: of the noise, nats per cell; or the release itself.
-        features: "bits" (whether a cell is positive), "counts", or "auto": bits below rate 2.
+        features: "bits" (whether a cell is positive), "bursts" (how likely the word is there at
+            all), "counts", or "auto": bursts below rate 2, else counts.
         random_state: seed of the parts that are held out.
 
     Attributes:
@@ -149,5 +150,5 @@ class PrivateNaiveBayes(ReleasedDocumentsClassifier):
 
     def _feature(self) -> Feature:
         check_choice("features", self.features, CHOICES)
-        small = "bits" if self.law_.rate < COUNTS_FROM else "counts"
-        return feature_of(small if self.features == AUTOMATIC else self.features, self.law_)
+        kind = "bursts" if self.law_.rate < COUNTS_FROM else "counts"
+        return feature_of(kind if self.features == AUTOMATIC else self.features, self.law_)
