@@ -92,6 +92,17 @@ def some_data(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     return folder
 
 
+@pytest.fixture
+def small_audits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Audits of fewer draws than their power needs, where it only matters that they are made."""
+    monkeypatch.setattr("sottovoce.privacy.audit._black_box.TRIALS", 1 << 16)
+    monkeypatch.setattr("sottovoce.privacy.audit._black_box._SMALL_CLAIM_TRIALS", 1 << 16)
+    # A lower bound of so few draws stays below nine tenths of the claim.
+    monkeypatch.setattr(
+        "sottovoce.privacy.audit._black_box._lacks_power", lambda _bound, _epsilon: False
+    )
+
+
 @pytest.fixture(scope="session")
 def demo_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a small demo, one for all processes that run tests."""

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from support.warm_python import WarmPopen
 
 from sottovoce.release.compression import EmbeddingClusterCompression, read_embedding
 from sottovoce.topics import SkipGramModel, load_model
@@ -107,7 +108,7 @@ def test_our_word_vectors_are_an_embedding_and_a_private_or_latent_model_is_not(
 
 def started(background: Path, out: Path, *more: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "sottovoce.cli", "topics", "train", str(background)]
-    return subprocess.Popen(
+    return WarmPopen(
         [*command, "--out", str(out), *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
 

@@ -1,6 +1,5 @@
 """Peak memory does not grow with the file, nor with what a hostile file claims to hold."""
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import BinaryIO, NamedTuple
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from support.warm_python import run_warm
 
 MIB = 1024 * 1024
 ROWS = 4096
@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
 
 def reading(path: Path, kind: str = "posts") -> Outcome:
     command = [sys.executable, str(SCRIPT), kind, str(path)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = run_warm(command, check=True)
     word, kept, peak = done.stdout.split()
     return Outcome(word, int(kept), int(peak))
 

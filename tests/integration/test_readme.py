@@ -16,11 +16,20 @@ from support.untraced import untraced
 
 from sottovoce.cli._app import app
 from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
+from sottovoce.lab.bench import tokenize
 from sottovoce.privacy.ledger import Ledger, user_ledger
 
 ROOT = Path(__file__).parents[2]
 # The test run itself, and what would install into this environment.
 NOT_HERE = ("make test", "pip install")
+# What takes long only because a community is large; the long run types what stands there.
+_SMALLER = {
+    "--users 500 --weeks 8": "--users 120 --weeks 4",
+    "--users 250 --weeks 6": "--users 120 --weeks 4",
+    "--topics 100 --iterations 60": "--topics 100 --iterations 20",
+    "bench tokenize --size 2": "bench tokenize --size 0.01",
+    "make demo": "make --dry-run demo",
+}
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -89,21 +98,29 @@ def test_the_commands_of_a_page_run_in_a_shell_as_written(page: str, tmp_path: P
         assert (tmp_path / made).is_file()
 
 
+def smaller(line: str) -> str:
+    for written, instead in _SMALLER.items():
+        line = line.replace(written, instead)
+    return line
+
+
 @pytest.mark.parametrize("page", MADE)
+@pytest.mark.usefixtures("small_audits")
 def test_the_commands_of_a_page_run_as_written(
     page: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One after the other in this process, and in a shell what is not ours."""
     monkeypatch.chdir(in_checkout(tmp_path))
-    for line in commands(ROOT / page):
-        words = shlex.split(line.replace("bench tokenize --size 2", "bench tokenize --size 0.01"))
+    monkeypatch.setattr(tokenize, "REPEATS", 1)
+    monkeypatch.setattr(tokenize, "TURNS_S", 0.0)
+    for line in map(smaller, commands(ROOT / page)):
+        words = shlex.split(line)
         if words[0] == "sottovoce":
             code, _, err = run(*words[1:])
             assert code == 0, err
         else:
-            # What it would make is made by the demo that other tests look at.
-            plain = line.replace("make demo", "make --dry-run demo")
-            subprocess.run(["/bin/bash", "-c", plain], check=True)
+            # What `make demo` would make is made by the demo that other tests look at.
+            subprocess.run(["/bin/bash", "-c", line], check=True)
     for made in MADE[page]:
         assert (tmp_path / made).is_file() or made == "demo/report.html"
 
@@ -125,6 +142,7 @@ def test_the_commands_of_a_page_run_as_written(
         "docs/release.md",
     ],
 )
+@pytest.mark.usefixtures("small_audits")
 def test_the_python_of_the_guides_runs_as_written(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +155,7 @@ def test_the_python_of_the_guides_runs_as_written(
         exec(compile(example, page, "exec"), names)  # noqa: S102 - our own page
 
 
+@pytest.mark.usefixtures("small_audits")
 def test_the_readme_spends_once_on_its_corpus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

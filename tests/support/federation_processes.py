@@ -14,6 +14,7 @@ from sottovoce.federation._transport.frames import Proposal
 from sottovoce.learn._training_terms import COORDINATOR
 from support.federations import Authority, ToyTraining, roster_of
 from support.ports import free_ports
+from support.warm_python import WarmPopen
 
 SCRIPT = Path(__file__).parent / "federation_process.py"
 SETTINGS = {"deadline_s": 12.0, "beat_s": 0.5}
@@ -44,7 +45,7 @@ class Processes:
         path = self.folder / f"{name}.json"
         path.write_text(json.dumps(given))
         with (self.folder / f"{name}.log").open("ab") as log:
-            self._running[name] = subprocess.Popen(
+            self._running[name] = WarmPopen(
                 [sys.executable, str(SCRIPT), str(path)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from support.warm_python import WarmPopen
 
 Run = Callable[..., tuple[int, str, str]]
 COMMAND = [sys.executable, "-m", "sottovoce.cli", "advise"]
@@ -97,7 +98,7 @@ def test_a_community_of_ones_own_is_compared_with(run: Run, tmp_path: Path) -> N
     command += ["--community", str(folder / "posts.parquet")]
     command += ["--topics", str(folder / "topics.toml")]
     environment = {**os.environ, "SOTTOVOCE_DEBUG": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+    with WarmPopen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
         try:
             assert process.stdout is not None
             address = json.loads(process.stdout.readline())["address"]

@@ -16,6 +16,7 @@ import httpx
 import pytest
 from support.advisor_page import PageClient, served
 from support.rank_servers import KEY, Clock, listening
+from support.warm_python import WarmPopen
 
 from sottovoce.advisor._community import Community
 from sottovoce.advisor.rank._buckets import Buckets
@@ -202,7 +203,7 @@ def started(*arguments: object) -> Iterator[dict[str, str]]:
     """A command in a process of its own, and the first line of JSON that it prints."""
     command = [*COMMAND, *map(str, arguments), "--json"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
+    with WarmPopen(command, stdout=subprocess.PIPE, env=environment, text=True) as process:
         try:
             assert process.stdout is not None
             yield json.loads(process.stdout.readline())

@@ -1,10 +1,10 @@
 """Memory does not grow with the number of posts, only with users, weeks and topics."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.warm_python import run_warm
 
 SCRIPT = Path(__file__).with_name("peak_assess.py")
 
@@ -12,7 +12,7 @@ SCRIPT = Path(__file__).with_name("peak_assess.py")
 def peak_mib(batches: int) -> float:
     """The peak memory of a fresh process that scores ``batches`` batches."""
     command = [sys.executable, str(SCRIPT), str(batches)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    done = run_warm(command, check=True)
     posts, peak = done.stdout.split()
     assert int(posts) == 20_000 * batches
     return float(peak)

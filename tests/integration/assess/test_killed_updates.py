@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from support.communities import TWO_TOPICS, random_posts
+from support.warm_python import run_warm
 
 from sottovoce.assess import load_state
 from sottovoce.assess.state import _parts as parts
@@ -59,7 +60,7 @@ def files(where: Path) -> dict[str, bytes]:
 
 def killed(stop_at: int, command: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
     script = [sys.executable, str(SCRIPT), str(stop_at), *command]
-    return subprocess.run(script, check=False, capture_output=True, text=True, timeout=600)
+    return run_warm(script)
 
 
 def chosen(steps: list[str], every: bool) -> list[int]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from support.communities import TWO_TOPICS, random_posts
+from support.warm_python import run_warm
 
 from sottovoce._files import only_one
 from sottovoce.assess import State, load_state
@@ -143,7 +144,7 @@ def test_a_resumed_run_scores_only_what_is_left(
 def command(stop_at: int, number: int, *more: str) -> subprocess.CompletedProcess[str]:
     arguments = ["assess", "posts.parquet", *SCORE, *KEEP, *more]
     script = [sys.executable, str(SCRIPT), str(stop_at), str(number), *arguments]
-    return subprocess.run(script, check=False, capture_output=True, text=True, timeout=600)
+    return run_warm(script)
 
 
 def kill_and_resume(run: Run, folder: Path, times: int, seed: int) -> list[int]:

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 from support.rank_servers import KEY, Clock, InProcessPeer, description
+from support.warm_python import WarmPopen
 
 from sottovoce.advisor.rank._client import RankClient
 from sottovoce.advisor.rank._opening import ask, demand
@@ -54,7 +55,7 @@ class Running:
         words = ["--topics", "topics.toml", "--measure", "lda", "--port", 0, "--json", *options]
         command = [sys.executable, "-m", "sottovoce.cli", "rank-server", *map(str, words)]
         with self.output.open("w") as errors:
-            self.process = subprocess.Popen(
+            self.process = WarmPopen(
                 command, cwd=folder, stdout=subprocess.PIPE, stderr=errors, text=True
             )
         assert self.process.stdout is not None
@@ -65,7 +66,7 @@ class Running:
         """Everything it printed."""
         self.process.terminate()
         rest, _ = self.process.communicate(timeout=30)
-        return json.dumps(self.announced) + rest + self.output.read_text()
+        return f"{json.dumps(self.announced)}{rest}{self.output.read_text()}"
 
 
 def test_a_kill_in_the_middle_loses_no_acknowledged_report(tmp_path: Path) -> None:

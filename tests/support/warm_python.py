@@ -1,0 +1,194 @@
+"""Python processes that start at once: forked from one that has imported what they will need.
+
+`WarmPopen` is `subprocess.Popen` for the commands ``[sys.executable, "-m" MODULE | "-c" CODE |
+SCRIPT, ...]``. Each is a process of its own, with its own files, signals and end, and a child of
+whoever started it; only its imports are those of the process that it was forked from. A test of
+imports, or of how the interpreter starts, must use `subprocess` itself.
+"""
+
+import ctypes
+import importlib
+import json
+import os
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+IMPORTED = (
+    "pyarrow.csv",
+    "pyarrow.parquet",
+    "sottovoce.assess._assess_posts",
+    "sottovoce.cli._app",
+    "sottovoce.federation.party._party",
+    "sottovoce.release._release_counts",
+    "sottovoce.web.rank._service",
+)
+_SET_CHILD_SUBREAPER = 36
+_LONGEST = 1 << 20
+_STREAMS = 3
+_servers: dict[int, socket.socket] = {}
+
+
+class WarmPopen(subprocess.Popen[Any]):
+    """A Python command as a process that has its imports already."""
+
+    def _execute_child(
+        self,
+        args: Sequence[str],
+        executable: object,
+        preexec_fn: object,
+        close_fds: object,
+        pass_fds: object,
+        cwd: object,
+        env: dict[str, str] | None,
+        startupinfo: object,
+        creationflags: object,
+        shell: object,
+        *ends: int,
+    ) -> None:
+        if args[0] != sys.executable:
+            raise ValueError(args[0])
+        in_read, in_write, out_read, out_write, err_read, err_write = ends[:6]
+        given: dict[str, object] = {
+            "arguments": list(args[1:]),
+            "cwd": str(cwd or Path.cwd()),
+            "environment": dict(os.environ if env is None else env),
+        }
+        theirs = (in_read, out_write, err_write)
+        self.pid = _forked(given, [own if end == -1 else end for own, end in enumerate(theirs)])
+        self._child_created = True
+        self._close_pipe_fds(in_read, in_write, out_read, out_write, err_read, err_write)  # type: ignore[attr-defined]  # not in its types
+
+
+def run_warm(
+    command: Sequence[object],
+    *,
+    check: bool = False,
+    **options: Any,  # noqa: ANN401 - of Popen
+) -> subprocess.CompletedProcess[str]:
+    """As `subprocess.run` does, with what is printed captured as text."""
+    words = [str(word) for word in command]
+    captured: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with WarmPopen(words, **captured | options) as process:
+        out, err = process.communicate(timeout=600)
+    done = subprocess.CompletedProcess(words, process.returncode, out, err)
+    if check:
+        done.check_returncode()
+    return done
+
+
+def _forked(given: dict[str, object], streams: list[int]) -> int:
+    """The number of a process that does what is ``given``, with these as its streams."""
+    server = _servers.get(os.getpid()) or _started()
+    socket.send_fds(server, [json.dumps(given).encode()], streams)
+    return int(server.recv(_LONGEST))
+
+
+def _started() -> socket.socket:
+    """Start the process to fork from, once for each that asks."""
+    # Whoever loses its parent becomes a child of this process, so that it can be waited for.
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    for end in (here, there):
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST)
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
+    process = subprocess.Popen(
+        [sys.executable, __file__, str(there.fileno())],
+        pass_fds=[there.fileno()],
+        env=os.environ | {"PYTHONPATH": paths},
+    )
+    there.close()
+    # It ends when the last end of its socket does; until then nobody need know it.
+    process.returncode = 0
+    _servers[os.getpid()] = here
+    return here
+
+
+def _serve(asked: socket.socket) -> None:
+    for name in IMPORTED:
+        importlib.import_module(name)
+    while True:
+        message, streams, _, _ = socket.recv_fds(asked, _LONGEST, _STREAMS)
+        if not message:
+            return
+        asked.send(str(_left_to_whoever_asked(message, streams)).encode())
+        for stream in streams:
+            os.close(stream)
+
+
+def _left_to_whoever_asked(message: bytes, streams: list[int]) -> int:
+    """Fork twice: whose parent has ended is a child of the process that reaps orphans."""
+    told, tells = os.pipe()
+    between = os.fork()
+    if not between:
+        number = os.fork()
+        if not number:
+            _become(json.loads(message), streams)
+        os.write(tells, str(number).encode())
+        os._exit(0)
+    # Not before it has ended: until then nobody else can wait for its child.
+    os.waitpid(between, 0)
+    number = int(os.read(told, 64))
+    os.close(told)
+    os.close(tells)
+    return number
+
+
+def _become(given: dict[str, Any], streams: list[int]) -> NoReturn:
+    for own, stream in enumerate(streams):
+        os.dup2(stream, own)
+    os.closerange(_STREAMS, max(streams) + 100)
+    sys.stdin, sys.stdout, sys.stderr = (
+        open(0, closefd=False),  # noqa: SIM115 - for as long as the process lives
+        open(1, "w", closefd=False),  # noqa: SIM115 - likewise
+        open(2, "w", buffering=1, errors="backslashreplace", closefd=False),  # noqa: SIM115 - likewise
+    )
+    os.chdir(given["cwd"])
+    os.environ.clear()
+    os.environ.update(given["environment"])
+    code = 1
+    try:
+        _run(given["arguments"])
+        code = 0
+    except SystemExit as end:
+        code = _code_of(end)
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    except BaseException:  # noqa: BLE001 - said as the interpreter would
+        sys.excepthook(*sys.exc_info())
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _code_of(end: SystemExit) -> int:
+    if end.code is None or isinstance(end.code, int):
+        return end.code or 0
+    print(end.code, file=sys.stderr)  # noqa: T201 - as the interpreter would
+    return 1
+
+
+def _run(arguments: list[str]) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    kind, *rest = arguments
+    if kind == "-m":
+        sys.argv = rest
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
+    elif kind == "-c":
+        sys.argv = ["-c", *rest[1:]]
+        exec(compile(rest[0], "<string>", "exec"), {"__name__": "__main__"})  # noqa: S102 - a test's
+    else:
+        sys.argv = arguments
+        sys.path.insert(0, str(Path(kind).parent))
+        runpy.run_path(kind, run_name="__main__")
+
+
+if __name__ == "__main__":
+    _serve(socket.socket(fileno=int(sys.argv[1])))
