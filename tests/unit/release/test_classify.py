@@ -128,8 +128,11 @@ def test_released_documents_are_no_true_ones() -> None:
 @pytest.mark.parametrize(
     ("classifier", "told"),
     [
-        (PrivateNaiveBayes(1.0, features="words"), "features must be one of auto, bits, counts"),
-        (PrivateRidge(1.0, features="auto"), "features must be one of bits, counts"),
+        (
+            PrivateNaiveBayes(1.0, features="words"),
+            "features must be one of auto, bits, bursts, counts",
+        ),
+        (PrivateRidge(1.0, features="auto"), "features must be one of bits, bursts, counts"),
         (PrivateRidge(1.0, penalties=(-1.0,)), "penalties must be one or more numbers > -1"),
         (PrivateLogistic(1.0, penalties=()), "penalties must be one or more numbers > 0"),
         (PrivateLogistic(1.0, penalties=(0.0,)), "penalties must be one or more numbers > 0"),
@@ -146,9 +149,9 @@ def test_a_ridge_that_could_only_read_noise_says_so() -> None:
         PrivateRidge(0.2, penalties=(-0.99,)).fit(made.cells, made.labels)
 
 
-def test_bits_are_summed_at_low_rates_and_counts_above() -> None:
+def test_bursts_are_summed_at_low_rates_and_counts_above() -> None:
     made = Made(1.0)
-    for rate, name in ((1.0, "BitFeature"), (2.0, "CountFeature")):
+    for rate, name in ((1.0, "BurstFeature"), (2.0, "CountFeature")):
         fitted = PrivateNaiveBayes(rate).fit(made.cells, made.labels)
         assert type(fitted.reader_.feature).__name__ == name
 
@@ -157,7 +160,9 @@ def test_the_chosen_classifier_has_the_least_loss_and_tells_those_of_all() -> No
     made = Made(0.5)
     chosen = fit_released(made, made.labels, seed=3)
     assert set(chosen.candidates_) == set(CANDIDATES)
-    assert chosen.candidates_[chosen.chosen_] == min(chosen.candidates_.values())
+    least = min(chosen.candidates_.values())
+    assert chosen.chosen_ == "naive Bayes" or chosen.held_out_loss_ == least
+    assert chosen.held_out_loss_ * 0.98 <= least
     assert chosen.held_out_loss_ == chosen.candidates_[chosen.chosen_]
     again = fit_released(made, made.labels, seed=3)
     assert again.candidates_ == chosen.candidates_

@@ -8,7 +8,13 @@ from sklearn.linear_model import LogisticRegression
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release.classify._cells import CellLikelihoods
 from sottovoce.release.classify._expected import SIZE, ExpectedCells, negative_binomial
-from sottovoce.release.classify._features import BitFeature, CountFeature, feature_of, positive
+from sottovoce.release.classify._features import (
+    BitFeature,
+    BurstFeature,
+    CountFeature,
+    feature_of,
+    positive,
+)
 from sottovoce.release.classify._inputs import Labelled
 from sottovoce.release.classify._linear import calibration
 from sottovoce.release.classify._ridge import Sums
@@ -20,7 +26,7 @@ NOISE = np.arange(-400, 401)
 
 
 @pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("kind", ["bits", "counts"])
+@pytest.mark.parametrize("kind", ["bits", "bursts", "counts"])
 def test_a_feature_is_unbiased_and_has_the_stated_noise(kind: str, rate: float) -> None:
     law = NoiseLaw(rate)
     feature = feature_of(kind, law)
@@ -32,6 +38,8 @@ def test_a_feature_is_unbiased_and_has_the_stated_noise(kind: str, rate: float) 
         mean = float(probabilities @ values)
         assert mean == pytest.approx(float(feature.of_counts(np.array(count))), abs=1e-9)
         variance = float(probabilities @ (values - mean) ** 2)
+        if kind == "bursts" and count:
+            continue
         if kind == "counts" or count <= 1:
             assert variance == pytest.approx(feature.variance, rel=1e-6)
         else:
@@ -41,6 +49,15 @@ def test_a_feature_is_unbiased_and_has_the_stated_noise(kind: str, rate: float) 
 def test_bits_have_half_of_the_noise() -> None:
     law = NoiseLaw(0.3)
     assert BitFeature(law).variance == pytest.approx(CountFeature(law).variance / 2)
+
+
+def test_bursts_are_bits_where_no_token_follows_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sottovoce.release.classify._features.BURST", 0.0)
+    law, cells = NoiseLaw(0.4), sparse.csr_array([[-1, 0, 1, 9]])
+    (bursts, shift), (bits, same) = (f(law).released(cells) for f in (BurstFeature, BitFeature))
+    assert bursts.toarray() == pytest.approx(bits.toarray())
+    assert shift == pytest.approx(same)
+    assert BurstFeature(law).variance == pytest.approx(law.variance / 2)
 
 
 def test_only_positive_cells_are_kept() -> None:
@@ -82,7 +99,7 @@ def test_ratios_that_are_all_noise_become_one() -> None:
 
 
 @pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize("kind", ["bits", "counts"])
+@pytest.mark.parametrize("kind", ["bits", "bursts", "counts"])
 def test_what_a_cell_says_is_the_expectation_under_bursty_counts(kind: str, rate: float) -> None:
     law, means = NoiseLaw(rate), np.array([0.01, 0.4, 3.0])
     feature = feature_of(kind, law)

@@ -23,8 +23,8 @@ from sottovoce.release.classify._linear import (
 from sottovoce.release.classify._shrink import positive_means, shrunk_ratios
 
 AUTOMATIC = "auto"
-CHOICES = (AUTOMATIC, "bits", "counts")
-# Below this rate a bit says more of a cell than its count does: it has half of the noise.
+CHOICES = (AUTOMATIC, "bits", "bursts", "counts")
+# Below this rate the chance that a word is there says more than its count: it has less noise.
 COUNTS_FROM = 2.0
 # What documents add to the noise: the variance of a word's feature, in units of its mean.
 SPREAD = 1.5
@@ -46,14 +46,21 @@ class ClassMeans:
 
     @classmethod
     def of(cls, data: Labelled, feature: Feature) -> "ClassMeans":
-        """From unbiased sums per class: the class means have variance v/n_k + 1.5 m_w/n_k."""
-        stored, shift = feature.released(data.cells)
-        sizes = np.maximum(data.sizes, 1)[:, None]
-        sums = sparse.csr_array(data.indicator @ stored).toarray() + shift * data.sizes[:, None]
-        base = positive_means(sums.sum(axis=0) / data.documents, feature.variance / data.documents)
-        variances = (feature.variance + SPREAD * base) / sizes
-        ratios = shrunk_ratios(sums / sizes, variances, base)
-        return cls(base, ratios, data.shares)
+        """From released documents."""
+        return cls.from_sums(class_sums(data, feature), data.sizes, feature)
+
+    @classmethod
+    def from_sums(cls, sums: Floats, documents: Floats, feature: Feature) -> "ClassMeans":
+        """From unbiased sums per class, which blocks of documents may be added up to.
+
+        The class means have variance v/n_k + 1.5 m_w/n_k.
+        """
+        total = documents.sum()
+        base = positive_means(sums.sum(axis=0) / total, feature.variance / total)
+        sizes = np.maximum(documents, 1)[:, None]
+        ratios = shrunk_ratios(sums / sizes, (feature.variance + SPREAD * base) / sizes, base)
+        # As if one document more of each class had been seen: none is impossible.
+        return cls(base, ratios, (documents + 1) / (total + documents.size))
 
     @property
     def weights(self) -> Floats:
@@ -70,6 +77,13 @@ class ClassMeans:
         """Of released cells: counts have the words' means, times the ratio of the class."""
         largest = min(int(data.cells.data.max(initial=1)), LARGEST_CELL)
         return CellLikelihoods.of(law, mean_counts(data.cells, law) * self.ratios, max(1, largest))
+
+
+def class_sums(data: Labelled, feature: Feature) -> Floats:
+    """Unbiased sums of the feature, classes x words."""
+    stored, shift = feature.released(data.cells)
+    sums = sparse.csr_array(data.indicator @ stored).toarray()
+    return np.asarray(sums + shift * data.sizes[:, None])
 
 
 def _held_out(known: Labelled, held: Labelled, law: NoiseLaw, feature: Feature) -> float:
@@ -93,7 +107,8 @@ class PrivateNaiveBayes(ReleasedDocumentsClassifier):
 
     Args:
         rate: of the noise, nats per cell; or the release itself.
-        features: "bits" (whether a cell is positive), "counts", or "auto": bits below rate 2.
+        features: "bits" (whether a cell is positive), "bursts" (how likely the word is there at
+            all), "counts", or "auto": bursts below rate 2, else counts.
         random_state: seed of the parts that are held out.
 
     Attributes:
@@ -135,5 +150,5 @@ class PrivateNaiveBayes(ReleasedDocumentsClassifier):
 
     def _feature(self) -> Feature:
         check_choice("features", self.features, CHOICES)
-        small = "bits" if self.law_.rate < COUNTS_FROM else "counts"
-        return feature_of(small if self.features == AUTOMATIC else self.features, self.law_)
+        kind = "bursts" if self.law_.rate < COUNTS_FROM else "counts"
+        return feature_of(kind if self.features == AUTOMATIC else self.features, self.law_)

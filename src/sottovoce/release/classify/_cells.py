@@ -9,7 +9,7 @@ from sottovoce._arrays import Floats, Integers
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts
 from sottovoce.release.classify._expected import negative_binomial, terms_for
-from sottovoce.release.classify._features import positive
+from sottovoce.release.classify._features import at_least, positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +42,5 @@ def _logs(law: NoiseLaw, means: Floats, largest: int) -> Floats:
     counts = np.arange(prior.shape[1])
     none = np.exp(-law.rate * counts) / (1 + law.alpha)
     between = law.probability(np.arange(1, largest)[:, None] - counts)
-    high = _at_least(law, np.asarray(largest - counts, np.int64))
+    high = at_least(law, np.asarray(largest - counts, np.int64))
     return np.asarray(np.log(prior @ np.vstack([none, between, high]).T))
-
-
-def _at_least(law: NoiseLaw, noise: Integers) -> Floats:
-    """P(noise >= k): alpha^k/(1 + alpha) for k >= 1, else 1 - alpha^(1-k)/(1 + alpha)."""
-    tail = np.exp(-law.rate * np.where(noise >= 1, noise, 1 - noise)) / (1 + law.alpha)
-    return np.where(noise >= 1, tail, 1 - tail)

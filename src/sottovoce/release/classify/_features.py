@@ -6,21 +6,33 @@ mu = alpha/(1 + alpha) where c = 0, and (b - mu)/(1 - 2 mu) has the mean
     g(c) = (1 - alpha^c)/(1 - alpha),    g(0) = 0, g(1) = 1,
 
 and noise of variance at most alpha/(1 - alpha)^2 = v/2, attained at c = 0 and c = 1.
+
+Bursts: where a word stands at all, let it stand c times with probability (1 - q) q^(c-1). Then
+
+    h(z) = sum_c (1 - q) q^(c-1) P(z | c)/P(z | 0)
+
+is the most powerful statistic for a rare word's presence; it is a bit for q = 0. Less its mean at
+c = 0 and scaled so that one token counts 1, its mean is again a known function of c.
 """
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._arrays import Floats
+from sottovoce._arrays import Floats, Integers
 from sottovoce.errors import check_choice
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, Weights
 
-Kind: TypeAlias = Literal["bits", "counts"]
+# The share of a word's tokens in a document that more follow; less at high rates, where h would
+# otherwise grow without bound.
+BURST = 0.3
+_SAFE = 0.6
+MOST_TOKENS = 128
 
 
 class Feature(Protocol):
@@ -81,8 +93,59 @@ class BitFeature:
         return bits, -alpha / (1 - alpha)
 
 
-FEATURES: dict[str, type[BitFeature] | type[CountFeature]] = {
+@dataclass(frozen=True)
+class BurstFeature:
+    """The likelihood that a word stands in the document, over that it does not."""
+
+    law: NoiseLaw
+
+    @property
+    def variance(self) -> float:
+        """Of an empty cell."""
+        mean, scale = self._mean_and_scale
+        squares = self._means(self._statistic**2, np.zeros(1))[0]
+        return float((squares - mean**2) / scale**2)
+
+    def of_counts(self, counts: NDArray[np.number]) -> Floats:
+        """The mean of what is released for a count; that of MOST_TOKENS for any larger one."""
+        mean, scale = self._mean_and_scale
+        table = (self._means(self._statistic, np.arange(MOST_TOKENS + 1.0)) - mean) / scale
+        return np.asarray(table[np.minimum(counts, MOST_TOKENS).astype(np.int64)])
+
+    def released(self, cells: Counts) -> tuple[Weights, float]:
+        """The statistic of positive cells; it is 0 in all others."""
+        mean, scale = self._mean_and_scale
+        kept = positive(cells)
+        values = self._statistic[np.minimum(kept.data, MOST_TOKENS)] / scale
+        rows = sparse.csr_array((values, kept.indices, kept.indptr), shape=kept.shape)
+        return rows, -mean / scale
+
+    @cached_property
+    def _statistic(self) -> Floats:
+        """h(z) - h(0), for z = 0 .. MOST_TOKENS."""
+        tokens, cells = np.arange(1, MOST_TOKENS), np.arange(MOST_TOKENS + 1)[:, None]
+        q = min(BURST, _SAFE * self.law.alpha)
+        shares = (1 - q) * q ** (tokens - 1.0)
+        ratios = np.exp(self.law.rate * (cells - np.abs(cells - tokens)))
+        values = ratios @ shares
+        return np.asarray(values - values[0])
+
+    @cached_property
+    def _mean_and_scale(self) -> tuple[float, float]:
+        empty, one = self._means(self._statistic, np.array([0.0, 1.0]))
+        return float(empty), float(one - empty)
+
+    def _means(self, statistic: Floats, counts: Floats) -> Floats:
+        """E of a statistic of the cell, given each of the counts."""
+        cells = np.arange(1, MOST_TOKENS)
+        inner = self.law.probability(cells - counts[:, None]) @ statistic[1:-1]
+        high = at_least(self.law, np.asarray(MOST_TOKENS - counts, np.int64))
+        return np.asarray(inner + high * statistic[-1])
+
+
+FEATURES: dict[str, type[BitFeature] | type[BurstFeature] | type[CountFeature]] = {
     "bits": BitFeature,
+    "bursts": BurstFeature,
     "counts": CountFeature,
 }
 
@@ -104,3 +167,9 @@ def with_values(counts: Counts, feature: Feature) -> Weights:
     """The feature of every stored count; the others have the value 0."""
     values = feature.of_counts(counts.data)
     return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
+
+
+def at_least(law: NoiseLaw, noise: Integers) -> Floats:
+    """P(noise >= k): alpha^k/(1 + alpha) for k >= 1, else 1 - alpha^(1-k)/(1 + alpha)."""
+    tail = np.exp(-law.rate * np.where(noise >= 1, noise, 1 - noise)) / (1 + law.alpha)
+    return np.where(noise >= 1, tail, 1 - tail)

@@ -68,11 +68,6 @@ class Labelled:
         return np.bincount(self.codes, minlength=self.classes).astype(np.float64)
 
     @property
-    def shares(self) -> Floats:
-        """Of each class, as if one document more of each had been seen: none is impossible."""
-        return (self.sizes + 1) / (self.documents + self.classes)
-
-    @property
     def indicator(self) -> "sparse.csr_array[np.float64, tuple[int, int]]":
         """Classes by documents: 1 where the document is of the class."""
         rows = np.arange(self.documents)
