@@ -27,15 +27,7 @@ settings.register_profile(
 settings.load_profile("any-pace")
 pytest_plugins = ["support.costs"]
 
-TESTS = Path(__file__).parent
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What draws again and again, or waits for a browser, runs untraced: a third quicker."""
-    for item in items:
-        if {"browser", "property", "statistical"} & set(item.path.relative_to(TESTS).parts):
-            item.add_marker("no_cover")
 
 
 @pytest.fixture(autouse=True)

@@ -129,10 +129,10 @@ def test_bench_prints_rows_for_people_and_machines(
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
     monkeypatch.setattr("sottovoce.lab.bench.tokenize.REPEATS", 1)
     monkeypatch.setattr("sottovoce.lab.bench.tokenize.TURNS_S", 0.0)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     code, out, _ = run("bench", "tokenize", "--size", "0.01", "--json")
     assert code == 0
     assert json.loads(out)[0]["bench"] == "tokenize"
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     code, out, _ = run("bench", "tokenize", "--size", "0.01")
     assert code == 0
     assert "is not installed; to compare with it: make peers" in out

@@ -43,7 +43,11 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> list[object]:
     ]
 
 
-@pytest.mark.parametrize("name", list(PLOTS))
+@pytest.mark.parametrize(
+    "name",
+    # Changing every k and m takes as long as all the others.
+    [*list(PLOTS)[:-1], pytest.param("assess-robustness", marks=pytest.mark.long)],
+)
 def test_a_quick_study_fills_its_folder_with_the_paper_s_figures_beside(
     run_study: Run, tmp_path: Path, name: str
 ) -> None:

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy.audit._black_box import TRIALS
 from sottovoce.privacy.audit._findings import AuditReport, Finding
 from sottovoce.privacy.ledger import Ledger, SpendRequest
 from sottovoce.release._audit import CONTROLS
@@ -34,7 +35,11 @@ def _write(file: Path, content: bytes) -> None:
     file.write_bytes(content)
 
 
-def test_the_sampler_passes_its_audit(run: Run) -> None:
+@pytest.mark.parametrize("trials", [1 << 19, pytest.param(TRIALS, marks=pytest.mark.long)])
+def test_the_sampler_passes_its_audit(
+    run: Run, trials: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sottovoce.privacy.audit._black_box.TRIALS", trials)
     code, out, err = run("audit", "--json")
     report = json.loads(out)
     assert (code, err) == (0, "")

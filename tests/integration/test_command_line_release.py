@@ -198,17 +198,28 @@ def test_a_dry_run_draws_and_writes_nothing(run: Runner) -> None:
     assert shown.json["dry_run"] is True
     assert shown.json["guarantee"]["epsilon"] == "2"
     assert shown.json["expected_nonzero_cells"] > 0
-    assert shown.json["private"] == ["expected_nonzero_cells"]
+    assert shown.json["private"] == ["expected_nonzero_cells", "documents_alike", "spent_before"]
     assert sorted(path.name for path in run.folder.iterdir()) == ["posts.csv", "words.txt"]
 
 
-def test_a_dry_run_marks_what_follows_from_the_true_counts(run: Runner) -> None:
+def test_what_follows_from_the_true_texts_is_marked(run: Runner) -> None:
     shown = run(*LISTED, *STATED, "--out", "r", "--dry-run").out
     assert "expected nonzero cells (private)" in shown
+    assert "documents alike (private)" in shown
     assert "it is for you alone" in shown
     made = run(*LISTED, *STATED, "--out", "r", "--json")
-    assert made.json["private"] == []
+    assert made.json["private"] == ["documents_alike", "spent_before"]
     assert "expected_nonzero_cells" not in made.json
+
+
+@pytest.mark.parametrize(("second", "told"), [("Twice!", True), ("thrice", False)])
+def test_copies_of_a_document_within_a_release_are_told(
+    run: Runner, second: str, told: bool
+) -> None:
+    rows = f"user,time,text\na,2024-01-01,twice\na,2024-01-02,{second}\n"
+    (run.folder / "posts.csv").write_text(rows)
+    shown = run(*LISTED, *STATED, "--out", "r", "--dry-run").out
+    assert ("Documents that say what another one says: 1. If they are" in shown) is told
 
 
 @pytest.mark.parametrize(("epsilon", "warned"), [("7.9", False), ("8", True), ("40", True)])

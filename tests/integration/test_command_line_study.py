@@ -9,6 +9,7 @@ import pytest
 
 Run = Callable[..., tuple[int, str, str]]
 NAMES = ["release-figure-1", "release-synthetic", "release-figure-2", "release-table-1"]
+SLOWEST = "release-figure-2"
 # What every study says of every row: how large it was, how private, and what the paper has.
 PAPER_COLUMNS = {
     "release-figure-1": "paper_length_ratio",
@@ -38,7 +39,10 @@ def test_list_names_every_study_with_what_it_shows(run_study: Run) -> None:
     assert all(row["shows"] for row in json.loads(out))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.long] * (name == SLOWEST)) for name in NAMES],
+)
 def test_a_quick_study_prints_its_rows_and_fills_its_folder(
     run_study: Run, tmp_path: Path, name: str
 ) -> None:

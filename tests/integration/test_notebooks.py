@@ -12,6 +12,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 from notebooks import FOLDER, executed  # noqa: E402 - a script of ours, found by the line above
 
+LONG = {"loop", "release"}
 BOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
@@ -32,7 +33,14 @@ def test_a_notebook_was_kept_with_its_output_and_no_error(path: Path) -> None:
     assert any("text/html" in output.get("data", {}) for output in outputs)
 
 
-@pytest.mark.parametrize("path", BOOKS, ids=lambda path: path.stem)
+# These two take longer than the others together.
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=[pytest.mark.long] * (path.stem in LONG))
+        for path in BOOKS
+    ],
+)
 def test_a_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONWARNINGS", "ignore")
     shown = [output for cell in executed(path).cells for output in cell.get("outputs", ())]

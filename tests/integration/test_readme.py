@@ -16,6 +16,7 @@ from support.untraced import untraced
 
 from sottovoce.cli._app import app
 from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
+from sottovoce.lab.bench import tokenize
 from sottovoce.privacy.ledger import Ledger, user_ledger
 
 ROOT = Path(__file__).parents[2]
@@ -110,8 +111,8 @@ def test_the_commands_of_a_page_run_as_written(
 ) -> None:
     """One after the other in this process, and in a shell what is not ours."""
     monkeypatch.chdir(in_checkout(tmp_path))
-    monkeypatch.setattr("sottovoce.lab.bench.tokenize.REPEATS", 1)
-    monkeypatch.setattr("sottovoce.lab.bench.tokenize.TURNS_S", 0.0)
+    monkeypatch.setattr(tokenize, "REPEATS", 1)
+    monkeypatch.setattr(tokenize, "TURNS_S", 0.0)
     for line in map(smaller, commands(ROOT / page)):
         words = shlex.split(line)
         if words[0] == "sottovoce":

@@ -3,15 +3,21 @@
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from sottovoce.corpus.simulate import SimulationParameters
 from sottovoce.demo._demo import REPORT_FILE, run_demo
+from sottovoce.demo._loop import PLAN
 from sottovoce.loop._knowledge import Training
+from sottovoce.loop._usefulness import Effort
 
 SIZES = SimulationParameters(users=60, weeks=3)
+_QUICK_LOOP = replace(
+    PLAN, epsilons=("8", "1"), effort=Effort(topics=10, iterations=10, most_tokens=20_000)
+)
 _QUICK = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
 
 
@@ -21,6 +27,8 @@ def quick_demo() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sottovoce.demo._assess.TRAINING", _QUICK)
         patch.setattr("sottovoce.demo._release.ITERATIONS", 5)
+        patch.setattr("sottovoce.demo._loop.TRAINING", _QUICK)
+        patch.setattr("sottovoce.demo._loop.PLAN", _QUICK_LOOP)
         yield
 
 

@@ -31,6 +31,9 @@ class MemoryInProcess:
 
     def __init__(self) -> None:
         self._kept: dict[bytes, Remembered] = {}
+        self._among: set[tuple[bytes, bytes, tuple[str, ...]]] = set()
+        self._keys: dict[bytes, bytes] = {}
+        self._evaluated: dict[tuple[bytes, bytes], frozenset[bytes]] = {}
 
     def earlier(self, session: bytes) -> tuple[Remembered, ...]:
         """All openings but that of this run."""
@@ -39,6 +42,28 @@ class MemoryInProcess:
     def remember(self, session: bytes, opening: Remembered) -> None:
         """Keep what this run opens."""
         self._kept.setdefault(session, opening)
+
+    def evaluated(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
+        """The documents of other evaluations of a training."""
+        found = self._evaluated.items()
+        return tuple(each for (run, of), each in found if run != session and of == training)
+
+    def note_evaluated(self, session: bytes, training: bytes, documents: frozenset[bytes]) -> None:
+        """Keep which documents this evaluation counts."""
+        self._evaluated[session, training] = documents
+
+    def same_word_key(self, peers: bytes, key: bytes) -> bool:
+        """Whether these peers had this key for their words before, if any."""
+        return self._keys.setdefault(peers, key) == key
+
+    def among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
+        """Among whom other runs have opened sums of ``what``."""
+        found = (each for each in self._among if each[0] != session and each[1] == what)
+        return tuple(peers for _, _, peers in found)
+
+    def note_among(self, session: bytes, what: bytes, peers: tuple[str, ...]) -> None:
+        """Keep among whom this run opens a sum."""
+        self._among.add((session, what, peers))
 
 
 def opened(terms: RunTerms, holdings: Mapping[str, Holdings]) -> Opening:

@@ -106,6 +106,36 @@ def silent_end(_true: Dense, noise: Dense) -> Dense:
     return noise
 
 
+def negated(_true: Dense, noise: Dense) -> Dense:
+    """The second document gets the first one's noise with the other sign: their sum is exact."""
+    noise[1] = -noise[0]
+    return noise
+
+
+def negated_column(_true: Dense, noise: Dense) -> Dense:
+    """The sum of two columns is exact in every document."""
+    noise[:, 7] = -noise[:, 2]
+    return noise
+
+
+def large_exact(true: Dense, noise: Dense) -> Dense:
+    """Counts from 50 up are published as they are."""
+    return np.where(true >= 50, 0, noise)
+
+
+def one_noise_for_one_text(true: Dense, noise: Dense) -> Dense:
+    """Documents of the same counts get the same noise."""
+    first: dict[bytes, int] = {}
+    for i, row in enumerate(true):
+        noise[i] = noise[first.setdefault(row.tobytes(), i)]
+    return noise
+
+
+def exact_frequencies(patch: pytest.MonkeyPatch) -> None:
+    """Frequencies that were bought are published as they are."""
+    patch.setattr("sottovoce.release.compression._frequency._noised", lambda counts, *_: counts)
+
+
 def less_noise(patch: pytest.MonkeyPatch) -> None:
     """The plan draws at a rate 5% above the one it states."""
     sound = ReleasePlan.noise.fget  # type: ignore[attr-defined] # a property
@@ -166,4 +196,9 @@ FAULTS: dict[str, Plant] = {
     "one noise for two columns": in_plan(one_noise_for_two_columns),
     "the last tenth exact": in_plan(silent_end),
     "a word counted twice": word_counted_twice,
+    "a document's noise with the other sign": in_plan(negated),
+    "a column's noise with the other sign": in_plan(negated_column),
+    "large counts exact": in_plan(large_exact),
+    "one noise for one text": in_plan(one_noise_for_one_text),
+    "bought frequencies exact": exact_frequencies,
 }

@@ -146,7 +146,7 @@ def _become(given: dict[str, Any], streams: list[int]) -> NoReturn:
     sys.stdin, sys.stdout, sys.stderr = (
         open(0, closefd=False),  # noqa: SIM115 - for as long as the process lives
         open(1, "w", closefd=False),  # noqa: SIM115 - likewise
-        open(2, "w", buffering=1, errors="backslashreplace", closefd=False),  # noqa: SIM115
+        open(2, "w", buffering=1, errors="backslashreplace", closefd=False),  # noqa: SIM115 - likewise
     )
     os.chdir(given["cwd"])
     os.environ.clear()

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
 
@@ -330,3 +331,9 @@ def test_results_print_under_their_own_names() -> None:
         sv.corpus.open_documents(["my loan"]), sv.corpus.Vocabulary.public(WORDS), TokenRules()
     )
     assert repr(documents).startswith("CountedDocuments(documents=1, ")
+
+
+@pytest.mark.parametrize("matrix", [np.ones((3, 2), int), sparse.csr_array(np.ones((3, 2)))])
+def test_a_matrix_of_counts_is_charged_to_no_ledger_and_says_so(matrix: Any) -> None:  # noqa: ANN401 - not what is asked for
+    with pytest.raises(ParameterError, match="must be texts.*PrivateBagOfWords.*add up yourself"):
+        sv.release_counts(matrix, words=["debt", "loan"], epsilon=2, precision=2)

@@ -125,10 +125,16 @@ def ledger_beside(corpus: Path) -> Path:
 
 def chosen_ledger(given: Path | None, corpus: Path, engine: Engine) -> "LedgerPlace":
     """The ledger of a release; on a cluster it must lie where all workers can write."""
-    from sottovoce.release._ledger_place import beside_corpus, ledger_place  # noqa: PLC0415 - fast --help
+    from sottovoce.release._ledger_place import (  # noqa: PLC0415 - fast --help
+        beside_corpus,
+        ledger_place,
+        with_others,
+    )
 
     if given is None and engine.is_on_other_machines:
-        return beside_corpus(ledger_beside(corpus), "the workers must be able to write there")
+        path = ledger_beside(corpus)
+        place = beside_corpus(path, "the workers must be able to write there")
+        return with_others(place, Path(corpus))
     at_an_address = bool(_SCHEME.match(getattr(corpus, "written", "")))
     return ledger_place(given, None if at_an_address else Path(corpus))
 

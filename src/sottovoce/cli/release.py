@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from sottovoce.release._settings import Accounting, PriorKind
 
 
-# What a dry run shows that follows from the true counts, without noise.
-_PRIVATE = ("expected_nonzero_cells",)
+# What is shown that follows from the true texts, without noise.
+_PRIVATE = ("expected_nonzero_cells", "documents_alike", "spent_before")
 
 
 def release(
@@ -134,7 +134,7 @@ def release(
         from sottovoce.privacy._guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
         from sottovoce.release._inputs import ReleaseInputs  # noqa: PLC0415 - fast --help
         from sottovoce.release._job import quote  # noqa: PLC0415 - fast --help
-        from sottovoce.release._release_counts import Wanted, carry_out  # noqa: PLC0415 - fast --help
+        from sottovoce.release._release_counts import Wanted, carry_out, uncounted  # noqa: PLC0415 - fast --help
 
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
@@ -151,8 +151,7 @@ def release(
     )
     chosen = Engine(engine, master, spark_conf or (), partitions)
     place = chosen_ledger(ledger, corpus, chosen)
-    if place.note:
-        typer.echo(f"warning: {place.note}", err=True)
+    _warn(place.note)
     with ExitStack() as running:
         remote = (
             running.enter_context(documents_on_spark(chosen, inputs, corpus))
@@ -184,15 +183,22 @@ def release(
         if remote is not None:
             remote.check(job.plan)
         for warning in job.plan.warnings():
-            typer.echo(f"warning: {warning}", err=True)
+            _warn(warning)
         if dry_run:
-            quoted = quote(job, place.path, allowed, out, shared=place.shared)
+            quoted = quote(job, place, allowed, out)
+            _warn(uncounted(place, quoted))
             _show(job, quoted, as_json, place.path)
             return
         with progress("Drawing noise"):
             elsewhere = None if remote is None else partial(remote.draw, job)
             done = carry_out(job, place, allowed, out, elsewhere)
+        _warn(done.uncounted)
         _show(job, done, as_json, place.path, out)
+
+
+def _warn(of: str) -> None:
+    if of:
+        typer.echo(f"warning: {of}", err=True)
 
 
 def _show(
@@ -223,7 +229,8 @@ def _show(
     else:
         facts["folder"] = out
     if as_json:
-        show_json({**facts, **_promised(card), **_how(made, out)})
+        shown = {**facts, **_promised(card), **_how(made, out)}
+        show_json({**shown, "private": [name for name in _PRIVATE if name in shown]})
         return
     names = {
         "spent_epsilon": "epsilon then spent" if out is None else "epsilon spent so far",
@@ -233,8 +240,12 @@ def _show(
     if made.paid_before and out is not None:
         title += ", paid for before: nothing more was spent"
     show_facts(title, {names.get(name, name): value for name, value in facts.items()})
-    if out is None:
-        typer.echo("What is marked private follows from the true counts: it is for you alone.")
+    typer.echo("What is marked private follows from the true texts: it is for you alone.")
+    if alike := _alike(job):
+        typer.echo(
+            f"Documents that say what another one says: {alike:,}. If they are copies of one, each "
+            "of them spends, and the ledger charges only one: release it once."
+        )
     if made.spent_before and not made.paid_before:
         typer.echo(f"{_sentence(made.spent_before)}, before this release.")
     typer.echo(card.in_words())
@@ -265,5 +276,4 @@ def _how(made: "Done | ReleaseQuote", out: Path | None) -> dict[str, object]:
         "dry_run": out is None,
         "paid_before": made.paid_before and out is not None,
         "spent_before": made.spent_before or None,
-        "private": [] if out is not None else list(_PRIVATE),
     }

@@ -43,8 +43,9 @@ _PROCESSES = (
     "illustration, a little too good to be an estimate."
 )
 _TABLE = (
-    "The table says who has learnt what, if everybody follows the protocol. Nobody has seen a post "
-    "of somebody else's."
+    "The table says who has learnt what if everybody follows the protocol, and in its last rows "
+    "what those gain who join, who lie or who come back from a backup. Nobody has seen a post of "
+    "somebody else's."
 )
 
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import Rows, checked_rows, checked_signs
+from sottovoce.learn._opened_among import Among
 from sottovoce.learn._rados.rados import RadoMaker, RadoMoments
 from sottovoce.learn._ridge import Standard, local_fold_sums, local_sums
 from sottovoce.learn._sums.keys import Identity
@@ -29,6 +30,7 @@ class LocalData:
         identity: who the peer is.
         vetoed: counted features that the peer wants dropped, whatever the others have.
         tag: what helpers know these data by; it tells them nothing but whether they are the same.
+        among: what the peer makes of who is left when sums are opened.
     """
 
     rows: Floats
@@ -37,6 +39,7 @@ class LocalData:
     identity: Identity = field(default_factory=Identity)
     vetoed: Flags | None = field(default=None, kw_only=True)
     tag: bytes = field(default=b"", kw_only=True)
+    among: Among = field(default_factory=Among, kw_only=True)
 
     @classmethod
     def of(

@@ -18,6 +18,7 @@ which this does not see; who may train how often is for the peer's policy.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -28,7 +29,8 @@ from sottovoce._arrays import Integers
 from sottovoce.errors import InputError
 from sottovoce.learn._data_digest import document_numbers, keyed_digest, numbered_digests
 from sottovoce.learn._features import TextRecipe, term_rows
-from sottovoce.learn._wire.codec import Value, array, item, parts, texts
+from sottovoce.learn._opened_among import AmongMemory
+from sottovoce.learn._wire.codec import Value, array, encoded, item, parts, texts
 from sottovoce.learn.documents import Documents, Examples, Table
 
 
@@ -84,14 +86,23 @@ class Opening:
         return cls(item(record, "rules", bytes), texts(record, "words"), sums)
 
 
-class OpeningMemory(Protocol):
+class OpeningMemory(AmongMemory, Protocol):
     """Where a peer keeps what its trainings opened, from run to run."""
 
     def earlier(self, session: bytes) -> tuple[Opening, ...]:
-        """All openings but that of this run."""
+        """All openings but that of this run, the oldest first."""
 
     def remember(self, session: bytes, opening: Opening) -> None:
         """Keep what this run opens; once, however often it is begun again."""
+
+    def evaluated(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
+        """The digests of the documents of other evaluations of a training."""
+
+    def note_evaluated(self, session: bytes, training: bytes, documents: frozenset[bytes]) -> None:
+        """Keep which documents this evaluation counts; once, however often it is begun again."""
+
+    def same_word_key(self, peers: bytes, key: bytes) -> bool:
+        """Whether these peers had this key for their words before, if any; kept from now on."""
 
 
 def unopened_words(
@@ -99,12 +110,40 @@ def unopened_words(
 ) -> frozenset[str]:
     """Words that a training must not open, given all earlier ones; it is remembered from now on.
 
-    A training that was begun counts, whatever came of it: part of it may have been opened.
+    A training that was begun counts, whatever came of it: part of it may have been opened. Where
+    the very same documents were opened before, in the same folds, what came after that was compared
+    with them then: it opened no word that a few of the differing documents use, so that nothing of
+    it needs to be looked at again. What came before it does.
     """
-    rare = (documents.vetoed(each, fewest) for each in memory.earlier(session))
-    found = frozenset[str]().union(*rare)
-    memory.remember(session, documents.opening())
+    opening = documents.opening()
+    written = encoded(opening.record())
+    before = takewhile(lambda each: encoded(each.record()) != written, memory.earlier(session))
+    found = frozenset[str]().union(*(documents.vetoed(each, fewest) for each in before))
+    memory.remember(session, opening)
     return found
+
+
+def check_evaluated(
+    documents: frozenset[bytes],
+    memory: OpeningMemory,
+    session: bytes,
+    training: bytes,
+    fewest: int,
+) -> None:
+    """Refuse to be counted again on a few more or other documents; these are remembered.
+
+    The counts of the one evaluation less those of the other say how these few were called.
+    """
+    for before in memory.evaluated(session, training):
+        changed = len(before ^ documents)
+        if 0 < changed < fewest:
+            raise ChangedTooLittleError(
+                "an evaluation must differ from every earlier one of the same training by no "
+                f"document or by at least {fewest}, got {changed} added, removed or changed: the "
+                "difference of the counts would be theirs; wait for more, or put back those of "
+                "before."
+            )
+    memory.note_evaluated(session, training, documents)
 
 
 @dataclass(frozen=True, repr=False)

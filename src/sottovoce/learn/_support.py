@@ -179,10 +179,14 @@ def kept_from_fold_sums(
         few = "" if len(decisions) == 1 else " in every fold; use fewer folds"
         raise LeakError(
             f"no feature has enough support{few}: of the documents that use it at least "
-            f"{fewest_documents} must be left without those of any {fewest_peers - 1} peers; "
+            f"{fewest_documents} must be left without those of any {_peers(fewest_peers - 1)}; "
             f"nothing may be opened.{_why(np.asarray(summed), fewest_documents)}"
         )
     return KeptFeatures(kept, folds=len(decisions))
+
+
+def _peers(number: int) -> str:
+    return "peer" if number == 1 else f"{number} peers"
 
 
 def _why(summed: Floats, fewest_documents: int) -> str:

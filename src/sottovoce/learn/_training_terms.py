@@ -120,6 +120,8 @@ class TrainingTerms:
         recipe: how it is trained.
         mapping: from words to features, where features are columns that a map makes of words.
         words: how many words the map is of.
+        nobody_lost: whether all peers must stay: an earlier training of the run has opened sums
+            over them, and the same sums without one would show that one's own.
     """
 
     session: bytes
@@ -128,6 +130,7 @@ class TrainingTerms:
     recipe: Recipe = field(default_factory=Recipe)
     mapping: "FeatureMap | None" = None
     words: int = 0
+    nobody_lost: bool = False
 
     def __post_init__(self) -> None:
         peers = checked_parties(list(self.identities), allow_two=self.recipe.allow_two)

@@ -51,6 +51,8 @@ _READER = (
     "there are, in which order and whose, is not hidden. Other releases of the same documents "
     "add their epsilons to this one's."
 )
+# Cards said less of the reader at first.
+_FIRST_READER = _READER[: _READER.index(" How many")]
 WORD = (
     "A word is a run of letters, numbers and underscores, in lower case, of at least 2 characters. "
     "Anything else ends it: a hyphenated compound such as mother-in-law is several words, and so "
@@ -163,7 +165,7 @@ def read_card(text: str) -> ReleaseCard:
     try:
         fields = json.loads(text, object_pairs_hook=_each_once)
         card = _card_of(fields)
-        own = json.loads(card.as_json()) | {"software": fields["software"]}
+        own = json.loads(card.as_json()) | {"software": fields["software"]} | _first(card, fields)
         if "word" not in fields:
             # Cards did not say what a word is at first.
             del own["word"]
@@ -173,6 +175,12 @@ def read_card(text: str) -> ReleaseCard:
     if json.dumps(own, sort_keys=True) != json.dumps(fields, sort_keys=True):
         raise InputError("the card contradicts itself; it was changed by hand.")
     return card
+
+
+def _first(card: ReleaseCard, fields: Mapping[str, Any]) -> dict[str, str]:
+    """What a card of the first ones says otherwise; its numbers are the same."""
+    said = card.threat_model().replace(_READER, _FIRST_READER)
+    return {"threat_model": said} if fields["threat_model"] == said else {}
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

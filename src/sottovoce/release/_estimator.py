@@ -24,8 +24,9 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
 
     Every ``transform`` draws fresh noise from the operating system's randomness and spends
     ``guarantee_`` anew on the documents it is given: their rates add up. ``fit`` reads the width
-    of its input and the words' names, never a count. To keep account across calls and processes
-    use the ledger, as the command ``sottovoce release`` does.
+    of its input and the words' names, never a count. No ledger charges a matrix of counts, whose
+    documents it could not tell: whoever calls adds up. To keep account across calls and processes
+    release the texts, with ``release_counts`` or the command ``sottovoce release``.
 
     Args:
         n: N, the number of words within which documents are made alike.
@@ -89,8 +90,8 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
         width = validated_counts(self, X, reset=True).shape[1]
         self.plan_ = ReleasePlan(self._settings(), self._words(width))
         self.guarantee_ = self.plan_.guarantee
-        if self.guarantee_.rate > self.plan_.settings.guarantee.rate:
-            warnings.warn(self.plan_.true_epsilon(), stacklevel=2)
+        for warning in self.plan_.warnings():
+            warnings.warn(warning, stacklevel=2)
         return self
 
     def transform(self, X: Matrix) -> Counts:  # noqa: N803 - scikit-learn's name

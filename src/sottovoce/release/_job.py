@@ -7,8 +7,9 @@ what was drawn, so that the same request, made again, gives the same bytes and n
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,7 @@ from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, Ledger, Spend, SpendRequest
 from sottovoce.privacy.ledger._accounts import check_budget
 from sottovoce.privacy.ledger._database import holds_ledger
+from sottovoce.privacy.ledger._elsewhere import SpentThere, budgets_in, new_here, refuse_beyond
 from sottovoce.release._card import ReleaseCard, make_card
 from sottovoce.release._folder import (
     CARD_FILE,
@@ -33,6 +35,7 @@ from sottovoce.release._folder import (
     write_bundle,
 )
 from sottovoce.release._inputs import VOUCHED, CountedDocuments, CountsElsewhere
+from sottovoce.release._ledger_place import LedgerPlace
 from sottovoce.release._plan import Released, ReleasePlan
 
 # A count and its column, in the uncompressed archive that the ledger keeps.
@@ -69,6 +72,8 @@ class ReleaseQuote:
     """Whether the ledger holds this very release already: it would then cost nothing."""
     spent_before: str = ""
     """How many of the documents have spent how much already, in words; nothing: none has."""
+    elsewhere: tuple[SpentThere, ...] = field(default=(), compare=False)
+    """What they have spent in other ledgers that were found."""
 
     @property
     def guarantee(self) -> LimitedPrecision:
@@ -263,12 +268,17 @@ def _in_bytes(number: int) -> str:
 
 
 def open_account(
-    ledger: Ledger, job: Job, budget: LimitedPrecision | None, *, shared: bool = False
+    ledger: Ledger,
+    job: Job,
+    budget: LimitedPrecision | None,
+    *,
+    shared: bool = False,
+    elsewhere: Sequence[SpentThere] = (),
 ) -> Account:
     """The account of the job's documents; those that are new get ``budget``, or what is due.
 
     A ledger that is not ``shared`` by all that its user releases, and knows other documents but
-    none of these, needs the budget said outright.
+    none of these, needs the budget said outright, unless they have one ``elsewhere``.
     """
     request = ledger.kept(job.request)
     if budget is not None and budget.rate < request.guarantee.rate:
@@ -276,63 +286,78 @@ def open_account(
     if budget is not None:
         ledger.set_budget(request.corpus, budget, request.documents)
     else:
-        ledger.admit(request, shared=shared)
+        ledger.admit(request, shared=shared, elsewhere=elsewhere)
     return ledger.account(request.corpus)
 
 
 def quote(
-    job: Job,
-    path: Path,
-    budget: LimitedPrecision | None,
-    folder: Path,
-    *,
-    shared: bool = False,
+    job: Job, place: LedgerPlace, budget: LimitedPrecision | None, folder: Path
 ) -> ReleaseQuote:
     """What ``job`` would be and cost, or the error there would be; writes nothing."""
     check_folder(folder)
-    _check_room(folder, path.parent, job)
+    _check_room(folder, place.path.parent, job)
     if budget is not None and budget.rate < job.request.guarantee.rate:
         raise _too_small()
-    ledger = Ledger(path) if holds_ledger(path) else None
-    account, paid_before = _account_after(job, ledger, budget, folder, shared=shared)
+    ledger = Ledger(place.path) if holds_ledger(place.path) else None
+    elsewhere = place.spent_elsewhere(job.request, ledger)
+    charged = place.charged(elsewhere)
+    account, paid_before = _account_after(job, place, ledger, budget, folder, charged)
     documents = job.documents.documents
+    here = "" if ledger is None or documents is None else ledger.spent_before(documents)
     return ReleaseQuote(
         card=job.card(None),
         expected_nonzeros=job.plan.expected_nonzeros(job.documents.counts),
         noise_deviation=job.plan.noise_deviation,
         account=account,
         paid_before=paid_before,
-        spent_before="" if ledger is None or documents is None else ledger.spent_before(documents),
+        spent_before="; ".join(filter(None, [here, *(each.in_words() for each in elsewhere)])),
+        elsewhere=tuple(elsewhere),
     )
 
 
 def _account_after(
     job: Job,
+    place: LedgerPlace,
     ledger: Ledger | None,
     budget: LimitedPrecision | None,
     folder: Path,
-    *,
-    shared: bool,
+    elsewhere: Sequence[SpentThere],
 ) -> tuple[Account, bool]:
     """The account as it would be after ``job``, and whether that was paid for before."""
     request = job.request if ledger is None else ledger.kept(job.request)
     own = None if ledger is None else ledger.find(request)
     _refuse_another_release(folder, job, own)
-    if ledger is None:
-        return Account(request.corpus, budget or request.guarantee, request.guarantee.rate), False
-    if own is None:
-        return _quoted(ledger, request, budget, shared=shared), False
+    with _may_be_declared():
+        if ledger is None:
+            return _first_account(place.path, request, budget, elsewhere), False
+        if own is None:
+            shared = place.shared
+            return ledger.quote(request, budget, shared=shared, elsewhere=elsewhere), False
     account = ledger.account(request.corpus)
     if budget is not None:
         check_budget(account, budget)
     return account, True
 
 
-def _quoted(
-    ledger: Ledger, request: SpendRequest, budget: LimitedPrecision | None, *, shared: bool
+def _first_account(
+    path: Path,
+    request: SpendRequest,
+    budget: LimitedPrecision | None,
+    elsewhere: Sequence[SpentThere],
 ) -> Account:
+    """The account after ``request`` in a ledger that is not there yet."""
+    known = min(budgets_in(elsewhere), key=lambda each: each.rate, default=request.guarantee)
+    given = known if budget is None else budget
+    if elsewhere and request.documents is not None:
+        refuse_beyond(new_here(path, request.documents, given), elsewhere, request)
+    return Account(request.corpus, given, request.guarantee.rate)
+
+
+@contextmanager
+def _may_be_declared() -> Iterator[None]:
+    """Say how to go on where documents may only say what others said."""
     try:
-        return ledger.quote(request, budget, shared=shared)
+        yield
     except BudgetError as error:
         if not error.may_be_others:
             raise

@@ -11,6 +11,7 @@ from typing import Literal, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from sottovoce._arrays import Floats
 from sottovoce._files import FilePath
@@ -77,6 +78,8 @@ class Done:
     paid_before: bool
     spent_before: str
     """What its documents had spent already, in words."""
+    uncounted: str = ""
+    """What they had spent in other ledgers, if that does not count here."""
 
 
 def carry_out(
@@ -90,13 +93,26 @@ def carry_out(
 
     ``draw`` draws elsewhere, for a job whose counts are not here.
     """
-    quoted = quote(job, place.path, budget, folder, shared=place.shared)
+    quoted = quote(job, place, budget, folder)
     place.make_room()
     ledger = Ledger(place.path, create=True)
-    account = open_account(ledger, job, budget, shared=place.shared)
+    charged = place.charged(quoted.elsewhere)
+    account = open_account(ledger, job, budget, shared=place.shared, elsewhere=charged)
     elsewhere = None if draw is None else partial(draw, ledger)
     card = release_to_folder(job, ledger, folder, elsewhere)
-    return Done(card, ledger.account(account.corpus), quoted.paid_before, quoted.spent_before)
+    now = ledger.account(account.corpus)
+    return Done(card, now, quoted.paid_before, quoted.spent_before, uncounted(place, quoted))
+
+
+def uncounted(place: LedgerPlace, quoted: ReleaseQuote) -> str:
+    """A warning that documents have spent in other ledgers than the one that was named."""
+    if quoted.paid_before or not (place.named and quoted.elsewhere):
+        return ""
+    words = "; ".join(each.in_words() for each in quoted.elsewhere)
+    return (
+        f"{words}. The ledger that was named does not count that: who sees both releases gets the "
+        "sum of their epsilons."
+    )
 
 
 class ReleaseOptions(TypedDict, total=False):
@@ -235,6 +251,7 @@ def release_counts(
         reading: how a file is read: format, header, encoding.
         dry_run: only say what it would promise, hold and cost, as a `ReleaseQuote`; draw nothing.
     """
+    _refuse_matrix(documents)
     place = ledger_place(ledger, Path(documents) if isinstance(documents, str | PathLike) else None)
     if place.note:
         warnings.warn(place.note, stacklevel=2)
@@ -276,8 +293,10 @@ def _made(
     job: Job, place: LedgerPlace, budget: LimitedPrecision | None, folder: Path, *, dry_run: bool
 ) -> Release | ReleaseQuote:
     if dry_run:
-        return quote(job, place.path, budget, folder, shared=place.shared)
-    carry_out(job, place, budget, folder)
+        return quote(job, place, budget, folder)
+    done = carry_out(job, place, budget, folder)
+    if done.uncounted:
+        warnings.warn(done.uncounted, stacklevel=3)
     return load_release(folder)
 
 
@@ -291,6 +310,17 @@ def _counted_job(inputs: ReleaseInputs, wanted: Wanted, label: str) -> Job:
     for warning in job.plan.warnings():
         warnings.warn(warning, stacklevel=3)
     return job
+
+
+def _refuse_matrix(documents: object) -> None:
+    """Rows of counts are no documents that a ledger could know again."""
+    if sparse.issparse(documents) or (
+        isinstance(documents, np.ndarray) and documents.dtype.kind in "biuf"
+    ):
+        raise ParameterError(
+            "documents must be texts, which the ledger charges one by one, got a matrix of counts; "
+            "give the texts, or use PrivateBagOfWords, which keeps no ledger, and add up yourself."
+        )
 
 
 def _check_words(words: object, *, declared: bool) -> None:

@@ -24,13 +24,18 @@ from sottovoce.release._inputs import CountedDocuments
 from sottovoce.release._job import Job, open_account, release_to_folder
 from sottovoce.release._plan import ReleasePlan
 from sottovoce.release._settings import ReleaseSettings
-from sottovoce.release._trial import made_up_counts, noise_of
+from sottovoce.release._trial import bought_noise, made_up_counts, noise_of
 
 RATE = Fraction(1, 2)
 PLAIN = ReleaseSettings(LimitedPrecision.at_rate(RATE))
 COMPRESSED = replace(PLAIN, compression="random", columns=48)
 # What only the sampler's audit can see: it knows the counts, and draws more than any folder holds.
-UNSEEN_IN_A_FOLDER = {"a word counted twice", "a keystream that repeats"}
+UNSEEN_IN_A_FOLDER = {
+    "a word counted twice",
+    "a keystream that repeats",
+    "large counts exact",
+    "bought frequencies exact",
+}
 
 
 def whole_way(name: str) -> list[str]:
@@ -39,6 +44,8 @@ def whole_way(name: str) -> list[str]:
     settings = COMPRESSED if name == "a word counted twice" else PLAIN
     if name == "a keystream that repeats":
         findings = [audit_repeats(RATE, partial(mechanism.noise, threads=1))]
+    elif name == "bought frequencies exact":
+        findings = audit_law(bought_noise(PLAIN, "central"), RATE / 2)
     else:
         counts = made_up_counts()
         findings = audit_law(noise_of(settings, counts), RATE, counts)
@@ -92,11 +99,21 @@ def test_the_audit_of_a_release_makes_every_check(
     assert not findings["noise in every column (as released)"]
     assert not findings["noise in every column (as released, compressed)"]
     assert findings["a keystream that never comes again"]
+    assert findings["law of the noise (frequencies, local)"]
+    assert findings["law of the noise (frequencies, central)"]
     assert "neighbours: one word (constant work)" in findings
 
 
 def test_the_whole_way_of_sound_noise_is_found_sound() -> None:
     assert whole_way("none") == []
+
+
+@pytest.mark.parametrize("rate", ["1/50", "1/2", "6"])
+@pytest.mark.parametrize("kind", ["local", "central"])
+def test_sound_frequencies_that_were_bought_are_found_sound(kind: str, rate: str) -> None:
+    settings = replace(PLAIN, guarantee=LimitedPrecision.at_rate(Fraction(rate)))
+    findings = audit_law(bought_noise(settings, kind), Fraction(rate) / 2)
+    assert [str(finding) for finding in findings if not finding.holds] == []
 
 
 @pytest.mark.parametrize("rate", ["1/50", "1/2", "2", "6"])

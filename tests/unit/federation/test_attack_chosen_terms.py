@@ -17,7 +17,7 @@ from support.text_runs import GIVEN, HASHED, NAMES, PUBLIC, WORDS, made_terms
 from sottovoce.errors import InputError
 from sottovoce.federation._config import Accepts
 from sottovoce.federation.party._approvals import approve, is_approved, waiting
-from sottovoce.federation.party._differences import TermsMemory, differences, terms_id
+from sottovoce.federation.party._differences import TermsMemory, terms_id
 from sottovoce.federation.party._history import RunHistory
 from sottovoce.federation.party._policy import RULES, NotAcceptedError, check_policy
 from sottovoce.learn._features import FeatureMap, TextRecipe
@@ -125,10 +125,17 @@ def without(*names: str, terms: RunTerms = OPEN) -> RunTerms:
 
 CLOSE: Mapping[str, RunTerms] = {
     "without dee": without("dee"),
+    "by another identity dee": replace(OPEN, identities={**PUBLIC, "dee": bytes(32)}),
     "held_out 0.0 -> 0.05": replace(OPEN, held_out=0.05),
     "width 8 -> 9": replace(OPEN, text=replace(HASHED, width=9)),
     "dictionary hashed -> agreed": replace(OPEN, text=TextRecipe(width=8)),
     "folds 5 -> 6": replace(OPEN, recipe=replace(OPEN.recipe, folds=6)),
+    "keyed False -> True": replace(OPEN, text=replace(HASHED, keyed=True)),
+    "buckets 262144 -> 1024": replace(OPEN, text=replace(HASHED, buckets=1024, candidates=500)),
+    "queries None -> 900": replace(OPEN, recipe=replace(OPEN.recipe, queries=900)),
+    "queries_together None -> 900": replace(
+        OPEN, recipe=replace(OPEN.recipe, queries_together=900)
+    ),
     "1 more": replace(OPEN, text=replace(HASHED, stop_words=("the",))),
 }
 
@@ -154,10 +161,45 @@ def test_the_first_training_and_the_very_same_again_are_taken_part_in(tmp_path: 
     assert waiting(tmp_path) == {}
 
 
-def test_a_training_of_quite_other_peers_is_not_compared() -> None:
-    more = {**PUBLIC, **{f"peer{at}": bytes([at]) * 32 for at in range(3)}}
-    assert differences(replace(OPEN, identities=more), OPEN) == []
-    assert differences(replace(OPEN, identities=dict(list(more.items())[:-1])), OPEN) != []
+def test_groups_that_leave_one_peer_over_are_not_taken_part_in_unasked(tmp_path: Path) -> None:
+    """All seven, three of them and another three: what is left of the sums is the seventh's own.
+
+    Before, trainings that differed by three peers or more were not compared, and nobody asked.
+    """
+    seven = {**PUBLIC, **{f"peer{at}": bytes([at]) * 32 for at in range(3)}}
+    names = sorted(seven)
+    groups = [dict(seven), {n: seven[n] for n in names[:3]}, {n: seven[n] for n in names[3:6]}]
+    everybody, *few = (replace(OPEN, identities=each) for each in groups)
+    assert set(groups[0]) - set(groups[1]) - set(groups[2]) == {names[6]}
+    for terms in few:
+        assert why_not(tmp_path, terms, history(everybody)) is not None
+        assert why_not(tmp_path, everybody, history(terms)) is not None
+
+
+def test_a_run_is_compared_by_those_who_were_left_in_it(tmp_path: Path) -> None:
+    """Dee was lost on the way, or so the coordinator said; now it is there again."""
+    among = {OPEN.session: ((*NAMES[:-1],),)}
+    memory = TermsMemory(tmp_path, ACCEPTS, "ada", among=lambda session: among.get(session, ()))
+    refused = memory.why_not(again(OPEN), history(OPEN), lambda _: set())
+    assert refused is not None
+    assert "with dee" in refused
+    assert memory.why_not(without("dee"), history(OPEN), lambda _: set()) is None
+
+
+def test_what_differs_is_shown_without_control_characters(tmp_path: Path) -> None:
+    """The words are the coordinator's, and the terminal is the peer's."""
+    loud = replace(OPEN, text=replace(HASHED, stop_words=("\x1b[31mred",)))
+    refused = why_not(tmp_path, loud, history(OPEN))
+    assert refused is not None
+    assert refused.isprintable()
+    assert all(each.isprintable() for found in waiting(tmp_path).values() for each in found)
+
+
+def test_the_very_same_as_any_earlier_one_is_taken_part_in(tmp_path: Path) -> None:
+    """It opens what was opened then, and no more; what somebody approved in between stays so."""
+    between = CLOSE["held_out 0.0 -> 0.05"]
+    assert why_not(tmp_path, OPEN, history(OPEN, between)) is None
+    assert why_not(tmp_path, OPEN, history(between)) is not None
 
 
 def test_what_somebody_approves_is_taken_part_in_and_nothing_else(tmp_path: Path) -> None:
@@ -210,9 +252,13 @@ def test_the_number_of_trainings_is_bounded(tmp_path: Path) -> None:
     assert "at most 2 trainings" in refused
 
 
-def test_evaluations_of_one_training_are_among_the_same_peers(tmp_path: Path) -> None:
+def test_evaluations_of_one_training_are_among_the_same_peers_on_as_many_rows(
+    tmp_path: Path,
+) -> None:
     first = made_terms(kind="evaluate", text=HASHED, training=bytes(16))
     assert why_not(tmp_path, first, history(first)) is None
+    one_more = replace(first, rows=1)
+    assert "rows 0 -> 1" in str(why_not(tmp_path, one_more, history(first)))
     assert why_not(tmp_path, without(NAMES[-1], terms=first), history(first)) is not None
     of_another = replace(without(NAMES[-1], terms=first), training=bytes([1]) * 16)
     assert why_not(tmp_path, of_another, history(first)) is None

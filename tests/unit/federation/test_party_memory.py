@@ -92,3 +92,31 @@ def test_no_word_of_a_document_stands_in_a_memorys_file(tmp_path: Path) -> None:
     memory.close()
     for file in tmp_path.iterdir():
         assert b"unmistakable" not in file.read_bytes()
+
+
+def test_what_was_evaluated_is_kept_and_read_again(tmp_path: Path) -> None:
+    memory = PartyMemory(tmp_path / "memory.sqlite", SECRET)
+    documents = frozenset({bytes([at]) * 32 for at in range(3)})
+    memory.note_evaluated(b"one", b"training", documents)
+    memory.close()
+    again = PartyMemory(tmp_path / "memory.sqlite", SECRET)
+    assert again.evaluated(b"two", b"training") == (documents,)
+    assert again.evaluated(b"one", b"training") == ()
+    assert again.evaluated(b"two", b"another") == ()
+    again.close()
+
+
+def test_among_whom_sums_were_opened_is_kept_by_run(tmp_path: Path) -> None:
+    memory = PartyMemory(tmp_path / "memory.sqlite", SECRET)
+    for _ in range(2):
+        memory.note_among(b"one", b"trained", ("ada", "ben", "cy"))
+    memory.note_among(b"one", b"trained", ("ada", "ben", "cy", "dee"))
+    memory.close()
+    again = PartyMemory(tmp_path / "memory.sqlite", SECRET)
+    assert set(again.among_in(b"one")) == {("ada", "ben", "cy"), ("ada", "ben", "cy", "dee")}
+    assert again.among(b"one", b"trained") == ()
+    assert len(again.among(b"two", b"trained")) == 2
+    assert again.same_word_key(b"group", b"key")
+    assert not again.same_word_key(b"group", b"another")
+    assert again.same_word_key(b"another group", b"another")
+    again.close()

@@ -95,6 +95,24 @@ def test_the_same_documents_may_be_trained_on_again() -> None:
     np.testing.assert_array_equal(ada.trains_on(turned).kept, first.kept)
 
 
+def test_the_documents_of_before_open_what_they_opened_then() -> None:
+    """What was trained on in between opened no word that a few of the differing documents use."""
+    ada, more = Ada(), joined(PEERS["ada"], few(EXTRA, 12))
+    first, between, again = (ada.trains_on(each) for each in (PEERS["ada"], more, PEERS["ada"]))
+    np.testing.assert_array_equal(first.kept, again.kept)
+    rows = Features(GIVEN).rows(few(EXTRA, 12).texts)[:, between.kept & again.kept]
+    used = rows.sum(axis=0)
+    assert ((used == 0) | (used >= 5)).all()
+
+
+def test_words_that_were_dropped_for_the_sake_of_an_earlier_training_stay_dropped() -> None:
+    ada, more = Ada(), joined(PEERS["ada"], few(EXTRA, 12))
+    ada.trains_on(more)
+    second, third = (ada.trains_on(PEERS["ada"]) for _ in range(2))
+    np.testing.assert_array_equal(second.kept, third.kept)
+    assert second.kept.sum() < Ada().trains_on(PEERS["ada"]).kept.sum()
+
+
 def test_another_number_of_folds_of_the_same_documents_is_refused() -> None:
     plenty = joined(PEERS["ada"], EXTRA)
     two, three = (TrainedDocuments.of(plenty, GIVEN, folds, SECRET) for folds in (2, 3))

@@ -147,7 +147,10 @@ def test_a_result_prints_counts_and_nothing_that_anybody_holds() -> None:
         f"rounds={trained.rounds}, bytes={trained.bytes})"
     )
     shown = str(trained) + trained._repr_html_()
-    assert not any(word in shown for word in ("smith", "spam", *WORDS))
+    # Two of the made-up words are English, and stand in the sentences of the table.
+    made_up = set(WORDS) - {"was", "way"}
+    assert len(made_up) == len(WORDS) - 2
+    assert not any(word in shown for word in ("smith", "spam", *made_up))
 
 
 def test_texts_are_evaluated_on_what_was_held_out_or_is_given() -> None:

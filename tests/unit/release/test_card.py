@@ -92,6 +92,18 @@ def test_a_card_changed_by_hand_is_refused(change: dict[str, object], message: s
         read_card(json.dumps(fields))
 
 
+def test_a_card_of_the_first_ones_is_read() -> None:
+    """It said nothing of a word, and less of what a reader learns."""
+    fields = json.loads(card().as_json())
+    start, end = (fields["threat_model"].index(each) for each in (" How many", " Whoever computed"))
+    fields["threat_model"] = fields["threat_model"][:start] + fields["threat_model"][end:]
+    del fields["word"]
+    assert read_card(json.dumps(fields)) == card()
+    fields["threat_model"] = fields["threat_model"].replace("Whoever computed", "Nobody who made")
+    with pytest.raises(InputError, match="contradicts itself"):
+        read_card(json.dumps(fields))
+
+
 def test_a_card_without_a_field_is_refused() -> None:
     fields = json.loads(card().as_json())
     del fields["documents"]

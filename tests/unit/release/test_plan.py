@@ -150,6 +150,7 @@ def test_counts_of_another_width_are_refused() -> None:
         plan().draw(COUNTS[:, :7])
 
 
+@pytest.mark.filterwarnings("ignore:epsilon 200 .* is next to no promise")
 def test_the_estimator_states_its_guarantee_and_decompresses() -> None:
     bag = PrivateBagOfWords(
         n=1, epsilon="200", compression="random", columns=8, decompress=True, random_state=3
@@ -161,6 +162,7 @@ def test_the_estimator_states_its_guarantee_and_decompresses() -> None:
     assert bag.get_feature_names_out().tolist()[:2] == ["x0", "x1"]
 
 
+@pytest.mark.filterwarnings("ignore:epsilon 200 .* is next to no promise")
 @pytest.mark.parametrize("rows", [30, 31, 2])
 def test_the_estimator_decompresses_each_document_by_its_own_map(rows: int) -> None:
     bag = PrivateBagOfWords(
@@ -268,6 +270,12 @@ def test_the_estimator_warns_of_paper_accounting() -> None:
     with pytest.warns(UserWarning, match="states epsilon 1, but the noise gives 5 at N=1"):
         bag.fit(COUNTS)
     assert bag.guarantee_ == LimitedPrecision(1, 5)
+
+
+def test_the_estimator_warns_of_a_promise_that_is_next_to_none() -> None:
+    with pytest.warns(UserWarning, match="epsilon 8 at N=2 is next to no promise"):
+        PrivateBagOfWords(n=2, epsilon=8).fit(COUNTS)
+    PrivateBagOfWords(n=2, epsilon="7.9").fit(COUNTS)
 
 
 @pytest.mark.parametrize("prior", ["local", "central"])

@@ -188,4 +188,7 @@ def show_summary(done: Mapping[str, Any]) -> None:
     told = [*leakage["learns"], *leakage.get("against", [])]
     rows = [{"who": row["who"], "learns": row["what"]} for row in told]
     show_rows("who learns what", [*rows, {"who": "together", "learns": leakage["together"]}])
-    typer.echo(f"This holds for {leakage['assumes']}.")
+    rest = (
+        "; the others say what joining, lying and a backup gain" if leakage.get("against") else ""
+    )
+    typer.echo(f"The rows of single parties hold for {leakage['assumes']}{rest}.")

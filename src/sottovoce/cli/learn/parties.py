@@ -77,11 +77,11 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
         from sottovoce.federation.party._service import Service  # noqa: PLC0415 - fast --help
 
     party = ConfiguredParty(found, role)
-    for warning in party.warnings:
-        typer.echo(f"{party.config.party.name}: {warning}", err=True)
     with opened_log(log, party.config.party.name) as log_event, handshakes_logged(log_event):
         try:
             with Service(party, log_event) as service:
+                for warning in party.warnings:
+                    typer.echo(f"{party.config.party.name}: {warning}", err=True)
                 name, address = party.config.party.name, party.entry.address
                 said = f"{name} listens at {address}. Stop it with Ctrl-C or SIGTERM."
                 show_line({"party": name, "address": address} if as_json else said)

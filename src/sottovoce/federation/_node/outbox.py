@@ -78,8 +78,9 @@ class MessageOutbox:
         link.due = now + self._state.settings.wait(link.failures)
 
     def _refused(self, run: Run, receiver: str, kind: str, answer: Answer, now: float) -> None:
-        said = plain_text(f"{receiver} refuses: {answer.error}: {answer.sentence}", 500)
-        error = RunRefusedError(said) if kind == "propose" else MessageRefusedError(said)
+        made = RunRefusedError if kind == "propose" else MessageRefusedError
+        name = "" if answer.error == made.__name__ else f"{answer.error}: "
+        error = made(plain_text(f"{receiver} refuses: {name}{answer.sentence}", 500))
         self._aborts.abort(run, error, now)
 
     def _frame(self, run: Run, receiver: str, sequence: int) -> Frame:

@@ -4,6 +4,11 @@ A sum over all peers, less the same sum without one of them, is that peer's part
 shares, two numbers of folds or two dictionaries differ by a few documents or words. So a party
 compares a proposed training with every earlier one that may have opened something, and leaves it to
 a person whether it takes part in another (see `_approvals`).
+
+Any other group of peers counts as close, however many they are: of seven peers the sums of all, of
+three and of another three leave the seventh's, and none of these trainings differs from another by
+fewer than three. Who was lost on the way counts too: a run is compared by those among whom its sums
+were opened, where this party has noted them.
 """
 
 import hashlib
@@ -13,17 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.federation._config import Accepts
+from sottovoce.federation._node.aborts import plain_text
 from sottovoce.federation.party._approvals import is_approved, note_asked
 from sottovoce.federation.party._history import TRAININGS, RunHistory
 from sottovoce.federation.party._policy import RULES, field_value
 from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn._sums._fixed import FEWEST_PARTIES
 
 _EVALUATE = "evaluate"
 _ID_LETTERS = 12
-_MOST_WORDS = 5
+_MOST_WORDS, _LONGEST = 5, 200
 # What a peer says when it gives something of its data away, under masks or encrypted.
 _GIVING = frozenset({"masked", "summand", "examples"})
+# From the session of a run's terms to the groups of peers over whom sums were opened in it.
+AmongIn = Callable[[bytes], tuple[tuple[str, ...], ...]]
 
 
 class TermsMemory:
@@ -34,11 +41,19 @@ class TermsMemory:
         accepts: what its configuration says.
         name: of the peer.
         restored: when the store was put back from a copy; 0: never.
+        among: among whom earlier runs have opened sums, as far as that was noted.
     """
 
-    def __init__(self, store: Path, accepts: Accepts, name: str, restored: int = 0) -> None:
+    def __init__(
+        self,
+        store: Path,
+        accepts: Accepts,
+        name: str,
+        restored: int = 0,
+        among: AmongIn = lambda _: (),
+    ) -> None:
         self._store, self._accepts, self._name = store, accepts, name
-        self._restored = restored
+        self._restored, self._among = restored, among
 
     def why_not(
         self, terms: RunTerms, history: Iterable[RunHistory], said: Callable[[bytes], set[str]]
@@ -59,8 +74,7 @@ class TermsMemory:
                 f"{self._name} takes part in at most {most} trainings, and {len(opened)} are done; "
                 "see most_trainings in [accepts] of its party.toml."
             )
-        near = [self._near(terms, run) for run in opened]
-        return self._asked(terms, min(filter(None, near), key=len, default=[]))
+        return self._asked(terms, self._nearest(terms, opened))
 
     def _forgotten(self, name: str) -> str:
         note_asked(self._store, name, ["trainings since the copy was made are not known"])
@@ -70,9 +84,31 @@ class TermsMemory:
             f"{name} --config party.toml, and propose again."
         )
 
-    def _near(self, terms: RunTerms, run: RunHistory) -> list[str]:
-        found = differences(terms, run.terms)
-        gone, come = _sides(terms, run.terms)
+    def _as(self, run: RunHistory) -> list[RunTerms]:
+        """An earlier run's terms, with the peers over whom its sums went in place of all."""
+        known = run.terms.identities
+        groups = [
+            {name: public for name, public in known.items() if name in group}
+            for group in self._among(run.terms.session)
+        ]
+        return [replace(run.terms, identities=each) for each in groups] or [run.terms]
+
+    def _nearest(self, terms: RunTerms, opened: Iterable[RunHistory]) -> list[str]:
+        """In what terms differ from the nearest run; in nothing, if one was the very same.
+
+        That opens no more than it did then, whatever came between the two.
+        """
+        near: list[list[str]] = []
+        for run in opened:
+            groups = self._as(run)
+            if not any(differences(terms, each) for each in groups):
+                return []
+            near += [self._near(terms, run, each) for each in groups]
+        return min(filter(None, near), key=len, default=[])
+
+    def _near(self, terms: RunTerms, run: RunHistory, earlier: RunTerms) -> list[str]:
+        found = differences(terms, earlier)
+        gone, come = _sides(terms, earlier)
         only_lost = run.status == "aborted" and gone and not come and len(found) == 1
         return [] if only_lost and self._accepts.without_lost else found
 
@@ -82,7 +118,7 @@ class TermsMemory:
             return None
         note_asked(self._store, name, differs)
         return (
-            f"{self._name} took part in a run that differs only a little: {'; '.join(differs)}. "
+            f"{self._name} took part in a run that differs from this one: {'; '.join(differs)}. "
             "What both open would tell single documents or peers apart. If somebody there wants it "
             f"all the same: sottovoce learn approve {name} --config party.toml, and propose again."
         )
@@ -106,18 +142,9 @@ def may_have_opened(run: RunHistory, said: Iterable[str]) -> bool:
 
 
 def differences(terms: RunTerms, earlier: RunTerms) -> list[str]:
-    """In which fields the two are too close to each other, each in words; none: they may both be.
-
-    Trainings among quite other peers are not compared: fewer than three on either side would stand
-    alone in the difference of two sums.
-    """
-    gone, come = _sides(terms, earlier)
-    if min(len(gone) or FEWEST_PARTIES, len(come) or FEWEST_PARTIES) >= FEWEST_PARTIES and (
-        gone or come
-    ):
-        return []
+    """In which fields the two are too close to each other, each in words."""
     return [
-        said
+        plain_text(said, _LONGEST)  # the words are those of whoever proposes
         for field, rule in RULES.items()
         if rule.apart and (said := _difference(field, terms, earlier))
     ]
@@ -131,11 +158,9 @@ def _sides(terms: RunTerms, earlier: RunTerms) -> tuple[set[str], set[str]]:
 def _difference(field: str, terms: RunTerms, earlier: RunTerms) -> str:
     if field == "identities":
         gone, come = _sides(terms, earlier)
-        return ", ".join(
-            f"{what} {', '.join(sorted(names))}"
-            for what, names in (("without", gone), ("with", come))
-            if names
-        )
+        other = "by another identity"
+        sides = (("without", gone - come), ("with", come - gone), (other, gone & come))
+        return ", ".join(f"{what} {', '.join(sorted(names))}" for what, names in sides if names)
     if field == "recipe.folds":
         new, old = terms.recipe.opened_folds, earlier.recipe.opened_folds
         # One fold is all of them: who has those of a training has their sum.

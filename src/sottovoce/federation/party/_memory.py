@@ -1,16 +1,19 @@
 """What a party remembers over all its runs, beside the journal: one SQLite file in its store.
 
-A peer's memory holds what its trainings opened: digests of documents, and how many of them use each
-word. A helper's holds the rows that were asked for, by the tags of the data behind a classifier.
-What is about documents is sealed under a key that the memory's secret gives; tags, names of peers
-and numbers of rows are not. Each change is whole and durable before anything is answered.
+A peer's memory holds what its trainings opened: digests of documents, how many of them use each
+word, and among whom. A helper's holds the rows that were asked for, by the tags of the data behind
+a classifier. What is about documents is sealed under a key that the memory's secret gives; tags,
+names of peers and numbers of rows are not. Each change is whole and durable before anything is
+answered.
 
-A memory that was put back from a backup has forgotten what came after it.
+A memory that was put back from a backup has forgotten what came after it; how often it was added to
+is counted outside of it too (`_outside_count`).
 """
 
+import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,14 +25,32 @@ from sottovoce.learn._query_ledger import QueryCharge, check_charge
 from sottovoce.learn._wire.codec import decoded, encoded
 
 MEMORY_FILE = "memory.sqlite"
-_SEALED = "opening"
+_SEALED, _EVALUATED = "opening", "evaluated"
+_ADDED = """
+SELECT (SELECT COUNT(*) FROM opening) + (SELECT COUNT(*) FROM opened_among)
+    + (SELECT COUNT(*) FROM evaluated) + (SELECT COUNT(*) FROM word_key)
+    + (SELECT COUNT(*) FROM query) + (SELECT coalesce(sum(steps), 0) FROM skipped)
+"""
 _SCHEMA = """
+CREATE TABLE IF NOT EXISTS skipped (steps INTEGER NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS secret (fingerprint BLOB PRIMARY KEY) STRICT;
 CREATE TABLE IF NOT EXISTS opening (
     digest BLOB PRIMARY KEY,
     session BLOB NOT NULL,
     content BLOB NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS opened_among (
+    session BLOB NOT NULL,
+    what BLOB NOT NULL,
+    peers TEXT NOT NULL,
+    PRIMARY KEY (session, what, peers)
+) STRICT;
+CREATE TABLE IF NOT EXISTS evaluated (
+    session BLOB PRIMARY KEY,
+    training BLOB NOT NULL,
+    content BLOB NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS word_key (peers BLOB PRIMARY KEY, fingerprint BLOB NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS query (
     query BLOB NOT NULL,
     data BLOB NOT NULL,
@@ -41,10 +62,15 @@ CREATE TABLE IF NOT EXISTS query (
 
 
 class PartyMemory:
-    """An `OpeningMemory` and a `QueryLedger` on disk, for one party."""
+    """An `OpeningMemory` and a `QueryLedger` on disk, for one party.
+
+    ``counted`` is told `count` after each change, before anything is answered; it is set by whoever
+    has compared that with what was noted before.
+    """
 
     def __init__(self, path: Path | None, secret: bytes) -> None:
         self._secret = secret
+        self.counted: Callable[[int], None] | None = None
         self._seal = JournalSeal(keyed_digest(secret, "memory's sealing key"))
         self._lock = threading.Lock()
         self._connection = _opened(path)
@@ -55,15 +81,26 @@ class PartyMemory:
         """What digests of this party's documents are keyed by."""
         return keyed_digest(self._secret, "digests of documents")
 
+    @property
+    def count(self) -> int:
+        """How often it was added to. A copy of earlier has a smaller one."""
+        with self._lock:
+            return self._added()
+
+    def skip(self, steps: int) -> None:
+        """Count as if so much more had been added."""
+        with self._changing() as connection:
+            connection.execute("INSERT INTO skipped VALUES (?)", (steps,))
+
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
 
     def earlier(self, session: bytes) -> tuple[Opening, ...]:
-        """All openings but that of this run."""
+        """All openings but that of this run, the oldest first; the same one counts once."""
         with self._lock:
             found = self._connection.execute(
-                "SELECT session, content FROM opening WHERE session != ?", (session,)
+                "SELECT session, content FROM opening WHERE session != ? ORDER BY rowid", (session,)
             ).fetchall()
         return tuple(self._read(run, content) for run, content in found)
 
@@ -74,6 +111,46 @@ class PartyMemory:
         row = (digest, session, self._seal.sealed(record, _SEALED, session))
         with self._changing() as connection:
             connection.execute("INSERT OR IGNORE INTO opening VALUES (?, ?, ?)", row)
+
+    def among(self, session: bytes, what: bytes) -> tuple[tuple[str, ...], ...]:
+        """Among whom other runs than this one have opened sums of ``what``."""
+        return self._peers("session != ? AND what = ?", session, what)
+
+    def among_in(self, session: bytes) -> tuple[tuple[str, ...], ...]:
+        """Among whom this run has opened sums: more than one group if somebody was lost."""
+        return self._peers("session = ?", session)
+
+    def note_among(self, session: bytes, what: bytes, peers: tuple[str, ...]) -> None:
+        """Keep among whom this run opens a sum; once, however often it is begun again."""
+        row = (session, what, json.dumps(peers))
+        with self._changing() as connection:
+            connection.execute("INSERT OR IGNORE INTO opened_among VALUES (?, ?, ?)", row)
+
+    def evaluated(self, session: bytes, training: bytes) -> tuple[frozenset[bytes], ...]:
+        """The digests of the documents of other evaluations of a training."""
+        with self._lock:
+            found = self._connection.execute(
+                "SELECT session, content FROM evaluated WHERE session != ? AND training = ?",
+                (session, training),
+            ).fetchall()
+        return tuple(self._digests(run, content) for run, content in found)
+
+    def note_evaluated(self, session: bytes, training: bytes, documents: frozenset[bytes]) -> None:
+        """Keep which documents this evaluation counts; once, however often it is begun again."""
+        content = self._seal.sealed(encoded(tuple(sorted(documents))), _EVALUATED, session)
+        row = (session, training, content)
+        with self._changing() as connection:
+            connection.execute("INSERT OR IGNORE INTO evaluated VALUES (?, ?, ?)", row)
+
+    def same_word_key(self, peers: bytes, key: bytes) -> bool:
+        """Whether these peers had this key for their words before, if any; kept from now on."""
+        fingerprint = keyed_digest(self._secret, "word key", key)
+        with self._changing() as connection:
+            connection.execute("INSERT OR IGNORE INTO word_key VALUES (?, ?)", (peers, fingerprint))
+            (known,) = connection.execute(
+                "SELECT fingerprint FROM word_key WHERE peers = ?", (peers,)
+            ).fetchone()
+        return bool(known == fingerprint)
 
     def spend(self, charge: QueryCharge) -> None:
         """Count a query for each peer's data, or refuse it; under one name it counts once."""
@@ -87,11 +164,25 @@ class PartyMemory:
                     row = (charge.query, data, charge.asker, charge.rows)
                     connection.execute("INSERT INTO query VALUES (?, ?, ?, ?)", row)
 
+    def _peers(self, where: str, *given: bytes) -> tuple[tuple[str, ...], ...]:
+        with self._lock:
+            found = self._connection.execute(
+                f"SELECT DISTINCT peers FROM opened_among WHERE {where}",  # noqa: S608 - names of ours
+                given,
+            ).fetchall()
+        return tuple(tuple(json.loads(peers)) for (peers,) in found)
+
     def _read(self, session: bytes, content: bytes) -> Opening:
         record = decoded(self._seal.opened(content, _SEALED, session))
         if not isinstance(record, Mapping):
             raise JournalError("this party's memory is damaged: it holds what is no opening.")
         return Opening.read(record)
+
+    def _digests(self, session: bytes, content: bytes) -> frozenset[bytes]:
+        found = decoded(self._seal.opened(content, _EVALUATED, session))
+        if not isinstance(found, tuple):
+            raise JournalError("this party's memory is damaged: it holds what is no evaluation.")
+        return frozenset(each for each in found if isinstance(each, bytes))
 
     def _check_secret(self) -> None:
         fingerprint = keyed_digest(self._secret, "memory's fingerprint")
@@ -107,8 +198,14 @@ class PartyMemory:
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
-        with self._lock, transaction(self._connection) as connection:
-            yield connection
+        with self._lock:
+            with transaction(self._connection) as connection:
+                yield connection
+            if self.counted is not None:
+                self.counted(self._added())
+
+    def _added(self) -> int:
+        return int(self._connection.execute(_ADDED).fetchone()[0])
 
 
 def _spent(connection: sqlite3.Connection, data: bytes, asker: str) -> tuple[int, int]:

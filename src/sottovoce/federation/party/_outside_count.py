@@ -1,9 +1,10 @@
-"""A count outside a party's folder, by which it notices that the folder was restored from a copy.
+"""Counts outside a party's folder, by which it notices that a file was restored from a copy.
 
-A journal only grows. How often it was added to is noted in the user's state folder too, each time
-before anything is sent. A journal with a smaller count than was noted is a copy of earlier: what
-the party has said since is not in it. It must not go on with a run that it has gone on with before,
-and a helper no longer knows how many rows were classified.
+A journal only grows, and so does a memory. How often each was added to is noted in the user's state
+folder too, each time before anything is sent. One with a smaller count than was noted is a copy of
+earlier, or was deleted: what the party has said and opened since is not in it. It must not go on
+with a run that it has gone on with before, a peer no longer knows what its trainings opened, and a
+helper how many rows were classified.
 
 Where the state folder is restored together with the party's, or a copy runs on another machine,
 nobody notices here. What the party draws is bound to its data all the same.
@@ -12,11 +13,15 @@ nobody notices here. What the party draws is bound to its data all the same.
 import hmac
 import os
 import time
+from pathlib import Path
+from typing import Literal
 
 from sottovoce._files import state_folder
+from sottovoce.federation._config import ConfigError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._transport.frames import RestoredCopyError
 from sottovoce.federation.party._history import RunHistory
+from sottovoce.federation.party._memory import PartyMemory
 
 _DIGITS = 20
 _NAME_LETTERS = 32
@@ -25,11 +30,14 @@ _FOLDER = "journals"
 
 
 class OutsideCount:
-    """The count of one journal; where it cannot be kept there is none, and nothing is noticed."""
+    """The count of a party's journal, or of its memory.
 
-    def __init__(self, journal_key: bytes) -> None:
-        name = hmac.digest(journal_key, b"sottovoce journal count", "sha256").hex()
-        self._path = state_folder() / _FOLDER / name[:_NAME_LETTERS]
+    Where it cannot be kept there is none, and nothing is noticed: `kept` says so.
+    """
+
+    def __init__(self, journal_key: bytes, what: Literal["journal", "memory"] = "journal") -> None:
+        name = hmac.digest(journal_key, f"sottovoce {what} count".encode(), "sha256").hex()
+        self._path = _folder() / name[:_NAME_LETTERS]
         self._file: int | None = None
 
     @property
@@ -70,6 +78,28 @@ def settle_count(journal: Journal, outside: OutsideCount) -> bool:
         restored = True
     outside.note(journal.count)
     return restored
+
+
+def settle_memory(memory: PartyMemory, outside: OutsideCount, journal: Journal) -> bool:
+    """As `settle_count`, of a memory; the journal notes when it was found to be a copy, or gone."""
+    seen, restored = outside.seen(), False
+    if memory.count < seen:
+        memory.skip(seen - memory.count + 1)
+        journal.note_fact(_RESTORED, int(time.time()))
+        restored = True
+    outside.note(memory.count)
+    return restored
+
+
+def _folder() -> Path:
+    try:
+        return state_folder() / _FOLDER
+    except RuntimeError:
+        raise ConfigError(
+            "a party notes outside its store how far it has come, so that it notices a restored "
+            "copy, and this user has no home folder for that; set XDG_STATE_HOME to a folder that "
+            "is not restored together with the store."
+        ) from None
 
 
 def restored_at(journal: Journal) -> int:

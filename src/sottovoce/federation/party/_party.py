@@ -42,6 +42,7 @@ from sottovoce.federation.party._outside_count import (
     OutsideCount,
     restored_error,
     settle_count,
+    settle_memory,
 )
 from sottovoce.federation.party._run_keys import RunKeys
 from sottovoce.federation.party._terms import check_accepted
@@ -53,6 +54,10 @@ from sottovoce.learn._wire.machine import Party
 JOURNAL_FILE = "journal.sqlite"
 METHOD = "Ask"
 _ASK_S = 30.0
+_UNNOTED = (
+    "how far this party has come cannot be noted outside its store, and a restored copy would go "
+    "unnoticed; set XDG_STATE_HOME to a folder where it can write."
+)
 
 
 class RunRequest(msgspec.Struct, frozen=True):
@@ -130,6 +135,7 @@ class ConfiguredParty:
         self, config: PartyConfig, role: Role | None = None, *, strict: bool = True
     ) -> None:
         self.config = config
+        self._unnoted = False
         party = config.party
         if role is not None and party.role != role:
             raise ConfigError(
@@ -164,15 +170,17 @@ class ConfiguredParty:
     @property
     def warnings(self) -> list[str]:
         """What should be done soon."""
-        left = self.certificate_days
-        if left >= WARNING_DAYS:
-            return []
-        return [f"the certificate ends in {left:.0f} days; renew it: sottovoce learn renew."]
+        left, found = self.certificate_days, []
+        if left < WARNING_DAYS:
+            found = [f"the certificate ends in {left:.0f} days; renew it: sottovoce learn renew."]
+        return [*found, _UNNOTED] if self._unnoted else found
 
     def node(
         self, log: Log, policy: Policy, terms_without: TermsWithout | None = None
     ) -> tuple[PartyNode, MachineMaker]:
         """Its node, not yet started, and what makes its state machines."""
+        outside = OutsideCount(self.secrets.journal_key)
+        beside = OutsideCount(self.secrets.journal_key, "memory")
         maker = MachineMaker(
             self.config,
             self.roster,
@@ -181,7 +189,6 @@ class ConfiguredParty:
             PartyMemory(self.store / MEMORY_FILE, self.secrets.memory),
         )
         machines = Machines(maker, result_of, policy, terms_without)
-        outside = OutsideCount(self.secrets.journal_key)
         node = PartyNode(
             self.name,
             self.roster,
@@ -193,7 +200,13 @@ class ConfiguredParty:
             log=log,
             counted=outside.note,
         )
-        if node.read_journal(lambda journal: settle_count(journal, outside)):
+        copies = [
+            node.read_journal(lambda journal: settle_count(journal, outside)),
+            node.read_journal(lambda journal: settle_memory(maker.memory, beside, journal)),
+        ]
+        maker.memory.counted = beside.note
+        self._unnoted = not (outside.kept and beside.kept)
+        if any(copies):
             log("store restored", party=self.name)
             node.abort_all(restored_error(self.name))
         maker.keys = RunKeys(node, self.secrets.paillier)

@@ -3,8 +3,9 @@
 The coordinator chooses the terms, and the peers bear the risk. A field without a rule would be a
 way round all the others; a test fails when the terms get a field that has none.
 
-A rule also says whether two trainings that differ in its field open sums that tell documents or
-peers apart by their difference (``apart``): see `_differences`.
+A rule also says whether two trainings, or evaluations of one, that differ in its field tell
+documents or peers apart by their difference, or a classifier by a larger budget (``apart``): see
+`_differences`.
 """
 
 from collections.abc import Callable
@@ -175,17 +176,19 @@ RULES: dict[str, Rule] = {
         "how hard keys are", _from_to("key_bits", _FEWEST_KEY_BITS, "most_key_bits")
     ),
     "recipe.solver": Rule("how hidden sums are solved", _among("solvers")),
-    "recipe.queries": Rule("rows a peer may ask for", _from_to("queries", 1, "most_queries")),
+    "recipe.queries": Rule(
+        "rows a peer may ask for", _from_to("queries", 1, "most_queries"), apart=True
+    ),
     "recipe.queries_together": Rule(
-        "rows that all may ask for", _from_to("queries_together", 1, "most_queries")
+        "rows that all may ask for", _from_to("queries_together", 1, "most_queries"), apart=True
     ),
     "text.dictionary": Rule("which words count", _among("dictionaries"), apart=True),
     "text.words": Rule("which words count", _listed("words"), apart=True),
     "text.values": Rule("what a word's number is", apart=True),
     "text.width": Rule("how many columns", _from_to("width", 1, "most_features"), apart=True),
     "text.signed": Rule("how hashed words add up", apart=True),
-    "text.keyed": Rule("who can hash a word"),
-    "text.buckets": Rule("bounded by the terms themselves"),
+    "text.keyed": Rule("who can hash a word, and so which share a column", apart=True),
+    "text.buckets": Rule("which words share a column", apart=True),
     "text.candidates": Rule("bounded by the buckets"),
     "text.padded": Rule("whether the number of candidates shows"),
     "text.candidate_documents": Rule("a peer's own words with fewer documents stay out"),
@@ -204,7 +207,9 @@ RULES: dict[str, Rule] = {
     ),
     "training": Rule("must be one that this party took part in"),
     "asker": Rule("must be the peer that asks the coordinator"),
-    "rows": Rule("counted by the helpers against the training's budget"),
+    "rows": Rule(
+        "counted by the helpers; evaluations differ by those that one has more", apart=True
+    ),
     "contributors": Rule("who adds to others' scores", _contributors),
     "offset": Rule("what contributors add, see there"),
     "shared": Rule("block rados show a peer's own sums", _shared),

@@ -113,7 +113,8 @@ class Service:
             return None
         restored = self.node.read_journal(restored_at)
         accepts = accepted_by(self.party.config)
-        memory = TermsMemory(self.party.store, accepts, self.node.name, restored)
+        among = self._maker.memory.among_in
+        memory = TermsMemory(self.party.store, accepts, self.node.name, restored, among)
         return memory.why_not(terms, history, self._said_in)
 
     def _said_in(self, run: bytes) -> set[str]:

@@ -38,7 +38,10 @@ MEANINGS: Mapping[tuple[str, str], str] = {
     ("sum", ANY): "the sum over all peers, as far as this party is told it",
     # Sums under Paillier.
     ("key", ANY): "a public key, under which anybody can encrypt",
-    ("mask", "seed"): "the seed of this peer's mask, without which its summand is not opened",
+    ("mask", "seed"): (
+        "the seed of this peer's mask, without which its summand is not opened, and whether a sum "
+        "over fewer peers will do"
+    ),
     ("summand", ANY): "this peer's numbers, encrypted; who adds them up cannot open them",
     ("added", ANY): "the sum of all peers' encrypted numbers, for the key holder to open",
     ("model", ANY): "the classifier: one number for each feature, and its penalty",

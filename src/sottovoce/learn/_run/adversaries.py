@@ -17,7 +17,13 @@ _OTHERS = (
 _KEPT_FALSELY = "it may say that rare features are kept, which no peer can check, and then "
 _CANNOT = (
     "it cannot open one peer's sums, choose which documents are held out, or have a peer train "
-    "whose documents changed by fewer than {k}"
+    "whose documents changed by fewer than {k}; it may say that peers are lost, but only before a "
+    "run's statistics are opened, and in no run after the first"
+)
+_SOLVES = (
+    "it may have the solve run on other ciphertexts than the sum, one peer's too, which the key "
+    "holder cannot tell: signs of such a theta are within the same budget, and whether a masked "
+    "system is singular modulo a prime is a yes or no for each prime"
 )
 _PASSES = (
     "it may count documents that it has not, and so have any feature kept: with the coordinator it "
@@ -29,8 +35,10 @@ _SPOILS = (
     "false rows; what it is told is no more than a curious peer is told"
 )
 _BACKUP = (
-    "refused by digest where data or inputs are others than the run began with; trainings that "
-    "came after the backup are forgotten, and later ones not compared with them"
+    "a run that was under way is ended by digest where data or inputs are others than it began "
+    "with; a count outside the store shows that a store or a memory is a copy: runs under way end, "
+    "a peer trains once a person has approved, a helper answers no query by an earlier training; "
+    "where that count was restored too, what came after the backup is forgotten"
 )
 _ONE_PROCESS = "nothing is kept from run to run: parties of this kind run in one process"
 
@@ -71,7 +79,7 @@ def _hidden() -> tuple[Learns, ...]:
         "the other peers' part of each feature's mean and variance; the signs that the peer may "
         "ask for, and no others: training again on the same data gives no new ones"
     )
-    lies = f"{_KEPT_FALSELY}learns their means and variances, and no product; {_CANNOT}"
+    lies = f"{_KEPT_FALSELY}learns their means and variances, and no product; {_SOLVES}; {_CANNOT}"
     passes = (
         "it may count documents that it has not, and so have any feature kept, of which means and "
         "variances are told; it may spoil theta by false rows; it learns no more signs than its "

@@ -17,10 +17,12 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
 from sottovoce.learn._features import Features, nominated
 from sottovoce.learn._local_data import LocalData, MappedData, SentenceData, feature_places
+from sottovoce.learn._opened_among import Among
 from sottovoce.learn._run.dictionary import (
     KEY_STAGES,
     NOMINATION_STAGES,
     Buckets,
+    PeerSecrets,
     hearing_helper,
     nominating_coordinator,
     nominating_peer,
@@ -81,7 +83,11 @@ class Agreed:
 
 
 def agreeing_peer(
-    name: str, terms: RunTerms, identity: Identity, examples: Examples
+    name: str,
+    terms: RunTerms,
+    secrets: PeerSecrets,
+    examples: Examples,
+    among: Among | None = None,
 ) -> Generator[Stage, Any, tuple[Agreed, Features | None]]:
     """A peer's part."""
     yield from opening_party(name, terms)
@@ -90,11 +96,12 @@ def agreeing_peer(
     if terms.text is not None and isinstance(examples, Documents):
         key = b""
         if terms.text.needs_key:
-            key = yield from word_key_peer(name, terms, identity)
+            key = yield from word_key_peer(name, terms, secrets)
         chosen = None
         if terms.text.dictionary == "agreed":
             marks = nominated(examples.texts, terms.text, key)
-            chosen, peers = yield from nominating_peer(name, terms, identity, marks)
+            nominating = nominating_peer(name, terms, secrets.identity, marks, among)
+            chosen, peers = yield from nominating
         features = Features(terms.text, key, chosen)
     labels = yield from agreed_labels_peer(name, terms, own)
     return Agreed(features.names if features else terms.features, labels, peers), features

@@ -1,7 +1,10 @@
 """A common dictionary through a coordinator who learns no word of it.
 
 The peers share a key that the coordinator has not: each peer signs a fresh X25519 key, the
-coordinator carries them, and the first peer seals a key for each of the others. A word's bucket is
+coordinator carries them, and the first peer seals a key for each of the others. It derives it from
+a secret of its own and from who the peers are, so that the same peers have the same key in all
+their trainings, and those who remember refuse another: words that share a bucket under one key and
+not under another would stand alone in the difference of two sums. A word's bucket is
 HMAC-SHA256 of the word under this key, modulo a public number of buckets. Each peer marks the
 buckets of the words it nominates; the marks, zeros and ones, are added up under pairwise masks, so
 that the coordinator learns how many peers marked each bucket and nothing about who did, and tells
@@ -13,25 +16,30 @@ finds out which words are in the dictionary, and so that enough peers, itself pe
 nominated them; of three peers that says who, for a word that the third did not nominate.
 """
 
+import hashlib
 from collections.abc import Generator
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn._data_digest import keyed_digest
 from sottovoce.learn._features import TextRecipe
+from sottovoce.learn._opened_among import Among
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._sums._fixed import KEY_BYTES
 from sottovoce.learn._sums.keys import AgreementKey, Identity, check_signature, sealed, unsealed
 from sottovoce.learn._training_terms import COORDINATOR, TrainingTerms
-from sottovoce.learn._wire._refusals import DamagedMessageError
-from sottovoce.learn._wire.codec import Value
+from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
+from sottovoce.learn._wire.codec import Value, encoded
 from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.stages import Listener, Stage, Teller
 from sottovoce.learn.open._sums import SumStage
-from sottovoce.privacy._randomness import random_bytes
+
+if TYPE_CHECKING:
+    from sottovoce.learn._openings import OpeningMemory
 
 KEY_STAGES = ("keys", "directory", "word key", "sealed word key")
 NOMINATION_STAGES = ("nominations", "dictionary")
@@ -44,9 +52,37 @@ class NoCommonWordsError(InputError):
     """No bucket was marked by enough peers."""
 
 
-def word_key_peer(name: str, terms: RunTerms, identity: Identity) -> Generator[Stage, Any, bytes]:
+@dataclass(frozen=True, repr=False)
+class PeerSecrets:
+    """What a peer brings to agree on words: who it is, its secret, and what it remembers."""
+
+    identity: Identity
+    secret: bytes
+    memory: "OpeningMemory | None" = None
+
+    def word_key(self, terms: RunTerms) -> bytes:
+        """The key that this peer gives the others, if it is the first of them."""
+        return keyed_digest(self.secret, _PURPOSE, _group(terms))
+
+    def checked(self, key: bytes, terms: RunTerms) -> bytes:
+        """A key, if it is that of all earlier trainings among these peers."""
+        if self.memory is not None and not self.memory.same_word_key(_group(terms), key):
+            raise DisagreementError(
+                f"{terms.peers[0]} must bring the key for words of the earlier trainings among "
+                "these peers, got another: other words would share a column, and the difference "
+                "of two sums would be single documents'."
+            )
+        return key
+
+
+def _group(terms: RunTerms) -> bytes:
+    """A name for the peers of a run, whatever else its terms say."""
+    return hashlib.sha256(encoded(tuple(terms.identities[peer] for peer in terms.peers))).digest()
+
+
+def word_key_peer(name: str, terms: RunTerms, secrets: PeerSecrets) -> Generator[Stage, Any, bytes]:
     """Agree with the other peers on a key that the coordinator does not learn."""
-    own = AgreementKey()
+    own, identity = AgreementKey(), secrets.identity
     signature = identity.signed(_PURPOSE, terms.session, name, own.public)
     piece: dict[str, Value] = {"key": own.public, "signature": signature}
     yield Stage("keys", lambda s: Teller(name, s, "keys", {COORDINATOR: piece}))
@@ -54,7 +90,7 @@ def word_key_peer(name: str, terms: RunTerms, identity: Identity) -> Generator[S
     publics = _checked_directory(told.heard[COORDINATOR], terms)
     first = terms.peers[0]
     if name == first:
-        key = random_bytes(KEY_BYTES)
+        key = secrets.checked(secrets.word_key(terms), terms)
         pieces: dict[str, Value] = {
             other: sealed(own.agreed(publics[other], terms.session, _PURPOSE, first, other), key)
             for other in terms.peers[1:]
@@ -63,7 +99,8 @@ def word_key_peer(name: str, terms: RunTerms, identity: Identity) -> Generator[S
         return key
     told = yield Stage("sealed word key", lambda s: Listener(name, s, "word key", [COORDINATOR]))
     with_first = own.agreed(publics[first], terms.session, _PURPOSE, first, name)
-    return _word_key(unsealed(with_first, told.heard[COORDINATOR].item("sealed", bytes)))
+    key = _word_key(unsealed(with_first, told.heard[COORDINATOR].item("sealed", bytes)))
+    return secrets.checked(key, terms)
 
 
 def word_key_coordinator(terms: RunTerms) -> Generator[Stage, Any, None]:
@@ -84,11 +121,16 @@ def word_key_coordinator(terms: RunTerms) -> Generator[Stage, Any, None]:
 
 
 def nominating_peer(
-    name: str, terms: RunTerms, identity: Identity, marks: NDArray[np.float64]
+    name: str,
+    terms: RunTerms,
+    identity: Identity,
+    marks: NDArray[np.float64],
+    among: Among | None = None,
 ) -> Generator[Stage, Any, tuple[Buckets, tuple[str, ...]]]:
     """Mark buckets, and hear which are in the dictionary; and who is still there."""
     stage = nomination_stage(terms, len(marks))
-    summed = yield Stage("nominations", stage.peer(name, identity, packed_marks(marks)))
+    made = stage.peer(name, identity, packed_marks(marks), among=among)
+    summed = yield Stage("nominations", made)
     told = yield Stage("dictionary", lambda s: Listener(name, s, "dictionary", [COORDINATOR]))
     chosen, peers = told_dictionary(told.heard[COORDINATOR], terms)
     if peers != summed.survivors:

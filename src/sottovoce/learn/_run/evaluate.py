@@ -14,8 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from sottovoce._arrays import Floats
 from sottovoce._notebook import html_facts
 from sottovoce.errors import InputError
+from sottovoce.learn._data_digest import numbered_digests
 from sottovoce.learn._examples import checked_signs
 from sottovoce.learn._held_out import held_out
+from sottovoce.learn._opened_among import Among
+from sottovoce.learn._openings import check_evaluated
 from sottovoce.learn._run.agree import LabelError
 from sottovoce.learn._run.classify import (
     UNDECIDED,
@@ -52,17 +55,19 @@ def evaluating_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript
     """A peer's part."""
     trained = brought_training(name, terms, holdings)
     identity = holdings.wanted_identity(name)
+    among = Among.of(holdings.memory, terms.session, terms.training)
     given = _as_trained(trained, holdings.wanted_examples(name))
     examples = given
     if trained.held_out:
         examples = given.part(held_out(given, trained.held_out, holdings.wanted_secret(name)))
     truth = _truth(examples, trained)
+    _compare_with_earlier(name, terms, holdings, examples)
 
     def script() -> RunScript:
         found = yield from _called(name, terms, trained, examples)
         counts = confusion(truth[: len(found)], found, trained.labels)
         stage = count_stage(terms, len(trained.labels))
-        summed = yield Stage(COUNTS, stage.peer(name, identity, counts))
+        summed = yield Stage(COUNTS, stage.peer(name, identity, counts, among=among))
         return evaluation_record(terms, trained.labels, stage.numbers.decode(summed.total))
 
     return script()
@@ -104,6 +109,20 @@ def _called(
     part = PeerScorePart(name, rows, np.ones(len(trained.names), bool))
     signs = yield from adding(name, terms, trained, part)
     return labels_from_signs(signs, trained.labels)[: len(own)]
+
+
+def _compare_with_earlier(
+    name: str, terms: RunTerms, holdings: Holdings, examples: Examples
+) -> None:
+    """Refuse to be counted on a few other documents than before, if this peer remembers."""
+    if holdings.memory is None:
+        return
+    # In the other modes the first rows are asked for, and no others.
+    rows = len(examples) if terms.mode == "open" else terms.rows
+    counted = examples.part(np.arange(len(examples)) < rows)
+    documents = frozenset(numbered_digests(counted, holdings.wanted_secret(name)))
+    fewest = terms.recipe.fewest_documents
+    check_evaluated(documents, holdings.memory, terms.session, terms.training, fewest)
 
 
 def _as_trained(trained: Trained, examples: Examples) -> Examples:

@@ -80,7 +80,9 @@ def rados_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
     brought = brought_examples(name, terms, holdings)
 
     def script() -> RunScript:
-        agreed, features = yield from agreeing_peer(name, terms, brought.identity, brought.examples)
+        agreed, features = yield from agreeing_peer(
+            name, terms, brought.secrets, brought.examples, brought.among
+        )
         data = signed(brought.data(terms, features, agreed), brought.labels, _one(agreed))
         inner = _masked(agreed, terms)
         supported = yield from support_peer(name, inner, data)

@@ -15,6 +15,7 @@ from sottovoce.learn._data_digest import data_digest
 from sottovoce.learn._features import Features
 from sottovoce.learn._held_out import held_out
 from sottovoce.learn._local_data import LocalData
+from sottovoce.learn._opened_among import TRAINED, Among
 from sottovoce.learn._openings import TrainedDocuments, unopened_words
 from sottovoce.learn._run import records
 from sottovoce.learn._run.agree import (
@@ -28,8 +29,8 @@ from sottovoce.learn._run.agree import (
     own_labels,
     signed,
 )
+from sottovoce.learn._run.dictionary import PeerSecrets
 from sottovoce.learn._run.terms import Holdings, MissingHoldingError, RunTerms
-from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.stages import Stage, Staged
@@ -62,7 +63,9 @@ def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
     brought = brought_examples(name, terms, holdings)
 
     def script() -> RunScript:
-        agreed, features = yield from agreeing_peer(name, terms, brought.identity, brought.examples)
+        agreed, features = yield from agreeing_peer(
+            name, terms, brought.secrets, brought.examples, brought.among
+        )
         data = brought.data(terms, features, agreed)
 
         def made(inner: TrainingTerms, positive: str) -> Staged:
@@ -76,18 +79,19 @@ def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
 
 @dataclass(frozen=True, repr=False)
 class Brought:
-    """Who a peer is, what it trains on, its labels, and words that it has dropped."""
+    """Who a peer is, what it trains on, its labels, among whom, and words that it has dropped."""
 
-    identity: Identity
+    secrets: PeerSecrets
     examples: Examples
     labels: tuple[str, ...]
     tag: bytes
+    among: Among
     unopened: frozenset[str] = frozenset()
 
     def data(self, terms: RunTerms, features: Features | None, agreed: Agreed) -> LocalData:
         """The examples over the common columns; features that must not be opened are marked."""
-        data = local_data(terms, self.examples, features, agreed, self.identity)
-        data = replace(data, tag=self.tag)
+        data = local_data(terms, self.examples, features, agreed, self.secrets.identity)
+        data = replace(data, tag=self.tag, among=self.among)
         if not self.unopened:
             return data
         if features is None:
@@ -110,7 +114,9 @@ def brought_examples(name: str, terms: RunTerms, holdings: Holdings) -> Brought:
         )
     own_labels(examples.labels, terms)
     # Of all its data: what is held out of them makes no other classifier to speak of.
-    brought = Brought(identity, examples, examples.labels, data_digest(given, secret))
+    among = Among.of(holdings.memory, terms.session, TRAINED)
+    secrets = PeerSecrets(identity, secret, holdings.memory)
+    brought = Brought(secrets, examples, examples.labels, data_digest(given, secret), among)
     if holdings.memory is None:
         return brought
     recipe = terms.recipe
@@ -149,10 +155,11 @@ def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
 def _trainings(
     terms: RunTerms, agreed: Agreed, made: Callable[[TrainingTerms, str], Staged]
 ) -> Generator[Stage, Any, list[Any]]:
-    """One two-class training after the other, among those who are still there."""
+    """One two-class training after the other, among those who were there to the first one's end."""
     peers, trained = agreed.peers, []
     for k, positive in enumerate(agreed.positives):
-        party: Any = yield from made(agreed.training(terms, peers), positive).within(prefix(k))
+        inner = replace(agreed.training(terms, peers), nobody_lost=k > 0)
+        party: Any = yield from made(inner, positive).within(prefix(k))
         peers = getattr(party, "survivors", peers)
         trained.append(party)
     return trained

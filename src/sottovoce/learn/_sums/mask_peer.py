@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from sottovoce.errors import ParameterError
+from sottovoce.learn._opened_among import Among
 from sottovoce.learn._sums import masked_sum as masking
 from sottovoce.learn._sums._fixed import KEY_BYTES, Ring
 from sottovoce.learn._sums.keys import (
@@ -41,9 +42,20 @@ _KINDS = {
 
 
 class MaskPeer:
-    """Adds its masked summand, and helps to open the masks of the sum, never of a summand."""
+    """Adds its masked summand, and helps to open the masks of the sum, never of a summand.
 
-    def __init__(self, name: str, terms: MaskedSum, identity: Identity, summand: Ring) -> None:
+    ``among`` is what it makes of who is left.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        terms: MaskedSum,
+        identity: Identity,
+        summand: Ring,
+        *,
+        among: Among | None = None,
+    ) -> None:
         if terms.identities.get(name) != identity.public:
             raise ParameterError(f"{name} must be enrolled with its own identity.")
         if summand.shape != (terms.size,):
@@ -51,6 +63,7 @@ class MaskPeer:
         self.name = name
         self.total: Ring | None = None
         self._terms, self._identity, self._summand = terms, identity, summand
+        self._among = among or Among()
         self._inbox = Inbox(terms.session, name)
         self._sealing, self._masking = AgreementKey(), AgreementKey()
         self._seed = random_bytes(KEY_BYTES)
@@ -145,6 +158,7 @@ class MaskPeer:
         if not set(names) <= set(self._held):
             raise DisagreementError("survivors must have shared their keys before.")
         self._check_enough(names)
+        self._among.settle(names, self._terms.peers)
         self._survivors = names
         self._await(masking.AGREEMENT)
         signature = self._identity.signed("survivors", *self._agreed_text())

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn._opened_among import Among, lost_after_opening
 from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.key_files import (
     proven_key_to_text,
@@ -141,7 +142,11 @@ LEAKAGE = Leakage(
     "secure sum by packed Paillier",
     (
         Learns("coordinator", "who took part, ciphertexts, and the sum"),
-        Learns("key holder", "who took part, seeds of the peers' masks, and the sum"),
+        Learns(
+            "key holder",
+            "who took part, seeds of the peers' masks, whether a peer wants all of them in the "
+            "sum, and the sum",
+        ),
         Learns("every peer", "who took part, and the sum; with told=False nothing of the sum"),
     ),
     collusion="the coordinator and the key holder together learn every summand: keep them apart",
@@ -151,10 +156,19 @@ KEY, SUMMAND, ADDED, SUM = range(1, 5)
 
 
 class PackedPeer:
-    """Encrypts its summand for the coordinator."""
+    """Encrypts its summand for the coordinator.
+
+    ``among`` is what it makes of who is left: the key holder is told whether that must be all.
+    """
 
     def __init__(
-        self, name: str, terms: PackedSum, summand: Ring, *, known: KnownKeys | None = None
+        self,
+        name: str,
+        terms: PackedSum,
+        summand: Ring,
+        *,
+        known: KnownKeys | None = None,
+        among: Among | None = None,
     ) -> None:
         if name not in terms.peers:
             raise ParameterError(f"{name} must be one of the sum's peers.")
@@ -164,6 +178,7 @@ class PackedPeer:
         self.total: Ring | None = None
         self.survivors: tuple[str, ...] = ()
         self._terms, self._summand = terms, summand
+        self._among = among or Among()
         self._known: KnownKeys = {} if known is None else known
         self._inbox = Inbox(terms.session, name)
 
@@ -182,6 +197,7 @@ class PackedPeer:
         if message.kind == "sum":
             total, survivors = told_sum(message, self._terms, told=self._terms.told)
             self._inbox.take(message)
+            self._among.settle(survivors, tuple(self._terms.peers))
             self.total, self.survivors = total, survivors
             self._inbox.close()
             return []
@@ -201,7 +217,7 @@ class PackedPeer:
         array = encrypt_integers(masked, terms.plan(public.bits), public)
         return [
             self._said(terms.coordinator, "summand", {"array": array_to_bytes(array)}),
-            self._said(terms.key_holder, "mask", {"seed": seed}),
+            self._said(terms.key_holder, "mask", {"seed": seed, "whole": int(self._among.whole)}),
         ]
 
     def _said(self, receiver: str, kind: str, payload: dict[str, Value]) -> Message:
@@ -319,6 +335,7 @@ class PackedKeyHolder:
         """Note a peer's mask or the added ciphertext; open the sum and tell it."""
         if message.kind == "mask":
             checked_seed(message.item("seed", bytes))
+            message.item("whole", int)
             self._masks.take(message)
         else:
             array = received_array(message, self._key.public, self._terms)
@@ -336,6 +353,7 @@ class PackedKeyHolder:
             self._inbox = self._masks
 
     def _opened(self, array: EncryptedArray, names: tuple[str, ...]) -> list[Message]:
+        self._check_whole(names)
         seeds = [self._masks.taken[name].item("seed", bytes) for name in names]
         opened = decrypt_integers(array, self._key)
         self.total = self._terms.masks.unmasked(opened.tolist(), seeds)
@@ -347,6 +365,12 @@ class PackedKeyHolder:
             self._said(self._terms.coordinator, SUM, "sum", everything),
             *(self._said(peer, SUM, "sum", to_peers) for peer in self._terms.peers),
         ]
+
+    def _check_whole(self, names: tuple[str, ...]) -> None:
+        """Refuse a sum over some peers, if one of them gave its summand for one over all."""
+        lost = sorted(set(self._terms.peers) - set(names))
+        if lost and any(self._masks.taken[name].item("whole", int) for name in names):
+            raise lost_after_opening(lost)
 
     def time_out(self) -> list[Message]:
         """Only the coordinator goes on without others."""

@@ -6,9 +6,13 @@ the coordinator names. So what it opens is
 
     sum of a_p (x_p + m_p)  -  sum of m_p over the named,
 
-for whole numbers a_p that the coordinator chose. Modulo 2^k the masks are uniform, and nobody but
-the key holder knows those of others: unless a_p is 1 for each named peer and 0 for each other, a
-mask is left over, and the number is uniform whatever the summands are.
+for whole numbers a_p that the coordinator chose. Let e_p be 1 for each named peer and 0 for each
+other. Then it is the sum over the named, plus d_p (x_p + m_p) for every peer with d_p = a_p - e_p.
+Modulo 2^k the masks are uniform, and nobody but the key holder knows those of others. So let 2^j be
+the largest power of two that divides all d_p: the multiples of 2^j in the number are uniform
+whatever the summands are, and what is left, the number modulo 2^j, is the sum over the named. With
+a single odd d_p nothing is left; in no case is it more than what an honest coordinator is told. The
+same holds where a value of one place is added to another's, with a number d_p for each two places.
 """
 
 from collections.abc import Iterable

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from sottovoce.learn._opened_among import Among
 from sottovoce.learn._sums._fixed import FixedPoint
 from sottovoce.learn._sums.keys import Identity
 from sottovoce.learn._sums.mask_peer import MaskPeer
@@ -47,16 +48,22 @@ class SumStage:
         identity: Identity,
         values: ArrayLike,
         known: "KnownKeys | None" = None,
+        among: Among | None = None,
     ) -> PartyMaker:
-        """The machine of a peer with these values; ``known`` are keys it has checked before."""
+        """The machine of a peer with these values.
+
+        ``known`` are keys that it has checked before, ``among`` what it makes of who is left.
+        """
         summand = self.numbers.encode(values).ravel()
         if self.terms.recipe.way == "masks":
-            return lambda session: MaskPeer(name, self._masked(session), identity, summand)
+            return lambda session: MaskPeer(
+                name, self._masked(session), identity, summand, among=among
+            )
 
         def made(session: bytes) -> Party:
             from sottovoce.learn._sums.packed import PackedPeer  # noqa: PLC0415 - masks need it not
 
-            return PackedPeer(name, self._packed(session), summand, known=known)
+            return PackedPeer(name, self._packed(session), summand, known=known, among=among)
 
         return made
 

@@ -155,7 +155,7 @@ def support_stage(terms: TrainingTerms) -> SumStage:
     """How many documents use each feature; who is told the sum decides what may be opened."""
     recipe = terms.recipe
     size = support_size(recipe.fewest_documents) * terms.counted * recipe.opened_folds
-    return SumStage(terms, size, terms.counts(), terms.peers, everyone=False)
+    return SumStage(terms, size, terms.counts(), terms.peers, everyone=terms.nobody_lost)
 
 
 class Supported(NamedTuple):
@@ -172,7 +172,7 @@ def support_peer(
     """Add one's support, and hear which features are kept; no peer hears a count."""
     recipe = terms.recipe
     support = data.support(recipe.opened_folds, recipe.fewest_documents)
-    made = support_stage(terms).peer(name, data.identity, support, known)
+    made = support_stage(terms).peer(name, data.identity, support, known, data.among)
     summed = yield Stage("support", made)
     told = yield Stage("kept", lambda s: Listener(name, s, "kept", [COORDINATOR]))
     decided = told.heard[COORDINATOR].array("kept", "|b1")

@@ -8,7 +8,8 @@ with alpha = exp(-r),
 
 So of n cells that were named beforehand (a row, a column, every m-th cell) no more than
 Binomial(n, p) have any one value, and of w cells of two rows (or columns, or of one and the other
-shifted) no more than Binomial(w, a) agree: by Cauchy and Schwarz whatever y and y' are. With a
+shifted) no more than Binomial(w, a) agree: by Cauchy and Schwarz whatever y and y' are. Nor do more
+of one row and the negative of the other, since -Z' has the law of Z'. With a
 threshold t, what is kept is at least Binomial(n, P(Z >= t)), and cells that are kept and agree are
 at most Binomial(w, a). A line beyond its bound refutes the noise; levels are divided by the number
 of lines, pairs and shifts looked at: a sound release fails with a chance of `LEVEL` at most.
@@ -21,6 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from math import ceil, exp, log
 
 import numpy as np
@@ -36,6 +38,7 @@ _VALUES = (0, 1, 2)
 _STRIDE_CELLS = 1 << 20
 _STRIDES = (*range(2, 1025), 1500, 2000, 2048, 2500, 3000, 4000, 4096, 5000, 8192, 10_000, 16_384)
 _SHIFTS = (0, 1, -1, 2, -2)
+_SIGNS = (1, -1)
 _WINDOWS = 8
 _LONGEST_LINE = 1 << 16
 _MOST_PAIRS = 1 << 10
@@ -68,6 +71,11 @@ class Published:
     def values(self) -> tuple[int, ...]:
         """The values whose number is bounded; with a threshold only that of zeros is."""
         return _VALUES if self.threshold is None else (0,)
+
+    @property
+    def signs(self) -> tuple[int, ...]:
+        """Whether lines are compared with others as they are, or negated too."""
+        return _SIGNS if self.threshold is None else (1,)
 
     def chance_of(self, value: int) -> float:
         """The most likely any cell is to have ``value``."""
@@ -141,7 +149,7 @@ def _values_in_strides(published: Published) -> Finding:
     worst = _Worst(cells.size)
     zero = (cells == 0).astype(np.uint8)
     sizes = [zero.size // m for m in strides]
-    bounds = stats.binom.isf(alarm, sizes, published.chance_of(0)).astype(int)
+    bounds = np.asarray(stats.binom.isf(alarm, sizes, published.chance_of(0)), np.int64)
     for m, each, most in zip(strides, sizes, bounds.tolist(), strict=True):
         if most < each:
             number = zero[: each * m].reshape(each, m).sum(axis=0, dtype=np.int64)
@@ -181,14 +189,14 @@ class _Worst:
 
 
 def _shared(published: Published, lines: str) -> Finding:
-    """No two lines have the same noise, nor the same but shifted."""
+    """No two lines have the same noise, nor one the other's negative, nor the same but shifted."""
     name = f"{lines} with noise of their own"
     number, width = published.counts.shape
     chance = agreement_chance(published.rate)
     width = min(width, _LONGEST_LINE)
-    alarm = LEVEL / _FAMILIES / max(1, number * number * len(_SHIFTS))
+    alarm = LEVEL / _FAMILIES / max(1, number * number * len(_SHIFTS) * len(_SIGNS))
     least = int(stats.binom.isf(alarm, width, chance)) + 1
-    looked_at = f"{number} {lines}, any two of them, shifted by up to {max(_SHIFTS)}"
+    looked_at = f"{number} {lines}, any two, negated too, shifted by up to {max(_SHIFTS)}"
     if least > width - max(_SHIFTS) or number < 2:  # noqa: PLR2004 - a pair
         return Finding(name, holds=True, detail=f"{looked_at}: too short to see any sharing")
     if _window(chance, number) > _LONGEST_WINDOW:
@@ -218,11 +226,12 @@ def _agreements(published: Published, chance: float, width: int) -> Iterator[int
     starts = np.linspace(max(_SHIFTS), width - window - max(_SHIFTS), _WINDOWS).astype(int)
     for start in dict.fromkeys(np.clip(starts, 0, width - window).tolist()):
         own = _hashed(columns, start, window)
-        for shift in _SHIFTS:
+        for shift, sign in product(_SHIFTS, published.signs):
             if 0 <= start + shift <= width - window:
-                other = own if shift == 0 else _hashed(columns, start + shift, window)
+                same = (shift, sign) == (0, 1)
+                other = own if same else _hashed(columns * sign, start + shift, window)
                 for pair in _pairs(own, other, empty if published.threshold else None):
-                    yield _agreeing(published, *pair, shift, width)
+                    yield _agreeing(published, *pair, shift, sign, width)
 
 
 def _hashed(columns: "sparse.csc_array[np.int64]", start: int, window: int) -> NDArray[np.uint64]:
@@ -250,10 +259,10 @@ def _pairs(
     return found[:_MOST_PAIRS]
 
 
-def _agreeing(published: Published, one: int, other: int, shift: int, width: int) -> int:
+def _agreeing(published: Published, one: int, other: int, shift: int, sign: int, width: int) -> int:
     rows = published.counts[[one, other], :width].toarray()
     first = rows[0, max(0, -shift) : width - max(0, shift)]
-    second = rows[1, max(0, shift) : width - max(0, -shift)]
+    second = sign * rows[1, max(0, shift) : width - max(0, -shift)]
     same = first == second
     if published.threshold is not None:
         same &= first != 0

@@ -11,6 +11,7 @@ anybody's: documents that are new to the ledger begin with all that such corpora
 """
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -149,9 +150,19 @@ def has_account(connection: sqlite3.Connection, corpus: str) -> bool:
 
 
 def unplaced_spends(connection: sqlite3.Connection) -> Fraction:
-    """What was spent on corpora whose documents nobody wrote down."""
-    rows = connection.execute("SELECT corpus FROM budget WHERE documents IS NULL").fetchall()
+    """What was spent on documents of corpora, where nobody wrote down which they are."""
+    rows = connection.execute(
+        "SELECT corpus FROM budget WHERE documents IS NULL AND unit = 'document'"
+    ).fetchall()
     return sum((_spent(connection, row["corpus"]) for row in rows), Fraction(0))
+
+
+def spent_on_corpus(connection: sqlite3.Connection, corpus: str) -> DocumentGroup | None:
+    """What was spent on a ``corpus`` whose documents nobody wrote down, each of which spent it."""
+    row = _budget_row(connection, corpus)
+    if row is None or row["documents"] is not None:
+        return None
+    return DocumentGroup(0, 0, read_guarantee(row), _spent(connection, corpus))
 
 
 def spent_before(connection: sqlite3.Connection, payers: Payers) -> str:
@@ -166,15 +177,21 @@ def spent_before(connection: sqlite3.Connection, payers: Payers) -> str:
 
 
 def budget_for_new(
-    connection: sqlite3.Connection, request: SpendRequest, payers: Payers, *, shared: bool
+    connection: sqlite3.Connection,
+    request: SpendRequest,
+    payers: Payers,
+    elsewhere: Sequence[LimitedPrecision],
+    *,
+    shared: bool,
 ) -> LimitedPrecision:
     """What documents may spend that come without a budget: as those they come with, or just this.
 
-    A ledger of somebody's own choice that knows other documents but none of these needs it said.
+    A ledger of somebody's own choice that knows other documents but none of these needs it said,
+    unless they have budgets ``elsewhere``.
     """
-    known = known_groups(connection, payers.hashes)
-    if known:
-        return min((group.budget for group in known), key=lambda budget: budget.rate)
+    known = [group.budget for group in known_groups(connection, payers.hashes)]
+    if known or elsewhere:
+        return min((*known, *elsewhere), key=lambda budget: budget.rate)
     if not shared and connection.execute("SELECT 1 FROM budget").fetchone():
         raise no_budget()
     return request.guarantee

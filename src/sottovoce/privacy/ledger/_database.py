@@ -6,8 +6,9 @@ commits. The file gets mode 0600 whoever made it, and SQLite gives the same to i
 ledger is made under another name and gets its own when it is whole: a disk that fills up meanwhile
 leaves nothing.
 
-Version 1 knew a corpus by one hash, and no documents. It is brought up to date when it is opened:
-what its corpora have spent stands, and their documents are learnt when they are met again.
+Version 1 knew a corpus by one hash, and no documents; version 2 knew these by every blank and
+capital in them. Both are brought up to date when they are opened: what their corpora have spent
+stands, and their documents are learnt when they are met again.
 """
 
 import os
@@ -17,6 +18,8 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from fractions import Fraction
+from hashlib import blake2b
 from pathlib import Path
 from typing import cast
 
@@ -26,7 +29,7 @@ from sottovoce.privacy._randomness import system_bytes
 
 _SQLITE = b"SQLite format 3\0"
 _APPLICATION = 0x536F7474
-_VERSION = 2
+_VERSION = 3
 _ID_BYTES = 16
 _PATIENCE_S = 60.0
 _SCHEMA = """
@@ -59,7 +62,7 @@ CREATE TABLE output (
     size INTEGER NOT NULL
 ) STRICT;
 """
-# What version 2 adds: documents, in groups that have spent alike, and the ledger's own name.
+# What version 1 had not: documents, in groups that have spent alike, and the ledger's own name.
 _DOCUMENTS = """
 ALTER TABLE budget ADD COLUMN documents TEXT;
 CREATE TABLE document_group (
@@ -81,6 +84,12 @@ CREATE TABLE corpus_group (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX groups_corpora ON corpus_group (document_group);
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+"""
+_FORGET_HASHES = """
+UPDATE budget SET documents = NULL;
+DELETE FROM corpus_group;
+DELETE FROM group_hashes;
+DELETE FROM document_group;
 """
 
 
@@ -246,6 +255,8 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         raise LedgerError(f"{path} is a database, but not a ledger.")
     elif (version := _pragma(connection, "user_version")) == 1:
         _add_documents(connection)
+    elif version == 2:  # noqa: PLR2004 - a version
+        _forget_hashes(connection)
     elif version != _VERSION:
         raise LedgerError(f"{path} is a ledger of another version; this one reads {_VERSION}.")
     connection.execute("COMMIT")
@@ -261,7 +272,32 @@ def _create_tables(connection: sqlite3.Connection) -> None:
 def _add_documents(connection: sqlite3.Connection) -> None:
     for statement in _DOCUMENTS.split(";"):
         connection.execute(statement)
-    connection.execute("INSERT INTO about VALUES ('id', ?)", (system_bytes(_ID_BYTES).hex(),))
+    connection.execute("INSERT INTO about VALUES ('id', ?)", (_own_name(connection),))
+    connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+def _own_name(connection: sqlite3.Connection) -> str:
+    """What the ledger is told from others by; copies of one that had none yet get the same."""
+    first = connection.execute("SELECT request, time FROM spend ORDER BY id").fetchone()
+    if first is None:
+        return system_bytes(_ID_BYTES).hex()
+    return blake2b(" ".join(first).encode(), digest_size=_ID_BYTES).hexdigest()
+
+
+def _forget_hashes(connection: sqlite3.Connection) -> None:
+    """Know no document any more; each corpus keeps what was spent on it."""
+    rates: dict[tuple[str, str], Fraction] = {}
+    for row in connection.execute(
+        "SELECT spend.* FROM spend JOIN budget USING (corpus) WHERE documents IS NOT NULL"
+    ):
+        key = row["corpus"], row["part"]
+        rates[key] = rates.get(key, Fraction(0)) + Fraction(row["epsilon"]) / row["n"]
+    connection.executemany(
+        "INSERT OR REPLACE INTO total VALUES (?, ?, ?)",
+        [(*key, str(rate)) for key, rate in rates.items()],
+    )
+    for statement in _FORGET_HASHES.split(";"):
+        connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {_VERSION}")
 
 

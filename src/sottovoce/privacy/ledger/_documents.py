@@ -1,10 +1,11 @@
 """Documents as a ledger knows them: by what they say, not by the file that they lie in.
 
-What is hashed is a text as it was read and decoded, without blanks at its ends. A file that is
-copied, linked, moved, compressed, put in another order or format, split or merged has the same
-documents. Documents of one text are told apart by nothing, so that they share what was spent on
-any of them: of each, that is the worst case. Within one release they are taken for several
-documents, each of which spends once.
+What is hashed is a text without blanks and punctuation, in lower case, in one of Unicode's forms.
+Blanks, line ends, capitals and quotes change when another program writes a file: they make no other
+document, and next to no other counts. A file that is copied, linked, moved, compressed, put in
+another order or format, split or merged has the same documents. Documents of one text are told
+apart by nothing, so that they share what was spent on any of them: of each, that is the worst case.
+Within one release they are taken for several documents, each of which spends once.
 
 The ledger keeps hashes under a key of its own, 64 bits each. Without the key, which lies beside it
 for its owner only, the ledger lets nobody confirm a guess at a document. Two documents whose hashes
@@ -12,6 +13,8 @@ happen to agree share what they spend, never a budget's rest: the mistake is on 
 """
 
 import os
+import re
+import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -71,9 +74,28 @@ class DocumentSet:
         return f"DocumentSet(documents={self.number}, texts={self.hashes.size})"
 
 
+_ASCII_LOWER = bytes(range(256)).lower()
+_ASCII_REST = bytes(each for each in range(128) if not chr(each).isalnum())
+# Blanks, controls and punctuation of Latin-1, in general and of CJK; and the mark of order.
+_REST = re.compile("[\x80-\xbf\xd7\xf7\u2000-\u206f\u2e00-\u2e7f\u3000-\u3004\u3008-\u303f\ufeff]+")
+
+
+def folded(text: bytes) -> bytes:
+    """What of a text in UTF-8 makes it this document and no other.
+
+    >>> folded(b"My  debt, and a LOAN.")
+    b'mydebtandaloan'
+    """
+    if text.isascii():
+        return text.translate(_ASCII_LOWER, _ASCII_REST)
+    plain = unicodedata.normalize("NFKC", text.decode()).casefold().encode()
+    words = plain.translate(None, _ASCII_REST).decode()
+    return unicodedata.normalize("NFKC", _REST.sub("", words)).encode()
+
+
 def text_hash(text: bytes) -> bytes:
     """The hash of a text in UTF-8, before the ledger's key."""
-    return blake2b(text.strip(), digest_size=HASH_BYTES).digest()
+    return blake2b(folded(text), digest_size=HASH_BYTES).digest()
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,12 +115,16 @@ class LedgerKey:
 
     def hashes(self, documents: DocumentSet) -> Hashes:
         """What the ledger keeps of ``documents``, in ascending order."""
+        return np.unique(self.each(documents))
+
+    def each(self, documents: DocumentSet) -> Hashes:
+        """The same for one text after the other, in the order of the set."""
         plain, size = documents.hashes.astype(_HASH, copy=False).tobytes(), HASH_BYTES
         keyed = (
             blake2b(plain[at : at + size], digest_size=size, key=self.secret).digest()
             for at in range(0, len(plain), size)
         )
-        return np.unique(np.frombuffer(b"".join(keyed), _HASH))
+        return np.frombuffer(b"".join(keyed), _HASH)
 
 
 def packed(hashes: Hashes) -> bytes:

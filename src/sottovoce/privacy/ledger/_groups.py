@@ -112,6 +112,20 @@ def known_groups(connection: sqlite3.Connection, hashes: Hashes) -> list[Documen
     return found
 
 
+def place_of_each(
+    connection: sqlite3.Connection, hashes: Hashes
+) -> tuple[list[DocumentGroup], NDArray[np.intp]]:
+    """Groups, and for each of ``hashes``, in any order, the place of its group; -1: in none."""
+    groups: list[DocumentGroup] = []
+    place = np.full(hashes.size, -1, np.intp)
+    for row in _rows(connection):
+        inside = _inside(hashes, unpacked(row["hashes"]))
+        if inside.any():
+            place[inside] = len(groups)
+            groups.append(_group(row))
+    return groups, place
+
+
 def charge_groups(
     connection: sqlite3.Connection,
     groups: Sequence[DocumentGroup],

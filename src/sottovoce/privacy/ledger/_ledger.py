@@ -22,7 +22,7 @@ keyed request ids, no text; its outputs are noised.
 """
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
@@ -45,6 +45,12 @@ from sottovoce.privacy.ledger._accounts import (
 )
 from sottovoce.privacy.ledger._database import Database
 from sottovoce.privacy.ledger._documents import DocumentSet, LedgerKey, find_key, make_key
+from sottovoce.privacy.ledger._elsewhere import (
+    SpentThere,
+    budgets_in,
+    refuse_beyond,
+    spent_there,
+)
 from sottovoce.privacy.ledger._groups import columns_of, read_guarantee
 from sottovoce.privacy.ledger._outputs import Output, OutputFolder, output_key, verified
 from sottovoce.privacy.ledger._place import SpendCount
@@ -87,7 +93,8 @@ class Ledger:
         self._is_newest = False
         with self._database.reading() as connection:
             # Of one that nobody will ask for again the machine need not count the spends.
-            self._count = SpendCount(_about(connection, "id") or "" if counted else None)
+            self.known_as = _about(connection, "id") or ""
+        self._count = SpendCount(self.known_as if counted else None, self.path)
 
     def close(self) -> None:
         """Close the file; a ledger that is dropped closes it too."""
@@ -103,17 +110,23 @@ class Ledger:
             open_account(connection, corpus, payers, budget)
             check_budget(read_account(connection, corpus), budget)
 
-    def admit(self, request: SpendRequest, *, shared: bool = False) -> None:
+    def admit(
+        self,
+        request: SpendRequest,
+        *,
+        shared: bool = False,
+        elsewhere: Sequence[SpentThere] = (),
+    ) -> None:
         """Give the corpus of ``request`` an account, where it has none, without a stated budget.
 
-        Documents that are known keep their budget, and those that are new get the least of these,
-        or what this request costs. A ledger that is not ``shared`` by all that its user releases
-        takes documents of which it knows none only with a stated budget.
+        Documents that are known keep their budget, and those that are new get the least of these
+        and of what they have ``elsewhere``, or what this request costs. A ledger that is not
+        ``shared`` by all that its user releases takes unknown documents with a stated budget only.
         """
         _check_id(request.corpus, "corpus")
         payers = self._payers(request.documents)
         with self._database.transaction() as connection:
-            self._admit(connection, request, payers, None, shared=shared)
+            self._admit(connection, request, payers, None, elsewhere, shared=shared)
 
     def account(self, corpus: str) -> Account:
         """What ``corpus`` may spend and has spent."""
@@ -162,22 +175,39 @@ class Ledger:
         with self._database.reading() as connection:
             return "" if payers is None else spent_before(connection, payers)
 
+    def spent_on(self, request: SpendRequest) -> SpentThere:
+        """What the documents of ``request``, as its caller named it, have spent here.
+
+        For another ledger to count. Nothing is made for it, no key either.
+        """
+        with self._database.reading() as connection:
+            has_key = _about(connection, "key") is not None
+        key = self._secret() if has_key else None
+        with self._database.reading() as connection:
+            there = spent_there(connection, self.path, key, request)
+            return replace(there, known_as=self.known_as, spends=_last_spend(connection))
+
     def quote(
         self,
         request: SpendRequest,
         budget: LimitedPrecision | None = None,
         *,
         shared: bool = False,
+        elsewhere: Sequence[SpentThere] = (),
     ) -> Account:
         """The account after ``request``, were it made now; spends nothing (a dry run).
 
-        ``budget`` and ``shared`` are those of an account that it would have to have first.
+        ``budget`` and ``shared`` are those of an account that it would have to have first. What was
+        spent ``elsewhere`` counts too.
         """
         self._refuse_if_old()
         payers = self._payers(request.documents)
         with self._database.rehearsal() as connection:
             if payers is not None:
-                self._admit(connection, request, payers, budget, shared=shared)
+                self._admit(connection, request, payers, budget, elsewhere, shared=shared)
+                if elsewhere:
+                    here = spent_there(connection, self.path, payers.key, request)
+                    refuse_beyond(here, elsewhere, request)
             return charge(connection, request)
 
     def release(self, request: SpendRequest, draw: Callable[[Path], None]) -> Spend:
@@ -220,13 +250,16 @@ class Ledger:
         request: SpendRequest,
         payers: Payers | None,
         budget: LimitedPrecision | None,
+        elsewhere: Sequence[SpentThere],
         *,
         shared: bool,
     ) -> None:
         is_known = has_account(connection, request.corpus)
         given = budget or request.guarantee
         if budget is None and not is_known and payers is not None:
-            given = budget_for_new(connection, request, payers, shared=shared)
+            given = budget_for_new(
+                connection, request, payers, budgets_in(elsewhere), shared=shared
+            )
         open_account(connection, request.corpus, payers, given)
         if budget is not None:
             check_budget(read_account(connection, request.corpus), budget)

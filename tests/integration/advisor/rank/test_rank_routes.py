@@ -14,7 +14,6 @@ from sottovoce.web.rank._app import create_app
 from sottovoce.web.rank._service import RankService
 
 generated = settings(
-    max_examples=30,
     deadline=None,
     derandomize=True,
     database=None,
@@ -34,6 +33,7 @@ def second(folder: Path) -> list[RankService]:
     return list(pair(folder, Clock()))[::-1]
 
 
+@pytest.mark.parametrize("examples", [10, pytest.param(100, marks=pytest.mark.long)])
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 @pytest.mark.parametrize(
     ("servers", "routes"), [(noise, 4), (first, 4), (second, 6)], ids=["noise", "first", "second"]
@@ -42,6 +42,7 @@ def test_every_route_keeps_to_its_document(
     servers: Callable[[Path], list[RankService]],
     routes: int,
     mode: GenerationMode,
+    examples: int,
     tmp_path: Path,
     request: pytest.FixtureRequest,
 ) -> None:
@@ -53,7 +54,7 @@ def test_every_route_keeps_to_its_document(
     assert len(operations) == routes
     for operation in operations:
 
-        @generated
+        @settings(generated, max_examples=examples)
         @given(case=operation.as_strategy(generation_mode=mode))
         def keeps_to_its_document(case: schemathesis.Case[Any]) -> None:
             case.call_and_validate()

@@ -1,0 +1,153 @@
+"""Ledgers that do not know each other are asked: what a document spent in any of them counts."""
+
+import shutil
+import zipfile
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sottovoce as sv
+from sottovoce._files import state_folder
+from sottovoce.errors import BudgetError, LedgerError
+from sottovoce.privacy.ledger import Ledger, user_ledger
+
+VERSION_1 = Path(__file__).parents[2] / "vectors" / "release-version-1.zip"
+NOTES = tuple(f"debt number {i} and a loan" for i in range(12))
+ASKED: Any = {"words": ["debt", "loan"], "epsilon": 2, "precision": 2}
+pytestmark = pytest.mark.filterwarnings("ignore:the ledger .* beside the corpus is used")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def older(folder: Path) -> Path:
+    """A corpus of the same notes whose ledger, of version 1, has spent 2 of 4 beside it."""
+    with zipfile.ZipFile(VERSION_1) as archive:
+        archive.extractall(folder)
+    return folder / "posts.csv"
+
+
+def copied(path: Path, *more: str) -> Path:
+    copy = path.parent / "elsewhere" / "notes.csv"
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_text(path.read_text() + "".join(f"{each}\n" for each in more))
+    return copy
+
+
+def test_what_the_users_ledger_spent_counts_in_one_beside_the_corpus(older: Path) -> None:
+    sv.release_counts(list(NOTES), **ASKED, budget=3)
+    with pytest.raises(
+        BudgetError, match=rf"has spent 4 of 4; nothing.*counts too: {user_ledger()}\."
+    ):
+        sv.release_counts(older, **ASKED, label="second")
+
+
+def test_what_a_ledger_beside_the_corpus_spent_counts_for_a_copy_elsewhere(older: Path) -> None:
+    sv.release_counts(older, **ASKED, label="second")
+    assert user_ledger().exists() is False
+    with pytest.raises(BudgetError, match=r"has spent 4 of 4;.*counts too: .*posts.csv.ledger"):
+        sv.release_counts(copied(older), **ASKED)
+    assert user_ledger().exists() is False
+
+
+def test_documents_have_the_budget_that_they_have_in_another_ledger(older: Path) -> None:
+    copy = copied(older)
+    shutil.move(f"{older}.ledger", copy.parent / "old.ledger")
+    shutil.move(f"{older}.ledger.outputs", copy.parent / "old.ledger.outputs")
+    quoted = sv.release_counts(copy, **ASKED, dry_run=True)
+    assert quoted.spent_before == (
+        f"all of these 12 documents have spent 2 of 4 already, at N=2, in the ledger "
+        f"{copy.parent / 'old.ledger'}"
+    )
+    sv.release_counts(copy, **ASKED)
+    (account,) = Ledger(user_ledger()).accounts()
+    assert (account.budget.epsilon, account.spent * 2) == (Fraction(4), Fraction(2))
+    with pytest.raises(BudgetError, match="has spent 4 of 4"):
+        sv.release_counts(copy, **ASKED, label="third")
+
+
+def test_a_document_pays_for_what_it_spent_itself_and_not_for_its_company(older: Path) -> None:
+    # Its old release again, which is free, teaches it the documents.
+    sv.release_counts(older, **{**ASKED, "words": "words.txt"})
+    mixed = [*NOTES[:2], "a home", "the work"]
+    sv.release_counts(mixed, **ASKED)
+    with pytest.raises(BudgetError, match="2 of these 4 documents have spent 4 of 4 already"):
+        sv.release_counts(mixed, **ASKED, label="again")
+    sv.release_counts(mixed[2:], **ASKED)
+
+
+def test_an_old_ledger_that_cannot_say_whose_its_spends_are_is_named(older: Path) -> None:
+    more = older.with_name("more.csv")
+    more.write_text(older.read_text() + "a new one\n")
+    quoted = sv.release_counts(more, **ASKED, dry_run=True)
+    assert f"the ledger {older}.ledger may have spent on these documents" in quoted.spent_before
+
+
+def test_a_ledger_that_was_named_says_what_it_does_not_count() -> None:
+    sv.release_counts(list(NOTES), **ASKED)
+    with pytest.warns(UserWarning, match=r"all of these 12 documents .* does not count that"):
+        sv.release_counts(list(NOTES), **ASKED, ledger="own.ledger")
+    # What it spent counts in turn where nobody chose a ledger.
+    with pytest.raises(BudgetError, match=r"has spent 4 of 2;.*counts too: .*own.ledger"):
+        sv.release_counts(list(NOTES), **ASKED, label="second")
+    sv.release_counts(list(NOTES), **ASKED, ledger="own.ledger")
+
+
+def test_a_copy_of_a_ledger_counts_nothing_twice(older: Path) -> None:
+    sv.release_counts(older, **{**ASKED, "words": "words.txt"})
+    for name in ("copy", "again"):
+        shutil.copy(f"{older}.ledger", f"{name}.ledger")
+        shutil.copy(f"{older}.ledger.key", f"{name}.ledger.key")
+    sv.release_counts(older, **ASKED, label="second")
+    other = older.with_name("other.csv")
+    other.write_text(older.read_text())
+    quoted = sv.release_counts(other, **ASKED, dry_run=True, budget=6)
+    assert quoted.spent_before.count("documents have spent 4 of 4 already") == 1
+    assert quoted.spent_before.count("documents have spent") == 1
+
+
+def test_copies_of_a_ledger_of_version_1_count_once_too(older: Path) -> None:
+    for name in ("copy", "again"):
+        shutil.copy(f"{older}.ledger", f"{name}.ledger")
+    other = older.with_name("other.csv")
+    other.write_text(older.read_text())
+    quoted = sv.release_counts(other, **ASKED, dry_run=True)
+    assert quoted.spent_before.count("documents have spent 2 of 4 already") == 1
+
+
+def test_what_is_no_ledger_or_cannot_be_asked_stops_nothing(older: Path) -> None:
+    Path("accounts.ledger").write_text("2024-01-01 * a book of accounts")
+    sv.release_counts(older, **ASKED, label="second")
+    Path(f"{older}.ledger.key").unlink()
+    sv.release_counts(["a home"], **ASKED)
+    assert Path("accounts.ledger").read_text().startswith("2024")
+
+
+def test_rows_without_a_place_for_the_users_ledger_are_told_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    Path("file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", "file")
+    with pytest.raises(LedgerError, match="no folder that can be written. Name a ledger: --ledger"):
+        sv.release_counts(list(NOTES), **ASKED)
+
+
+def test_a_users_ledger_that_is_gone_is_missed() -> None:
+    sv.release_counts(list(NOTES), **ASKED)
+    for path in user_ledger().parent.glob("ledger*"):
+        if path.name != "ledgers":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for dry_run in (True, False):
+        with pytest.raises(LedgerError, match="is gone, from which 1 spends were made.*Restore it"):
+            sv.release_counts(list(NOTES), **ASKED, dry_run=dry_run)
+    assert not user_ledger().exists()
+    (noted,) = (state_folder() / "ledgers").iterdir()
+    assert noted.stat().st_mode & 0o777 == 0o600
+    noted.unlink()
+    sv.release_counts(list(NOTES), **ASKED)

@@ -1,0 +1,106 @@
+"""An attack: only a party's memory is put back from a backup, or deleted, and its journal stays.
+
+A peer's memory says which documents its trainings opened, a helper's how many rows were classified
+by classifiers of the same data. An older one, or none, lets one more document be trained on, and
+gives a new budget. How often it was added to is noted outside the store, as for the journal.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from sottovoce.federation._config import (
+    ConfigError,
+    FeatureSettings,
+    TrainingSettings,
+    load_config,
+)
+from sottovoce.federation._setup import SetupPlan, set_up
+from sottovoce.federation.party._memory import MEMORY_FILE
+from sottovoce.federation.party._outside_count import OutsideCount, restored_at
+from sottovoce.federation.party._party import ConfiguredParty
+from sottovoce.learn._query_ledger import QueryCharge
+
+NAMES = ("ada", "ben", "cy")
+
+
+@pytest.fixture
+def party(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ConfiguredParty:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "all"
+    features = FeatureSettings(dictionary="hashed", width=8)
+    set_up(folder, SetupPlan(NAMES, TrainingSettings(), features=features))
+    return ConfiguredParty(load_config(folder / "ada" / "party.toml"))
+
+
+def started(party: ConfiguredParty, *queries: int) -> tuple[int, list[str]]:
+    """The party starts, counts some queries and stops: when it was restored, and what it logs."""
+    events: list[str] = []
+    node, maker = party.node(lambda event, /, **_: events.append(event), lambda *_: None)
+    for query in queries:
+        maker.memory.spend(QueryCharge(bytes([query]), (b"data",), "ben", 1, 10, 10))
+    restored: int = node.read_journal(restored_at)
+    node.close()
+    maker.memory.close()
+    return restored, events
+
+
+def test_a_memory_that_only_grows_is_not_taken_for_a_copy(party: ConfiguredParty) -> None:
+    for queries in ((), (1, 2), (), (3,), ()):
+        assert started(party, *queries) == (0, [])
+
+
+@pytest.mark.parametrize("deleted", [False, True], ids=["put back", "deleted"])
+def test_a_memory_that_is_behind_its_count_is_noticed(
+    party: ConfiguredParty, *, deleted: bool
+) -> None:
+    """Before, the party went on, and what it had counted since was free again."""
+    started(party, 1)
+    path = party.store / MEMORY_FILE
+    backup = path.read_bytes()
+    started(party, 2, 3)
+    for each in party.store.glob(f"{MEMORY_FILE}*"):
+        each.unlink()
+    if not deleted:
+        path.write_bytes(backup)
+    restored, events = started(party)
+    assert restored > 0
+    assert events == ["store restored"]
+    assert started(party, 4) == (restored, [])  # once, and it counts on from there
+    assert started(party) == (restored, [])
+
+
+def test_a_memory_whose_key_is_gone_with_it_is_missed_too(party: ConfiguredParty) -> None:
+    started(party, 1)
+    for each in party.store.glob(f"{MEMORY_FILE}*"):
+        each.unlink()
+    (party.config.folder / "memory.key").unlink()
+    again = ConfiguredParty(party.config)
+    assert started(again)[1] == ["store restored"]
+
+
+def test_a_user_without_a_home_folder_is_told_what_to_set(
+    party: ConfiguredParty, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, the party ended with a defect."""
+
+    def nobody() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setattr(Path, "home", nobody)
+    with pytest.raises(ConfigError, match="no home folder for that; set XDG_STATE_HOME"):
+        OutsideCount(bytes(32))
+    with pytest.raises(ConfigError, match="notes outside its store how far it has come"):
+        party.node(lambda event, /, **_: None, lambda *_: None)
+
+
+def test_a_party_that_cannot_note_its_count_says_so(
+    party: ConfiguredParty, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert party.warnings == []
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    started(party)
+    (warning,) = party.warnings
+    assert "a restored copy would go unnoticed" in warning
