@@ -3,6 +3,7 @@
 from typing import Any, Literal, Protocol, Self, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -59,36 +60,37 @@ class ReadableRelease(Protocol):
 class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc] # sklearn has no types
     """Topics of released counts, read as the law of their noise allows; all of it post-processing.
 
-    Clipping released counts at zero and looking for topics in them finds the noise's. Here a first
-    set of topics comes from pairs of words (what each cell says of its count, summed over all
-    documents), and is then improved by the likelihood of every cell. Documents that took no part
-    in it decide which of the two is kept.
+        Clipping released counts at zero and looking for topics in them finds the noise's. Here a first
+        set of topics comes from pairs of words (what each cell says of its count, summed over all
+        documents), and is then improved by the likelihood of every cell. Documents that took no part
+        in it decide which of the two is kept.
 
-    Args:
-        n_topics: how many.
-        rate: nats per cell of the noise; not needed for a release, whose card says it.
-        reader: "chosen" by held-out documents, or one of "pairs" and "likelihood".
-        doc_topic_prior: how mixed documents are; small: few topics in each.
-        topic_word_prior: tokens that every topic has of every word beforehand.
-        max_iter: sweeps for the likelihood, over at most 25,000 documents; a quarter as many
-            follow over all.
-        most_cells: of more cells above zero than this the likelihood reads only the first; the
-            pairs are those of all.
-        threads: None: one for each core; the result does not depend on it.
-        random_state: seed of all that is drawn.
+        Args:
+            n_topics: how many.
+            rate: nats per cell of the noise; not needed for a release, whose card says it.
+            reader: "chosen" by held-out documents, or one of "pairs" and "likelihood".
+            doc_topic_prior: how mixed documents are; small: few topics in each.
+            topic_word_prior: tokens that every topic has of every word beforehand.
+            max_iter: sweeps for the likelihood, over at most 25,000 documents; a quarter as many
+                follow over all.
+            most_cells: of more cells above zero than this the likelihood reads only the first; the
+                pairs are those of all.
+            threads: None: one for each core; the result does not depend on it.
+            random_state: seed of all that is drawn.
 
-    Attributes:
-        components_: the probability of each word in each topic.
-        chosen_: the reader whose topics these are.
-        held_out_: of each reader tried, the log-likelihood a held-out document.
+        Attributes:
+            components_: the probability of each word in each topic.
+            chosen_: the reader whose topics these are.
+            held_out_: of each reader tried, the log-likelihood a held-out document.
 
-    >>> import numpy as np
-    >>> drawn = np.random.default_rng(0)
-    >>> true = drawn.poisson(np.kron(np.eye(2), np.ones((100, 4))) * 3)
-    >>> noise = drawn.geometric(1 - np.exp(-1), (2, *true.shape))
-    >>> topics = PrivateTopics(2, rate=1.0).fit(true + noise[0] - noise[1])
-    >>> sorted((topics.components_ > 0.1).astype(int).tolist())
-    [[0, 0, 0, 0, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0, 0, 0]]
+        >>> import numpy as np
+    from numpy.typing import NDArray
+        >>> drawn = np.random.default_rng(0)
+        >>> true = drawn.poisson(np.kron(np.eye(2), np.ones((100, 4))) * 3)
+        >>> noise = drawn.geometric(1 - np.exp(-1), (2, *true.shape))
+        >>> topics = PrivateTopics(2, rate=1.0).fit(true + noise[0] - noise[1])
+        >>> sorted((topics.components_ > 0.1).astype(int).tolist())
+        [[0, 0, 0, 0, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0, 0, 0]]
     """
 
     def __init__(
@@ -168,9 +170,8 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _chosen(self, rows: Rows, cells: PositiveCells) -> Floats:
         """Both readers without the held-out documents; the better one again with them."""
-        judges = np.arange(_HELD_OUT - 1, cells.documents, _HELD_OUT)[:_MOST_HELD_OUT]
-        others = np.setdiff1d(np.arange(cells.documents), judges, assume_unique=True)
-        learnt, judged = cells.taken(others), cells.taken(judges)
+        judges = _spread(cells.documents, min(cells.documents // _HELD_OUT, _MOST_HELD_OUT))
+        learnt, judged = cells.taken(~judges), cells.taken(judges)
         pairs = self._pairs(learnt, learnt)
         refined = self._uphill(learnt, pairs)
         self.held_out_ = {
@@ -199,8 +200,7 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _uphill(self, cells: PositiveCells, start: Floats) -> Floats:
         """Most of the way, on a sample spread over all documents."""
         if cells.documents > _SAMPLE:
-            spread = np.linspace(0, cells.documents - 1, _SAMPLE).astype(np.int64)
-            cells = cells.taken(spread)
+            cells = cells.taken(_spread(cells.documents, _SAMPLE))
         return self._refined(cells, start, self.max_iter)
 
     def _finished(self, cells: PositiveCells, start: Floats) -> Floats:
@@ -269,6 +269,13 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+def _spread(documents: int, chosen: int) -> NDArray[np.bool_]:
+    """Marks so many of the documents, evenly over all."""
+    marked = np.zeros(documents, np.bool_)
+    marked[(np.arange(chosen) + 1) * documents // chosen - 1] = True
+    return marked
 
 
 def _is_release(given: "Matrix | ReadableRelease") -> TypeGuard[ReadableRelease]:
