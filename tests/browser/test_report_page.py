@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+import sottovoce as sv
 from sottovoce.assess.measures._catalogue import PAPER_METHODS
+from sottovoce.report._analysis import analysis_report
 
 pytest_plugins = ["support.browser"]
 
@@ -108,3 +110,25 @@ def test_nothing_scrolls_on_paper(browser: Browser, report: Path) -> None:
     assert set(page.eval_on_selector_all(".plot, .table", scrolling)) == {"visible"}
     kept = "all => all.map(each => getComputedStyle(each).breakInside)"
     assert set(page.eval_on_selector_all("table, figure", kept)) == {"avoid"}
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_about_a_release_opens_offline_and_fits_the_screen(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    notes = [("a debt, a loan and a debt at the bank", "money"), ("a boat at sea", "trip")] * 30
+    released = sv.release_counts(
+        notes,
+        words=["bank", "boat", "debt", "loan", "sea"],
+        labels="label",
+        epsilon=6,
+        precision=2,
+        ledger=tmp_path / "my.ledger",
+    )
+    path = tmp_path / "report.html"
+    analysis_report(released, released.summary(), command="sottovoce analyse released").save(path)
+    page, asked = opened(browser, path, width)
+    assert asked == [path.as_uri()]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("figure svg").count() == 3
+    assert page.locator("table").count() == 3

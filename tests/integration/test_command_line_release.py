@@ -198,7 +198,8 @@ def test_a_dry_run_draws_and_writes_nothing(run: Runner) -> None:
     assert shown.json["dry_run"] is True
     assert shown.json["guarantee"]["epsilon"] == "2"
     assert shown.json["expected_nonzero_cells"] > 0
-    assert shown.json["private"] == ["expected_nonzero_cells", "documents_alike", "spent_before"]
+    told = ["expected_nonzero_cells", "documents_alike", "spent_before", "forecast"]
+    assert shown.json["private"] == told
     assert sorted(path.name for path in run.folder.iterdir()) == ["posts.csv", "words.txt"]
 
 

@@ -72,6 +72,7 @@ MADE = {
     "docs/loop.md": ["loop/report.html", "loop/rows.json"],
     "docs/choosing.md": ["community/posts.parquet"],
     "docs/release.md": ["released/card.json", "released/counts.npz"],
+    "docs/analyse.md": ["released/card.json", "analysis.html"],
     "docs/judgements.md": ["sheets-judge-7.csv", "own.toml", "matched.toml", "judged.toml"],
 }
 
@@ -140,6 +141,7 @@ def test_the_commands_of_a_page_run_as_written(
         "docs/scale.md",
         "docs/topics.md",
         "docs/release.md",
+        "docs/analyse.md",
     ],
 )
 @pytest.mark.usefixtures("small_audits")

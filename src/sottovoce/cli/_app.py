@@ -9,6 +9,7 @@ from rich.markup import escape
 import sottovoce
 from sottovoce.cli import (
     advise,
+    analyse,
     assess,
     audit,
     corpus,
@@ -72,6 +73,8 @@ app.command("alerts")(state.alerts)
 app.command("forget")(state.forget)
 app.command("advise")(advise.advise)
 app.command("release")(release.release)
+app.command("analyse")(analyse.analyse)
+app.command("forecast")(analyse.forecast)
 app.command("audit")(audit.audit)
 app.command("rank-server")(rank_server.rank_server)
 app.command("rank-edges")(rank_server.rank_edges)

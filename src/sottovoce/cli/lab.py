@@ -19,11 +19,12 @@ from sottovoce.errors import ParameterError, check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
     from sottovoce.lab.bench._rows import BenchRow
 
 
-_OF_ONE_STUDY = {"half", "labels-column", "votes", "seconds"}
+_OF_ONE_STUDY = {"half", "labels-column", "votes", "seconds", "rates", "readers"}
 
 
 def study(
@@ -64,6 +65,12 @@ def study(
     seconds: Annotated[
         float | None, typer.Option(help="scale: about how long to measure; default: 180.")
     ] = None,
+    rates: Annotated[
+        str | None, typer.Option(help="release-analyse: nats per word, as 2,1,0.5; default: all.")
+    ] = None,
+    readers: Annotated[
+        str | None, typer.Option(help="release-analyse: topics or classifiers; default: both.")
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
     ] = False,
@@ -89,6 +96,7 @@ def study(
         "data": data, "seeds": seeds, "documents": documents, "embedding": embedding,
         "posts": posts, "truth": truth, "topics": topics, "model": model, "half": half,
         "labels-column": labels_column, "votes": votes, "seconds": seconds,
+        "rates": rates, "readers": readers,
         "format": file_format, "fields": fields, "header": header,
     }  # fmt: skip
     _check_taken(name, {key for key, value in given.items() if value is not None}, chosen.takes)
@@ -107,10 +115,19 @@ def study(
         half=half,
         labels_column=labels_column,
         seconds=seconds,
+        rates=_exact_rates(rates),
+        readers=readers,
     )
     with progress(f"Running study {name}"):
         result = chosen.runner(options)
     show_study(result, name=name, title=chosen.title, out=out, as_json=as_json)
+
+
+def _exact_rates(rates: str | None) -> "tuple[Fraction, ...]":
+    """Numbers with commas between them, taken exactly."""
+    from sottovoce.privacy._exact import exact  # noqa: PLC0415 - keeps --help fast
+
+    return tuple(exact(each.strip(), "rates") for each in rates.split(",")) if rates else ()
 
 
 def _check_taken(name: str, given: set[str], taken: frozenset[str]) -> None:

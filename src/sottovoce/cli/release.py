@@ -80,6 +80,10 @@ def release(
         int | None,
         typer.Option(help="Keep so many documents of each user, and promise per user too."),
     ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="Column of public labels, published beside the counts as they are."),
+    ] = None,
     declare_data_dependent: Annotated[
         bool,
         typer.Option("--declare-data-dependent", help="Own up to words that the documents chose."),
@@ -108,8 +112,15 @@ def release(
         str, typer.Option(help="Tells apart two releases that are otherwise the same.")
     ] = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show promise, cost and size; draw nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Show promise, cost, size and what a reader would see; draw nothing."
+        ),
     ] = False,
+    length: Annotated[
+        float | None,
+        typer.Option(help="Words a document has, about, for --dry-run; default: theirs, rounded."),
+    ] = None,
     file_format: FormatOption = None,
     fields: FieldsOption = None,
     header: HeaderOption = None,
@@ -140,7 +151,9 @@ def release(
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     inputs = ReleaseInputs(
         corpus=corpus,
-        reading=read_options(file_format, fields, header, timezone, encoding, max_line_bytes),
+        reading=read_options(file_format, fields, header, timezone, encoding, max_line_bytes).named(
+            label=labels
+        ),
         vocabulary=None if vocabulary is None else Vocabulary.load(vocabulary),
         min_texts=min_texts,
         max_terms=max_terms,
@@ -148,6 +161,7 @@ def release(
         user_documents=user_documents,
         declared=declare_data_dependent,
         declared_new=declare_new_documents,
+        labelled=labels is not None,
     )
     chosen = Engine(engine, master, spark_conf or (), partitions)
     place = chosen_ledger(ledger, corpus, chosen)
@@ -185,7 +199,7 @@ def release(
         for warning in job.plan.warnings():
             _warn(warning)
         if dry_run:
-            quoted = quote(job, place, allowed, out)
+            quoted = quote(job, place, allowed, out, length=length)
             _warn(uncounted(place, quoted))
             _show(job, quoted, as_json, place.path)
             return
@@ -229,8 +243,9 @@ def _show(
     else:
         facts["folder"] = out
     if as_json:
-        shown = {**facts, **_promised(card), **_how(made, out)}
-        show_json({**shown, "private": [name for name in _PRIVATE if name in shown]})
+        shown = {**facts, **_foreseen(made), **_promised(card), **_how(made, out)}
+        private = [name for name in _PRIVATE if name in shown] + _private_forecast(made)
+        show_json({**shown, "private": private})
         return
     names = {
         "spent_epsilon": "epsilon then spent" if out is None else "epsilon spent so far",
@@ -249,6 +264,18 @@ def _show(
     if made.spent_before and not made.paid_before:
         typer.echo(f"{_sentence(made.spent_before)}, before this release.")
     typer.echo(card.in_words())
+    if forecast := getattr(made, "forecast", None):
+        typer.echo(
+            f"By rule of thumb, for documents of about {forecast.length:g} counted words"
+            f"{' (private: theirs, rounded)' if _private_forecast(made) else ''}: "
+            f"{forecast.in_words()}"
+        )
+
+
+def _foreseen(made: "Done | ReleaseQuote") -> dict[str, object]:
+    if not hasattr(made, "forecast"):
+        return {}
+    return {"forecast": None if made.forecast is None else made.forecast.facts()}
 
 
 def _sentence(words: str) -> str:
@@ -277,3 +304,7 @@ def _how(made: "Done | ReleaseQuote", out: Path | None) -> dict[str, object]:
         "paid_before": made.paid_before and out is not None,
         "spent_before": made.spent_before or None,
     }
+
+
+def _private_forecast(made: "Done | ReleaseQuote") -> list[str]:
+    return ["forecast"] if getattr(made, "forecast_is_private", False) else []

@@ -148,6 +148,8 @@ def _counting(inputs: ReleaseInputs) -> tuple[Vocabulary, Counting]:
         raise ParameterError("a release on Spark needs a --vocabulary; choose words beforehand.")
     if inputs.user_documents is not None:
         raise ParameterError("--user-documents is not offered on Spark; use --engine embedded.")
+    if inputs.labelled:
+        raise ParameterError("--labels is not offered on Spark; use --engine embedded.")
     vocabulary = inputs.vocabulary
     inputs.declarations(vocabulary)
     refuse_pairs(vocabulary.terms)

@@ -1,6 +1,7 @@
 """What a study can be asked for on the command line."""
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 from sottovoce.corpus.read import ReadOptions
@@ -14,7 +15,8 @@ class StudyOptions:
     The release studies take ``data`` (complaints, news, simulated, or a file that ``read`` says how
     to read), ``documents`` and ``embedding``; the assess studies ``posts``, ``truth``, ``topics``
     and ``models``, assess-blogs also ``half`` (of the users) and ``labels_column`` (of the posts);
-    ``votes`` are files of judges' votes; ``seconds`` is about how long scale may measure.
+    ``votes`` are files of judges' votes; ``seconds`` is about how long scale may measure;
+    release-analyse takes ``rates`` and ``readers`` (topics or classifiers) to run a part.
     """
 
     seeds: int | None = None
@@ -31,6 +33,8 @@ class StudyOptions:
     half: str | None = None
     labels_column: str | None = None
     seconds: float | None = None
+    rates: tuple[Fraction, ...] = ()
+    readers: str | None = None
 
     def __post_init__(self) -> None:
         for name, value in (("seeds", self.seeds), ("documents", self.documents)):
@@ -38,6 +42,8 @@ class StudyOptions:
                 raise ParameterError(f"{name} must be >= 1, got {value}.")
         if self.seconds is not None and not self.seconds > 0:
             raise ParameterError(f"seconds must be > 0, got {self.seconds}.")
+        if any(rate <= 0 for rate in self.rates):
+            raise ParameterError(f"rates must be > 0, got {min(self.rates)}.")
 
 
 def refuse_documents(options: StudyOptions, name: str) -> None:

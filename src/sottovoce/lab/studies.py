@@ -20,6 +20,7 @@ from sottovoce.lab.learn.figures import run_learn_figures
 from sottovoce.lab.learn.solvers import run_learn_solvers
 from sottovoce.lab.learn.table_1 import run_learn_table_1
 from sottovoce.lab.loop import run_study_loop
+from sottovoce.lab.release.analyse import run_release_analyse
 from sottovoce.lab.release.figure_1 import run_release_figure_1
 from sottovoce.lab.release.figure_2 import run_release_figure_2
 from sottovoce.lab.release.synthetic import run_release_synthetic
@@ -112,6 +113,11 @@ STUDIES: dict[str, Study] = {
         "A private topic beside the true one: the pair with the 10th-highest Jaccard",
         run_release_table_1,
         _ALL_THESE,
+    ),
+    "release-analyse": Study(
+        "Topics and classes read from a release by its noise's law, beside honest baselines",
+        run_release_analyse,
+        frozenset({"data", "documents", "rates", "readers", "seeds"}),
     ),
     "learn-table-1": Study(
         "Misclassification and time, in clear, with rados encrypted and with theta encrypted",

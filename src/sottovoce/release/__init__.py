@@ -3,9 +3,9 @@
 Begin with `_release_counts`, which is the whole way: the documents are counted (`_inputs`), the
 release is worked out (`_settings`, `_plan`), and a `_job` spends, draws once and writes a `_folder`
 with its `_card`, charged to the ledger that `_ledger_place` finds. `compression` maps words to
-fewer columns, `evaluation` measures usefulness, `topics` reads a release's topics, and `_audit`
-checks what was published, and by `_trial` releases of made-up documents the way that every release
-goes.
+fewer columns, `analysis` reads sums of a release, `classify` and `topics` learn from one,
+`evaluation` measures usefulness, and `_audit` checks what was published, and by `_trial` releases
+of made-up documents the way that every release goes.
 """
 
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ __all__ = [
     "Ledger",
     "LimitedPrecision",
     "PrivateBagOfWords",
+    "PrivateNaiveBayes",
     "PrivateTopics",
     "RandomCompression",
     "Release",
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from sottovoce.release._job import ReleaseQuote
     from sottovoce.release._release import Release, load_release
     from sottovoce.release._release_counts import release_counts
+    from sottovoce.release.classify._bayes import PrivateNaiveBayes
     from sottovoce.release.compression._embedding import (
         Embedding,
         EmbeddingClusterCompression,
@@ -56,6 +58,7 @@ else:
             "Ledger": "sottovoce.privacy.ledger._ledger",
             "LimitedPrecision": "sottovoce.privacy._guarantee",
             "PrivateBagOfWords": "sottovoce.release._estimator",
+            "PrivateNaiveBayes": "sottovoce.release.classify._bayes",
             "PrivateTopics": "sottovoce.release.topics._estimator",
             "RandomCompression": "sottovoce.release.compression._maps",
             "Release": "sottovoce.release._release",

@@ -13,12 +13,14 @@
 - `prior`: where word frequencies came from and what they cost;
 - `compression`: the method and how many maps; the maps themselves are in `map.npz`, `map.json`;
 - `vocabulary`: its fingerprint, whether the data chose the words, and what was declared;
+- `labels`, where the release carries public labels: how many different ones; `labels.txt` holds
+  a line for each document, published as it is;
 - `ledger`: the number of the spend that paid, or null;
 - `files`: the SHA-256 of every other file of the folder.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -28,6 +30,7 @@ from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.errors import InputError
 from sottovoce.privacy._exact import exact, positive, positive_integer
 from sottovoce.privacy._guarantee import COMPUTATIONAL, LimitedPrecision, from_record, to_record
+from sottovoce.release._labels import LABELS_IN_WORDS
 from sottovoce.release._plan import ReleasePlan
 from sottovoce.release._settings import ACCOUNTINGS, PRIORS
 from sottovoce.release.compression import COMPRESSIONS
@@ -93,6 +96,7 @@ class ReleaseCard:
     vocabulary: dict[str, Any]
     ledger: dict[str, int] | None
     files: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, int] | None = None
 
     def as_json(self) -> str:
         """The text of `card.json`; the same card gives the same text."""
@@ -105,6 +109,9 @@ class ReleaseCard:
             "threat_model": self.threat_model(),
             "word": WORD,
         }
+        if self.labels is None:
+            # Releases carried no labels at first, and their cards did not speak of them.
+            del fields["labels"]
         for name in ("stated", "guarantee", "per_user"):
             value = fields[name]
             fields[name] = None if value is None else to_record(value)
@@ -115,7 +122,8 @@ class ReleaseCard:
         user = "" if self.per_user is None else " " + self.per_user.in_words()
         declared = ", ".join(self.vocabulary["declared"])
         chosen = f" What was declared is not covered: {declared}." if declared else ""
-        return self.guarantee.in_words() + user + chosen
+        labels = "" if self.labels is None else f" {LABELS_IN_WORDS}"
+        return self.guarantee.in_words() + user + chosen + labels
 
     def threat_model(self) -> str:
         """Who must be trusted, and against whom the promise holds."""
@@ -130,6 +138,7 @@ def make_card(
     documents_per_user: int | None = None,
     declared: tuple[str, ...] = (),
     spend: int | None = None,
+    labels: Sequence[str] | None = None,
 ) -> ReleaseCard:
     """The card of a release by ``plan``, before its files are known."""
     settings = plan.settings
@@ -157,6 +166,7 @@ def make_card(
             "declared": list(declared),
         },
         ledger=None if spend is None else {"spend": spend},
+        labels=None if labels is None else {"different": len(set(labels))},
     )
 
 
@@ -193,7 +203,8 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _card_of(fields: Mapping[str, Any]) -> ReleaseCard:
     if (fields["format"], fields["version"]) != (FORMAT, VERSION):
         raise InputError(f"it must be of format {FORMAT}, version {VERSION}")
-    parts = {name: fields[name] for name in ReleaseCard.__dataclass_fields__}
+    named = set(ReleaseCard.__dataclass_fields__) - ({"labels"} - set(fields))
+    parts = {name: fields[name] for name in named}
     for name in ("stated", "guarantee", "per_user"):
         parts[name] = None if parts[name] is None else _limited(parts[name])
     card = ReleaseCard(**parts)
@@ -203,7 +214,8 @@ def _card_of(fields: Mapping[str, Any]) -> ReleaseCard:
 
 def _check_types(card: ReleaseCard) -> None:
     """Refuse what only looks like a card: a truth value is no number, a text no list."""
-    numbers = (card.documents, card.words, card.columns, card.compression["maps"])
+    shape = (card.documents, card.words, card.columns, card.compression["maps"])
+    numbers = (*shape, *(card.labels or {}).values())
     optional = (card.documents_per_user, card.threshold, *(card.ledger or {}).values())
     texts = (card.noise_rate, card.accounting, *card.prior.values(), *card.files.values())
     kinds = (
@@ -212,6 +224,7 @@ def _check_types(card: ReleaseCard) -> None:
         all(type(text) is str for text in (*texts, *card.vocabulary["declared"])),
         type(card.vocabulary["data_dependent"]) is bool,
         set(card.ledger or {"spend"}) == {"spend"},
+        set(card.labels or {"different"}) == {"different"},
         set(card.prior) == {"kind", "rate"},
         set(card.compression) == {"method", "maps"},
         set(card.vocabulary) == {"fingerprint", "data_dependent", "origin", "declared"},
@@ -244,6 +257,7 @@ def _check_fields(card: ReleaseCard) -> None:
         "noise": noise == weaker * (card.stated.rate - prior),
         "per_user": (card.per_user, None if user is None else user.n)
         == (user, None if card.per_user is None else card.per_user.n),
+        "labels": card.labels is None or 1 <= card.labels["different"] <= card.documents,
         "threshold": card.threshold is None or positive_integer(card.threshold, "threshold") > 0,
     }
     wrong = [name for name, holds in facts.items() if not holds]

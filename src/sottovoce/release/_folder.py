@@ -5,19 +5,22 @@ The bundle is a zip archive, uncompressed and without dates: the same release is
 
 import hashlib
 import zipfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import NDArray
 
 from sottovoce._files import file_digest, output_folder, whole_file
 from sottovoce.corpus._matrix_file import matrix_bytes
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.release._card import LARGEST_CARD, ReleaseCard, read_card
+from sottovoce.release._counts_file import CountsFile
+from sottovoce.release._labels import packed_labels, read_labels
 from sottovoce.release._plan import Released
 from sottovoce.release.compression._decompress import checked_prior
 from sottovoce.release.compression._word_map import LARGEST_ARRAY_HEADER, load_maps, packed_maps
@@ -26,16 +29,26 @@ CARD_FILE = "card.json"
 COUNTS_FILE = "counts.npz"
 VOCABULARY_FILE = "vocabulary.txt"
 FREQUENCIES_FILE = "frequencies.npy"
+LABELS_FILE = "labels.txt"
+_BLOCK_CELLS = 1 << 22
 MAP_STEM = "map"
 FILES = {COUNTS_FILE, VOCABULARY_FILE, FREQUENCIES_FILE, f"{MAP_STEM}.npz", f"{MAP_STEM}.json"}
 
 
-def write_bundle(path: Path, released: Released, vocabulary: Vocabulary, card: ReleaseCard) -> None:
+def write_bundle(
+    path: Path,
+    released: Released,
+    vocabulary: Vocabulary,
+    card: ReleaseCard,
+    labels: Sequence[str] | None = None,
+) -> None:
     """Write everything a release consists of into one archive at ``path``.
 
     Nothing but ``path`` is written: a crash must not leave a second draw lying about.
     """
     parts = _parts(released, vocabulary, str(card.compression["method"]))
+    if labels is not None:
+        parts[LABELS_FILE] = packed_labels(labels)
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
     parts[CARD_FILE] = replace(card, files=hashes).as_json().encode()
     with zipfile.ZipFile(path, "w") as archive:
@@ -67,8 +80,9 @@ def released_card(folder: Path) -> ReleaseCard:
 def verified_card(folder: Path) -> ReleaseCard:
     """The card of a released folder whose files are what the card says."""
     card = released_card(folder)
-    if set(card.files) != FILES:
-        raise InputError(f"the card must name just these files: {', '.join(sorted(FILES))}.")
+    files = FILES if card.labels is None else FILES | {LABELS_FILE}
+    if set(card.files) != files:
+        raise InputError(f"the card must name just these files: {', '.join(sorted(files))}.")
     for name, expected in card.files.items():
         file = folder / name
         if Path(name).name != name or not file.is_file() or file_digest(file) != expected:
@@ -89,6 +103,14 @@ def _check_parts(folder: Path, card: ReleaseCard) -> None:
         raise InputError("the maps are not those that the card describes.")
     _check_frequencies(folder / FREQUENCIES_FILE, card)
     _check_counts(folder / COUNTS_FILE, card)
+    released_labels(folder, card)
+
+
+def released_labels(folder: Path, card: ReleaseCard) -> NDArray[np.str_] | None:
+    """The public labels in ``folder``, if its card says that there are some."""
+    if card.labels is None:
+        return None
+    return read_labels(folder / LABELS_FILE, card.documents, card.labels["different"])
 
 
 def _check_frequencies(path: Path, card: ReleaseCard) -> None:
@@ -106,16 +128,12 @@ def _check_frequencies(path: Path, card: ReleaseCard) -> None:
 
 def _check_counts(path: Path, card: ReleaseCard) -> None:
     _refuse_bomb(path, card)
-    try:
-        counts = sparse.csr_array(sparse.load_npz(path))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile):
-        raise InputError(f"{path} is not a matrix of counts.") from None
+    counts = CountsFile(path)
     if counts.shape != (card.documents, card.columns):
         raise InputError(f"the counts have shape {counts.shape}, the card says otherwise.")
-    if counts.dtype != np.int64:
-        raise InputError(f"the counts must be whole numbers of 64 bits, got {counts.dtype}.")
-    if card.threshold is not None and counts.nnz and counts.data.min() < card.threshold:
-        raise InputError("there are counts below the threshold that the card states.")
+    for block in counts.blocks(max(1, _BLOCK_CELLS // card.columns)):
+        if card.threshold is not None and block.nnz and block.data.min() < card.threshold:
+            raise InputError("there are counts below the threshold that the card states.")
 
 
 def _refuse_bomb(path: Path, card: ReleaseCard) -> None:

@@ -28,6 +28,7 @@ from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy._exact import positive_integer
 from sottovoce.privacy.ledger._documents import DocumentSet, text_hash
 from sottovoce.release._counts import Counts, checked_counts
+from sottovoce.release._labels import checked_labels
 from sottovoce.release._plan import refuse_pairs
 
 _UNDECLARED = (
@@ -59,6 +60,8 @@ class CountedDocuments:
     """The most documents of any user, where that was bounded."""
     documents: DocumentSet | None = None
     """Those that a ledger charges."""
+    labels: tuple[str, ...] | None = None
+    """Public, one a document, where they are to be published."""
 
     def __repr__(self) -> str:
         rows, words = self.counts.shape
@@ -84,6 +87,8 @@ class ReleaseInputs:
     declared: bool = False
     declared_new: bool = False
     """Whether documents that say what released ones said are vouched to be others."""
+    labelled: bool = False
+    """Whether the column of labels is public and is to be published."""
 
     def __post_init__(self) -> None:
         """Refuse cuts of a list that is given."""
@@ -94,6 +99,11 @@ class ReleaseInputs:
             )
         if self.user_documents is not None:
             positive_integer(self.user_documents, "user documents")
+            if self.labelled:
+                raise ParameterError(
+                    "--labels and --user-documents (in Python labels=, user_documents=) are not "
+                    "offered together; leave one of them out."
+                )
 
     def open(self) -> Corpus:
         """The documents; with their users where these bound them."""
@@ -106,7 +116,9 @@ class ReleaseInputs:
         declared = self.declarations(self.vocabulary)
         vocabulary = self.vocabulary or self._chosen_words(corpus, rules)
         refuse_pairs(vocabulary.terms)
-        documents = count_documents(corpus, vocabulary, rules, per_user=self.user_documents)
+        documents = count_documents(
+            corpus, vocabulary, rules, per_user=self.user_documents, labelled=self.labelled
+        )
         return documents, declared + self.left_out(corpus) + self.vouched()
 
     def vouched(self) -> tuple[str, ...]:
@@ -146,18 +158,34 @@ def count_documents(
     rules: TokenRules,
     *,
     per_user: int | None = None,
+    labelled: bool = False,
 ) -> CountedDocuments:
-    """Count the column ``text``; with ``per_user`` keep each user's first so many documents."""
+    """Count the column ``text``; with ``per_user`` keep each user's first so many documents.
+
+    With ``labelled`` the column ``label`` is kept beside the counts, to be published.
+    """
     identity = CorpusIdentity()
     bound = _Bound(per_user)
+    labels: list[str | None] = []
     # The corpus is the same whatever bound is put on its users: their budgets are not told apart.
-    texts = (batch["text"] for batch in bound.kept(identity.watched(batches)))
+    kept = bound.kept(identity.watched(batches))
+    texts = (batch["text"] for batch in (_noting(kept, labels) if labelled else kept))
     blocks = list(count_batches(texts, vocabulary, rules))
     if not blocks:
         raise CorpusError("there is no document to release.")
     counts = checked_counts(sparse.csr_array(sparse.vstack(blocks)))
     found = identity.digest(), bound.left_out, per_user, identity.documents()
-    return CountedDocuments(counts, vocabulary, *found)
+    return CountedDocuments(
+        counts, vocabulary, *found, labels=checked_labels(labels) if labelled else None
+    )
+
+
+def _noting(
+    batches: Iterable[pa.RecordBatch], labels: list[str | None]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        labels += batch["label"].to_pylist()
+        yield batch
 
 
 class CorpusIdentity:

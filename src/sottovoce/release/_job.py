@@ -35,8 +35,10 @@ from sottovoce.release._folder import (
     write_bundle,
 )
 from sottovoce.release._inputs import VOUCHED, CountedDocuments, CountsElsewhere
+from sottovoce.release._labels import labels_digest
 from sottovoce.release._ledger_place import LedgerPlace
 from sottovoce.release._plan import Released, ReleasePlan
+from sottovoce.release.analysis._forecast import ReleaseForecast
 
 # A count and its column, in the uncompressed archive that the ledger keeps.
 _BYTES_PER_CELL = 12
@@ -72,6 +74,10 @@ class ReleaseQuote:
     """Whether the ledger holds this very release already: it would then cost nothing."""
     spent_before: str = ""
     """How many of the documents have spent how much already, in words; nothing: none has."""
+    forecast: ReleaseForecast | None = None
+    """What a reader would see, about; None: how long documents are is not known here."""
+    forecast_is_private: bool = False
+    """Whether the forecast follows from the documents' own length, though rounded."""
     elsewhere: tuple[SpentThere, ...] = field(default=(), compare=False)
     """What they have spent in other ledgers that were found."""
 
@@ -112,6 +118,7 @@ class ReleaseQuote:
             "standard deviation of the noise": self.noise_deviation,
             "epsilon spent": text_up(self.cost),
             "epsilon left": text_up(self.left),
+            "what a reader would see, about": self.forecast,
             "promise": self.card.in_words(),
         }
         return html_facts(facts, "A release, not made yet")
@@ -157,6 +164,7 @@ class Job:
             documents_per_user=self.documents.per_user,
             declared=self.declared,
             spend=spend,
+            labels=self.documents.labels,
         )
 
     def _fingerprint(self) -> str:
@@ -180,6 +188,9 @@ class Job:
             "declared": self.declared,
             "label": self.label,
         }
+        # Named only where there are some: the requests of earlier releases stay what they were.
+        if self.documents.labels is not None:
+            facts["labels"] = labels_digest(self.documents.labels)
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
     def _embedded_words(self) -> NDArray[np.float64] | None:
@@ -234,7 +245,8 @@ def draw_bundle(
 ) -> None:
     """Draw ``job`` into the one file that is kept of it: every release, and every audit of one."""
     released = (draw_counts or job.draw)()
-    write_bundle(path, released, job.documents.vocabulary, job.card(spend))
+    documents = job.documents
+    write_bundle(path, released, documents.vocabulary, job.card(spend), documents.labels)
 
 
 def _refuse_another_release(folder: Path, job: Job, own: Spend | None) -> None:
@@ -291,9 +303,17 @@ def open_account(
 
 
 def quote(
-    job: Job, place: LedgerPlace, budget: LimitedPrecision | None, folder: Path
+    job: Job,
+    place: LedgerPlace,
+    budget: LimitedPrecision | None,
+    folder: Path,
+    *,
+    length: float | None = None,
 ) -> ReleaseQuote:
-    """What ``job`` would be and cost, or the error there would be; writes nothing."""
+    """What ``job`` would be and cost, or the error there would be; writes nothing.
+
+    ``length``: how many counted words a document has, about, for the forecast; None: by the counts.
+    """
     check_folder(folder)
     _check_room(folder, place.path.parent, job)
     if budget is not None and budget.rate < job.request.guarantee.rate:
@@ -312,6 +332,8 @@ def quote(
         paid_before=paid_before,
         spent_before="; ".join(filter(None, [here, *(each.in_words() for each in elsewhere)])),
         elsewhere=tuple(elsewhere),
+        forecast=job.plan.forecast(job.documents.counts, length),
+        forecast_is_private=length is None,
     )
 
 

@@ -17,6 +17,7 @@ from sottovoce.privacy._mechanism import GeometricMechanism, constant_work_noise
 from sottovoce.privacy._sampler import check_rate
 from sottovoce.release._counts import Counts, checked_counts, checked_width
 from sottovoce.release._settings import ReleaseSettings, account
+from sottovoce.release.analysis._forecast import ReleaseForecast
 from sottovoce.release.compression import (
     Compression,
     GroupedCompression,
@@ -176,6 +177,17 @@ class ReleasePlan:
         # Without drawing a map, all that is known of the columns is a bound: no more than words.
         stored = min(counts.nnz, cells)
         return expected_nonzeros(cells, stored, self.noise_rate, self.settings.threshold)
+
+    def forecast(self, counts: Sized, length: float | None = None) -> ReleaseForecast | None:
+        """What a reader of such a release would see, about, of documents of about this length.
+
+        None: their own, rounded to one digit; there is no forecast where that is not known or 0.
+        """
+        if length is None and isinstance(counts, sparse.csr_array):
+            length = float(f"{counts.sum() / counts.shape[0]:.0e}") or None
+        if length is None:
+            return None
+        return ReleaseForecast(counts.shape[0], length, self.columns, float(self.noise_rate))
 
     def draw(self, counts: Counts) -> Released:
         """Buy the frequencies, choose the maps, compress and add noise: each call draws anew."""

@@ -1,28 +1,62 @@
 """A release as an object: counts, words, maps and card, read from its folder."""
 
+import warnings
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import ArrayLike, NDArray
 
-from sottovoce._arrays import Floats
+from sottovoce._arrays import Floats, Integers
 from sottovoce._notebook import html_facts
 from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.errors import ParameterError
+from sottovoce.privacy._exact import exact
 from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.privacy.audit._findings import AuditReport
 from sottovoce.release._audit import audit_published, audit_release
 from sottovoce.release._card import ReleaseCard
 from sottovoce.release._counts import Counts
+from sottovoce.release._counts_file import CountsFile
 from sottovoce.release._folder import (
     COUNTS_FILE,
     FREQUENCIES_FILE,
     MAP_STEM,
     VOCABULARY_FILE,
+    released_labels,
     verified_card,
 )
+from sottovoce.release.analysis._meter import MOST_METERED, SignalMeter, signal_meter
+from sottovoce.release.analysis._moments import (
+    MOST_COLUMNS,
+    Moments,
+    released_moments,
+    released_totals,
+)
+from sottovoce.release.analysis._pairs import PairOrder, PairTotals, pair_totals
+from sottovoce.release.analysis._summary import ReleaseSummary
+from sottovoce.release.analysis._totals import (
+    TellingWords,
+    WordTotals,
+    column_names,
+    label_totals,
+    telling_words,
+    word_totals,
+)
 from sottovoce.release.compression._word_map import WordMap, load_maps
+
+if TYPE_CHECKING:
+    from sottovoce.release.classify._base import ReleasedDocumentsClassifier
+    from sottovoce.release.topics._estimator import PrivateTopics
+
+IN_MEMORY_BYTES = 1 << 28
+"""A longer file of counts is not kept in memory."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,15 +77,22 @@ class Release:
 
     card: ReleaseCard
     """What ``card.json`` says."""
-    counts: Counts
-    """Documents by columns, the noise included."""
+    rows: "Counts | CountsFile"
+    """Documents by columns, the noise included, where they lie: they may be longer than memory."""
     vocabulary: Vocabulary
     maps: tuple[WordMap, ...]
     """Which column each word was summed into; document i took map i modulo their number."""
     frequencies: Floats
     """How frequent each word was taken to be."""
+    labels: NDArray[np.str_] | None = None
+    """The public label of each document, where the release carries labels."""
     folder: Path | None = None
     """Where it was written; None: only the ledger keeps it."""
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Documents by columns, the noise included, in memory."""
+        return self.rows.whole() if isinstance(self.rows, CountsFile) else self.rows
 
     @property
     def guarantee(self) -> LimitedPrecision:
@@ -62,6 +103,186 @@ class Release:
     def map(self) -> WordMap:
         """The map, where there is only one; else the first."""
         return self.maps[0]
+
+    @property
+    def law(self) -> NoiseLaw:
+        """The law of every cell's noise, which the card states.
+
+        Refused where outputs were dropped: their sums are no longer unbiased.
+        """
+        if self.card.threshold is not None:
+            raise ParameterError(
+                f"this release dropped outputs below {self.card.threshold}, so that the law of its "
+                "cells is not that of its noise and their sums mislead; release what is to be "
+                "analysed without a threshold."
+            )
+        return NoiseLaw(float(exact(self.card.noise_rate, "noise_rate")))
+
+    def words(self, *, level: float = 0.95, by_label: bool | ArrayLike = False) -> WordTotals:
+        """How often each word was used, unbiased, with standard errors and intervals.
+
+        ``by_label``: for each label by itself; True takes the release's own labels.
+        """
+        if self.is_compressed:
+            raise ParameterError(
+                f"this release sums its {self.card.words:,} words into {self.card.columns:,} "
+                "columns, and words of one column cannot be told apart; ask for .columns(), which "
+                "names the words of each."
+            )
+        return self._totals(None, level, by_label)
+
+    def columns(self, *, level: float = 0.95, by_label: bool | ArrayLike = False) -> WordTotals:
+        """The same of a compressed release: how often the words of each column were used."""
+        self._refuse_several_maps()
+        return self._totals(self.map.column, level, by_label)
+
+    def telling_words(
+        self, labels: ArrayLike | None = None, *, level: float = 0.95, most: int = 10
+    ) -> TellingWords:
+        """The words that each label's documents use more than all do; None: its own labels."""
+        self._refuse_several_maps()
+        checked = self.checked_labels(labels)
+        names = column_names(self.vocabulary.terms, self._shared())
+        return telling_words(self.rows, checked, self.law, names, level, most=most)
+
+    def pairs(
+        self,
+        *,
+        words: Sequence[str] | None = None,
+        most: int = 100,
+        level: float = 0.95,
+        order: PairOrder = "surprise",
+    ) -> PairTotals:
+        """Which words stand together in documents, with standard errors and intervals.
+
+        ``words``: among these alone. ``order``: "surprise", by how far above chance; or
+        "together", by how often. Of a compressed release: the columns, by their numbers. Of more
+        columns than memory holds pairs of: among the most frequent ones.
+        """
+        if words is None and self.card.columns <= MOST_COLUMNS:
+            return pair_totals(self.moments, self.names(), level=level, most=most, order=order)
+        places = self._frequent() if words is None else self._places(words)
+        chosen = released_moments(self.rows, self.law, columns=places)
+        names = [self.names()[place] for place in places.tolist()]
+        return pair_totals(chosen, names, level=level, most=most, order=order)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """Unbiased sums over the documents, column by column and pair by pair."""
+        self._refuse_several_maps()
+        return released_moments(self.rows, self.law)
+
+    def meter(self) -> SignalMeter:
+        """How many dimensions of meaning stand above the noise of this release."""
+        return self._meter
+
+    @cached_property
+    def _meter(self) -> SignalMeter:
+        if self.card.columns <= MOST_METERED:
+            return signal_meter(self.moments)
+        self._refuse_several_maps()
+        return signal_meter(released_moments(self.rows, self.law, columns=self._frequent()))
+
+    def topics(self, k: int, *, seed: int = 0) -> "PrivateTopics":
+        """``k`` topics of this release, as `PrivateTopics` reads them.
+
+        Warns, with their number, where fewer stand above the noise.
+        """
+        from sottovoce.release.topics._estimator import PrivateTopics  # noqa: PLC0415 - slow to import
+
+        if told := self.meter().warning(k):
+            warnings.warn(told, stacklevel=2)
+        return PrivateTopics(k, random_state=seed).fit(self)
+
+    def classifier(
+        self, labels: ArrayLike | None = None, *, seed: int = 0
+    ) -> "ReleasedDocumentsClassifier":
+        """A classifier of documents that learnt from this release; None: from its own labels.
+
+        Of several kinds the one that loses least on released documents it does not know.
+        """
+        from sottovoce.release.classify._choice import fit_released  # noqa: PLC0415 - slow to import
+
+        return fit_released(self, self.checked_labels(labels), seed=seed)
+
+    def summary(self, *, level: float = 0.95, labels: ArrayLike | None = None) -> ReleaseSummary:
+        """What this release supports: its law, its meter, its words, pairs and labels."""
+        given = labels is not None or self.labels is not None
+        checked = self.checked_labels(labels) if given else None
+        totals = (self.columns if self.is_compressed else self.words)(level=level)
+        return ReleaseSummary(
+            law=self.law,
+            documents=self.card.documents,
+            words=self.card.words,
+            columns=self.card.columns,
+            labels={} if checked is None else dict(Counter(checked.tolist())),
+            meter=self.meter(),
+            totals=totals,
+            pairs=self.pairs(level=level),
+            telling=None if checked is None else self.telling_words(checked, level=level),
+        )
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether several words share a column."""
+        return self.card.columns < self.card.words
+
+    def checked_labels(self, labels: ArrayLike | None = None) -> NDArray[np.str_]:
+        """``labels``, one for each document, or the release's own."""
+        given = self.labels if labels is None else np.asarray(labels)
+        if given is None:
+            raise ParameterError(
+                "this release carries no labels; give one for each document, in their order."
+            )
+        if given.shape != (self.card.documents,):
+            raise ParameterError(
+                f"labels must be one for each of the {self.card.documents:,} documents, got "
+                f"{' by '.join(f'{size:,}' for size in given.shape) or 'a single one'}."
+            )
+        return given.astype(np.str_)
+
+    def _totals(
+        self, columns: NDArray[np.int32] | None, level: float, by_label: bool | ArrayLike
+    ) -> WordTotals:
+        names = column_names(self.vocabulary.terms, columns)
+        if by_label is False:
+            return word_totals(self.rows, self.law, names, level)
+        labels = self.checked_labels(None if by_label is True else by_label)
+        return label_totals(self.rows, labels, self.law, names, level)
+
+    def _shared(self) -> NDArray[np.int32] | None:
+        return self.map.column if self.is_compressed else None
+
+    def _frequent(self) -> Integers:
+        """The columns to look at where all of them would be too many."""
+        return np.argsort(-released_totals(self.rows), kind="stable")[:MOST_METERED]
+
+    def names(self) -> list[str]:
+        """What its columns are called: words, or numbers where words share them."""
+        if self.is_compressed:
+            return [f"column {column}" for column in range(self.card.columns)]
+        return list(self.vocabulary.terms)
+
+    def _places(self, words: Sequence[str]) -> Integers:
+        if self.is_compressed:
+            raise ParameterError(
+                "this release is compressed: pairs of words cannot be told apart; leave words out "
+                "to get those of columns."
+            )
+        known = {word: place for place, word in enumerate(self.vocabulary.terms)}
+        absent = sum(word not in known for word in words)
+        if absent or not words:
+            raise ParameterError(
+                f"words must be some of the release's vocabulary; {absent} of {len(words)} are not."
+            )
+        return np.array([known[word] for word in words])
+
+    def _refuse_several_maps(self) -> None:
+        if len(self.maps) > 1:
+            raise ParameterError(
+                f"this release has {len(self.maps)} maps: a column holds other words in each group "
+                "of documents, so that sums over all documents mean nothing."
+            )
 
     def audit(self, *, trials: int | None = None) -> AuditReport:
         """Try to refute the promise, as ``sottovoce audit --release`` does."""
@@ -102,9 +323,16 @@ def load_release(folder: str | PathLike[str]) -> Release:
     card = verified_card(place)
     return Release(
         card=card,
-        counts=sparse.csr_array(sparse.load_npz(place / COUNTS_FILE)),
+        rows=_rows(place / COUNTS_FILE),
         vocabulary=Vocabulary.load(place / VOCABULARY_FILE),
         maps=tuple(load_maps(place / MAP_STEM)[0]),
         frequencies=np.load(place / FREQUENCIES_FILE, allow_pickle=False),
+        labels=released_labels(place, card),
         folder=place,
     )
+
+
+def _rows(path: Path) -> "Counts | CountsFile":
+    """The counts in memory, or where they would fill it, from the file whenever they are asked."""
+    file = CountsFile(path)
+    return file if path.stat().st_size > IN_MEMORY_BYTES else file.whole()

@@ -126,6 +126,7 @@ class ReleaseOptions(TypedDict, total=False):
     user: str | int | None
     time: str | int | None
     user_documents: int | None
+    labels: str | int | None
     ledger: FilePath | None
     budget: Exact | None
     out: FilePath | None
@@ -145,6 +146,7 @@ class ReleaseOptions(TypedDict, total=False):
     max_terms: int | None
     stop_words: str | None
     label: str
+    length: float | None
     reading: ReadOptions
 
 
@@ -180,6 +182,7 @@ def release_counts(
     user: str | int | None = None,
     time: str | int | None = None,
     user_documents: int | None = None,
+    labels: str | int | None = None,
     ledger: FilePath | None = None,
     budget: Exact | None = None,
     out: FilePath | None = None,
@@ -199,6 +202,7 @@ def release_counts(
     max_terms: int | None = None,
     stop_words: str | None = None,
     label: str = "",
+    length: float | None = None,
     reading: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
     dry_run: bool = False,
 ) -> Release | ReleaseQuote:
@@ -229,6 +233,7 @@ def release_counts(
         user: the column of the user, read only with ``user_documents``; None: "user".
         time: the column of the time, likewise.
         user_documents: keep so many documents of each user, and promise per user too.
+        labels: the column of public labels, published beside the counts as they are; None: none.
         ledger: the privacy ledger's file; None: the one for all that you release (`user_ledger`).
         budget: the epsilon, at the same N, that these documents may ever spend; None: this one.
         out: folder for the release; None: the ledger alone keeps it, for the same call with one.
@@ -248,6 +253,8 @@ def release_counts(
         max_terms: without ``words``: keep the most frequent ones.
         stop_words: "english", or a file with one word a line.
         label: tells apart two releases that are otherwise the same.
+        length: for the forecast of a dry run: counted words a document, about; None: the documents'
+            own mean, rounded to one digit.
         reading: how a file is read: format, header, encoding.
         dry_run: only say what it would promise, hold and cost, as a `ReleaseQuote`; draw nothing.
     """
@@ -258,7 +265,7 @@ def release_counts(
     _check_words(words, declared=declare_data_dependent)
     inputs = ReleaseInputs(
         corpus=documents,
-        reading=_reading(reading, text, user, time, user_documents),
+        reading=_reading(reading, text, user, time, user_documents).named(label=labels),
         vocabulary=_vocabulary(words),
         min_texts=min_texts,
         max_terms=max_terms,
@@ -266,6 +273,7 @@ def release_counts(
         user_documents=user_documents,
         declared=declare_data_dependent,
         declared_new=declare_new_documents,
+        labelled=labels is not None,
     )
     wanted = Wanted(
         LimitedPrecision(positive_integer(precision, "precision"), epsilon),
@@ -283,17 +291,23 @@ def release_counts(
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     job = _counted_job(inputs, wanted, label)
     if out is not None:
-        return _made(job, place, allowed, Path(out), dry_run=dry_run)
+        return _made(job, place, allowed, Path(out), length, dry_run=dry_run)
     with tempfile.TemporaryDirectory() as folder:
-        made = _made(job, place, allowed, Path(folder), dry_run=dry_run)
-        return replace(made, folder=None) if isinstance(made, Release) else made
+        made = _made(job, place, allowed, Path(folder), length, dry_run=dry_run)
+        return replace(made, rows=made.counts, folder=None) if isinstance(made, Release) else made
 
 
 def _made(
-    job: Job, place: LedgerPlace, budget: LimitedPrecision | None, folder: Path, *, dry_run: bool
+    job: Job,
+    place: LedgerPlace,
+    budget: LimitedPrecision | None,
+    folder: Path,
+    length: float | None,
+    *,
+    dry_run: bool,
 ) -> Release | ReleaseQuote:
     if dry_run:
-        return quote(job, place, budget, folder)
+        return quote(job, place, budget, folder, length=length)
     done = carry_out(job, place, budget, folder)
     if done.uncounted:
         warnings.warn(done.uncounted, stacklevel=3)

@@ -13,14 +13,13 @@ from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, Matrix, checked_counts
+from sottovoce.release.analysis._moments import Rows, row_blocks
 from sottovoce.release.topics._expected import expected_pairs, without_trade_offs
 from sottovoce.release.topics._positive import (
     PositiveCells,
-    Rows,
     TopicModel,
     block_cells,
     positive_cells,
-    row_blocks,
 )
 from sottovoce.release.topics._refine import (
     completed_likelihoods,

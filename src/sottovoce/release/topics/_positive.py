@@ -4,36 +4,26 @@ Every cell at or below zero says the same of its count (its likelihood is e^(-(1
 its value), so that work and memory go with the positive ones: four bytes each.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from sottovoce._arrays import Floats, Integers
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts
+from sottovoce.release.analysis._moments import Rows, row_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MOST_WORDS = 8192
 """Beyond, pairs of words would not fit the memory of an ordinary machine."""
 LARGEST = 1023
 """A larger cell is read as this one."""
 _BLOCK_ROWS = 4096
-
-
-class ReleasedRows(Protocol):
-    """Released counts that may be longer than memory: they come in blocks of rows."""
-
-    @property
-    def shape(self) -> tuple[int, int]: ...
-
-    def blocks(self, rows: int) -> Iterator[Counts]: ...
-
-
-Rows: TypeAlias = "Counts | ReleasedRows"
 
 
 @dataclass(frozen=True)
@@ -138,15 +128,6 @@ def block_cells(block: Counts) -> PositiveCells:
     values = np.minimum(above.data, LARGEST).astype(np.uint16)
     totals = np.asarray(block.sum(axis=0), dtype=np.float64)
     return PositiveCells(above.indptr.astype(np.int64), words, values, block.shape[1], totals)
-
-
-def row_blocks(rows: Rows, size: int) -> Iterator[Counts]:
-    """The rows, so many at a time."""
-    if not isinstance(rows, sparse.csr_array):
-        yield from rows.blocks(size)
-        return
-    for first in range(0, rows.shape[0], size):
-        yield rows[first : first + size]
 
 
 def _joined(

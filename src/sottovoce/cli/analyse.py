@@ -1,0 +1,246 @@
+"""``sottovoce analyse`` and ``sottovoce forecast``."""
+
+import math
+import warnings
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sottovoce.cli._options import needs_extra
+from sottovoce.cli._output import AsJson, finite, progress, show_facts, show_json, show_rows
+
+if TYPE_CHECKING:
+    from sottovoce.release._release import Release
+    from sottovoce.release.analysis._summary import ReleaseSummary
+
+_SHOWN = 10
+_EIGENVALUES = 50
+_TELLING = 5
+_TOPIC_WORDS = 20
+
+
+def analyse(
+    released: Annotated[Path, typer.Argument(help="Folder of a release.")],
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="A public label a line, in the order of the documents."),
+    ] = None,
+    topics: Annotated[int | None, typer.Option(min=1, help="Look for so many topics.")] = None,
+    classifier: Annotated[
+        bool,
+        typer.Option("--classifier", help="Train one on the labels, and say what it learnt."),
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Of topics and of held-out documents.")] = 0,
+    level: Annotated[float, typer.Option(help="How often an interval is to be right.")] = 0.95,
+    most: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = _SHOWN,
+    report: Annotated[
+        Path | None, typer.Option(help="File for an offline page with tables and figures.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a release supports, read by the law of its noise.
+
+    How many dimensions of meaning stand above the noise; how often words were used and stand
+    together, with intervals; and with labels, the words that tell them apart. Sums of a release are
+    unbiased, and reading them costs no privacy: everything here follows from what was published.
+
+    Example: sottovoce analyse released --report report.html
+    """
+    with needs_extra("release"):
+        from sottovoce.release._release import load_release  # noqa: PLC0415 - fast --help
+        from sottovoce.release.analysis._forecast import DEFAULT_TOPICS  # noqa: PLC0415 - fast --help
+
+    with progress("Reading the release"):
+        found = load_release(released)
+        given = None if labels is None else _label_lines(labels)
+        summary = found.summary(level=level, labels=given)
+    more = Further(*_topics(found, summary, topics, seed), _learnt(found, given, classifier, seed))
+    if report is not None:
+        _write_report(found, summary, more, report, released)
+    asked = DEFAULT_TOPICS if topics is None else topics
+    if as_json:
+        show_json(finite({**_as_record(summary, asked, most, report), **more.record()}))
+        return
+    _show_summary(summary, asked, most)
+    more.show()
+    if report is not None:
+        typer.echo(f"Wrote {report}.", err=True)
+
+
+@dataclass(frozen=True)
+class Further:
+    """What was asked for beyond sums: topics, and what a classifier learnt."""
+
+    topics: list[list[str]] | None = None
+    reader: str | None = None
+    classifier: dict[str, object] | None = None
+
+    def record(self) -> dict[str, object]:
+        """For machines."""
+        return {"topics": self.topics, "reader": self.reader, "classifier": self.classifier}
+
+    def show(self) -> None:
+        """For people."""
+        if self.topics:
+            rows = [
+                {"topic": place, "words": " ".join(words[:_SHOWN])}
+                for place, words in enumerate(self.topics, start=1)
+            ]
+            show_rows(f"Topics, by the reader that held-out documents chose: {self.reader}", rows)
+        if self.classifier is not None:
+            show_facts("A classifier of the labels", self.classifier)
+
+
+def _topics(
+    found: "Release", summary: "ReleaseSummary", asked: int | None, seed: int
+) -> tuple[list[list[str]] | None, str | None]:
+    """The most frequent words of each topic; none where nothing stands above the noise."""
+    if asked is None:
+        return None, None
+    if told := summary.meter.warning(asked):
+        typer.echo(f"warning: {told}", err=True)
+    if summary.meter.dimensions <= 1:
+        return [], None
+    with progress("Looking for topics"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        fitted = found.topics(asked, seed=seed)
+    names = found.names()
+    order = fitted.components_.argsort(axis=1)[:, ::-1][:, :_TOPIC_WORDS]
+    return [[names[place] for place in row] for row in order.tolist()], str(fitted.chosen_)
+
+
+def _learnt(
+    found: "Release", labels: list[str] | None, wanted: bool, seed: int
+) -> dict[str, object] | None:
+    """What a classifier lost on released documents that it did not know, beside guessing."""
+    if not wanted:
+        return None
+    checked = found.checked_labels(labels)
+    with progress("Training a classifier"):
+        fitted = found.classifier(checked, seed=seed)
+    shares = [count / len(checked) for count in Counter(checked.tolist()).values()]
+    return {
+        "kind": fitted.chosen_,
+        "classes": len(shares),
+        "held_out_loss": fitted.held_out_loss_,
+        "loss_of_guessing": -sum(share * math.log(share) for share in shares),
+    }
+
+
+def _label_lines(path: Path) -> list[str]:
+    from sottovoce.errors import CorpusError  # noqa: PLC0415 - fast --help
+    from sottovoce.release._labels import checked_labels  # noqa: PLC0415 - fast --help
+
+    try:
+        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except (OSError, UnicodeDecodeError):
+        raise CorpusError(f"{path} must be a readable file with a label a line.") from None
+    return list(checked_labels(lines))
+
+
+def _write_report(
+    found: "Release", summary: "ReleaseSummary", more: Further, path: Path, released: Path
+) -> None:
+    with needs_extra("all"):
+        from sottovoce.report._analysis import analysis_report  # noqa: PLC0415 - fast --help
+
+    with progress("Drawing the report"):
+        command = f"sottovoce analyse {released}"
+        analysis_report(found, summary, command=command, topics=more.topics).save(path)
+
+
+def _show_summary(summary: "ReleaseSummary", asked: int, most: int) -> None:
+    show_facts("What this release supports", summary.facts())
+    typer.echo(summary.meter.in_words())
+    if summary.meter.dimensions <= 1:
+        typer.echo("One dimension is no topic: it says which words are frequent, and no more.")
+    seen = summary.meter.topics(asked)
+    typer.echo(f"Of {asked} topics, about {seen} can be recognised.")
+    show_rows("How often words were used", summary.totals.shown(most))
+    show_rows("Which words stand together beyond chance", summary.pairs.shown(most))
+    if summary.telling is not None:
+        show_rows("Documents of each label, and the words they use more", _by_label(summary))
+
+
+def _by_label(summary: "ReleaseSummary") -> list[dict[str, object]]:
+    told: dict[str, list[str]] = {label: [] for label in summary.labels}
+    for row in summary.telling.rows() if summary.telling is not None else []:
+        if row["low"] > 0 and len(told[row["label"]]) < _TELLING:
+            told[row["label"]].append(str(row.get("word", f"column {row.get('column')}")))
+    return [
+        {"label": label, "documents": documents, "words": " ".join(told[label]) or "none for sure"}
+        for label, documents in sorted(summary.labels.items())
+    ]
+
+
+def _as_record(
+    summary: "ReleaseSummary", asked: int, most: int, report: Path | None
+) -> dict[str, Any]:
+    meter = summary.meter
+    return {
+        "documents": summary.documents,
+        "words": summary.words,
+        "columns": summary.columns,
+        "rate": summary.law.rate,
+        "noise_deviation": summary.law.variance**0.5,
+        "mean_length": summary.mean_length,
+        "certain_words": summary.certain_words,
+        "level": summary.totals.level,
+        "meter": {
+            "dimensions": meter.dimensions,
+            "edge": meter.edge,
+            "eigenvalues": meter.eigenvalues[:_EIGENVALUES].tolist(),
+            "topics": asked,
+            "topics_recognised": meter.topics(asked),
+        },
+        "totals": summary.totals.rows(most),
+        "pairs": summary.pairs.rows(most),
+        "labels": summary.labels,
+        "telling_words": [] if summary.telling is None else summary.telling.rows(),
+        "report": report,
+    }
+
+
+def forecast(
+    documents: Annotated[int, typer.Option(help="How many there will be.")],
+    length: Annotated[float, typer.Option(help="Counted words a document has, about.")],
+    words: Annotated[int, typer.Option(help="Words that are counted, or columns.")],
+    epsilon: Annotated[str, typer.Option(help="For documents up to N words apart.")],
+    precision: Annotated[int, typer.Option("--precision", "-N", help="N, in words.")],
+    topics: Annotated[int, typer.Option(help="How many topics are looked for.")] = 25,
+    true_accuracy: Annotated[
+        float | None, typer.Option(help="What a classifier reaches on true text, 0 to 1.")
+    ] = None,
+    largest_class: Annotated[
+        float | None, typer.Option(help="Share of the largest class, 0 to 1.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a reader would see of a release that nobody has made yet.
+
+    About how many topics, what a classifier keeps, and how many documents more would take. By rule
+    of thumb and from public figures alone: no document is read.
+
+    Example: sottovoce forecast --documents 20000 --length 70 --words 1000 --epsilon 2 -N 4
+    """
+    with needs_extra("release"):
+        from sottovoce.release.analysis._forecast import forecast_release  # noqa: PLC0415 - fast --help
+
+    found = forecast_release(
+        documents=documents,
+        length=length,
+        words=words,
+        epsilon=epsilon,
+        precision=precision,
+        topics=topics,
+        true_accuracy=true_accuracy,
+        largest_class=largest_class,
+    )
+    if as_json:
+        show_json({**found.facts(), "in_words": found.in_words()})
+        return
+    show_facts("What a reader would see, about", found.facts())
+    typer.echo(found.in_words())

@@ -1,0 +1,98 @@
+"""Half the rate needs four times the documents: accuracy at fixed documents times rate squared."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy import sparse
+
+from sottovoce._arrays import Floats, Integers
+from sottovoce.lab._data import DataAbsentError
+from sottovoce.lab.release._clipped import accuracy
+from sottovoce.lab.release._pinned import PINNED
+from sottovoce.lab.release.analyse_rows import AnalyseSetting, reader_row
+from sottovoce.privacy._mechanism import geometric_noise
+from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.release._counts import Counts, checked_counts
+from sottovoce.release.classify._bayes import ClassMeans, class_sums
+from sottovoce.release.classify._features import BitFeature, with_values
+from sottovoce.release.classify._inputs import Labelled
+from sottovoce.release.evaluation import fit_topics
+from sottovoce.report._result import Row
+
+CLASSES = 5
+TOPICS = 25
+LENGTH, SHAPE = 72.0, 4.0
+ALPHA = 0.1
+ROWS_AT_ONCE = 4_096
+TESTED = 4_000
+READER = "naive Bayes on bits"
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedDocuments:
+    """Documents of a topic model; the class is the main topic, modulo five.
+
+    theta ~ Dirichlet(0.1), lengths Gamma with mean 72 and shape 4, counts Poisson.
+    """
+
+    topics: Floats
+
+    @classmethod
+    def fitted(cls, words: int, iterations: int) -> "SimulatedDocuments":
+        """The topics of the complaints, or where these are absent some that are drawn."""
+        try:
+            corpus = PINNED["complaints"]()
+        except DataAbsentError:
+            drawn = np.random.default_rng(0).dirichlet(np.full(words, 0.05), TOPICS)
+            return cls(np.asarray(drawn))
+        return cls(fit_topics(corpus.counts[:, :words], TOPICS, 0, iterations=iterations))
+
+    def blocks(self, documents: int, seed: int) -> Iterator[tuple[Counts, Integers]]:
+        """Counts and classes, a block of rows at a time."""
+        generator = np.random.default_rng(seed)
+        for start in range(0, documents, ROWS_AT_ONCE):
+            rows = min(ROWS_AT_ONCE, documents - start)
+            theta = generator.dirichlet(np.full(len(self.topics), ALPHA), rows)
+            lengths = generator.gamma(SHAPE, LENGTH / SHAPE, (rows, 1))
+            counts = generator.poisson(lengths * (theta @ self.topics))
+            yield checked_counts(sparse.csr_array(counts)), theta.argmax(axis=1) % CLASSES
+
+
+def grown_rows(
+    simulated: SimulatedDocuments, budget: float, sizes: Sequence[int], seeds: int
+) -> list[Row]:
+    """Naive Bayes on bits at the rate sqrt(budget/documents), for each number of documents."""
+    rows = []
+    for documents in sizes:
+        rate = math.sqrt(budget / documents)
+        setting = AnalyseSetting(
+            data=f"simulated, documents x rate^2 = {budget:g}",
+            documents=documents,
+            words=simulated.topics.shape[1],
+            rate=rate,
+            score="accuracy",
+        )
+        values = [_told(simulated, documents, rate, seed) for seed in range(seeds)]
+        rows.append(reader_row(setting, READER, values))
+    return rows
+
+
+def _told(simulated: SimulatedDocuments, documents: int, rate: float, seed: int) -> float:
+    """One pass over the released documents, none of which is kept."""
+    feature = BitFeature(NoiseLaw(rate))
+    exact = Fraction(rate).limit_denominator(10**6)
+    sums: Floats = np.zeros((CLASSES, simulated.topics.shape[1]))
+    sizes = np.zeros(CLASSES)
+    for counts, codes in simulated.blocks(documents, 2 * seed):
+        cells = checked_counts(geometric_noise(counts, exact), signed=True)
+        block = Labelled(cells, codes, CLASSES)
+        sums += class_sums(block, feature)
+        sizes += block.sizes
+    means = ClassMeans.from_sums(sums, sizes, feature)
+    tested = list(simulated.blocks(TESTED, 2 * seed + 1))
+    texts = sparse.csr_array(sparse.vstack([counts for counts, _ in tested], format="csr"))
+    scores = with_values(texts, feature) @ means.weights + np.log(means.shares)
+    return accuracy(np.asarray(scores), np.concatenate([codes for _, codes in tested]))

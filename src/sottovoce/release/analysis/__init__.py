@@ -1,0 +1,47 @@
+"""What a release says, read by the law of its noise.
+
+Begin with `_moments`: unbiased sums over the documents, from which all else follows. `_totals` and
+`_pairs` show them with intervals, `_meter` says how many dimensions stand above the noise, and
+`_summary` puts these together. `_forecast` says beforehand what will be seen. All of it is free
+post-processing of what was published; the forecast needs nothing private at all.
+"""
+
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
+
+__all__ = [
+    "Moments",
+    "PairTotals",
+    "ReleaseForecast",
+    "ReleaseSummary",
+    "SignalMeter",
+    "TellingWords",
+    "WordTotals",
+    "forecast_release",
+    "released_moments",
+]
+
+if TYPE_CHECKING:
+    from sottovoce.release.analysis._forecast import ReleaseForecast, forecast_release
+    from sottovoce.release.analysis._meter import SignalMeter
+    from sottovoce.release.analysis._moments import Moments, released_moments
+    from sottovoce.release.analysis._pairs import PairTotals
+    from sottovoce.release.analysis._summary import ReleaseSummary
+    from sottovoce.release.analysis._totals import TellingWords, WordTotals
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "Moments": "sottovoce.release.analysis._moments",
+            "PairTotals": "sottovoce.release.analysis._pairs",
+            "ReleaseForecast": "sottovoce.release.analysis._forecast",
+            "ReleaseSummary": "sottovoce.release.analysis._summary",
+            "SignalMeter": "sottovoce.release.analysis._meter",
+            "TellingWords": "sottovoce.release.analysis._totals",
+            "WordTotals": "sottovoce.release.analysis._totals",
+            "forecast_release": "sottovoce.release.analysis._forecast",
+            "released_moments": "sottovoce.release.analysis._moments",
+        },
+        extra="release",
+    )

@@ -1,0 +1,78 @@
+"""What a release supports, in one object: its law, its meter, its words and pairs."""
+
+from dataclasses import dataclass, field
+
+from sottovoce._notebook import html_facts, text_table
+from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.release.analysis._meter import SignalMeter
+from sottovoce.release.analysis._pairs import PairTotals
+from sottovoce.release.analysis._totals import TellingWords, WordTotals
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleaseSummary:
+    """What a release supports, read by the law of its noise.
+
+    Printed it says so in a few lines; its parts are there to be asked further.
+    """
+
+    law: NoiseLaw
+    documents: int
+    words: int
+    columns: int
+    labels: dict[str, int]
+    """How many documents each public label has; empty: no labels."""
+    meter: SignalMeter
+    totals: WordTotals
+    """Of words, or of columns where words share them."""
+    pairs: PairTotals
+    telling: TellingWords | None = field(default=None)
+    """Words that the documents of a label use more than the others do."""
+
+    @property
+    def mean_length(self) -> float:
+        """Counted words a document, about."""
+        return float(sum(self.totals.table["total"].to_pylist())) / self.documents
+
+    @property
+    def certain_words(self) -> int:
+        """How many words, or columns, were used beyond doubt: their interval lies above 0."""
+        return sum(low > 0 for low in self.totals.table["low"].to_pylist())
+
+    def facts(self) -> dict[str, object]:
+        """The figures by name."""
+        what = "words" if self.words == self.columns else "columns"
+        return {
+            "documents": self.documents,
+            "words": self.words,
+            "columns": self.columns,
+            "labels": len(self.labels) or None,
+            "rate of the noise": self.law.rate,
+            "standard deviation of a cell's noise": self.law.variance**0.5,
+            "counted words a document, about": self.mean_length,
+            f"{what} used beyond doubt": self.certain_words,
+            "dimensions above the noise": self.meter.dimensions,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"ReleaseSummary(documents={self.documents}, columns={self.columns}, "
+            f"dimensions={self.meter.dimensions}, certain_words={self.certain_words})"
+        )
+
+    def __str__(self) -> str:
+        words, pairs = self.totals.shown(_SHOWN), self.pairs.shown(_SHOWN)
+        return "\n\n".join(
+            [
+                text_table([{"": name, " ": value} for name, value in self.facts().items()]),
+                self.meter.in_words(),
+                text_table(words),
+                text_table(pairs),
+            ]
+        )
+
+    def _repr_html_(self) -> str:
+        facts = html_facts(self.facts(), "What this release supports")
+        return facts + self.totals._repr_html_() + self.pairs._repr_html_()

@@ -1,0 +1,106 @@
+"""How estimates show themselves: a table with intervals, for people, notebooks and frames."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from scipy import special
+
+from sottovoce._arrays import Floats
+from sottovoce._notebook import html_table, text_table
+from sottovoce.corpus._frames import FrameLibrary, as_frame
+from sottovoce.errors import ParameterError
+from sottovoce.privacy._noise_law import NoiseLaw
+
+_SHOWN = 10
+_WHOLE = 100
+# From here on a sum of noise is as good as normal, and its lattice does not show.
+_NORMAL_VARIANCE = 1e4
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimates:
+    """Estimated numbers of a release, each with its standard error and interval."""
+
+    table: pa.Table
+    """One row for each number, the largest first."""
+    level: float
+    """How often an interval holds the number that it is about."""
+    documents: int
+
+    caption: ClassVar[str] = "Estimates"
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(rows={len(self)}, documents={self.documents}, "
+            f"level={self.level:g})"
+        )
+
+    def __str__(self) -> str:
+        more = len(self) - _SHOWN
+        return text_table(self.shown(_SHOWN)) + (f"\n... and {more:,} more" if more > 0 else "")
+
+    def _repr_html_(self) -> str:
+        return html_table(self.shown(_SHOWN), self.caption)
+
+    def rows(self, most: int | None = None) -> list[dict[str, Any]]:
+        """The first rows, as dictionaries."""
+        table = self.table if most is None else self.table.slice(0, most)
+        rows: list[dict[str, Any]] = table.to_pylist()
+        return rows
+
+    def shown(self, most: int) -> list[dict[str, Any]]:
+        """The first rows for people: large numbers without decimals."""
+        return [{name: _rounded(value) for name, value in row.items()} for row in self.rows(most)]
+
+    def to_frame(self, library: FrameLibrary = "arrow") -> Any:  # noqa: ANN401 - a frame of any library
+        """All rows as a table of ``arrow``, or a frame of ``pandas`` or ``polars``."""
+        return as_frame(self.table, library)
+
+
+def _rounded(value: object) -> object:
+    return round(value) if isinstance(value, float) and abs(value) >= _WHOLE else value
+
+
+def check_level(level: float) -> None:
+    """Refuse what is no confidence."""
+    if not 0 < level < 1:
+        raise ParameterError(f"level must lie between 0 and 1, such as 0.95; got {level}.")
+
+
+def normal_quantile(level: float) -> float:
+    """How many standard errors an interval reaches to either side."""
+    return float(special.ndtri((1 + level) / 2))
+
+
+def noise_reach(law: NoiseLaw, documents: int, level: float) -> float:
+    """How far the sum of the noise of so many cells stays from 0, with probability ``level``.
+
+    The sum's characteristic function is ((1 - alpha)^2 / (1 - 2 alpha cos t + alpha^2))^D; its
+    probabilities are the coefficients, and the reach is the whole h whose P(|sum| <= h) is nearest
+    to ``level``, since few sums have an h that meets it. Where the variance is large, the normal
+    quantile.
+    """
+    variance = documents * law.variance
+    if variance > _NORMAL_VARIANCE:
+        return float(normal_quantile(level) * variance**0.5)
+    within = np.cumsum(_distances(law, documents))
+    return float(np.argmin(np.abs(within - level)))
+
+
+def _distances(law: NoiseLaw, documents: int) -> Floats:
+    """P(|sum| = h) for h = 0, 1, ..."""
+    # Beyond forty deviations, and beyond what a single cell may be, there is nothing to see.
+    reach = 40 * (documents * law.variance) ** 0.5 + 45 / law.rate + 64
+    size = 1 << int(np.ceil(np.log2(2 * reach)))
+    angle = 2 * np.pi * np.arange(size) / size
+    alpha = law.alpha
+    logs = 2 * np.log1p(-alpha) - np.log(1 - 2 * alpha * np.cos(angle) + alpha * alpha)
+    chances = np.maximum(np.fft.ifft(np.exp(documents * logs)).real, 0)
+    half = size // 2
+    both = chances[1:half] + chances[: size - half : -1]
+    return np.concatenate([chances[:1], both])

@@ -1,0 +1,37 @@
+"""Classifiers that learn from a release and labels, and read true or released documents.
+
+All of them know the law of the noise. `_features` is what they sum, `_shrink` how far a noisy mean
+is trusted, `_expected` and `_cells` what a released cell says; `_choice` compares them on released
+documents that were held out.
+"""
+
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
+
+__all__ = [
+    "PrivateLogistic",
+    "PrivateNaiveBayes",
+    "PrivateRidge",
+    "ReleasedDocumentsClassifier",
+    "fit_released",
+]
+
+if TYPE_CHECKING:
+    from sottovoce.release.classify._base import ReleasedDocumentsClassifier
+    from sottovoce.release.classify._bayes import PrivateNaiveBayes
+    from sottovoce.release.classify._choice import fit_released
+    from sottovoce.release.classify._logistic import PrivateLogistic
+    from sottovoce.release.classify._ridge import PrivateRidge
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "PrivateLogistic": "sottovoce.release.classify._logistic",
+            "PrivateNaiveBayes": "sottovoce.release.classify._bayes",
+            "PrivateRidge": "sottovoce.release.classify._ridge",
+            "ReleasedDocumentsClassifier": "sottovoce.release.classify._base",
+            "fit_released": "sottovoce.release.classify._choice",
+        },
+        extra="release",
+    )

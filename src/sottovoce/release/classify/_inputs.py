@@ -1,0 +1,117 @@
+"""What a classifier of released documents is given: cells, law, labels, and parts to hold out."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from sottovoce._arrays import Floats, Integers
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.release._counts import Counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDS = 3
+
+
+class HasLaw(Protocol):
+    """A release, as far as its noise is concerned."""
+
+    @property
+    def law(self) -> NoiseLaw:
+        """Of every cell's noise."""
+
+
+Rate: TypeAlias = "float | HasLaw | None"
+
+
+def law_of(rate: Rate) -> NoiseLaw:
+    """The law of noise at ``rate``, or of the release that is given in its place."""
+    if rate is None:
+        raise ParameterError(
+            "rate must be given: nats per cell, as the release's card states it, or the release."
+        )
+    law = getattr(rate, "law", None)
+    if isinstance(law, NoiseLaw):
+        return law
+    given: Any = rate
+    if isinstance(given, bool) or not isinstance(given, int | float | np.number):
+        raise ParameterError(f"rate must be a number or a release, got {type(rate).__name__}.")
+    try:
+        return NoiseLaw(float(given))
+    except InputError:
+        raise ParameterError(f"rate must be > 0 and finite, got {given:g}.") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Released documents, each with the number of its class."""
+
+    cells: Counts
+    codes: Integers
+    classes: int
+
+    @property
+    def documents(self) -> int:
+        """How many."""
+        return len(self.codes)
+
+    @property
+    def sizes(self) -> Floats:
+        """Documents of each class."""
+        return np.bincount(self.codes, minlength=self.classes).astype(np.float64)
+
+    @property
+    def indicator(self) -> "sparse.csr_array[np.float64, tuple[int, int]]":
+        """Classes by documents: 1 where the document is of the class."""
+        rows = np.arange(self.documents)
+        ones = np.ones(self.documents)
+        shape = (self.classes, self.documents)
+        return sparse.csr_array((ones, (self.codes, rows)), shape=shape)
+
+    def part(self, rows: Integers) -> "Labelled":
+        """The documents of ``rows``."""
+        return Labelled(self.cells[rows], self.codes[rows], self.classes)
+
+    def parts(self, seed: int, folds: int = FOLDS) -> "Iterator[tuple[Labelled, Labelled]]":
+        """(known, held out): each document is held out once, and classes keep their shares."""
+        fold = self.folds(seed, folds)
+        for place in np.unique(fold):
+            held = fold == place
+            yield self.part(np.flatnonzero(~held)), self.part(np.flatnonzero(held))
+
+    def folds(self, seed: int, folds: int = FOLDS) -> Integers:
+        """Which fold each document is held out in."""
+        generator = np.random.default_rng(seed)
+        order = generator.permutation(self.documents)
+        # By the place where a class is first seen, so that its name means nothing.
+        _, first, which = np.unique(self.codes[order], return_index=True, return_inverse=True)
+        by_class = order[np.argsort(first[which], kind="stable")]
+        fold = np.empty(self.documents, np.int64)
+        fold[by_class] = np.arange(self.documents) % folds
+        return fold
+
+
+def encoded(labels: ArrayLike, documents: int) -> tuple[NDArray[Any], Integers]:
+    """The classes in order, and which of them each document is of."""
+    given = np.asarray(labels)
+    if given.shape == (documents, 1):
+        given = column_or_1d(given, warn=True)
+    if given.shape != (documents,):
+        shape = " by ".join(f"{size:,}" for size in given.shape) or "a single one"
+        raise ParameterError(
+            f"labels must be one for each of the {documents:,} documents, got {shape}."
+        )
+    check_classification_targets(given)
+    classes, codes = np.unique(given, return_inverse=True)
+    if len(classes) == 1:
+        raise ParameterError(
+            "labels must name at least two classes, got 1 class: there is nothing to tell apart."
+        )
+    return classes, codes

@@ -1,0 +1,82 @@
+"""Linear scores of a document, true or released, and what they lose on documents held out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize, special
+
+from sottovoce._arrays import Floats, Integers
+from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.release._counts import Counts
+from sottovoce.release.classify._expected import LARGEST_CELL, ExpectedCells
+from sottovoce.release.classify._features import Feature, with_values
+from sottovoce.release.classify._inputs import Labelled
+from sottovoce.release.classify._shrink import positive_means
+
+HOTTEST = 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class LinearReader:
+    """A score for each class: intercept + weights . f(c), or f(c)'s expectation where c is hidden.
+
+    Attributes:
+        feature: f, which is summed.
+        weights: words x classes.
+        intercepts: of each class.
+        expected: E[f(c) | z].
+    """
+
+    feature: Feature
+    weights: Floats
+    intercepts: Floats
+    expected: ExpectedCells
+
+    def scores(self, counts: Counts) -> Floats:
+        """Of true documents."""
+        return np.asarray(with_values(counts, self.feature) @ self.weights + self.intercepts)
+
+    def released_scores(self, cells: Counts) -> Floats:
+        """Of released documents."""
+        return self.expected.scores(cells, self.weights, self.intercepts)
+
+    def calibrated(self, held: Labelled) -> "Calibration":
+        """How hot its scores should be for documents that it does not know, and what they lose."""
+        scores = self.expected.scores(held.cells, self.weights, np.zeros(held.classes))
+        return calibration(scores, self.intercepts, held.codes)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A factor for scores, and the mean logarithmic loss that they then have."""
+
+    temperature: float
+    loss: float
+
+
+def calibration(scores: Floats, intercepts: Floats, codes: Integers) -> Calibration:
+    """The factor of ``scores`` with the least loss; independence makes sums of words too sure."""
+    found = optimize.minimize_scalar(
+        lambda factor: log_loss(factor * scores + intercepts, codes),
+        bounds=(0.0, HOTTEST),
+        method="bounded",
+        options={"xatol": 1e-3},
+    )
+    return Calibration(float(found.x), float(found.fun))
+
+
+def log_loss(scores: Floats, codes: Integers) -> float:
+    """The mean of -ln of the probability that ``scores`` give to the right class."""
+    return float(np.mean(special.logsumexp(scores, axis=1) - scores[np.arange(codes.size), codes]))
+
+
+def mean_counts(cells: Counts, law: NoiseLaw) -> Floats:
+    """Of each word, shrunk so that none is negative."""
+    means = cells.sum(axis=0) / cells.shape[0]
+    return positive_means(np.asarray(means), law.variance / cells.shape[0])
+
+
+def expected_cells(cells: Counts, law: NoiseLaw, feature: Feature) -> ExpectedCells:
+    """What cells of these documents say of a feature."""
+    largest = int(cells.data.max()) if cells.nnz else 1
+    return ExpectedCells.of(law, mean_counts(cells, law), feature, min(largest, LARGEST_CELL))

@@ -1,0 +1,235 @@
+"""The page about a release: what stands above its noise, and what it says."""
+
+import numpy as np
+
+import sottovoce
+from sottovoce.release._release import Release
+from sottovoce.release.analysis._forecast import ReleaseForecast
+from sottovoce.release.analysis._summary import ReleaseSummary
+from sottovoce.report._figures import ACCENT, COLOURS, new_figure
+from sottovoce.report._page import Plot, Report, Section
+
+_SHOWN_WORDS = 20
+_SHOWN_PAIRS = 20
+_SHOWN_EIGENVALUES = 40
+_TELLING = 8
+_NAMED = 10
+_READING = (
+    "Every count of the release carries noise whose law is public, so that sums over documents are "
+    "unbiased and their errors are known. Reading them so costs no privacy: everything here "
+    "follows from what was published."
+)
+
+_DIMENSIONS = (
+    "Words that go together make dimensions of meaning. Those whose bar stands above the line can "
+    "be seen; those below cannot be told from noise. The first says no more than that some words "
+    "are frequent."
+)
+_TOGETHER = (
+    "How often tokens of both stand in one document, and how often they would if every document "
+    "drew from the same bag of words; those furthest above that come first."
+)
+
+
+def analysis_report(
+    released: Release,
+    summary: ReleaseSummary,
+    *,
+    command: str,
+    topics: list[list[str]] | None = None,
+) -> Report:
+    """The whole page; ``topics`` are their most frequent words."""
+    sections = [
+        _what(released, summary, command),
+        _meter(summary),
+        _words(summary),
+        _pairs(summary),
+    ]
+    if summary.telling is not None:
+        sections.append(_labels(summary))
+    if topics:
+        sections.append(_topics(summary, topics))
+    return Report(
+        title="What a release says",
+        summary=f"{summary.meter.in_words()} {_certain(summary)}",
+        sections=tuple(sections),
+        version=sottovoce.__version__,
+    )
+
+
+def _certain(summary: ReleaseSummary) -> str:
+    what = "columns" if summary.columns < summary.words else "words"
+    return (
+        f"{summary.certain_words:,} of {summary.columns:,} {what} were used beyond doubt, and the "
+        "rest may not have been."
+    )
+
+
+def _what(released: Release, summary: ReleaseSummary, command: str) -> Section:
+    facts = {
+        "Documents": f"{summary.documents:,}",
+        "Words": f"{summary.words:,}"
+        + (f", in {summary.columns:,} columns" if summary.columns < summary.words else ""),
+        "Guarantee per document": str(released.guarantee),
+        "Noise on a count": f"± {summary.law.variance**0.5:.3g} (its standard deviation)",
+        "Counted words a document": f"about {summary.mean_length:.3g}",
+    }
+    return Section(
+        title="What was released",
+        paragraphs=(_READING, released.card.in_words()),
+        facts=facts,
+        command=command,
+    )
+
+
+def _meter(summary: ReleaseSummary) -> Section:
+    return Section(
+        title="What stands above the noise",
+        paragraphs=(_DIMENSIONS,),
+        plots=(_eigenvalue_plot(summary), _documents_plot(summary)),
+    )
+
+
+def _eigenvalue_plot(summary: ReleaseSummary) -> Plot:
+    meter = summary.meter
+    values = np.maximum(meter.eigenvalues[:_SHOWN_EIGENVALUES], 0)
+    above = values > meter.edge
+    figure, axes = new_figure(height=2.8)
+    places = np.arange(1, values.size + 1)
+    axes.bar(places, values, color=np.where(above, ACCENT, COLOURS[-1]))
+    axes.axhline(meter.edge, color=COLOURS[1], linewidth=1.2, label="noise edge")
+    axes.set_yscale("symlog", linthresh=max(meter.edge, 1e-9))
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("dimension")
+    axes.set_ylabel("eigenvalue a document")
+    axes.legend(frameon=False)
+    finding = meter.in_words()
+    return Plot(
+        figure,
+        finding,
+        f"Bars of eigenvalues against the noise edge at {meter.edge:.3g}. {finding}",
+    )
+
+
+def _documents_plot(summary: ReleaseSummary) -> Plot:
+    """What more documents of the same length would show, by the forecast's rule of thumb."""
+    length = max(summary.mean_length, 0.1)
+    own = ReleaseForecast(summary.documents, length, summary.columns, summary.law.rate)
+    numbers = np.unique(np.geomspace(summary.documents / 10, summary.documents * 1000, 60).round())
+    seen = [own.at(max(1, int(number))).topics_seen for number in numbers]
+    figure, axes = new_figure(height=2.6)
+    axes.semilogx(numbers, seen, color=ACCENT)
+    axes.axvline(summary.documents, color=COLOURS[1], linewidth=1.2, label="this release")
+    axes.set_xlabel("documents of this length")
+    axes.set_ylabel(f"topics recognised of {own.topics}")
+    axes.set_ylim(0, own.topics + 1)
+    axes.legend(frameon=False)
+    finding = f"By rule of thumb: {own.in_words()}"
+    return Plot(figure, finding, f"A rising line of topics against documents. {finding}")
+
+
+def _words(summary: ReleaseSummary) -> Section:
+    rows = summary.totals.rows(_SHOWN_WORDS)
+    named = [str(row.get("word", f"column {row.get('column')}")) for row in rows]
+    table = (
+        ("word" if "word" in rows[0] else "column", "used", "95% interval"),
+        *(
+            (name, f"{row['total']:,.0f}", _interval(row["low"], row["high"]))
+            for name, row in zip(named, rows, strict=True)
+        ),
+    )
+    return Section(
+        title="How often words were used",
+        paragraphs=(_shared(rows),) if "words" in rows[0] else (),
+        plots=(_words_plot(named, rows),),
+        table=_at_level(table, summary.totals.level),
+    )
+
+
+def _shared(rows: list[dict[str, object]]) -> str:
+    first = str(rows[0]["words"]).split()
+    named = ", ".join(first[:_NAMED]) + (", ..." if len(first) > _NAMED else ".")
+    return (
+        "Words of one column cannot be told apart. The largest column holds "
+        f"{len(first):,} words: {named}"
+    )
+
+
+def _words_plot(names: list[str], rows: list[dict[str, object]]) -> Plot:
+    totals = np.array([float(str(row["total"])) for row in rows])
+    reach = np.array([float(str(row["high"])) for row in rows]) - totals
+    figure, axes = new_figure(height=0.8 + 0.2 * len(rows))
+    places = np.arange(len(rows))
+    axes.errorbar(totals, places, xerr=reach, fmt="o", color=ACCENT, markersize=4, capsize=2)
+    axes.set_yticks(places, names)
+    axes.invert_yaxis()
+    axes.set_xlabel("times used, with its interval")
+    if (totals - reach).min() > 0:
+        axes.set_xscale("log")
+    clear = int((totals - reach > 0).sum())
+    finding = f"Of the {len(rows)} largest totals, {clear} stand above 0 beyond doubt."
+    return Plot(figure, finding, f"Points with intervals, one for each word. {finding}")
+
+
+def _pairs(summary: ReleaseSummary) -> Section:
+    rows = summary.pairs.rows(_SHOWN_PAIRS)
+    clear = sum(row["low"] > row["expected"] for row in rows)
+    table = (
+        ("first", "second", "together", "95% interval", "by chance"),
+        *(
+            (
+                row["first"],
+                row["second"],
+                f"{row['together']:,.0f}",
+                _interval(row["low"], row["high"]),
+                f"{row['expected']:,.0f}",
+            )
+            for row in rows
+        ),
+    )
+    return Section(
+        title="Which words stand together",
+        paragraphs=(
+            _TOGETHER,
+            f"{clear} of these {len(rows)} lie above it with their whole interval.",
+        ),
+        table=_at_level(table, summary.pairs.level),
+    )
+
+
+def _labels(summary: ReleaseSummary) -> Section:
+    told: dict[str, list[str]] = {label: [] for label in summary.labels}
+    for row in summary.telling.rows() if summary.telling is not None else []:
+        if row["low"] > 0 and len(told[row["label"]]) < _TELLING:
+            told[row["label"]].append(str(row.get("word", f"column {row.get('column')}")))
+    return Section(
+        title="Labels",
+        paragraphs=("Words that a label's documents use more than all do, beyond doubt.",),
+        table=(
+            ("label", "documents", "words"),
+            *(
+                (label, f"{documents:,}", ", ".join(told[label]) or "none")
+                for label, documents in sorted(summary.labels.items())
+            ),
+        ),
+    )
+
+
+def _topics(summary: ReleaseSummary, topics: list[list[str]]) -> Section:
+    seen = summary.meter.topics(len(topics))
+    told = (
+        f"Of these {len(topics)} topics about {seen} can be expected to be those of the texts; the "
+        "release does not show the others."
+    )
+    rows = ((str(place), ", ".join(words)) for place, words in enumerate(topics, start=1))
+    return Section(title="Topics", paragraphs=(told,), table=(("topic", "words"), *rows))
+
+
+def _interval(low: float, high: float) -> str:
+    # In one line: a narrow screen scrolls the table instead.
+    return f"{low:,.0f}\u00a0to\u00a0{high:,.0f}"
+
+
+def _at_level(table: tuple[tuple[str, ...], ...], level: float) -> tuple[tuple[str, ...], ...]:
+    head = tuple(name.replace("95%", f"{level:.0%}") for name in table[0])
+    return (head, *table[1:])

@@ -1,0 +1,83 @@
+"""Intervals of word totals and pairs hold what they are about as often as they say.
+
+Each is a statement about the noise for documents as they are: the documents stay, and the noise is
+drawn many times.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sottovoce._arrays import Flags, Floats, Integers
+from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.release.analysis._moments import Moments, released_moments
+from sottovoce.release.analysis._tables import noise_reach, normal_quantile
+
+DOCUMENTS, WORDS, DRAWS = 3500, 20, 80
+LOW, HIGH = 0.94, 0.96
+
+
+def documents(seed: int = 5) -> Integers:
+    """Counts in which words come in bursts, frequent and rare ones."""
+    generator = np.random.default_rng(seed)
+    means = 3.0 / np.arange(1, WORDS + 1)
+    bursts = generator.gamma(0.3, 1 / 0.3, (DOCUMENTS, WORDS))
+    return generator.poisson(means * bursts)
+
+
+def noisy(counts: Integers, law: NoiseLaw, generator: np.random.Generator) -> Moments:
+    up, down = (generator.geometric(1 - law.alpha, counts.shape) for _ in range(2))
+    return released_moments(sparse.csr_array(counts + up - down), law)
+
+
+def covered_totals(law: NoiseLaw, planted: float = 1.0) -> float:
+    """Of sums of noise alone, drawn as such: a sum of geometric draws is negative binomial."""
+    generator = np.random.default_rng(2)
+    up, down = (generator.negative_binomial(DOCUMENTS, 1 - law.alpha, 40_000) for _ in range(2))
+    return float(np.mean(np.abs(up - down) <= planted * noise_reach(law, DOCUMENTS, 0.95)))
+
+
+def covered_pairs(law: NoiseLaw) -> dict[str, float]:
+    """How often intervals of pairs held the truth, and what wrong variances would give."""
+    counts, generator = documents(), np.random.default_rng(11)
+    together = counts.T @ counts
+    np.fill_diagonal(together, np.diagonal(together) - counts.sum(axis=0))
+    above = np.triu_indices(WORDS, 1)
+    quantile = normal_quantile(0.95)
+    held: dict[str, list[Flags]] = {}
+    for _ in range(DRAWS):
+        found = noisy(counts, law, generator)
+        missed = np.abs(found.pairs - together)
+        # Word totals in place of the sums of squares.
+        wrong = replace(found, squares=found.totals)
+        kinds = {
+            "different": (missed <= quantile * _errors(found))[above],
+            "planted": (missed <= quantile * _errors(wrong))[above],
+            "own": np.diagonal(missed <= quantile * _errors(found)),
+        }
+        for kind, holds in kinds.items():
+            held.setdefault(kind, []).append(holds)
+    return {kind: float(np.mean(holds)) for kind, holds in held.items()}
+
+
+def _errors(moments: Moments) -> Floats:
+    return np.sqrt(moments.pair_variances())
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 1.0, 2.0, 5.0])
+def test_intervals_of_totals_hold_the_truth_as_often_as_they_say(rate: float) -> None:
+    law = NoiseLaw(rate)
+    assert LOW < covered_totals(law) < HIGH
+    assert not LOW < covered_totals(law, planted=1.2) < HIGH
+    assert not LOW < covered_totals(law, planted=0.8) < HIGH
+
+
+@pytest.mark.parametrize("rate", [0.5, 1.0, 2.0, 5.0])
+def test_intervals_of_pairs_hold_the_truth_as_often_as_they_say(rate: float) -> None:
+    found = covered_pairs(NoiseLaw(rate))
+    assert LOW < found["different"] < HIGH
+    assert not LOW < found["planted"] < HIGH
+    # Ten times fewer of them: their share varies more.
+    assert LOW - 0.01 < found["own"] < HIGH + 0.01

@@ -1,0 +1,125 @@
+"""The study of readers: pinned counts, honest baselines, and rows that compare like with like."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sottovoce.errors import ParameterError
+from sottovoce.lab._options import StudyOptions
+from sottovoce.lab.release import analyse
+from sottovoce.lab.release._classified import ClassifiedCorpus, classified_rows
+from sottovoce.lab.release._clipped import BASELINES, accuracy, fitted, tuned
+from sottovoce.lab.release._grown import SimulatedDocuments, grown_rows
+from sottovoce.lab.release._pinned import PINNED, PinnedCorpus, pinned
+from sottovoce.lab.release.analyse_rows import NAMES
+from sottovoce.release.classify._inputs import Labelled
+from sottovoce.report._result import number
+
+
+def made_corpus(documents: int = 90, words: int = 12) -> PinnedCorpus:
+    codes = np.arange(documents) % 3
+    means = np.full((3, words), 0.3)
+    means[np.arange(3), np.arange(3)] = 4.0
+    counts = np.random.default_rng(0).poisson(means[codes])
+    names = tuple(f"w{place}" for place in range(words))
+    labels = np.array(["debt", "health", "sport"])[codes]
+    return PinnedCorpus("made", sparse.csr_array(counts), names, labels)
+
+
+def test_words_are_counted_in_the_pinned_way() -> None:
+    texts = ["The Bank's loan, loan; loan loan bank ab"] * 4 + ["loan bank BANK loan loan rare"]
+    corpus = pinned("texts", texts, ["a", "a", "a", "b", "b"])
+    assert corpus.words == ("loan", "bank")
+    assert corpus.counts.toarray().tolist() == [[4, 2]] * 4 + [[3, 2]]
+    assert corpus.labels is not None
+    assert corpus.labels.tolist() == ["a", "a", "a", "b", "b"]
+    short = pinned("texts", [*texts, "loan bank"], None)
+    assert short.counts.shape[0] == 5
+
+
+def test_fewer_documents_are_always_the_same_ones() -> None:
+    corpus = made_corpus()
+    assert corpus.first(None) is corpus
+    first, again = corpus.first(10), corpus.first(10)
+    assert np.array_equal(first.counts.toarray(), again.counts.toarray())
+    assert first.labels is not None
+    assert first.labels.shape == (10,)
+
+
+def test_classes_too_small_to_be_in_every_fold_are_left_out() -> None:
+    corpus = made_corpus()
+    assert corpus.labels is not None
+    labels = corpus.labels.astype("<U9")
+    labels[:2] = "rare"
+    known = ClassifiedCorpus.of(PinnedCorpus("made", corpus.counts, corpus.words, labels))
+    assert known.classes == 3
+    assert known.codes.size == 88
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_baseline_tells_classes_apart_where_there_is_little_noise(name: str) -> None:
+    corpus = made_corpus()
+    data = Labelled(corpus.counts, np.arange(90) % 3, 3)
+    scores = fitted(name, data, tuned(name, data, 0))
+    assert accuracy(scores(corpus.counts), data.codes) > 0.9
+
+
+def test_rows_compare_the_chosen_reader_with_every_baseline_on_the_same_release() -> None:
+    rows = classified_rows(made_corpus(), (Fraction(2),), 2)
+    assert all(tuple(row) == NAMES for row in rows)
+    readers = [*BASELINES, "largest class", "chosen", "difference"]
+    assert [row["reader"] for row in rows] == ["true text", *readers, *readers]
+    true, released = (
+        {row["reader"]: row for row in rows if row["data"] == name}
+        for name in ("made", "made, released")
+    )
+    best = max(number(true[name], "mean") for name in BASELINES)
+    chosen = number(true["chosen"], "mean")
+    assert number(true["difference"], "mean") == pytest.approx(chosen - best)
+    assert chosen > 0.8
+    assert number(released["chosen"], "mean") <= chosen
+    assert true["largest class"]["mean"] == pytest.approx(1 / 3)
+
+
+def test_documents_buy_back_what_the_rate_costs() -> None:
+    drawn = np.random.default_rng(0).dirichlet(np.full(40, 0.1), 10)
+    rows = grown_rows(SimulatedDocuments(drawn), 60.0, (240, 960), 1)
+    assert [row["rate"] for row in rows] == [0.5, 0.25]
+    few, many = (number(row, "mean") for row in rows)
+    assert many == pytest.approx(few, abs=0.12)
+    assert many > 0.4
+
+
+def test_the_study_runs_without_data(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
+    result = analyse.run_release_analyse(StudyOptions(quick=True, seeds=1, readers="classifiers"))
+    assert {row["reader"] for row in result.rows} == {"naive Bayes on bits"}
+    assert result.plots[0].finding == "No baseline was compared."
+
+
+def test_a_part_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PINNED, "news", made_corpus)
+    options = StudyOptions(quick=True, seeds=1, data="news", rates=(Fraction(1),), documents=60)
+    result = analyse.run_release_analyse(options)
+    assert {row["rate"] for row in result.rows} == {None, 1.0}
+    assert {row["documents"] for row in result.rows} == {60}
+    assert "clearly better than the best baseline in" in result.plots[0].finding
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (StudyOptions(quick=True, readers="people"), "readers must be one of"),
+        (StudyOptions(quick=True, data="blog", readers="classifiers"), "data must be one of"),
+    ],
+)
+def test_what_the_study_does_not_know_is_refused(options: StudyOptions, told: str) -> None:
+    with pytest.raises(ParameterError, match=told):
+        analyse.run_release_analyse(options)
+
+
+def test_a_rate_of_nothing_is_refused() -> None:
+    with pytest.raises(ParameterError, match="rates must be > 0"):
+        StudyOptions(rates=(Fraction(0),))
