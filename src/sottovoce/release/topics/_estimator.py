@@ -59,37 +59,36 @@ class ReadableRelease(Protocol):
 class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc] # sklearn has no types
     """Topics of released counts, read as the law of their noise allows; all of it post-processing.
 
-        Clipping released counts at zero and looking for topics in them finds the noise's. Here a first
-        set of topics comes from pairs of words (what each cell says of its count, summed over all
-        documents), and is then improved by the likelihood of every cell. Documents that took no part
-        in it decide which of the two is kept.
+    Clipping released counts at zero and looking for topics in them finds the noise's. Here a first
+    set of topics comes from pairs of words (what each cell says of its count, summed over all
+    documents), and is then improved by the likelihood of every cell. Documents that took no part
+    in it decide which of the two is kept.
 
-        Args:
-            n_topics: how many.
-            rate: nats per cell of the noise; not needed for a release, whose card says it.
-            reader: "chosen" by held-out documents, or one of "pairs" and "likelihood".
-            doc_topic_prior: how mixed documents are; small: few topics in each.
-            topic_word_prior: tokens that every topic has of every word beforehand.
-            max_iter: sweeps for the likelihood, over at most 25,000 documents; a quarter as many
-                follow over all.
-            most_cells: of more cells above zero than this the likelihood reads only the first; the
-                pairs are those of all.
-            threads: None: one for each core; the result does not depend on it.
-            random_state: seed of all that is drawn.
+    Args:
+        n_topics: how many.
+        rate: nats per cell of the noise; not needed for a release, whose card says it.
+        reader: "chosen" by held-out documents, or one of "pairs" and "likelihood".
+        doc_topic_prior: how mixed documents are; small: few topics in each.
+        topic_word_prior: tokens that every topic has of every word beforehand.
+        max_iter: sweeps for the likelihood, over at most 25,000 documents; a quarter as many
+            follow over all.
+        most_cells: of more cells above zero than this the likelihood reads only the first; the
+            pairs are those of all.
+        threads: None: one for each core; the result does not depend on it.
+        random_state: seed of all that is drawn.
 
-        Attributes:
-            components_: the probability of each word in each topic.
-            chosen_: the reader whose topics these are.
-            held_out_: of each reader tried, the log-likelihood a held-out document.
+    Attributes:
+        components_: the probability of each word in each topic.
+        chosen_: the reader whose topics these are.
+        held_out_: of each reader tried, the log-likelihood a held-out document.
 
-        >>> import numpy as np
-    from numpy.typing import NDArray
-        >>> drawn = np.random.default_rng(0)
-        >>> true = drawn.poisson(np.kron(np.eye(2), np.ones((100, 4))) * 3)
-        >>> noise = drawn.geometric(1 - np.exp(-1), (2, *true.shape))
-        >>> topics = PrivateTopics(2, rate=1.0).fit(true + noise[0] - noise[1])
-        >>> sorted((topics.components_ > 0.1).astype(int).tolist())
-        [[0, 0, 0, 0, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0, 0, 0]]
+    >>> import numpy as np
+    >>> drawn = np.random.default_rng(0)
+    >>> true = drawn.poisson(np.kron(np.eye(2), np.ones((100, 4))) * 3)
+    >>> noise = drawn.geometric(1 - np.exp(-1), (2, *true.shape))
+    >>> topics = PrivateTopics(2, rate=1.0).fit(true + noise[0] - noise[1])
+    >>> sorted((topics.components_ > 0.1).astype(int).tolist())
+    [[0, 0, 0, 0, 1, 1, 1, 1], [1, 1, 1, 1, 0, 0, 0, 0]]
     """
 
     def __init__(
