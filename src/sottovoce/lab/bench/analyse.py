@@ -63,7 +63,7 @@ def _rows(counts: Counts, topics: Floats, rate: float, folder: Path) -> list[Ben
 
 def _warm_up(counts: Counts, rate: float) -> None:
     """Kernels are compiled before the clock runs."""
-    PrivateTopics(2, rate=rate, max_iter=1).fit(noised(counts, rate, 0))
+    PrivateTopics(2, rate=rate).fit(noised(counts, rate, 0))
 
 
 def _ours(path: Path, rate: float) -> Floats:

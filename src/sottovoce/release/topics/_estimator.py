@@ -3,6 +3,7 @@
 from typing import Any, Literal, Protocol, Self, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -33,6 +34,10 @@ Reader = Literal["chosen", "pairs", "likelihood"]
 _READERS = ("chosen", "pairs", "likelihood")
 _HELD_OUT, _MOST_HELD_OUT = 10, 2000
 """Every tenth document judges the readers, and no more than so many."""
+_SAMPLE = 25_000
+"""So many documents are enough to go most of the way; all of them take part in the last sweeps."""
+_LAST = 4
+"""A quarter of the sweeps are the last ones."""
 _BLOCK_ROWS = 4096
 _COMMON = 0.05
 """What the start of the refinement has of the words of all topics, so that no word is excluded."""
@@ -65,7 +70,8 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         reader: "chosen" by held-out documents, or one of "pairs" and "likelihood".
         doc_topic_prior: how mixed documents are; small: few topics in each.
         topic_word_prior: tokens that every topic has of every word beforehand.
-        max_iter: sweeps over the documents for the likelihood.
+        max_iter: sweeps for the likelihood, over at most 25,000 documents; a quarter as many
+            follow over all.
         most_cells: of more cells above zero than this the likelihood reads only the first; the
             pairs are those of all.
         threads: None: one for each core; the result does not depend on it.
@@ -157,16 +163,15 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             return self._pairs(rows, cells)
         if self.reader == "likelihood" or cells.documents < _HELD_OUT:
             self.chosen_ = "likelihood"
-            return self._refined(cells, self._pairs(rows, cells), self.max_iter)
+            return self._finished(cells, self._uphill(cells, self._pairs(rows, cells)))
         return self._chosen(rows, cells)
 
     def _chosen(self, rows: Rows, cells: PositiveCells) -> Floats:
         """Both readers without the held-out documents; the better one again with them."""
-        judges = np.arange(_HELD_OUT - 1, cells.documents, _HELD_OUT)[:_MOST_HELD_OUT]
-        others = np.setdiff1d(np.arange(cells.documents), judges, assume_unique=True)
-        learnt, judged = cells.taken(others), cells.taken(judges)
+        judges = _spread(cells.documents, min(cells.documents // _HELD_OUT, _MOST_HELD_OUT))
+        learnt, judged = cells.taken(~judges), cells.taken(judges)
         pairs = self._pairs(learnt, learnt)
-        refined = self._refined(learnt, pairs, self.max_iter)
+        refined = self._uphill(learnt, pairs)
         self.held_out_ = {
             "pairs": self._judged(judged, pairs),
             "likelihood": self._judged(judged, refined),
@@ -174,7 +179,7 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.chosen_ = max(self.held_out_, key=self.held_out_.__getitem__)
         if self.chosen_ == "pairs":
             return self._pairs(rows, cells)
-        return self._refined(cells, refined, max(1, self.max_iter // 4))
+        return self._finished(cells, refined)
 
     def _pairs(self, rows: "Rows | PositiveCells", cells: PositiveCells) -> Floats:
         """Of all the rows, if those that are kept are not all of them."""
@@ -189,6 +194,15 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         free = without_trade_offs(found.covariance, means, cells, self.model_, self.n_topics)
         fitted = pair_topics(free, self.n_topics, totals=cells.totals, seed=self.random_state)
         return (1 - _COMMON) * fitted.topics + _COMMON * cells.frequencies()
+
+    def _uphill(self, cells: PositiveCells, start: Floats) -> Floats:
+        """Most of the way, on a sample spread over all documents."""
+        if cells.documents > _SAMPLE:
+            cells = cells.taken(_spread(cells.documents, _SAMPLE))
+        return self._refined(cells, start, self.max_iter)
+
+    def _finished(self, cells: PositiveCells, start: Floats) -> Floats:
+        return self._refined(cells, start, max(1, self.max_iter // _LAST))
 
     def _refined(self, cells: PositiveCells, start: Floats, sweeps: int) -> Floats:
         return refined_topics(
@@ -253,6 +267,13 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+def _spread(documents: int, chosen: int) -> NDArray[np.bool_]:
+    """Marks so many of the documents, evenly over all."""
+    marked = np.zeros(documents, np.bool_)
+    marked[(np.arange(chosen) + 1) * documents // chosen - 1] = True
+    return marked
 
 
 def _is_release(given: "Matrix | ReadableRelease") -> TypeGuard[ReadableRelease]:

@@ -75,15 +75,14 @@ class PositiveCells:
         held = np.maximum(self.totals, 0.2 * max(float(self.totals.mean()), 1.0))
         return np.asarray(held / held.sum())
 
-    def taken(self, documents: Integers) -> "PositiveCells":
-        """Some of the documents, in that order, with their share of the totals."""
-        lengths = np.diff(self.pointers)[documents]
-        pointers = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-        starts = np.repeat(self.pointers[documents] - pointers[:-1], lengths)
-        places = np.arange(pointers[-1]) + starts
-        totals = self.totals * (documents.size / max(self.documents, 1))
-        own = self.words[places], self.values[places]
-        return PositiveCells(pointers, *own, self.width, totals, self.row_variance)
+    def taken(self, kept: NDArray[np.bool_]) -> "PositiveCells":
+        """The documents marked in ``kept``, with their share of the totals."""
+        lengths = np.diff(self.pointers)
+        pointers = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths[kept])])
+        own = np.repeat(kept, lengths)
+        totals = self.totals * (int(kept.sum()) / max(self.documents, 1))
+        words, values = self.words[own], self.values[own]
+        return PositiveCells(pointers, words, values, self.width, totals, self.row_variance)
 
     def of_words(self, kept: NDArray[np.bool_]) -> "PositiveCells":
         """The cells of some of the words; the others are as if nobody had looked at them."""
