@@ -102,7 +102,7 @@ def _topics(
         return None, None
     if told := summary.meter.warning(asked):
         typer.echo(f"warning: {told}", err=True)
-    if summary.meter.dimensions <= 1:
+    if summary.meter.dimensions == 1:
         return [], None
     with progress("Looking for topics"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -160,9 +160,17 @@ def _show_summary(summary: "ReleaseSummary", asked: int, most: int) -> None:
     seen = summary.meter.topics(asked)
     typer.echo(f"Of {asked} topics, about {seen} can be recognised.")
     show_rows("How often words were used", summary.totals.shown(most))
-    show_rows("Which words stand together beyond chance", summary.pairs.shown(most))
+    _show_pairs(summary, most)
     if summary.telling is not None:
         show_rows("Documents of each label, and the words they use more", _by_label(summary))
+
+
+def _show_pairs(summary: "ReleaseSummary", most: int) -> None:
+    number = summary.pairs.beyond_chance(summary.columns)
+    if beyond := summary.pairs.shown(min(number, most)):
+        show_rows("Which words stand together beyond chance", beyond)
+    else:
+        typer.echo("No two words stand together beyond chance.")
 
 
 def _by_label(summary: "ReleaseSummary") -> list[dict[str, object]]:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +28,7 @@ from sottovoce.release.analysis._moments import Moments
 from sottovoce.release.analysis._pairs import pair_totals
 from sottovoce.release.analysis._tables import noise_reach, normal_quantile
 
+LAW = NoiseLaw(1.0)
 WORDS = ["bank", "boat", "debt", "loan", "sea", "shut"]
 NOTES = [("my debt and my loan", "money"), ("the bank is shut", "money"), ("a boat, a sea", "trip")]
 
@@ -91,6 +93,21 @@ def test_pairs_are_sums_of_products_of_different_words(labelled: sv.release.Rele
     few = labelled.pairs(words=["loan", "debt"])
     assert [(row["first"], row["second"]) for row in few.rows()] == [("loan", "debt")]
     assert few.rows()[0]["together"] == dense[:, place["loan"]] @ dense[:, place["debt"]]
+
+
+def test_the_best_pairs_of_nothing_but_noise_are_not_called_beyond_chance() -> None:
+    words = 60
+    noise = np.random.default_rng(3).normal(size=(words, words)) * (1000 * LAW.variance**2) ** 0.5
+    pairs = np.triu(noise, 1)
+    moments = Moments(LAW, 1000, np.ones(words), np.zeros(words), pairs + pairs.T)
+    names = [f"w{at}" for at in range(words)]
+    options: Any = {"level": 0.95, "most": 10, "order": "surprise"}
+    found = pair_totals(moments, names, **options)
+    assert found.beyond_chance(words) == 0
+    assert sum(row["low"] > row["expected"] for row in found.rows()) > 0, "each by itself would be"
+    pairs[4, 9] = 20 * (1000 * LAW.variance**2) ** 0.5
+    found = pair_totals(replace(moments, pairs=pairs + pairs.T), names, **options)
+    assert (found.beyond_chance(words), found.rows(1)[0]["first"]) == (1, "w4")
 
 
 def test_pairs_put_those_first_that_stand_together_beyond_chance(tmp_path: Path) -> None:

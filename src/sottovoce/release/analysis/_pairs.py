@@ -1,6 +1,7 @@
 """Which words stand together in a release's documents more often than chance lets them."""
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -26,6 +27,17 @@ class PairTotals(Estimates):
     """
 
     caption: ClassVar[str] = "Which words stand together"
+
+    def beyond_chance(self, words: int) -> int:
+        """How many of the first pairs chance does not explain.
+
+        They are the best of all pairs of so many ``words``, and some are the best whatever the
+        texts say: the level is divided by how many pairs there are.
+        """
+        of_all = max(words * (words - 1) // 2, 1)
+        needed = normal_quantile(1 - (1 - self.level) / of_all)
+        surprises = (_errors_above(**row) for row in self.rows())
+        return sum(1 for _ in takewhile(lambda each: each > needed, surprises))
 
 
 def pair_totals(
@@ -56,6 +68,10 @@ def pair_totals(
         }
     )
     return PairTotals(table, level, moments.documents)
+
+
+def _errors_above(together: float, expected: float, error: float, **_: object) -> float:
+    return (together - expected) / (error**2 + expected + 1e-12) ** 0.5
 
 
 def expected_pairs(moments: Moments) -> Floats:
