@@ -1,5 +1,6 @@
 """Which words stand together in a release's documents more often than chance lets them."""
 
+import math
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import ClassVar, Literal, TypeAlias
@@ -71,7 +72,7 @@ def pair_totals(
 
 
 def _errors_above(together: float, expected: float, error: float, **_: object) -> float:
-    return (together - expected) / (error**2 + expected + 1e-12) ** 0.5
+    return (together - expected) / math.sqrt(error**2 + expected + 1e-12)
 
 
 def expected_pairs(moments: Moments) -> Floats:
