@@ -31,7 +31,7 @@ def test_list_names_every_study_with_what_it_shows(run_study: Run) -> None:
     code, out, _ = run_study("list")
     assert code == 0
     listed = [line.split()[0] for line in out.splitlines()]
-    assert [name for name in listed if name.startswith("release-")] == NAMES
+    assert [name for name in listed if name.startswith("release-")] == [*NAMES, "release-analyse"]
     assert {f"assess-table-{number}" for number in range(1, 7)} <= set(listed)
     assert {"assess-figure-1", "assess-robustness"} <= set(listed)
     code, out, _ = run_study("list", "--json")
