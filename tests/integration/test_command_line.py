@@ -174,7 +174,7 @@ LOOP = "Assess, release, assess again"
 
 
 def demo_without(package: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    arguments = ["sottovoce", "demo", "--users", "60", "--weeks", "3"]
+    arguments = ["sottovoce", "demo", "--users", "100", "--weeks", "4"]
     source = (
         f"import sys; sys.modules[{package!r}] = None; sys.argv = {arguments}; "
         "from sottovoce.cli import main; main()"

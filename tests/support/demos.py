@@ -14,7 +14,7 @@ from sottovoce.demo._loop import PLAN
 from sottovoce.loop._knowledge import Training
 from sottovoce.loop._usefulness import Effort
 
-SIZES = SimulationParameters(users=60, weeks=3)
+SIZES = SimulationParameters(users=100, weeks=4)
 _QUICK_LOOP = replace(
     PLAN, epsilons=("8", "1"), effort=Effort(topics=10, iterations=10, most_tokens=20_000)
 )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.corpus.simulate import SimulatedCommunity
+from sottovoce.errors import InputError
 from sottovoce.federation._config import FeatureSettings, TrainingSettings
 from sottovoce.federation._setup import SetupPlan
 from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
@@ -26,6 +27,7 @@ PEERS = ("ada", "ben", "cy", "dee")
 CONCERNED, NOT = "concerned", "not concerned"
 TRAINING = TrainingSettings(way="packed", key_bits=2048, penalty=0.1, held_out=0.25)
 WORDS_FILE = "words.txt"
+FEWEST_PEOPLE = 100
 FEATURES = FeatureSettings(dictionary="given", words_file=WORDS_FILE)
 _INTRODUCTION = (
     "Four platforms each know a quarter of these people, and want one classifier that says who "
@@ -98,6 +100,11 @@ def learn_section(community: SimulatedCommunity, *, command: str) -> Section:
 def run_learn_demo(community: SimulatedCommunity) -> LearnDemo:
     """Deal the people out, train, evaluate and classify between real processes."""
     documents = people_as_documents(community)
+    if len(documents) < FEWEST_PEOPLE:
+        raise InputError(
+            f"four platforms need at least {FEWEST_PEOPLE} people in all, got {len(documents)}: of "
+            "fewer, too few use any one word for its sum to be opened. Ask for more with --users."
+        )
     places = np.arange(len(documents)) % len(PEERS)
     peers = {name: documents.part(places == at) for at, name in enumerate(PEERS)}
     with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:

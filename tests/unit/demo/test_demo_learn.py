@@ -12,7 +12,9 @@ from sottovoce.demo._learn import (
     community_words,
     learn_section,
     people_as_documents,
+    run_learn_demo,
 )
+from sottovoce.errors import InputError
 from sottovoce.lab.learn._data import made_up_documents
 from sottovoce.lab.learn._network import Flow, of_kind, size_in_words, total
 from sottovoce.lab.learn.federation import Grid
@@ -42,6 +44,13 @@ def test_people_are_concerned_who_are_no_bystanders_to_every_sensitive_topic() -
              community.posts["text"].to_pylist(), strict=True) if user == users[0]]  # fmt: skip
     assert documents.texts[0] == " ".join(first)
     assert 20 < len(community_words(community)) < 200
+
+
+def test_too_few_people_are_said_before_any_party_starts() -> None:
+    """Which documents are held out is drawn: of 60 people no word was left in one demo of six."""
+    community = simulate(SimulationParameters(users=99, weeks=3, background_documents=1))
+    with pytest.raises(InputError, match="at least 100 people in all, got 99"):
+        run_learn_demo(community)
 
 
 def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None:
