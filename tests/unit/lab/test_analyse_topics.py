@@ -11,10 +11,10 @@ from sottovoce.errors import ParameterError
 from sottovoce.lab.bench import analyse
 from sottovoce.lab.bench.analyse import bench_analyse, planted_topics
 from sottovoce.lab.release import analyse_topics
+from sottovoce.lab.release._pinned import pinned
 from sottovoce.lab.release.analyse_topics import (
     lda_of_cells,
     noised,
-    pinned_counts,
     reference_topics,
     simulated_corpus_of,
     topic_corpus,
@@ -28,7 +28,7 @@ def test_the_pinned_words_are_lower_case_letters_but_stop_words_in_five_document
         "debt of the bank",
         "unseen words here",
     ]
-    counts = pinned_counts(texts)
+    counts = pinned("made up", texts, None).counts
     assert counts.shape == (5, 5)  # debt, loans, bank, rent and cat; the other documents are short
     assert counts.sum(axis=1).tolist() == [6] * 5
 

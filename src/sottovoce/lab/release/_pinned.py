@@ -1,11 +1,10 @@
 """The corpora that every reader of releases is measured on, with one way to count their words.
 
-Tokens are [a-z]{3,}; scikit-learn's English stop list is dropped; words are the 1,000 most frequent
-with a document frequency of at least 5, taken as public; documents have at least 5 tokens of them.
+Tokens are whole words [a-z]{3,}; scikit-learn's English stop list is dropped; words are the 1,000
+most frequent with a document frequency of at least 5, taken as public; documents have at least 5
+tokens of them.
 """
 
-import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pyarrow import parquet
 from scipy import sparse
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from sklearn.feature_extraction.text import CountVectorizer
 
-from sottovoce._arrays import Integers
 from sottovoce.lab._data import data_file, open_complaints, open_news
-from sottovoce.release._counts import Counts
+from sottovoce.release._counts import Counts, checked_counts
 
 WORDS = 1_000
 LEAST_DOCUMENTS = 5
 LEAST_TOKENS = 5
-_TOKEN = re.compile(r"[a-z]{3,}")
+TOKENS = r"\b[a-z]{3,}\b"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,26 +46,18 @@ def pinned(
     name: str, texts: Sequence[str], labels: Sequence[str] | None, most_words: int = WORDS
 ) -> PinnedCorpus:
     """Count ``texts`` in the pinned way."""
-    tokens = [[w for w in _TOKEN.findall(t.lower()) if w not in ENGLISH_STOP_WORDS] for t in texts]
-    total = Counter(word for each in tokens for word in each)
-    spread = Counter(word for each in tokens for word in set(each))
-    frequent = [word for word, _ in total.most_common() if spread[word] >= LEAST_DOCUMENTS]
-    words = tuple(frequent[:most_words])
-    place = {word: column for column, word in enumerate(words)}
-    columns = [np.array([place[w] for w in each if w in place], np.int64) for each in tokens]
-    kept = [row for row, each in enumerate(columns) if each.size >= LEAST_TOKENS]
-    chosen = None if labels is None else np.array([labels[row] for row in kept])
-    return PinnedCorpus(name, _counted([columns[row] for row in kept], len(words)), words, chosen)
-
-
-def _counted(columns: Sequence[Integers], words: int) -> Counts:
-    ends = np.cumsum([0, *(each.size for each in columns)])
-    places = np.concatenate(columns) if columns else np.empty(0, np.int64)
-    counts = sparse.csr_array(
-        (np.ones(places.size, np.int64), places, ends), shape=(len(columns), words)
+    counter = CountVectorizer(
+        token_pattern=TOKENS,
+        stop_words="english",
+        max_features=most_words,
+        min_df=LEAST_DOCUMENTS,
     )
-    counts.sum_duplicates()
-    return counts
+    counts = sparse.csr_array(counter.fit_transform(texts))
+    order = np.argsort(-np.asarray(counts.sum(axis=0)).ravel(), kind="stable")
+    kept = np.flatnonzero(np.asarray(counts.sum(axis=1)).ravel() >= LEAST_TOKENS)
+    chosen = None if labels is None else np.array(labels)[kept]
+    words = tuple(counter.get_feature_names_out()[order].tolist())
+    return PinnedCorpus(name, checked_counts(counts[kept][:, order]), words, chosen)
 
 
 def _labelled(opener: Callable[[Path], object], file: str, name: str) -> PinnedCorpus:

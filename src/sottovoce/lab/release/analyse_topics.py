@@ -1,9 +1,8 @@
 """Topics of releases against those of the true text: readers beside honest baselines.
 
-The reference is pinned: words of three letters or more but scikit-learn's English stop words, the
-1,000 most frequent in five documents or more (declared public), documents of five such words or
-more; latent Dirichlet allocation by tomotopy, 25 topics, alpha .1, eta .01, seeds 0 to 2. Simulated
-documents are drawn from the first reference's topics and judged against those.
+The reference is pinned: the words and documents of `_pinned`, and latent Dirichlet allocation by
+tomotopy, 25 topics, alpha .1, eta .01, seeds 0 to 2. Simulated documents are drawn from the first
+reference's topics and judged against those.
 
 A reader's score is the Jaccard of 20 top words under one-to-one matching, mean of the references.
 The baselines see the same release: tomotopy on its cells of at least 1, 2 or 3 (the best of them,
@@ -17,21 +16,18 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from pyarrow import parquet
 from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
-from sottovoce.lab._data import data_file, open_complaints
+from sottovoce.lab.release._pinned import PINNED
 from sottovoce.lab.release.analyse_rows import AnalyseSetting, compared_rows
 from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release.evaluation import chance_jaccard, fit_topics, match_topics, unigram_jaccard
 from sottovoce.release.topics import PrivateTopics
 from sottovoce.report._result import Row
 
-WORDS, TOPICS, LEAST_WORDS, LEAST_DOCUMENTS = 1000, 25, 5, 5
-TOKENS = r"\b[a-z]{3,}\b"
+TOPICS = 25
 REFERENCES, SEEDS = 3, 5
 THRESHOLDS = (1, 2, 3)
 BASELINE_ITERATIONS = 150
@@ -63,25 +59,8 @@ class TopicCorpus:
         return float(np.mean(pairs)) if pairs else None
 
 
-def complaint_texts() -> list[str]:
-    """The complaints that nobody preprocessed."""
-    return [
-        str(text)
-        for text in open_complaints(data_file("cfpb.jsonl")).read_all()["text"].to_pylist()
-    ]
-
-
-def blog_texts() -> list[str]:
-    """The openings of blog posts."""
-    table = parquet.read_table(data_file("blogs-background.parquet"), columns=["text"])
-    return [str(text) for text in table["text"].to_pylist()]
-
-
-TEXTS: dict[str, tuple[Callable[[], list[str]], int]] = {
-    "complaints": (complaint_texts, 300),
-    "blogs": (blog_texts, 150),
-}
-"""Where a corpus comes from, and how many iterations its references take."""
+ITERATIONS = {"complaints": 300, "blogs": 150}
+"""Of the references of each pinned corpus."""
 
 
 def topic_corpus(
@@ -91,20 +70,11 @@ def topic_corpus(
     if name == "simulated":
         topics = topic_corpus("complaints", cache=cache).references[0]
         return simulated_corpus_of(topics, documents or 10_000, seed=0)
-    if name not in TEXTS:
-        raise ParameterError(f"data must be simulated or one of {', '.join(TEXTS)}; got {name!r}.")
-    texts, iterations = TEXTS[name]
-    counts = pinned_counts(texts())[:documents]
-    return TopicCorpus(name, counts, reference_topics(counts, iterations, cache=cache))
-
-
-def pinned_counts(texts: Sequence[str]) -> Counts:
-    """Counts by the pinned words, of documents that have five of them."""
-    counter = CountVectorizer(
-        token_pattern=TOKENS, stop_words="english", max_features=WORDS, min_df=LEAST_DOCUMENTS
-    )
-    counts = sparse.csr_array(counter.fit_transform(texts))
-    return checked_counts(counts[np.asarray(counts.sum(axis=1)).ravel() >= LEAST_WORDS])
+    if name not in ITERATIONS:
+        known = ", ".join(ITERATIONS)
+        raise ParameterError(f"data must be simulated or one of {known}; got {name!r}.")
+    counts = PINNED[name]().counts[:documents]
+    return TopicCorpus(name, counts, reference_topics(counts, ITERATIONS[name], cache=cache))
 
 
 def reference_topics(
