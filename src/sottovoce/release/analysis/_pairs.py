@@ -1,6 +1,5 @@
 """Which words stand together in a release's documents more often than chance lets them."""
 
-import math
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import ClassVar, Literal, TypeAlias
@@ -37,7 +36,10 @@ class PairTotals(Estimates):
         """
         of_all = max(words * (words - 1) // 2, 1)
         needed = normal_quantile(1 - (1 - self.level) / of_all)
-        surprises = (_errors_above(**row) for row in self.rows())
+        together, expected, error = (
+            self.table[name].to_numpy() for name in ("together", "expected", "error")
+        )
+        surprises = _errors_above(together, expected, error**2)
         return sum(1 for _ in takewhile(lambda each: each > needed, surprises))
 
 
@@ -71,8 +73,9 @@ def pair_totals(
     return PairTotals(table, level, moments.documents)
 
 
-def _errors_above(together: float, expected: float, error: float, **_: object) -> float:
-    return (together - expected) / math.sqrt(error**2 + expected + 1e-12)
+def _errors_above(together: Floats, expected: Floats, variances: Floats) -> Floats:
+    """Standard errors above the expected number, of noise and of a count that size."""
+    return np.asarray((together - expected) / np.sqrt(variances + expected + 1e-12))
 
 
 def expected_pairs(moments: Moments) -> Floats:
@@ -98,8 +101,4 @@ def _best(moments: Moments, most: int, order: PairOrder) -> tuple[np.ndarray, np
 
 
 def _surprise(moments: Moments) -> Floats:
-    """Standard errors above the expected number, of noise and of a count that size."""
-    expected = expected_pairs(moments)
-    return np.asarray(
-        (moments.pairs - expected) / np.sqrt(moments.pair_variances() + expected + 1e-12)
-    )
+    return _errors_above(moments.pairs, expected_pairs(moments), moments.pair_variances())

@@ -1,6 +1,6 @@
 """Topics of a release with scikit-learn's conventions."""
 
-from typing import Any, Literal, Protocol, Self, TypeGuard
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from sottovoce.release.topics._refine import (
 )
 from sottovoce.topics.cooccurrence import pair_topics
 from sottovoce.topics.lda import LdaModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Reader = Literal["chosen", "pairs", "likelihood"]
 _READERS = ("chosen", "pairs", "likelihood")
@@ -184,12 +187,9 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _pairs(self, rows: "Rows | PositiveCells", cells: PositiveCells) -> Floats:
         """Of all the rows, if those that are kept are not all of them."""
         means = cells.frequencies() * cells.mean_length
-        whole = isinstance(rows, PositiveCells) or rows.shape[0] == cells.documents
-        blocks = (
-            cells.blocks(_BLOCK_ROWS)
-            if whole or isinstance(rows, PositiveCells)
-            else map(block_cells, row_blocks(rows, _BLOCK_ROWS))
-        )
+        blocks: Iterable[PositiveCells] = cells.blocks(_BLOCK_ROWS)
+        if not isinstance(rows, PositiveCells) and rows.shape[0] != cells.documents:
+            blocks = map(block_cells, row_blocks(rows, _BLOCK_ROWS))
         found = expected_pairs(blocks, means, self.law_, threads=self.threads)
         free = without_trade_offs(found.covariance, means, cells, self.model_, self.n_topics)
         fitted = pair_topics(free, self.n_topics, totals=cells.totals, seed=self.random_state)

@@ -82,9 +82,7 @@ def sweep_documents(
         for cell in range(pointers[document], pointers[document + 1]):
             word = words[cell]
             weights, here, there = topics[word], used[word], seen[word]
-            for k in range(count):
-                parts[k] = own[k] * weights[k]
-            mu = _sum_of(parts)
+            mu = _mixed(own, weights, parts)
             size, total, mean, _unit = cell_terms(values[cell], mu, alpha, terms)
             ratio = mean / (total * mu)
             for k in range(count):
@@ -94,6 +92,14 @@ def sweep_documents(
             for k in range(count):
                 share[k] += weights[k]
             _share_out(terms, size, total, parts, mu, uniforms[cell], tokens)
+
+
+@kernel
+def _mixed(own: Floats, weights: Floats, parts: Floats) -> float:
+    """A word's mean in one document, never zero; what each topic has of it goes into ``parts``."""
+    for k in range(parts.size):
+        parts[k] = own[k] * weights[k]
+    return _sum_of(parts)
 
 
 @kernel
@@ -182,9 +188,7 @@ def settle_documents(
             tokens[:] = 0.0
             for cell in range(pointers[document], pointers[document + 1]):
                 weights = topics[words[cell]]
-                for k in range(count):
-                    parts[k] = own[k] * weights[k]
-                mu = _sum_of(parts)
+                mu = _mixed(own, weights, parts)
                 _size, total, mean, _unit = cell_terms(values[cell], mu, alpha, terms)
                 ratio = mean / (total * mu)
                 for k in range(count):
@@ -220,9 +224,7 @@ def log_likelihoods(
         for k in range(own.size):
             told -= (1 - alpha) * own[k] * base[k]
         for cell in range(pointers[document], pointers[document + 1]):
-            for k in range(own.size):
-                parts[k] = own[k] * topics[words[cell], k]
-            mu = _sum_of(parts)
+            mu = _mixed(own, topics[words[cell]], parts)
             _size, total, _mean, unit = cell_terms(values[cell], mu, alpha, terms)
             told += math.log(total) + unit - alpha * mu
         out[document] += told
