@@ -87,6 +87,7 @@ test-quick: $(VENV)/dev.ready
 
 test-long: $(VENV)/dev.ready
 	$(BIN)/pytest -m long
+	$(BIN)/pytest -n $(WORKERS) -m "not long" --hypothesis-profile new-examples tests/property
 
 peers: $(VENV)/peers.ready
 	@echo "Peers installed: 'sottovoce bench' now compares with them."

@@ -18,13 +18,16 @@ sys.path.insert(0, str(Path(__file__).parent))
 from support.made_data import write_all
 
 # How long an example takes says how busy the machine is, and no law here is about time; nor about
-# how many of the drawn examples are of use, which varies from run to run.
-settings.register_profile(
-    "any-pace",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
-settings.load_profile("any-pace")
+# how many of the drawn examples are of use, which varies from run to run. A commit passes or fails
+# by its own examples, always the same; `make test-long` draws others (--hypothesis-profile).
+for name, derandomize in (("same-examples", True), ("new-examples", False)):
+    settings.register_profile(
+        name,
+        deadline=None,
+        derandomize=derandomize,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
+settings.load_profile("same-examples")
 pytest_plugins = ["support.costs"]
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"

@@ -120,8 +120,7 @@ def _descended(pairs: Floats, start: Floats, unit: Floats, steps: int) -> tuple[
         size = _RATE * min(1.0, 2 * (1 - step / steps) + 0.02) / (1 - _MOMENTUM**step)
         move = speed / (np.sqrt(spread / (1 - _SCALE**step)) + _TINY)
         root = np.abs(root - np.float32(size) * own * move)
-    weighted = (root * root).astype(np.float64)
-    return weighted, _misfit(pairs, weighted)
+    return _sized(pairs, (root * root).astype(np.float64))
 
 
 def _slope(pairs: Singles, root: Singles) -> Singles:
@@ -131,16 +130,22 @@ def _slope(pairs: Singles, root: Singles) -> Singles:
     return np.asarray((weighted @ (weighted.T @ weighted) - own - pairs @ weighted) * root)
 
 
-def _misfit(pairs: Floats, weighted: Floats) -> float:
-    left = pairs - weighted @ weighted.T
-    np.fill_diagonal(left, 0)
-    return float((left**2).sum())
+def _sized(pairs: Floats, weighted: Floats) -> tuple[Floats, float]:
+    """``weighted`` times what makes it fit best, 0 where any size fits worse than none; its misfit.
+
+    ||P - s V||^2 with V = W W' is least at s = <P, V> / <V, V>, and at 0 if that is negative.
+    """
+    fitted = weighted @ weighted.T
+    np.fill_diagonal(fitted, 0)
+    square = float((fitted**2).sum())
+    size = max(float((pairs * fitted).sum()) / square, 0.0) if square > 0 else 0.0
+    return weighted * np.sqrt(size), float(((pairs - size * fitted) ** 2).sum())
 
 
 def _as_topics(weighted: Floats, misfit: float, usual: Floats) -> PairTopics:
     """Columns as distributions; a topic that came to nothing is what all words do."""
     sizes = weighted.sum(axis=0)
-    shares = np.where(
-        sizes > 0, weighted / np.maximum(sizes, _TINY), (usual / usual.sum())[:, None]
-    )
-    return PairTopics(np.ascontiguousarray(shares.T), sizes**2, misfit)
+    weights = sizes**2
+    some = weights > 0
+    shares = np.where(some, weighted / np.where(some, sizes, 1), (usual / usual.sum())[:, None])
+    return PairTopics(np.ascontiguousarray(shares.T), weights, misfit)
