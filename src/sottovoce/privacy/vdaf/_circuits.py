@@ -1,14 +1,14 @@
 r"""Validity circuits: which vectors are an honest measurement, by sums of products alone.
 
-A circuit calls one gadget, c products added up (the standard's Mul is c = 1, its ParallelSum(Mul) is
-any c), so often as it needs:
+A circuit calls one gadget as often as it needs, c products added up (the standard's Mul is c = 1,
+its ParallelSum(Mul) is any c):
 
     gadget(a_1, b_1, ..., a_c, b_c) = sum_j a_j b_j
 
 What goes into the calls (`wires`) is affine in the measurement, and what comes of the calls
 (`outputs`) is affine in their results, so that servers that hold shares compute shares of both. A
-constant is divided by the number of shares, which so add up to it. The measurement is valid if every
-output is zero:
+constant is divided by the number of shares, which so add up to it. The measurement is valid if
+every output is zero:
 
     Count        x x - x
     SumVec       sum_i sum_j r_i^j x_ij (x_ij - 1)        for bits x_ij, chunk i, place j from 1
@@ -29,11 +29,11 @@ from sottovoce.errors import ParameterError
 from sottovoce.privacy.vdaf._field import FIELD64, FIELD128, Field
 from sottovoce.privacy.vdaf._modular import Words, at, minus, put, times
 
-Measurement = TypeVar("Measurement", contravariant=True)
-Result = TypeVar("Result", covariant=True)
+Measurement_contra = TypeVar("Measurement_contra", contravariant=True)
+Result_co = TypeVar("Result_co", covariant=True)
 
 
-class Circuit(Protocol[Measurement, Result]):
+class Circuit(Protocol[Measurement_contra, Result_co]):
     """A kind of measurement, its proof's sizes, and which vectors are one."""
 
     @property
@@ -64,7 +64,7 @@ class Circuit(Protocol[Measurement, Result]):
     def checks(self) -> int:
         """Outputs, each of which must be zero."""
 
-    def encoded(self, measurement: Measurement) -> Words:
+    def encoded(self, measurement: Measurement_contra) -> Words:
         """The vector of a measurement."""
 
     def truncated(self, vector: Words) -> Words:
@@ -76,7 +76,7 @@ class Circuit(Protocol[Measurement, Result]):
     def outputs(self, results: Words, vector: Words, shares: int) -> Words:
         """The outputs, given the results of the calls."""
 
-    def result(self, numbers: list[int]) -> Result:
+    def result(self, numbers: list[int]) -> Result_co:
         """What the sums of aggregated elements mean."""
 
 
@@ -154,10 +154,6 @@ class _Bits:
         """The numbers themselves."""
         return numbers
 
-    def _zero_or_one(self, results: Words) -> Words:
-        ones = np.broadcast_to(self.field.roots(1), results.shape)
-        return self.field.dot(results, ones)
-
 
 @dataclass(frozen=True)
 class HistogramCircuit(_Bits):
@@ -177,9 +173,8 @@ class HistogramCircuit(_Bits):
 
     def outputs(self, results: Words, vector: Words, shares: int) -> Words:
         """Every entry is 0 or 1, and they add up to 1."""
-        total = self.field.dot(vector, np.broadcast_to(self.field.roots(1), vector.shape))
-        one = self.field.minus(total, self.field.part(shares))
-        return np.concatenate([self._zero_or_one(results), one])
+        one = self.field.minus(self.field.total(vector), self.field.part(shares))
+        return np.concatenate([self.field.total(results), one])
 
 
 @dataclass(frozen=True)
@@ -234,7 +229,7 @@ class SumVecCircuit(_Bits):
 
     def outputs(self, results: Words, vector: Words, shares: int) -> Words:  # noqa: ARG002 - needs them not
         """Every bit is 0 or 1."""
-        return self._zero_or_one(results)
+        return self.field.total(results)
 
 
 @kernel

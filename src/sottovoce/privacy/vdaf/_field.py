@@ -3,9 +3,9 @@
     Field64     p = 2^32 (2^32 - 1) + 1
     Field128    p = 2^66 (2^62 - 7) + 1
 
-Both have roots of unity for every power of two up to 2^32 and 2^66. A vector of elements is an array
-of two words for each, in the form of `_modular`, whichever field it is of. As bytes an element is
-its number below p, the lowest byte first, in 8 or 16 bytes; any other number is refused.
+Both have roots of unity for every power of two up to 2^32 and 2^66. A vector of elements is an
+array of two words for each, in the form of `_modular`, whichever field it is of. As bytes an
+element is its number below p, the lowest byte first, in 8 or 16 bytes; any other is refused.
 """
 
 from collections.abc import Iterable
@@ -22,6 +22,7 @@ from sottovoce.privacy.vdaf._modular import (
     dot,
     multiples,
     sums,
+    total,
 )
 
 _WORD_BITS = 64
@@ -102,6 +103,10 @@ class Field:
     def minus(self, left: Words, right: Words) -> Words:
         """The difference of two vectors."""
         return differences(left, right, self.p)
+
+    def total(self, vector: Words) -> Words:
+        """The sum of a vector's elements, as a vector of one."""
+        return total(vector, self.p)
 
     def dot(self, left: Words, right: Words) -> Words:
         """The sum of the products of two vectors, as a vector of one."""

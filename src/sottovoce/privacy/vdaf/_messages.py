@@ -8,8 +8,8 @@
     output share        the elements that are added up
     aggregate share     their sum
 
-Parts, seeds and blinds have 32 bytes and are there only with joint randomness; elements are those of
-`_field`. A message has one length alone, and one of another length is refused.
+Parts, blinds and seeds of joint randomness have 32 bytes, or none where there is none of it;
+elements are those of `_field`. A message has one length alone; one of another length is refused.
 """
 
 from collections.abc import Sequence

@@ -148,6 +148,15 @@ def dot(left: Words, right: Words, p: Words) -> Words:
 
 
 @kernel
+def total(vector: Words, p: Words) -> Words:
+    """The sum of a vector's elements, as a vector of one."""
+    found = np.zeros((1, 2), dtype=np.uint64)
+    for place in range(vector.shape[0]):
+        put(found, 0, plus(at(found, 0), at(vector, place), p))
+    return found
+
+
+@kernel
 def are_below(numbers: Words, p: Words) -> NDArray[np.bool_]:
     """Which of two-word numbers are below p."""
     found = np.empty(numbers.shape[0], dtype=np.bool_)

@@ -1,8 +1,8 @@
 r"""Polynomials by their values at roots of unity.
 
-A polynomial of degree below n is the vector of its values at 1, w, w^2, ..., w^(n-1), w an n-th root
-of unity and n a power of two. The number theoretic transform (`transform`) gives those values of a
-polynomial whose coefficients are known, in n log n steps. With x_i = w^i:
+A polynomial of degree below n is the vector of its values at 1, w, w^2, ..., w^(n-1), w an n-th
+root of unity and n a power of two. The number theoretic transform (`transform`) gives those values
+of a polynomial whose coefficients are known, in n log n steps. With x_i = w^i:
 
     coefficients      c_k = 1/n sum_i v_i w^(-ik):  the transform again, its tail turned round
     at a point t      f(t) = sum_i v_i L_i(t),      L_i(t) = x_i / n  prod_{j != i} (t - x_j)
@@ -67,8 +67,10 @@ def inverse_transform(values: Words, roots: Words, part: Words, p: Words) -> Wor
 @kernel
 def doubled(values: Words, roots: Words, finer: Words, part: Words, p: Words) -> Words:
     """The values at twice as many roots, ``finer``, of a polynomial known at ``roots``."""
+    coefficients = inverse_transform(values, roots, part, p)
     padded = np.zeros_like(finer)
-    padded[: values.shape[0]] = inverse_transform(values, roots, part, p)
+    for place in range(values.shape[0]):
+        put(padded, place, at(coefficients, place))
     return transform(padded, finer, p)
 
 
@@ -77,7 +79,8 @@ def completed(values: Words, roots: Words, p: Words) -> Words:
     """The values at all roots of a polynomial of two degrees less, known at all but the last."""
     size = roots.shape[0]
     found = np.zeros_like(roots)
-    found[: size - 1] = values
+    for place in range(size - 1):
+        put(found, place, at(values, place))
     # 1/x_{n-1} is x_1.
     weighted = times(at(dot(found, roots, p), 0), at(roots, 1), p)
     put(found, size - 1, minus(at(found, size - 1), weighted, p))

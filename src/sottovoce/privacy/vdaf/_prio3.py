@@ -43,7 +43,7 @@ from sottovoce.privacy.vdaf._xof import SEED_BYTES, Usage, domain_tag, xof_bytes
 Measurement = TypeVar("Measurement")
 Result = TypeVar("Result")
 
-_MOST_SHARES = 255
+_FEWEST_SHARES, _MOST_SHARES = 2, 255
 _ONE_PROOF = b"\x01"
 
 
@@ -57,8 +57,10 @@ class Prio3(Generic[Measurement, Result]):
     algorithm: ClassVar[int]
 
     def __init__(self, circuit: Circuit[Measurement, Result], context: bytes, shares: int) -> None:
-        if not 2 <= shares <= _MOST_SHARES:
-            raise ParameterError(f"shares must be 2 to {_MOST_SHARES}, got {shares}.")
+        if not _FEWEST_SHARES <= shares <= _MOST_SHARES:
+            raise ParameterError(
+                f"shares must be {_FEWEST_SHARES} to {_MOST_SHARES}, got {shares}."
+            )
         self.shares = shares
         self._circuit, self._field, self._proof = circuit, circuit.field, Proof(circuit)
         self._messages = Messages(self._proof, shares)
@@ -136,9 +138,7 @@ class Prio3(Generic[Measurement, Result]):
         vector, proof, blind = self._input_share(aggregator, input_share)
         parts[aggregator] = self._part(aggregator, blind, vector, nonce)
         seed = self._joint_seed(parts)
-        asked = self._elements(
-            Usage.QUERY_RANDOMNESS, verify_key, binder, self._proof.query_length
-        )
+        asked = self._elements(Usage.QUERY_RANDOMNESS, verify_key, binder, self._proof.query_length)
         verifier = self._proof.query(vector, proof, asked, self._joint(seed), self.shares)
         output = self._field.encoded(self._circuit.truncated(vector))
         return VerifyState(output, seed), self._field.encoded(verifier) + parts[aggregator]
@@ -288,7 +288,5 @@ class Prio3Histogram(Prio3[int, list[int]]):
 
     algorithm = 4
 
-    def __init__(
-        self, length: int, chunk_length: int, *, context: bytes, shares: int = 2
-    ) -> None:
+    def __init__(self, length: int, chunk_length: int, *, context: bytes, shares: int = 2) -> None:
         super().__init__(HistogramCircuit(length, chunk_length), context, shares)

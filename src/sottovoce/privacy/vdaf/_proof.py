@@ -1,4 +1,4 @@
-r"""The fully linear proof that a vector passes its circuit (Boneh et al., CRYPTO 2019, theorem 4.3).
+r"""The fully linear proof that a vector passes its circuit.
 
 The gadget is called n times. Each of its wires becomes the polynomial of degree below P, the least
 power of two above n, that has at the P-th roots of unity w^0, w^1, ..., w^(P-1)
@@ -18,6 +18,8 @@ With shares added up, the proof holds if v = 0 and gadget(wires at t) = G(t). If
 of the wires, the two differ as polynomials of degree 2 (P - 1) and agree at t with chance at most
 2 (P - 1) / (p - P). What is opened tells nothing more: the seeds make the wires at t uniform, G(t)
 follows from them, and v is zero.
+
+After Boneh, Boyle, Corrigan-Gibbs, Gilboa and Ishai, CRYPTO 2019, theorem 4.3.
 """
 
 from collections.abc import Sequence

@@ -4,9 +4,9 @@ What is hashed is
 
     length of the tag (2 bytes, the lowest first), tag, length of the seed (1 byte), seed, binder
 
-The tag separates domains: the version of the standard, that it is a VDAF, which one, what the output
-is used for, and the application's context. So no output for one use, algorithm or application is one
-for another.
+The tag separates domains: the version of the standard, that it is a VDAF, which one, what the
+output is used for, and the application's context. So no output for one use, algorithm or
+application is one for another.
 """
 
 from enum import IntEnum
