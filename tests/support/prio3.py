@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sottovoce.errors import ProtocolError
-from sottovoce.privacy.vdaf import Prio3Histogram, Report
+from sottovoce.privacy.vdaf import Prio3Histogram, Prio3Report
 from sottovoce.privacy.vdaf._prio3 import Prio3
 
 VERIFY_KEY = bytes(range(32))
@@ -19,7 +19,7 @@ def drawn(prio3: Prio3[Any, Any], chance: random.Random) -> dict[str, bytes]:
     return {"nonce": chance.randbytes(16), "rand": chance.randbytes(prio3.randomness_size)}
 
 
-def outputs(prio3: Prio3[Any, Any], report: Report, key: bytes = VERIFY_KEY) -> list[bytes]:
+def outputs(prio3: Prio3[Any, Any], report: Prio3Report, key: bytes = VERIFY_KEY) -> list[bytes]:
     """Every aggregator's output share, if all of them accept the report."""
     begun = [
         prio3.verify_init(key, place, report.nonce, report.public_share, share)
@@ -29,7 +29,7 @@ def outputs(prio3: Prio3[Any, Any], report: Report, key: bytes = VERIFY_KEY) -> 
     return [prio3.verify_next(state, message) for state, _ in begun]
 
 
-def counted(prio3: Prio3[Any, Any], report: Report) -> list[int] | None:
+def counted(prio3: Prio3[Any, Any], report: Prio3Report) -> list[int] | None:
     """By how much a report changes every count; None if an aggregator refuses it."""
     try:
         return list(prio3.unshard(outputs(prio3, report)))
@@ -37,7 +37,7 @@ def counted(prio3: Prio3[Any, Any], report: Report) -> list[int] | None:
         return None
 
 
-def forged(prio3: Prio3[Any, Any], numbers: Sequence[int], chance: random.Random) -> Report:
+def forged(prio3: Prio3[Any, Any], numbers: Sequence[int], chance: random.Random) -> Prio3Report:
     """A report of any vector, its proof made as for an honest one."""
     return prio3._split(prio3._field.elements(numbers), **drawn(prio3, chance))
 
@@ -71,13 +71,13 @@ def _vectors(length: int, chance: random.Random) -> list[list[int]]:
     return [[0] * length, two, moved, [3 * bit for bit in one], [*huge, 1 - sum(huge)]]
 
 
-def mutated(prio3: Prio3Histogram, length: int, chance: random.Random) -> tuple[str, Report]:
+def mutated(prio3: Prio3Histogram, length: int, chance: random.Random) -> tuple[str, Prio3Report]:
     """A report with something wrong, or in a few cases nothing, and what it is."""
     honest = prio3.shard(chance.randrange(length), **drawn(prio3, chance))
     other = prio3.shard(chance.randrange(length), **drawn(prio3, chance))
     leader, helper = honest.input_shares
     public = honest.public_share
-    ways: dict[str, Callable[[], Report]] = {
+    ways: dict[str, Callable[[], Prio3Report]] = {
         "nothing": lambda: honest,
         "nonce": lambda: replace(honest, nonce=_flipped(honest.nonce, chance)),
         "public": lambda: replace(honest, public_share=_flipped(public, chance)),

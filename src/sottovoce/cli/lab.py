@@ -212,6 +212,12 @@ def _analyse(documents: float) -> "list[BenchRow]":
     return bench_analyse(int(documents))
 
 
+def _vdaf(reports: float) -> "list[BenchRow]":
+    from sottovoce.lab.bench.vdaf import bench_vdaf  # noqa: PLC0415 - keeps --help fast
+
+    return bench_vdaf(int(reports))
+
+
 class _Bench(NamedTuple):
     """A bench: what runs it, and what its size means."""
 
@@ -233,6 +239,7 @@ BENCHES = {
     "learn": _Bench(_learn, "words", 1000, 20, "learn"),
     "federation": _Bench(_federation, "words", 1000, 20, "federation"),
     "advise": _Bench(_advise, "posts", 20_000, 100, "web"),
+    "vdaf": _Bench(_vdaf, "reports", 1000, 20, "learn"),
 }
 _SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
 

@@ -12,7 +12,7 @@ from sottovoce.privacy.vdaf import Prio3Histogram
 from sottovoce.privacy.vdaf._modular import Words
 from sottovoce.privacy.vdaf._prio3 import Prio3
 from sottovoce.privacy.vdaf._proof import Proof, added_up
-from sottovoce.privacy.vdaf._xof import Usage
+from sottovoce.privacy.vdaf._xof import XofUsage
 
 REPORTS = 500
 FLOOR, CEILING = 1e-4, 1e-9
@@ -90,7 +90,7 @@ def told(reports: int) -> int:
         opened = added_up(field, [HISTOGRAM._messages.verifier_share(each)[0] for _, each in begun])
         length = proof.query_length
         asked = HISTOGRAM._elements(
-            Usage.QUERY_RANDOMNESS, VERIFY_KEY, b"\1" + report.nonce, length
+            XofUsage.QUERY_RANDOMNESS, VERIFY_KEY, b"\1" + report.nonce, length
         )
         joint = HISTOGRAM._joint(begun[0][0].joint_seed)
         vector = HISTOGRAM._circuit.encoded(bucket)

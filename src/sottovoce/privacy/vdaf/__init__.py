@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from sottovoce._lazy import attach
 
-__all__ = ["Prio3Count", "Prio3Histogram", "Prio3SumVec", "Report", "VerifyState"]
+__all__ = ["Prio3Count", "Prio3Histogram", "Prio3Report", "Prio3SumVec", "VerifyState"]
 
 if TYPE_CHECKING:
-    from sottovoce.privacy.vdaf._messages import Report, VerifyState
+    from sottovoce.privacy.vdaf._messages import Prio3Report, VerifyState
     from sottovoce.privacy.vdaf._prio3 import Prio3Count, Prio3Histogram, Prio3SumVec
 else:
     __getattr__, __dir__ = attach(
@@ -22,7 +22,7 @@ else:
             "Prio3Count": "sottovoce.privacy.vdaf._prio3",
             "Prio3Histogram": "sottovoce.privacy.vdaf._prio3",
             "Prio3SumVec": "sottovoce.privacy.vdaf._prio3",
-            "Report": "sottovoce.privacy.vdaf._messages",
+            "Prio3Report": "sottovoce.privacy.vdaf._messages",
             "VerifyState": "sottovoce.privacy.vdaf._messages",
         },
         extra="release",

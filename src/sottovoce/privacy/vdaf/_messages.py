@@ -26,7 +26,7 @@ NONCE_BYTES = 16
 
 
 @dataclass(frozen=True)
-class Report:
+class Prio3Report:
     """What a client sends: the public share to all, and to each aggregator its input share."""
 
     nonce: bytes = field(repr=False)

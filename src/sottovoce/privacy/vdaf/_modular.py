@@ -1,4 +1,4 @@
-r"""Arithmetic modulo an odd prime p below 2^128, compiled.
+r"""Arithmetic modulo an odd prime p below 2^128 - 2^64, compiled.
 
 An element x is kept as x R mod p with R = 2^128 (Montgomery's form), in two words of 64 bits, the
 low one first. A product of two such is brought back by two steps, each of which adds the multiple
@@ -87,13 +87,13 @@ def times(a: Element, b: Element, p: Words) -> Element:
     for word in range(2):
         low, carry = _product_plus(a[0], b[word], low, _ZERO)
         high, carry = _product_plus(a[1], b[word], high, carry)
+        # Below 2^64: high words are at most 2^64 - 2, and `over` is 0 with the low word of b.
         top = over + carry
-        spill = np.uint64(top < carry)
         m = low * p[2]
         _, carry = _product_plus(m, p[0], low, _ZERO)
         low, carry = _product_plus(m, p[1], high, carry)
         high = top + carry
-        over = spill + np.uint64(high < carry)
+        over = np.uint64(high < carry)
     return _less_p(low, high, over, p)
 
 

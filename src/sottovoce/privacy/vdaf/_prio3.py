@@ -13,9 +13,11 @@ with the one it used (`Prio3.verify_next`). Only then does its share of the vect
 
 Who learns what, if one aggregator is honest: the others see their own shares, uniform whatever the
 measurement is; the verifier, which could be drawn without it (`_proof`); and whether the report is
-valid. It rests on these: the nonce is drawn by the client at random; the verify key is settled
-before there are reports, and no client knows it; an aggregator takes a nonce once; all aggregators
-have the same public share. Whoever calls sees to the last three.
+valid. It rests on these: the client draws the nonce at random; an aggregator has nonce and public
+share from the client itself, not by the word of another aggregator; it answers about a report once,
+under one verify key; that key is settled before there are reports, and no client knows it. Whoever
+calls sees to the last three: an aggregator that chooses the public share, or a second random point,
+for another reads the measurement off the answer.
 
 Soundness: a client that does not know the verify key gets a report of an invalid vector accepted
 with chance at most (c + 2 (P - 1) + 1) / (p - P) for each joint randomness that it tries.
@@ -35,10 +37,10 @@ from sottovoce.privacy.vdaf._circuits import (
     HistogramCircuit,
     SumVecCircuit,
 )
-from sottovoce.privacy.vdaf._messages import NONCE_BYTES, Messages, Report, VerifyState
+from sottovoce.privacy.vdaf._messages import NONCE_BYTES, Messages, Prio3Report, VerifyState
 from sottovoce.privacy.vdaf._modular import Words
 from sottovoce.privacy.vdaf._proof import Proof, added_up
-from sottovoce.privacy.vdaf._xof import SEED_BYTES, Usage, domain_tag, xof_bytes, xof_elements
+from sottovoce.privacy.vdaf._xof import SEED_BYTES, XofUsage, domain_tag, xof_bytes, xof_elements
 
 Measurement = TypeVar("Measurement")
 Result = TypeVar("Result")
@@ -64,7 +66,7 @@ class Prio3(Generic[Measurement, Result]):
         self.shares = shares
         self._circuit, self._field, self._proof = circuit, circuit.field, Proof(circuit)
         self._messages = Messages(self._proof, shares)
-        self._tags = {usage: domain_tag(self.algorithm, usage, context) for usage in Usage}
+        self._tags = {usage: domain_tag(self.algorithm, usage, context) for usage in XofUsage}
 
     @property
     def report_size(self) -> int:
@@ -78,7 +80,7 @@ class Prio3(Generic[Measurement, Result]):
 
     def shard(
         self, measurement: Measurement, *, nonce: bytes | None = None, rand: bytes | None = None
-    ) -> Report:
+    ) -> Prio3Report:
         """A report of ``measurement``.
 
         ``nonce`` and ``rand``, `randomness_size` bytes, are for test vectors; they are otherwise
@@ -93,7 +95,7 @@ class Prio3(Generic[Measurement, Result]):
             )
         return self._split(self._circuit.encoded(measurement), nonce, rand)
 
-    def _split(self, vector: Words, nonce: bytes, rand: bytes) -> Report:
+    def _split(self, vector: Words, nonce: bytes, rand: bytes) -> Prio3Report:
         """A report of a vector, which the proof is of whether it is valid or not."""
         seeds = [rand[i : i + SEED_BYTES] for i in range(0, len(rand), SEED_BYTES)]
         each = 2 if self._messages.seed else 1
@@ -108,14 +110,14 @@ class Prio3(Generic[Measurement, Result]):
         ]
         proof = self._proof.prove(
             vector,
-            self._elements(Usage.PROVE_RANDOMNESS, prove_seed, _ONE_PROOF, self._proof.arity),
+            self._elements(XofUsage.PROVE_RANDOMNESS, prove_seed, _ONE_PROOF, self._proof.arity),
             self._joint(self._joint_seed(parts)),
         )
         proofs = [self._helper_proof(j, own[0]) for j, own in enumerate(helpers, 1)]
         leader = self._field.minus(proof, added_up(self._field, proofs))
         encoded = self._field.encoded(vectors[0]) + self._field.encoded(leader)
         shares = (encoded + leader_blind, *(b"".join(own) for own in helpers))
-        return Report(nonce, b"".join(parts), shares)
+        return Prio3Report(nonce, b"".join(parts), shares)
 
     def verify_init(
         self,
@@ -138,7 +140,9 @@ class Prio3(Generic[Measurement, Result]):
         vector, proof, blind = self._input_share(aggregator, input_share)
         parts[aggregator] = self._part(aggregator, blind, vector, nonce)
         seed = self._joint_seed(parts)
-        asked = self._elements(Usage.QUERY_RANDOMNESS, verify_key, binder, self._proof.query_length)
+        asked = self._elements(
+            XofUsage.QUERY_RANDOMNESS, verify_key, binder, self._proof.query_length
+        )
         verifier = self._proof.query(vector, proof, asked, self._joint(seed), self.shares)
         output = self._field.encoded(self._circuit.truncated(vector))
         return VerifyState(output, seed), self._field.encoded(verifier) + parts[aggregator]
@@ -205,31 +209,31 @@ class Prio3(Generic[Measurement, Result]):
 
     def _helper_vector(self, aggregator: int, seed: bytes) -> Words:
         length = self._circuit.measurement_length
-        return self._elements(Usage.MEASUREMENT_SHARE, seed, bytes([aggregator]), length)
+        return self._elements(XofUsage.MEASUREMENT_SHARE, seed, bytes([aggregator]), length)
 
     def _helper_proof(self, aggregator: int, seed: bytes) -> Words:
         binder = _ONE_PROOF + bytes([aggregator])
-        return self._elements(Usage.PROOF_SHARE, seed, binder, self._proof.length)
+        return self._elements(XofUsage.PROOF_SHARE, seed, binder, self._proof.length)
 
     def _part(self, aggregator: int, blind: bytes, vector: Words, nonce: bytes) -> bytes:
         """An aggregator's part of the joint randomness."""
         if not self._messages.seed:
             return b""
         binder = bytes([aggregator]) + nonce + self._field.encoded(vector)
-        return xof_bytes(blind, self._tags[Usage.JOINT_PART], binder)
+        return xof_bytes(blind, self._tags[XofUsage.JOINT_PART], binder)
 
     def _joint_seed(self, parts: Sequence[bytes]) -> bytes:
         if not self._messages.seed:
             return b""
-        return xof_bytes(bytes(SEED_BYTES), self._tags[Usage.JOINT_SEED], b"".join(parts))
+        return xof_bytes(bytes(SEED_BYTES), self._tags[XofUsage.JOINT_SEED], b"".join(parts))
 
     def _joint(self, seed: bytes) -> Words:
         length = self._circuit.joint_length
         if not length:
             return self._field.zeros(0)
-        return self._elements(Usage.JOINT_RANDOMNESS, seed, _ONE_PROOF, length)
+        return self._elements(XofUsage.JOINT_RANDOMNESS, seed, _ONE_PROOF, length)
 
-    def _elements(self, usage: Usage, seed: bytes, binder: bytes, length: int) -> Words:
+    def _elements(self, usage: XofUsage, seed: bytes, binder: bytes, length: int) -> Words:
         return xof_elements(self._field, seed, self._tags[usage], binder, length)
 
 

@@ -26,7 +26,7 @@ _DOMAIN = 1
 _LONGEST_CONTEXT = (1 << 16) - 1 - 8
 
 
-class Usage(IntEnum):
+class XofUsage(IntEnum):
     """What an output is for."""
 
     MEASUREMENT_SHARE = 1
@@ -38,10 +38,10 @@ class Usage(IntEnum):
     JOINT_PART = 7
 
 
-def domain_tag(algorithm: int, usage: Usage, context: bytes) -> bytes:
+def domain_tag(algorithm: int, usage: XofUsage, context: bytes) -> bytes:
     """The tag of a use in an application.
 
-    >>> domain_tag(4, Usage.JOINT_SEED, b"app").hex()
+    >>> domain_tag(4, XofUsage.JOINT_SEED, b"app").hex()
     '1200000000040006617070'
     """
     if len(context) > _LONGEST_CONTEXT:

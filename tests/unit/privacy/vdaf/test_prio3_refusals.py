@@ -7,7 +7,7 @@ import pytest
 from support.prio3 import CONTEXT, NONCE, VERIFY_KEY, forged, outputs
 
 from sottovoce.errors import ParameterError, ProtocolError
-from sottovoce.privacy.vdaf import Prio3Count, Prio3Histogram, Prio3SumVec, Report
+from sottovoce.privacy.vdaf import Prio3Count, Prio3Histogram, Prio3Report, Prio3SumVec
 from sottovoce.privacy.vdaf import _prio3 as prio3_module
 
 FIVE = Prio3Histogram(5, 2, context=CONTEXT)
@@ -15,7 +15,7 @@ COUNT = Prio3Count(context=CONTEXT)
 PROOF, JOINT = "proof of this report does not hold", "joint randomness of this report is not that"
 
 
-def honest(bucket: int = 2) -> Report:
+def honest(bucket: int = 2) -> Prio3Report:
     return FIVE.shard(bucket, nonce=NONCE, rand=bytes(range(FIVE.randomness_size)))
 
 
@@ -199,4 +199,4 @@ def test_nothing_that_is_secret_is_printed() -> None:
     state, _ = FIVE.verify_init(
         VERIFY_KEY, 0, report.nonce, report.public_share, report.input_shares[0]
     )
-    assert (repr(report), repr(state)) == ("Report()", "VerifyState()")
+    assert (repr(report), repr(state)) == ("Prio3Report()", "VerifyState()")

@@ -6,7 +6,7 @@ import pytest
 
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.vdaf._field import FIELD64, FIELD128, Field
-from sottovoce.privacy.vdaf._xof import Usage, domain_tag, xof_bytes, xof_elements
+from sottovoce.privacy.vdaf._xof import XofUsage, domain_tag, xof_bytes, xof_elements
 
 pytestmark = pytest.mark.kernel
 
@@ -36,10 +36,10 @@ def test_no_two_uses_contexts_or_algorithms_share_a_tag() -> None:
     tags = {
         domain_tag(algorithm, usage, context)
         for algorithm in (1, 3, 4)
-        for usage in Usage
+        for usage in XofUsage
         for context in (b"", b"a", b"b")
     }
-    assert len(tags) == 3 * len(Usage) * 3
+    assert len(tags) == 3 * len(XofUsage) * 3
     assert len({xof_bytes(SEED, tag, b"") for tag in tags}) == len(tags)
 
 
@@ -47,5 +47,5 @@ def test_what_cannot_be_written_in_the_lengths_is_refused() -> None:
     with pytest.raises(ParameterError, match="a seed must have 32 bytes, got 16"):
         xof_bytes(SEED[:16], TAG, BINDER)
     with pytest.raises(ParameterError, match="a context must have at most 65527 bytes"):
-        domain_tag(1, Usage.JOINT_SEED, bytes(65_528))
+        domain_tag(1, XofUsage.JOINT_SEED, bytes(65_528))
     assert len(xof_elements(FIELD64, SEED, TAG, BINDER, 3)) == 3

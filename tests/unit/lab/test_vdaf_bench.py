@@ -1,0 +1,48 @@
+"""The VDAF bench compares what counts alike, and nothing else."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from sottovoce.errors import CheckFailedError
+from sottovoce.lab.bench import vdaf
+
+
+def test_shard_verify_pace_size_and_products_are_compared() -> None:
+    rows = vdaf.vdaf_rows(20, seconds=0)
+    assert {row["bench"] for row in rows} == {"vdaf"}
+    shard, verify, pace, size, *products = rows
+    assert [row["case"].split(",")[0] for row in rows[:3]] == [
+        "shard a report",
+        "verify a report",
+        "verified on one core",
+    ]
+    assert verify["peer"] == shard["peer"] == vdaf.FORMER
+    assert pace["ours"] == pytest.approx(1000 / verify["ours"])
+    assert (size["ours"], size["theirs"]) == (848, 672)
+    assert [row["peer"] for row in products] == ["Python's int", "gmpy2's mpz"]
+
+
+def test_without_gmpy2_its_figures_are_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vdaf, "_gmpy2", lambda: None)
+    assert [row["theirs"] is None for row in vdaf._product_rows(0)] == [False, True]
+
+
+def test_ways_that_count_differently_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vdaf._Former, "counts", lambda _: [1] * vdaf.BUCKETS)
+    with pytest.raises(CheckFailedError, match="count differently"):
+        vdaf.vdaf_rows(2, seconds=0)
+
+
+def test_the_command_runs_it_at_the_size_that_is_asked_for(
+    run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vdaf, "vdaf_rows", partial(vdaf.vdaf_rows, seconds=0))
+    code, shown, _ = run("bench", "vdaf", "--size", "20", "--json")
+    assert code == 0
+    assert json.loads(shown)[0]["case"].endswith("20 reports")
+    code, shown, said = run("bench", "vdaf", "--size", "1", "--json")
+    assert (code, shown) == (2, "")
+    assert "at least 20 reports" in said
