@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.special import gammaln
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce._arrays import Floats
 from sottovoce._compiled import available_cores, on_threads
+from sottovoce.privacy._bursty_cells import BurstyCounts, bursty_cells
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release.topics._kernels import pair_sums
 from sottovoce.release.topics._positive import PositiveCells, TopicModel
@@ -23,8 +23,6 @@ from sottovoce.release.topics._positive import PositiveCells, TopicModel
 BURSTINESS = 0.3
 """Shape of the negative binomial: words come in bursts, their variance is m + m^2/shape."""
 _CELLS = 40
-_COUNTS = 64
-_FLOOR = 1e-250
 _LEAST = 1e-12
 
 
@@ -85,28 +83,6 @@ def without_trade_offs(
 
 def expected_counts(means: Floats, law: NoiseLaw) -> tuple[Floats, Floats]:
     """E[c | z] of each word for z = 0 (or below), 1, ... 40, and each word's gain."""
-    counts, cells = np.arange(_COUNTS), np.arange(_CELLS + 1)
-    weights = np.exp(-law.rate * np.abs(cells[:, None] - counts[None, :]))
-    prior = _negative_binomial(counts, means)
-    read = (weights @ (prior * counts[:, None])) / (weights @ prior)
-    told = _chances(weights, law) @ read
-    mean = counts @ prior
-    shared = counts @ (prior * told) - mean * (prior * told).sum(axis=0)
-    return np.ascontiguousarray(read.T), shared / (counts**2 @ prior - mean**2)
-
-
-def _chances(weights: Floats, law: NoiseLaw) -> Floats:
-    """The probability of each cell for each count; all at or below zero, and all beyond, as one."""
-    chances = law.most_common * weights.T
-    counts = np.arange(_COUNTS)
-    chances[:, 0] = np.exp(-law.rate * counts) / (1 + law.alpha)
-    chances[:, -1] = np.maximum(1 - chances[:, :-1].sum(axis=1), 0)
-    return np.asarray(chances)
-
-
-def _negative_binomial(counts: Integers, means: Floats) -> Floats:
-    """Counts x words, of the given means and `BURSTINESS`."""
-    shape, many = BURSTINESS, counts[:, None]
-    log = gammaln(many + shape) - gammaln(many + 1) - gammaln(shape)
-    log = log + shape * np.log(shape / (shape + means)) + many * np.log(means / (shape + means))
-    return np.asarray(np.exp(log) + _FLOOR)
+    counts = BurstyCounts(means, BURSTINESS)
+    cells = bursty_cells(law, counts, _CELLS)
+    return np.ascontiguousarray(cells.expected), cells.gains(counts.variances)
