@@ -16,9 +16,10 @@ from sottovoce.lab.release.analyse_rows import AnalyseSetting, reader_row
 from sottovoce.privacy._mechanism import geometric_noise
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, checked_counts
-from sottovoce.release.classify._bayes import ClassMeans, class_sums
+from sottovoce.release.classify._bayes import ClassMeans
 from sottovoce.release.classify._features import BitFeature, with_values
 from sottovoce.release.classify._inputs import Labelled
+from sottovoce.release.classify._sums import class_sums
 from sottovoce.release.evaluation import fit_topics
 from sottovoce.report._result import Row
 
