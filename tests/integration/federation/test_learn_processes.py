@@ -181,7 +181,7 @@ def test_the_hidden_mode_gives_the_same_integers_and_labels_as_one_process(
     """Some columns of radar returns: theta in shares, opened here with both helpers' keys."""
     folder = tmp_path / "all"
     rows, labels = ionosphere()
-    given = split(rows[:, 2:12] if len(rows) > 200 else rows[:, 2:6], labels)
+    given = split(rows[:, 2:12] if len(rows) > 200 else rows[:, 2:4], labels)
     options: dict[str, Any] = {"key_bits": KEY_BITS, "penalty": PENALTY, "queries_together": 40}
     prepare_rows(folder, given, TrainingSettings(mode="hidden", **options))
     asked = folder / "ada" / "few.csv"
