@@ -84,7 +84,9 @@ class Further:
 
     def show(self) -> None:
         """For people."""
-        if self.topics:
+        if self.topics == []:
+            typer.echo("No topics are shown: nothing would tell them from noise.")
+        elif self.topics:
             rows = [
                 {"topic": place, "words": " ".join(words[:_SHOWN])}
                 for place, words in enumerate(self.topics, start=1)
@@ -100,9 +102,9 @@ def _topics(
     """The most frequent words of each topic; none where nothing stands above the noise."""
     if asked is None:
         return None, None
-    if told := summary.meter.warning(asked):
+    if told := found.topics_warning(asked):
         typer.echo(f"warning: {told}", err=True)
-    if summary.meter.dimensions == 1:
+    if summary.meter.dimensions <= 1:
         return [], None
     with progress("Looking for topics"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
@@ -122,8 +124,10 @@ def _learnt(
     with progress("Training a classifier"):
         fitted = found.classifier(checked, seed=seed)
     shares = [count / len(checked) for count in Counter(checked.tolist()).values()]
+    left_out = {f"left out: {name}": why for name, why in fitted.left_out_.items()}
     return {
         "kind": fitted.chosen_,
+        **left_out,
         "classes": len(shares),
         "held_out_loss": fitted.held_out_loss_,
         "loss_of_guessing": -sum(share * math.log(share) for share in shares),
@@ -155,7 +159,7 @@ def _write_report(
 def _show_summary(summary: "ReleaseSummary", asked: int, most: int) -> None:
     show_facts("What this release supports", summary.facts())
     typer.echo(summary.meter.in_words())
-    if summary.meter.dimensions <= 1:
+    if summary.meter.dimensions == 1:
         typer.echo("One dimension is no topic: it says which words are frequent, and no more.")
     seen = summary.meter.topics(asked)
     typer.echo(f"Of {asked} topics, about {seen} can be recognised.")
@@ -166,21 +170,22 @@ def _show_summary(summary: "ReleaseSummary", asked: int, most: int) -> None:
 
 
 def _show_pairs(summary: "ReleaseSummary", most: int) -> None:
-    number = summary.pairs.beyond_chance(summary.columns)
-    if beyond := summary.pairs.shown(min(number, most)):
+    from sottovoce.release.analysis._summary import NO_PAIRS  # noqa: PLC0415 - fast --help
+
+    if beyond := summary.clear_pairs(most).shown(most):
         show_rows("Which words stand together beyond chance", beyond)
     else:
-        typer.echo("No two words stand together beyond chance.")
+        typer.echo(NO_PAIRS)
 
 
 def _by_label(summary: "ReleaseSummary") -> list[dict[str, object]]:
-    told: dict[str, list[str]] = {label: [] for label in summary.labels}
-    for row in summary.telling.rows() if summary.telling is not None else []:
-        if row["low"] > 0 and len(told[row["label"]]) < _TELLING:
-            told[row["label"]].append(str(row.get("word", f"column {row.get('column')}")))
     return [
-        {"label": label, "documents": documents, "words": " ".join(told[label]) or "none for sure"}
-        for label, documents in sorted(summary.labels.items())
+        {
+            "label": label,
+            "documents": summary.labels[label],
+            "words": " ".join(words) or "none for sure",
+        }
+        for label, words in summary.label_words(_TELLING).items()
     ]
 
 

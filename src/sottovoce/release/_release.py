@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce._arrays import Floats, Integers
 from sottovoce._notebook import html_facts
+from sottovoce.corpus._count import count_batches
 from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._exact import exact
 from sottovoce.privacy._guarantee import LimitedPrecision
@@ -22,7 +25,7 @@ from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.privacy.audit._findings import AuditReport
 from sottovoce.release._audit import audit_published, audit_release
 from sottovoce.release._card import ReleaseCard
-from sottovoce.release._counts import Counts
+from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release._counts_file import CountsFile
 from sottovoce.release._folder import (
     COUNTS_FILE,
@@ -190,9 +193,19 @@ class Release:
         """
         from sottovoce.release.topics._estimator import PrivateTopics  # noqa: PLC0415 - slow to import
 
-        if told := self.meter().warning(k):
+        if told := self.topics_warning(k):
             warnings.warn(told, stacklevel=2)
         return PrivateTopics(k, random_state=seed).fit(self)
+
+    def topics_warning(self, k: int) -> str | None:
+        """What to know before ``k`` topics are read; None: as many stand above the noise."""
+        if self.is_compressed:
+            raise ParameterError(
+                f"topics need words, and this release sums its {self.card.words:,} words into "
+                f"{self.card.columns:,} columns, where they cannot be told apart; release without "
+                "compression to read topics."
+            )
+        return self.meter().warning(k)
 
     def classifier(
         self, labels: ArrayLike | None = None, *, seed: int = 0
@@ -204,6 +217,18 @@ class Release:
         from sottovoce.release.classify._choice import fit_released  # noqa: PLC0415 - slow to import
 
         return fit_released(self, self.checked_labels(labels), seed=seed)
+
+    def count_texts(self, texts: Iterable[str], rules: TokenRules | None = None) -> Counts:
+        """True texts as counts of this release's words, or columns: what its classifier reads.
+
+        They stay here. ``rules``: those of the release, where it had stop words or stems.
+        """
+        if isinstance(texts, str):
+            raise ParameterError("texts must be several, got a single one; put it into a list.")
+        self._refuse_several_maps()
+        array = pa.array(list(texts), pa.string())
+        counts = checked_counts(next(count_batches([array], self.vocabulary, rules)))
+        return self.map.compress(counts) if self.is_compressed else counts
 
     def summary(self, *, level: float = 0.95, labels: ArrayLike | None = None) -> ReleaseSummary:
         """What this release supports: its law, its meter, its words, pairs and labels."""

@@ -5,7 +5,7 @@ import numpy as np
 import sottovoce
 from sottovoce.release._release import Release
 from sottovoce.release.analysis._forecast import ReleaseForecast
-from sottovoce.release.analysis._summary import ReleaseSummary
+from sottovoce.release.analysis._summary import NO_PAIRS, ReleaseSummary
 from sottovoce.report._figures import ACCENT, COLOURS, new_figure
 from sottovoce.report._page import Plot, Report, Section
 
@@ -172,8 +172,9 @@ def _words_plot(names: list[str], rows: list[dict[str, object]]) -> Plot:
 
 
 def _pairs(summary: ReleaseSummary) -> Section:
-    rows = summary.pairs.rows(_SHOWN_PAIRS)
-    clear = sum(row["low"] > row["expected"] for row in rows)
+    rows = summary.clear_pairs(_SHOWN_PAIRS).rows()
+    if not rows:
+        return Section(title="Which words stand together", paragraphs=(NO_PAIRS,))
     table = (
         ("first", "second", "together", "95% interval", "by chance"),
         *(
@@ -189,27 +190,27 @@ def _pairs(summary: ReleaseSummary) -> Section:
     )
     return Section(
         title="Which words stand together",
-        paragraphs=(
-            _TOGETHER,
-            f"{clear} of these {len(rows)} lie above it with their whole interval.",
-        ),
+        paragraphs=(_TOGETHER, _number_of_pairs(summary)),
         table=_at_level(table, summary.pairs.level),
     )
 
 
+def _number_of_pairs(summary: ReleaseSummary) -> str:
+    number = summary.pairs.beyond_chance(summary.columns)
+    least = "At least " if number == len(summary.pairs) else ""
+    pairs = summary.columns * (summary.columns - 1) // 2
+    return f"{least}{number:,} of all {pairs:,} pairs stand above chance beyond doubt."
+
+
 def _labels(summary: ReleaseSummary) -> Section:
-    told: dict[str, list[str]] = {label: [] for label in summary.labels}
-    for row in summary.telling.rows() if summary.telling is not None else []:
-        if row["low"] > 0 and len(told[row["label"]]) < _TELLING:
-            told[row["label"]].append(str(row.get("word", f"column {row.get('column')}")))
     return Section(
         title="Labels",
         paragraphs=("Words that a label's documents use more than all do, beyond doubt.",),
         table=(
             ("label", "documents", "words"),
             *(
-                (label, f"{documents:,}", ", ".join(told[label]) or "none")
-                for label, documents in sorted(summary.labels.items())
+                (label, f"{summary.labels[label]:,}", ", ".join(words) or "none for sure")
+                for label, words in summary.label_words(_TELLING).items()
             ),
         ),
     )

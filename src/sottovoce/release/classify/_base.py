@@ -12,10 +12,17 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, Matrix, checked_counts
-from sottovoce.release.analysis._moments import Rows
-from sottovoce.release.classify._inputs import Rate, ReleasedCounts, encoded, is_release, law_of
+from sottovoce.release.analysis._moments import Rows, row_blocks
+from sottovoce.release.classify._inputs import (
+    Rate,
+    ReleasedCounts,
+    encoded,
+    is_release,
+    law_of,
+    refuse_texts,
+)
 from sottovoce.release.classify._linear import LinearReader
-from sottovoce.release.classify._rows import LabelledRows
+from sottovoce.release.classify._rows import BLOCK_CELLS, LabelledRows
 
 
 class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sklearn has no types
@@ -58,11 +65,11 @@ class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         """The probability of each class, true documents by classes."""
         return np.asarray(special.softmax(self._scores(X), axis=1))
 
-    def predict_released(self, Z: Matrix) -> NDArray[Any]:  # noqa: N803 - as in fit
-        """The most probable class of each released document."""
+    def predict_released(self, Z: "Matrix | ReleasedCounts") -> NDArray[Any]:  # noqa: N803 - as in fit
+        """The most probable class of each released document: of its cells, or of a release."""
         return self._named(self._checked_released_scores(Z))
 
-    def predict_proba_released(self, Z: Matrix) -> Floats:  # noqa: N803 - as in fit
+    def predict_proba_released(self, Z: "Matrix | ReleasedCounts") -> Floats:  # noqa: N803 - as in fit
         """The probability of each class, released documents by classes."""
         return np.asarray(special.softmax(self._checked_released_scores(Z), axis=1))
 
@@ -82,9 +89,14 @@ class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             )
         return self.reader_.scores(counts)
 
-    def _checked_released_scores(self, cells: Matrix) -> Floats:
+    def _checked_released_scores(self, given: "Matrix | ReleasedCounts") -> Floats:
         check_is_fitted(self)
-        return self._released_scores(self._cells(cells, reset=False))
+        if is_release(given):
+            blocks = row_blocks(given.rows, max(1, BLOCK_CELLS // given.rows.shape[1]))
+            cells = (self._cells(block, reset=False) for block in blocks)
+            return np.concatenate([self._released_scores(block) for block in cells])
+        matrix: Any = given
+        return self._released_scores(self._cells(matrix, reset=False))
 
     def _named(self, scores: Floats) -> NDArray[Any]:
         return np.asarray(self.classes_[scores.argmax(axis=1)])
@@ -97,6 +109,7 @@ class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         return given.rows
 
     def _cells(self, matrix: Matrix, *, reset: bool) -> Counts:
+        refuse_texts(matrix)
         valid = validate_data(self, matrix, reset=reset, accept_sparse="csr", dtype="numeric")
         return checked_counts(valid, signed=True)
 

@@ -10,7 +10,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from sottovoce._arrays import Floats, Integers
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, Matrix
 from sottovoce.release.analysis._moments import Rows
@@ -122,6 +122,18 @@ def balanced_folds(codes: Integers, seed: int, folds: int) -> Integers:
     fold = np.empty(codes.size, np.int64)
     fold[by_class] = np.arange(codes.size) % folds
     return fold
+
+
+def refuse_texts(documents: Matrix) -> None:
+    """Refuse texts where counts are expected, without showing them."""
+    if sparse.issparse(documents):
+        return
+    values = np.asarray(documents)
+    if values.dtype.kind in "US" or any(isinstance(each, str) for each in values.flat[:1]):
+        raise CorpusError(
+            "documents must be counts, got text; count them by the words of the release first: "
+            "released.count_texts(texts)."
+        )
 
 
 def encoded(labels: ArrayLike, documents: int) -> tuple[NDArray[Any], Integers]:
