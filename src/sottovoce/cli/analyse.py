@@ -1,6 +1,7 @@
 """``sottovoce analyse`` and ``sottovoce forecast``."""
 
 import math
+import shlex
 import warnings
 from collections import Counter
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sottovoce.release.analysis._summary import ReleaseSummary
 
 _SHOWN = 10
+_LEVEL = 0.95
 _EIGENVALUES = 50
 _TELLING = 5
 _TOPIC_WORDS = 20
@@ -34,7 +36,7 @@ def analyse(
         typer.Option("--classifier", help="Train one on the labels, and say what it learnt."),
     ] = False,
     seed: Annotated[int, typer.Option(help="Of topics and of held-out documents.")] = 0,
-    level: Annotated[float, typer.Option(help="How often an interval is to be right.")] = 0.95,
+    level: Annotated[float, typer.Option(help="How often an interval is to be right.")] = _LEVEL,
     most: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = _SHOWN,
     report: Annotated[
         Path | None, typer.Option(help="File for an offline page with tables and figures.")
@@ -59,8 +61,9 @@ def analyse(
         summary = found.summary(level=level, labels=given)
     more = Further(*_topics(found, summary, topics, seed), _learnt(found, given, classifier, seed))
     if report is not None:
-        _write_report(found, summary, more, report, released)
-    asked = DEFAULT_TOPICS if topics is None else topics
+        again = _again(released, labels, topics, seed, classifier=classifier, level=level)
+        _write_report(found, summary, more, report, again)
+    asked = min(DEFAULT_TOPICS, summary.columns) if topics is None else topics
     if as_json:
         show_json(finite({**_as_record(summary, asked, most, report), **more.record()}))
         return
@@ -145,15 +148,35 @@ def _label_lines(path: Path) -> list[str]:
     return list(checked_labels(lines))
 
 
+def _again(
+    released: Path,
+    labels: Path | None,
+    topics: int | None,
+    seed: int,
+    *,
+    classifier: bool,
+    level: float,
+) -> str:
+    """The command that says the same once more."""
+    asked = {"--labels": labels, "--topics": topics, "--seed": seed or None}
+    words = ["sottovoce", "analyse", str(released)]
+    for name, value in asked.items():
+        words += [] if value is None else [name, str(value)]
+    words += ["--classifier"] if classifier else []
+    words += [] if level == _LEVEL else ["--level", f"{level:g}"]
+    return shlex.join(words)
+
+
 def _write_report(
-    found: "Release", summary: "ReleaseSummary", more: Further, path: Path, released: Path
+    found: "Release", summary: "ReleaseSummary", more: Further, path: Path, command: str
 ) -> None:
     with needs_extra("all"):
         from sottovoce.report._analysis import analysis_report  # noqa: PLC0415 - fast --help
 
     with progress("Drawing the report"):
-        command = f"sottovoce analyse {released}"
-        analysis_report(found, summary, command=command, topics=more.topics).save(path)
+        analysis_report(
+            found, summary, command=command, topics=more.topics, classifier=more.classifier
+        ).save(path)
 
 
 def _show_summary(summary: "ReleaseSummary", asked: int, most: int) -> None:
