@@ -268,9 +268,9 @@ def _show(
     if forecast := getattr(made, "forecast", None):
         own = " (private: theirs, rounded)" if _private_forecast(made) else ""
         typer.echo(
-            f"What a reader would see, by rule of thumb, of {forecast.documents:,} documents of "
-            f"about {forecast.length:g} counted words{own}, {forecast.columns:,} columns and "
-            f"epsilon/N = {forecast.rate:g}:\n{forecast.in_words(_guessing(job))}"
+            f"By rule of thumb, at epsilon/N = {forecast.rate:g} with {forecast.columns:,} columns "
+            f"and {forecast.documents:,} documents of about {forecast.length:g} counted words"
+            f"{own}: {forecast.in_words(_guessing(job))}"
         )
 
 

@@ -4,6 +4,7 @@ import json
 import shutil
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from sottovoce.release._release import Release
 from sottovoce.release.analysis._meter import SignalMeter
 from sottovoce.release.analysis._moments import released_moments
 from sottovoce.release.analysis._pairs import pair_totals
+from sottovoce.release.analysis._summary import NO_PAIRS
 from sottovoce.release.analysis._totals import column_names, telling_words
+from sottovoce.report._analysis import analysis_report
 
 WORDS = ["bank", "boat", "debt", "loan", "sea"]
 NOTES = [("debt and a loan at the bank", "money"), ("a boat on the sea", "trip")] * 20
@@ -169,3 +172,20 @@ def test_noise_alone_has_no_words_that_tell_labels_apart_and_no_pairs() -> None:
     pairs = pair_totals(released_moments(cells, law), names, level=0.95, most=50, order="surprise")
     assert sum(row["low"] > row["expected"] for row in pairs.rows()) > 20
     assert pairs.beyond_chance(80) == 0
+
+
+def test_the_page_names_pairs_by_all_that_were_looked_at(plain: Release, tmp_path: Path) -> None:
+    names = [f"w{place}" for place in range(80)]
+    noise = pair_totals(
+        released_moments(_noise(300, 80), NoiseLaw(1.0)),
+        names,
+        level=0.95,
+        most=50,
+        order="surprise",
+    )
+    seen = plain.summary()
+    nothing = replace(seen, pairs=noise, columns=80, words=80)
+    for summary, told in ((seen, "of all 10 pairs stand above chance"), (nothing, NO_PAIRS)):
+        page = analysis_report(plain, summary, command="again").html()
+        assert told in page
+    assert "w1" not in page
