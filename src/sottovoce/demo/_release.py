@@ -37,6 +37,7 @@ EPSILONS = ("10", "6", "4", "2")
 SHOWN_EPSILON = "6"
 COLUMNS = 100
 ITERATIONS = 60
+SWEEPS = 20
 MOST_TOKENS = 300_000
 STRONG_EPSILON = "4"
 CLIPPED, SUMMED, READ = "every word", f"{COLUMNS} columns", "every word, read by its noise"
@@ -154,7 +155,7 @@ def _law(epsilon: str) -> NoiseLaw:
 
 
 def _read_topics(noisy: Counts, topics: int, epsilon: str) -> Floats:
-    reader = PrivateTopics(topics, rate=_law(epsilon).rate, max_iter=ITERATIONS, random_state=2)
+    reader = PrivateTopics(topics, rate=_law(epsilon).rate, max_iter=SWEEPS, random_state=2)
     return np.asarray(reader.fit(noisy).components_)
 
 
