@@ -112,9 +112,7 @@ def _topics(
     with progress("Looking for topics"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         fitted = found.topics(asked, seed=seed)
-    names = found.names()
-    order = fitted.components_.argsort(axis=1)[:, ::-1][:, :_TOPIC_WORDS]
-    return [[names[place] for place in row] for row in order.tolist()], str(fitted.chosen_)
+    return found.topic_words(fitted, _TOPIC_WORDS), str(fitted.chosen_)
 
 
 def _learnt(

@@ -197,6 +197,11 @@ class Release:
             warnings.warn(told, stacklevel=2)
         return PrivateTopics(k, random_state=seed).fit(self)
 
+    def topic_words(self, topics: "PrivateTopics", most: int = 10) -> list[list[str]]:
+        """The most frequent words of each of the ``topics`` of this release."""
+        names, order = self.names(), np.argsort(-topics.components_, axis=1, kind="stable")
+        return [[names[place] for place in row] for row in order[:, :most].tolist()]
+
     def topics_warning(self, k: int) -> str | None:
         """What to know before ``k`` topics are read; None: as many stand above the noise."""
         if self.is_compressed:

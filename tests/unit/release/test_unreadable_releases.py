@@ -23,6 +23,7 @@ from sottovoce.release.analysis._moments import released_moments
 from sottovoce.release.analysis._pairs import pair_totals
 from sottovoce.release.analysis._summary import NO_PAIRS
 from sottovoce.release.analysis._totals import column_names, telling_words
+from sottovoce.release.topics import PrivateTopics
 from sottovoce.report._analysis import analysis_report
 
 WORDS = ["bank", "boat", "debt", "loan", "sea"]
@@ -148,6 +149,12 @@ def test_texts_are_counted_by_the_words_of_the_release(plain: Release, compresse
     assert np.array_equal(columns.toarray(), compressed.map.compress(counts).toarray())
     with pytest.raises(ParameterError, match="put it into a list"):
         plain.count_texts("a debt")
+
+
+def test_topics_are_named_by_the_words_of_the_release(plain: Release) -> None:
+    topics = PrivateTopics(2)
+    topics.components_ = np.array([[0.1, 0.4, 0.2, 0.3, 0.0], [0.5, 0.0, 0.3, 0.0, 0.2]])
+    assert plain.topic_words(topics, 3) == [["boat", "loan", "debt"], ["bank", "debt", "sea"]]
 
 
 def test_a_release_may_be_read_by_its_classifier_whole(plain: Release) -> None:
