@@ -6,8 +6,7 @@ from scipy import integrate, sparse, stats
 from sklearn.linear_model import LogisticRegression
 
 from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release.classify._cells import CellLikelihoods
-from sottovoce.release.classify._expected import SIZE, ExpectedCells
+from sottovoce.release.classify._expected import SIZE, CellLikelihoods, ExpectedCells
 from sottovoce.release.classify._features import (
     BitFeature,
     BurstFeature,

@@ -11,7 +11,7 @@ from sottovoce.errors import check_choice
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts
 from sottovoce.release.classify._base import ReleasedDocumentsClassifier
-from sottovoce.release.classify._cells import CellLikelihoods
+from sottovoce.release.classify._expected import CellLikelihoods
 from sottovoce.release.classify._features import Feature, feature_of
 from sottovoce.release.classify._inputs import Labelled, Rate
 from sottovoce.release.classify._linear import LinearReader, calibration
