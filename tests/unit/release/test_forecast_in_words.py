@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -11,7 +12,7 @@ from sottovoce.release.analysis import ReleaseForecast, forecast_release
 from sottovoce.release.analysis._forecast import dimensions_grown
 
 
-def _forecast(documents: int = 3573, **known: float) -> ReleaseForecast:
+def _forecast(documents: int = 3573, **known: Any) -> ReleaseForecast:  # noqa: ANN401 - any argument
     return forecast_release(
         documents=documents, length=72, words=1000, epsilon=1, precision=2, **known
     )
