@@ -221,7 +221,9 @@ class Release:
         """
         from sottovoce.release.classify._choice import fit_released  # noqa: PLC0415 - slow to import
 
-        return fit_released(self, self.checked_labels(labels), seed=seed)
+        checked, given = self.checked_labels(labels), np.asarray(labels)
+        numbers = labels is not None and given.dtype.kind in "iub"
+        return fit_released(self, given if numbers else checked, seed=seed)
 
     def count_texts(self, texts: Iterable[str], rules: TokenRules | None = None) -> Counts:
         """True texts as counts of this release's words, or columns: what its classifier reads.
@@ -268,6 +270,12 @@ class Release:
             raise ParameterError(
                 f"labels must be one for each of the {self.card.documents:,} documents, got "
                 f"{' by '.join(f'{size:,}' for size in given.shape) or 'a single one'}."
+            )
+        # What is missing in a frame (None, NaN) is not what it is equal to, or nothing.
+        if missing := sum(label is None or label != label for label in given.tolist()):  # noqa: PLR0124 - NaN
+            raise ParameterError(
+                f"labels must be there for every document, got {missing:,} that are missing; leave "
+                "their documents out before the release, or give them a label of their own."
             )
         return given.astype(np.str_)
 

@@ -104,6 +104,19 @@ def test_labels_of_another_length_are_refused_wherever_they_are_given(plain: Rel
             ask()
 
 
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_missing_labels_are_no_class_of_their_own(missing: object, plain: Release) -> None:
+    labels = np.array(["a", "b"] * 20, object)
+    labels[3] = missing
+    with pytest.raises(ParameterError, match="got 1 that are missing"):
+        plain.classifier(labels)
+
+
+def test_labels_that_are_numbers_stay_numbers(plain: Release) -> None:
+    classifier = plain.classifier([0, 1] * 20)
+    assert classifier.predict(plain.count_texts(["a debt and a loan"])).tolist() == [0]
+
+
 def test_a_compressed_release_says_that_it_has_no_words(compressed: Release) -> None:
     for ask in (compressed.words, lambda: compressed.topics(2)):
         with warnings.catch_warnings(), pytest.raises(ParameterError, match="cannot be told apart"):
