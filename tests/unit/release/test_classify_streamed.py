@@ -3,14 +3,17 @@
 import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from sottovoce.corpus._matrix_file import matrix_bytes
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.release._counts_file import CountsFile
 from sottovoce.release.classify import (
     PrivateLogistic,
     PrivateNaiveBayes,
@@ -98,6 +101,18 @@ def test_a_sample_by_chance_has_every_class_where_labels_come_in_turns(small_roo
     found = sample.documents.cells.toarray()
     agree = found[:, ::2].sum(axis=1) > found[:, 1::2].sum(axis=1)
     assert np.mean(agree == (sample.documents.codes == 0)) > 0.8
+
+
+def test_a_file_with_few_cells_is_sampled_by_how_many_it_has(
+    small_rooms: None, tmp_path: Path
+) -> None:
+    """Not by how many there would be if none were 0."""
+    cells = sparse.csr_array((np.ones(1_000, np.int64), (np.arange(1_000), np.arange(1_000) % 40)))
+    (tmp_path / "counts.npz").write_bytes(matrix_bytes(cells))
+    codes = np.arange(1_000) % 2
+    sample = LabelledRows(CountsFile(tmp_path / "counts.npz"), codes, 2, seed=0).sample
+    assert sample.documents.documents == 1_000
+    assert np.array_equal(sample.documents.cells.toarray(), cells.toarray())
 
 
 def test_a_candidate_that_cannot_be_fitted_is_left_out_and_named() -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._arrays import Integers
+from sottovoce.release._counts_file import CountsFile
 from sottovoce.release.analysis._moments import Rows, row_blocks
 from sottovoce.release.classify._features import positive
 from sottovoce.release.classify._inputs import FOLDS, Labelled, balanced_folds
@@ -93,9 +94,11 @@ class LabelledRows:
         return chosen
 
     def _stored(self) -> int:
-        """Cells that are not 0."""
+        """Cells that are not 0, or at most so many."""
         if isinstance(self.rows, sparse.csr_array):
             return int(self.rows.nnz)
+        if isinstance(self.rows, CountsFile):
+            return int(self.rows.pointers[-1])
         return self.rows.shape[0] * self.rows.shape[1]
 
     def _blocks(self) -> Iterator[tuple[Labelled, NDArray[np.int8]]]:
