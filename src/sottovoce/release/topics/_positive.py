@@ -70,6 +70,11 @@ class PositiveCells:
         """Words a document, as far as the noise lets one say, and at least one."""
         return max(float(self.totals.sum()) / max(self.documents, 1), 1.0)
 
+    @property
+    def density(self) -> float:
+        """The share of its cells that are positive."""
+        return self.words.size / max(self.documents * self.width, 1)
+
     def frequencies(self) -> Floats:
         """Each word's share of all; one that the noise made rare or negative has a small share."""
         held = np.maximum(self.totals, 0.2 * max(float(self.totals.mean()), 1.0))
