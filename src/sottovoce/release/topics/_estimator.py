@@ -14,6 +14,7 @@ from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, Matrix, checked_counts
 from sottovoce.release.analysis._moments import Rows, row_blocks
+from sottovoce.release.classify._inputs import law_of
 from sottovoce.release.topics._expected import PairSums, pair_sums_of
 from sottovoce.release.topics._positive import (
     PositiveCells,
@@ -253,11 +254,7 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _law(self, given: "Matrix | ReadableRelease") -> NoiseLaw:
         if _is_release(given):
             return given.law
-        if self.rate is None:
-            raise ParameterError(
-                "rate must be given with a matrix of counts: the nats per cell of their noise."
-            )
-        return NoiseLaw(self.rate)
+        return law_of(self.rate)
 
     def _check(self) -> None:
         if self.reader not in _READERS:

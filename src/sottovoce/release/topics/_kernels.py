@@ -312,3 +312,41 @@ def read_into(
         row = out[document]
         for cell in range(pointers[document], pointers[document + 1]):
             row[words[cell]] = read[words[cell], min(values[cell], largest)]
+
+
+@kernel
+def keep_positive(
+    pointers: Integers,
+    columns: NDArray[np.int32],
+    cells: Integers,
+    largest: Whole,
+    kept: Integers,
+    words: NDArray[np.uint16],
+    values: NDArray[np.uint16],
+    totals: Floats,
+    lengths: Floats,
+) -> None:
+    """Sorts out the cells above zero, row by row, and adds up all of them by column and by row.
+
+    Args:
+        pointers: where each row's cells begin among ``columns`` and ``cells``.
+        columns: of each cell.
+        cells: their values, of either sign.
+        largest: what a larger value is kept as.
+        kept: set to where each row begins among the positive cells.
+        words: set to their columns.
+        values: set to their values.
+        totals: adds the sum of each column.
+        lengths: adds the sum of each row.
+    """
+    found = 0
+    for row in range(pointers.size - 1):
+        for place in range(pointers[row], pointers[row + 1]):
+            value = cells[place]
+            totals[columns[place]] += value
+            lengths[row] += value
+            if value > 0:
+                words[found] = columns[place]
+                values[found] = min(value, largest)
+                found += 1
+        kept[row + 1] = found
