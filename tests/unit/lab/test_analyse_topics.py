@@ -20,6 +20,7 @@ from sottovoce.lab.release.analyse_topics import (
     topic_corpus,
     topic_rows,
 )
+from sottovoce.release._release import load_release
 from sottovoce.release.topics import PrivateTopics
 
 
@@ -85,6 +86,15 @@ def test_the_bench_compares_speed_and_topics_at_both_rates(
 ) -> None:
     monkeypatch.setattr(analyse, "ITERATIONS", 2)
     monkeypatch.setattr(analyse, "PrivateTopics", partial(PrivateTopics, max_iter=1))
+    read: list[int] = []
+    monkeypatch.setattr(
+        analyse, "reading_memory", lambda folder, _: read.append(_long(folder)) or 1
+    )
     rows = bench_analyse(100)
-    assert [row["unit"] for row in rows] == ["documents/s", "topic Jaccard"] * 2
+    assert [row["unit"] for row in rows] == [*["documents/s", "topic Jaccard"] * 2, "MB"]
     assert all(row["ours"] > 0 for row in rows)
+    assert read == [1000]
+
+
+def _long(folder: Path) -> int:
+    return load_release(folder).card.documents
