@@ -20,6 +20,7 @@ from sottovoce.lab.release.analyse_topics import (
     topic_corpus,
     topic_rows,
 )
+from sottovoce.release._release import load_release
 from sottovoce.release.topics import PrivateTopics
 
 
@@ -85,6 +86,13 @@ def test_the_bench_compares_speed_and_topics_at_both_rates(
 ) -> None:
     monkeypatch.setattr(analyse, "ITERATIONS", 2)
     monkeypatch.setattr(analyse, "PrivateTopics", partial(PrivateTopics, max_iter=1))
+    monkeypatch.setattr(analyse, "reading_memory", lambda folder, _: _megabytes(folder))
     rows = bench_analyse(100)
-    assert [row["unit"] for row in rows] == ["documents/s", "topic Jaccard"] * 2
+    assert [row["unit"] for row in rows] == [*["documents/s", "topic Jaccard"] * 2, "MB"]
     assert all(row["ours"] > 0 for row in rows)
+    assert rows[-1]["ours"] == 1000
+
+
+def _megabytes(folder: Path) -> int:
+    """A million bytes for each document."""
+    return load_release(folder).card.documents * 1_000_000
