@@ -39,7 +39,9 @@ def posterior_counts(published: Counts, rate: float) -> sparse.csr_array:
     told = expected_count(published.data, np.exp(-rate), (means / (1 + means))[published.indices])
     empty = expected_count(np.zeros(means.size, np.int64), np.exp(-rate), means / (1 + means))
     gained = np.maximum(told - empty[published.indices], 0.0)
-    counts = sparse.csr_array((gained, published.indices, published.indptr), shape=published.shape)
+    # Copied: dropping zeros moves the places of the other cells, and the release stays as it is.
+    places = published.indices.copy(), published.indptr.copy()
+    counts = sparse.csr_array((gained, *places), shape=published.shape)
     counts.eliminate_zeros()
     return counts
 
