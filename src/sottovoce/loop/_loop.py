@@ -6,24 +6,35 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sottovoce.errors import ParameterError, check_choice
-from sottovoce.loop._adversary import Adversary
+from sottovoce.loop._adversary import Adversary, is_former
 from sottovoce.loop._findings import (
-    LABELS,
     advice,
     by_rate,
     finding,
     frontier,
     level_lines,
     notes,
-    recommended,
 )
 from sottovoce.loop._round import FOUND, KEPT, Circle, RoundOutcome, luckiest_chance, setting_row
 from sottovoce.loop._settings import PrivacySetting, grid
 from sottovoce.loop._subject import Shape, Subject, documents_of
 from sottovoce.loop._usefulness import Effort, Task
+from sottovoce.loop._verdict import LABELS, change, passage_words, recommended, verdict
 from sottovoce.report._result import Row, StudyResult
 
-WIDE = ("rank_correlation", "overlap_1", "overlap_10", "coherence", "worst_adversary")
+WIDE = (
+    "accuracy",
+    "accuracy_former",
+    "totals_error",
+    "totals_error_former",
+    "passage_seen",
+    "passage_strongest",
+    "passage_bound",
+    "overlap_5",
+    "rank_correlation",
+    "worst_adversary",
+    "former_adversary",
+)
 DEFAULT_LIMIT = 0.1
 
 
@@ -101,8 +112,11 @@ def run_loop(subjects: Sequence[Subject], plan: LoopPlan) -> StudyResult:
     found = [circle.levels(ranking) for circle, ranking in zip(circles, before, strict=True)]
     levels = {name: float(np.mean([each[name] for each in found])) for name in found[0]}
     if subjects[0].judged:
-        views = max(len(each[0].exposure) for each in outcomes.values())
-        levels["r_precision_luck"] = luckiest_chance([each.judged for each in subjects], views)
+        judged = [each.judged for each in subjects]
+        views = [list(each[0].exposure) for each in outcomes.values()]
+        levels["r_precision_luck"] = luckiest_chance(judged, max(map(len, views)))
+        former = max(sum(map(is_former, each)) for each in views)
+        levels["r_precision_luck_former"] = luckiest_chance(judged, former)
     return _result(plan, outcomes, levels, FOUND if subjects[0].judged else KEPT)
 
 
@@ -138,8 +152,16 @@ def _result(
         chosen=chosen,
         finding=finding(rows, levels, exposure),
     )
-    shown = ("method", "precision", "epsilon", exposure, "overlap_5", "jaccard", "accuracy")
-    wide = tuple(name for name in ("place", *WIDE) if name in rows[0])
-    told = (advice(chosen, exposure, plan.limit), *notes(exposure))
+    compared = (exposure, "jaccard", "accuracy_true")
+    beside = (name for each in compared for name in (each, f"{each}_former"))
+    shown = ("method", "precision", "epsilon", *beside)
+    wide = tuple(name for name in ("place", *WIDE) if name in rows[0] and name not in shown)
+    told = (
+        advice(chosen, exposure, plan.limit),
+        verdict(rows, exposure, plan.limit),
+        change(rows, exposure),
+        passage_words(rows),
+        *notes(exposure),
+    )
     plots = (plot, by_rate(rows, levels, exposure))
-    return StudyResult(rows, plots, tuple(dict.fromkeys(shown)), told, wide)
+    return StudyResult(rows, plots, shown, told, wide)
