@@ -15,23 +15,20 @@ from sottovoce.loop._findings import (
     level_lines,
     notes,
 )
-from sottovoce.loop._round import FOUND, KEPT, Circle, RoundOutcome, luckiest_chance, setting_row
+from sottovoce.loop._round import FOUND, KEPT, Circle, luckiest_chance, setting_row
 from sottovoce.loop._settings import PrivacySetting, grid
 from sottovoce.loop._subject import Shape, Subject, documents_of
 from sottovoce.loop._usefulness import Effort, Task
-from sottovoce.loop._verdict import LABELS, change, passage_words, recommended, verdict
+from sottovoce.loop._verdict import LABELS, change, passage_words, recommended, rule, verdict
 from sottovoce.report._result import Row, StudyResult
 
 WIDE = (
+    "totals_error",
     "accuracy",
     "accuracy_former",
-    "totals_error",
-    "totals_error_former",
     "passage_seen",
     "passage_strongest",
     "passage_bound",
-    "overlap_5",
-    "rank_correlation",
     "worst_adversary",
     "former_adversary",
 )
@@ -117,7 +114,9 @@ def run_loop(subjects: Sequence[Subject], plan: LoopPlan) -> StudyResult:
         levels["r_precision_luck"] = luckiest_chance(judged, max(map(len, views)))
         former = max(sum(map(is_former, each)) for each in views)
         levels["r_precision_luck_former"] = luckiest_chance(judged, former)
-    return _result(plan, outcomes, levels, FOUND if subjects[0].judged else KEPT)
+    facts: Row = {"shape": plan.shape, "limit": plan.limit, **levels}
+    rows = tuple(setting_row(setting, found) | facts for setting, found in outcomes.items())
+    return told_result(rows, levels, FOUND if subjects[0].judged else KEPT, plan.limit)
 
 
 def _circle(subject: Subject, plan: LoopPlan) -> Circle:
@@ -134,31 +133,28 @@ def _circle(subject: Subject, plan: LoopPlan) -> Circle:
     )
 
 
-def _result(
-    plan: LoopPlan,
-    outcomes: Mapping[PrivacySetting, Sequence[RoundOutcome]],
-    levels: Mapping[str, float],
-    exposure: str,
+def told_result(
+    rows: tuple[Row, ...], levels: Mapping[str, float], exposure: str, limit: float
 ) -> StudyResult:
-    facts: Row = {"shape": plan.shape, "limit": plan.limit, **levels}
-    rows = tuple(setting_row(setting, found) | facts for setting, found in outcomes.items())
-    chosen = recommended(rows, exposure, plan.limit)
+    """What the rows of all settings show, in figures and words."""
+    chosen = recommended(rows, exposure, limit)
+    judged = verdict(rows, exposure, limit)
     plot = frontier(
         rows,
         exposure,
         level_lines(levels),
         label=LABELS[exposure],
-        limit=plan.limit,
+        limit=limit,
         chosen=chosen,
-        finding=finding(rows, levels, exposure),
+        finding=f"{finding(rows, levels, exposure)} {judged}",
     )
     compared = (exposure, "jaccard", "accuracy_true")
     beside = (name for each in compared for name in (each, f"{each}_former"))
     shown = ("method", "precision", "epsilon", *beside)
-    wide = tuple(name for name in ("place", *WIDE) if name in rows[0] and name not in shown)
+    wide = tuple(name for name in WIDE if name not in shown)
     told = (
-        advice(chosen, exposure, plan.limit),
-        verdict(rows, exposure, plan.limit),
+        advice(chosen, exposure, limit),
+        f"{judged} {rule(exposure, limit)}",
         change(rows, exposure),
         passage_words(rows),
         *notes(exposure),

@@ -77,14 +77,21 @@ def verdict(rows: Sequence[Row], exposure: str, limit: float) -> str:
     served = {use: [row for row in safe if use.is_served(row, bare)] for use in USES}
     good = [f"{use.who}: {_listed(own)}" for use, own in served.items() if own]
     none = [use.who for use, own in served.items() if not own]
-    rule = (
+    if not good:
+        return (
+            f"No setting is both useful and safe here: none keeps the {LABELS[exposure]} below "
+            f"{limit:g} and serves anybody {_joined(none)}."
+        )
+    left = f" Nothing that is safe serves anybody {_joined(none)}." if none else ""
+    return f"Both useful and safe, for anybody {'; for anybody '.join(good)}.{left}"
+
+
+def rule(exposure: str, limit: float) -> str:
+    """What counts as safe, and as useful."""
+    return (
         f"Safe is a {LABELS[exposure]} below {limit:g}, whoever reads; useful is half of what the "
         "counts without noise give beyond doing nothing, or an error of a tenth at most."
     )
-    if not good:
-        return f"No setting is both useful and safe, for nobody who was asked. {rule}"
-    left = f" Nothing that is safe serves {_joined(none)}." if none else ""
-    return f"Both useful and safe, for {'; for '.join(good)}.{left} {rule}"
 
 
 def change(rows: Sequence[Row], exposure: str) -> str:
@@ -111,7 +118,7 @@ def passage_words(rows: Sequence[Row]) -> str:
     """What one passage is told by, beside what the promise allows; and any defect."""
     noisy = _noisy(rows)
     shown = "; ".join(
-        f"at {_rate(row)} nats a word, {row['precision']} words: {_told(row)}" for row in noisy
+        f"at {_rate(row)} nats a word, N = {row['precision']}: {_told(row)}" for row in noisy
     )
     told = (
         "Whether one document holds a passage of N words of a sensitive topic, told with 5% false "
@@ -122,7 +129,7 @@ def passage_words(rows: Sequence[Row]) -> str:
     if not wrong:
         return f"{told} Nothing seen is above its bound."
     return (
-        f"{told} DEFECT: at {_listed(wrong)} more was told than the promise allows; do not release."
+        f"{told} DEFECT: of {_listed(wrong)} more was told than the promise allows; do not release."
     )
 
 
