@@ -45,12 +45,12 @@ $(VENV)/peers.ready: constraints/peers.txt $(VENV)/run.ready
 demo: $(VENV)/run.ready
 	@$(BIN)/sottovoce demo --out $(DEMO_OUT) $(DEMO_OPTIONS)
 
-test: lint imports side-by-side browser unit
+test: lint imports browser side-by-side
 	@echo "All tests and gates passed."
 
-# Neither of the two can use a second core.
+# Types and pages are checked in the moments in which tests wait.
 side-by-side: $(VENV)/dev.ready
-	@$(MAKE) --no-print-directory --jobs=2 types docs-check
+	@$(MAKE) --no-print-directory --jobs=3 types docs-check unit
 
 lint: $(VENV)/dev.ready
 	$(BIN)/ruff format --check .

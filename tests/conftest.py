@@ -111,8 +111,9 @@ def demo_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a small demo, one for all processes that run tests."""
     from support.demos import shared_report  # noqa: PLC0415 - it imports all that a demo does
 
-    # Each process of xdist has a folder of its own in a common one.
-    return shared_report(tmp_path_factory.getbasetemp().parent)
+    # Each process of xdist has a folder of its own in a common one; else that one is of all runs.
+    own = tmp_path_factory.getbasetemp()
+    return shared_report(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own)
 
 
 @pytest.fixture

@@ -128,6 +128,7 @@ def test_bench_prints_rows_for_people_and_machines(
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
     monkeypatch.setattr("sottovoce.lab.bench.tokenize.REPEATS", 1)
+    monkeypatch.setattr("sottovoce.lab.bench.tokenize._SHORT_POSTS_USERS", 60)
     monkeypatch.setattr("sottovoce.lab.bench.tokenize.TURNS_S", 0.0)
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     code, out, _ = run("bench", "tokenize", "--size", "0.01", "--json")

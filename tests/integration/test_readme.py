@@ -114,6 +114,7 @@ def test_the_commands_of_a_page_run_as_written(
     monkeypatch.chdir(in_checkout(tmp_path))
     monkeypatch.setattr(tokenize, "REPEATS", 1)
     monkeypatch.setattr(tokenize, "TURNS_S", 0.0)
+    monkeypatch.setattr(tokenize, "_SHORT_POSTS_USERS", 60)
     for line in map(smaller, commands(ROOT / page)):
         words = shlex.split(line)
         if words[0] == "sottovoce":

@@ -1,7 +1,7 @@
 """Small communities for tests, and a vector space whose strengths can be worked out by hand."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from scipy import sparse
 from sottovoce.corpus._schema import POSTS
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.topics import LdaModel, SkipGramModel
 from sottovoce.topics._catalogue import Catalogue, Topic
 from sottovoce.topics._space import Mode
 
@@ -40,6 +41,18 @@ CATALOGUE = Catalogue(
         Topic("clinics", ("clinic", "prozac"), "health"),
     )
 )
+
+
+def two_spaces() -> tuple[LdaModel, SkipGramModel, Catalogue]:
+    """Random models over the words here, and the catalogue that names the first one's topics."""
+    generator = np.random.default_rng(4)
+    vocabulary, rules = Vocabulary.public(WORDS), TokenRules()
+    phi = generator.dirichlet(np.full(len(WORDS), 0.3), 20).T.astype(np.float32)
+    lda = LdaModel(phi, generator.random(20) + 0.05, vocabulary, rules)
+    vectors = generator.normal(size=(len(WORDS), 12)).astype(np.float32)
+    topics = (replace(topic, dimensions=(3 * n, 3 * n + 1)) for n, topic in enumerate(CATALOGUE))
+    named = Catalogue(tuple(topics), lda.fingerprint)
+    return lda, SkipGramModel(vectors, vocabulary, rules), named
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from sottovoce.demo._demo import REPORT_FILE, run_demo
 from sottovoce.demo._loop import PLAN
 from sottovoce.loop._knowledge import Training
 from sottovoce.loop._usefulness import Effort
+from support.warm_python import warm_parties
 
 SIZES = SimulationParameters(users=100, weeks=4)
 _QUICK_LOOP = replace(
@@ -35,7 +36,7 @@ def quick_demo() -> Iterator[None]:
 def shared_report(common: Path) -> Path:
     """The report of the demo in a folder that processes share, made by the first that asks."""
     report = common / "demo" / REPORT_FILE
-    with (common / "demo.lock").open("w") as lock, quick_demo():
+    with (common / "demo.lock").open("w") as lock, quick_demo(), warm_parties():
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not report.exists():
             run_demo(report.parent, SIZES)

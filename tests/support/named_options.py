@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import typer
 
-from support.reachable_code import Place, Sources
+from support.reachable_code import Place, Sources, walked
 
 _OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 _KEYWORD = re.compile(r"(?<![\w.-])([a-z_]+)=(?!=)")
@@ -107,7 +107,7 @@ def _messages(sources: Sources, commands: Commands) -> Iterator[tuple[Place, str
 def _raised(sources: Sources) -> Iterator[tuple[Place, str]]:
     """Texts in errors and warnings, and in the names that these mention."""
     for place, statements in sources.statements.items():
-        nodes = [node for statement in statements for node in ast.walk(statement)]
+        nodes = [node for statement in statements for node in walked(statement)]
         for node in filter(_is_raised, nodes):
             yield from ((place, text) for text in _texts(node))
             for named in sources.named_in(place.module, [node]):
@@ -141,7 +141,7 @@ def _texts(node: ast.AST, hidden: frozenset[int] = frozenset()) -> Iterator[str]
 
 def _docstrings(statement: ast.stmt) -> frozenset[int]:
     """A text that stands alone is there to be read in the source."""
-    nodes = ast.walk(statement)
+    nodes = walked(statement)
     return frozenset(id(node.value) for node in nodes if isinstance(node, ast.Expr))
 
 
@@ -189,7 +189,7 @@ def _public_parameters(sources: Sources) -> frozenset[str]:
 
 def _parameters(tree: ast.AST) -> frozenset[str]:
     """Names of parameters, and of the fields of classes that make them of these."""
-    nodes = list(ast.walk(tree))
+    nodes = list(walked(tree))
     taken = {node.arg for node in nodes if isinstance(node, ast.arg)}
     bodies = [part for node in nodes if isinstance(node, ast.ClassDef) for part in node.body]
     fields = [part.target for part in bodies if isinstance(part, ast.AnnAssign)]

@@ -10,6 +10,19 @@ from typing import NamedTuple, Self
 Imports = dict[str, tuple[str, str]]
 
 
+def walked(start: ast.AST) -> list[ast.AST]:
+    """A node and all below it, but for the marks that say whether a name is read or written."""
+    found = [start]
+    for node in found:
+        for name in node._fields:
+            part = getattr(node, name, None)
+            if isinstance(part, list):
+                found += [each for each in part if isinstance(each, ast.AST)]
+            elif isinstance(part, ast.AST) and name != "ctx":
+                found.append(part)
+    return found
+
+
 class Place(NamedTuple):
     """A name at the top level of a module; the module's loose statements have the name ''."""
 
@@ -78,7 +91,7 @@ class Sources:
 
     def named_in(self, module: str, parts: list[ast.AST]) -> Iterator[Place]:
         """The places that parts of a module mention."""
-        nodes = [node for part in parts for node in ast.walk(part)]
+        nodes = [node for part in parts for node in walked(part)]
         local = _imported(nodes)
         owners = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
         own = _parameters(parts)
@@ -117,7 +130,7 @@ class Sources:
 def _parameters(parts: list[ast.AST]) -> set[str]:
     """The parameters of a function, which mean nothing that stands outside of it."""
     given = [part for part in parts if isinstance(part, ast.arguments)]
-    return {node.arg for part in given for node in ast.walk(part) if isinstance(node, ast.arg)}
+    return {node.arg for part in given for node in walked(part) if isinstance(node, ast.arg)}
 
 
 def _top_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -138,7 +151,7 @@ def _defined(statement: ast.stmt) -> list[str]:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return [name]
         case ast.Assign(targets=targets):
-            names = [node for target in targets for node in ast.walk(target)]
+            names = [node for target in targets for node in walked(target)]
             return [node.id for node in names if isinstance(node, ast.Name)]
         case ast.AnnAssign(target=ast.Name(id=name)) | ast.AugAssign(target=ast.Name(id=name)):
             return [name]

@@ -15,9 +15,11 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
+from unittest.mock import patch
 
 IMPORTED = (
     "pyarrow.csv",
@@ -80,6 +82,25 @@ def run_warm(
     if check:
         done.check_returncode()
     return done
+
+
+class _Subprocess:
+    """Of `subprocess` what starts parties."""
+
+    DEVNULL = subprocess.DEVNULL
+
+    @staticmethod
+    def Popen(command: list[str], **options: Any) -> "subprocess.Popen[Any]":  # noqa: ANN401, N802 - of subprocess
+        # A network namespace is entered by another program, which starts the interpreter.
+        starts = WarmPopen if command[0] == sys.executable else subprocess.Popen
+        return starts(command, **options)
+
+
+@contextmanager
+def warm_parties() -> Iterator[None]:
+    """Within the block, the processes of parties have their imports already."""
+    with patch("sottovoce.federation.party._processes.subprocess", _Subprocess):
+        yield
 
 
 def _forked(given: dict[str, object], streams: list[int]) -> int:

@@ -17,7 +17,7 @@ from sottovoce.web.security._login import LookLog, PasswordFile, RateLimit, writ
 EMPTIES = {"/delete", "/api/everything"}
 PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
 seldom = settings(
-    max_examples=12,
+    max_examples=6,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],

@@ -16,16 +16,14 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
-from support.communities import CATALOGUE, WORDS, random_posts
+from support.communities import random_posts, two_spaces
 from support.spark_cluster import Cluster
 
 from sottovoce.assess.evaluation._judged import read_ranks
 from sottovoce.assess.measures._catalogue import PAPER_METHODS
 from sottovoce.corpus._vocabulary import Vocabulary
-from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.privacy.ledger import Ledger
 from sottovoce.release._folder import verified_card
-from sottovoce.topics import Catalogue, LdaModel, SkipGramModel
 
 # Each command takes about a minute of processor time, most of it Java's beginnings.
 SOURCES = Path(__file__).parents[3] / "src"
@@ -64,15 +62,10 @@ def community(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "posts").mkdir()
     for number in range(FILES):
         pq.write_table(posts[number::FILES], folder / "posts" / f"{number}.parquet")
-    generator = np.random.default_rng(4)
-    vocabulary, rules = Vocabulary.public(WORDS), TokenRules()
-    phi = generator.dirichlet(np.full(len(WORDS), 0.3), 20).T.astype(np.float32)
-    lda = LdaModel(phi, generator.random(20) + 0.05, vocabulary, rules)
-    vectors = generator.normal(size=(len(WORDS), 12)).astype(np.float32)
+    lda, vectors, catalogue = two_spaces()
     lda.save(folder / "lda")
-    SkipGramModel(vectors, vocabulary, rules).save(folder / "w2v")
-    topics = (replace(topic, dimensions=(3 * n, 3 * n + 1)) for n, topic in enumerate(CATALOGUE))
-    Catalogue(tuple(topics), lda.fingerprint).save(folder / "topics.toml")
+    vectors.save(folder / "w2v")
+    catalogue.save(folder / "topics.toml")
     return folder
 
 
@@ -117,6 +110,7 @@ def _bits(column: pa.ChunkedArray) -> NDArray[Any]:
     return values.view(np.int64) if values.dtype == np.float64 else values
 
 
+@pytest.mark.long
 def test_every_measure_ranks_bit_for_bit_as_on_one_machine(
     cluster: Cluster, community: Path, expected: pa.Table, tmp_path: Path
 ) -> None:

@@ -9,10 +9,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from support.communities import CATALOGUE, WORDS, random_posts
+from support.communities import CATALOGUE, WORDS, random_posts, two_spaces
 from support.spark_cluster import SHORT_LIVED
 
 from sottovoce.assess._score import score
+from sottovoce.assess.measures._catalogue import PAPER_METHODS
 from sottovoce.cluster._assess import SparkAssessPlan as AssessPlan
 from sottovoce.cluster._assess import assess_files, score_on_spark
 from sottovoce.cluster._release import counted_documents
@@ -119,6 +120,20 @@ def test_text_formats_and_a_frame_give_the_ranks_of_one_machine(
     assert found["user"].to_pylist() == users
     assert found["score"].equals(expected["score"])
     assert spark.conf.get("spark.sql.shuffle.partitions") == before
+
+
+def test_every_measure_ranks_bit_for_bit_as_without_spark(spark: Spark, tmp_path: Path) -> None:
+    """Workers are processes of their own; those of a real cluster are for the long run."""
+    lda, vectors, catalogue = two_spaces()
+    posts = random_posts(11, users=40, posts=800)
+    expected = score(posts, (lda, vectors), catalogue).table
+    frame = spark.read.parquet(str(written(tmp_path / "posts", posts[:300], posts[300:])))
+    found = score_on_spark(frame, (lda, vectors), catalogue, partitions=3).toArrow()
+    assert set(found["measure"].to_pylist()) == set(PAPER_METHODS)
+    for name in ("measure", "user", "topic", "score", "rank", "band"):
+        # No score is NaN, and == would take -0.0 for 0.0: texts of numbers tell every bit.
+        values = [list(map(repr, table[name].to_pylist())) for table in (found, expected)]
+        assert values[0] == values[1], name
 
 
 def test_files_are_found_whatever_they_are_called(spark: Spark, tmp_path: Path) -> None:

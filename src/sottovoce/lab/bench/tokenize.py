@@ -24,6 +24,7 @@ REPEATS = 3
 TURNS_S = 20.0
 UNIT = "MB/s"
 ONE, TWO = "ours, one thread", "ours, two threads"
+_SHORT_POSTS_USERS = 2000
 _WORD = re.compile(r"\w\w+")
 
 
@@ -130,6 +131,6 @@ def _complaints() -> list[str] | None:
 
 
 def _short_posts() -> list[str]:
-    parameters = SimulationParameters(users=2000, background_documents=1)
+    parameters = SimulationParameters(users=_SHORT_POSTS_USERS, background_documents=1)
     texts: list[str] = simulate(parameters).posts["text"].to_pylist()
     return texts

@@ -43,6 +43,7 @@ _WINDOWS = 8
 _LONGEST_LINE = 1 << 16
 _MOST_PAIRS = 1 << 10
 _CHANCE_PAIRS = 16
+_TOGETHER = 32
 # Beyond this, noise is so rare that most pairs agree in most cells without sharing any.
 _LONGEST_WINDOW = 64
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -221,6 +222,7 @@ def _window(chance: float, number: int) -> int:
 def _agreements(published: Published, chance: float, width: int) -> Iterator[int]:
     """In how many cells pairs agree that agree in one of some windows: the likeliest to share."""
     columns = sparse.csc_array(published.counts[:, :width])
+    columns.sum_duplicates()
     window = min(width - max(_SHIFTS), _window(chance, published.counts.shape[0]))
     empty = _hashed(sparse.csc_array((1, width), dtype=np.int64), 0, window)[0]
     starts = np.linspace(max(_SHIFTS), width - window - max(_SHIFTS), _WINDOWS).astype(int)
@@ -229,24 +231,30 @@ def _agreements(published: Published, chance: float, width: int) -> Iterator[int
         for shift, sign in product(_SHIFTS, published.signs):
             if 0 <= start + shift <= width - window:
                 same = (shift, sign) == (0, 1)
-                other = own if same else _hashed(columns * sign, start + shift, window)
-                for pair in _pairs(own, other, empty if published.threshold else None):
-                    yield _agreeing(published, *pair, shift, sign, width)
+                other = own if same else _hashed(columns, start + shift, window, sign)
+                pairs = _pairs(own, other, empty if published.threshold else None)
+                for begin in range(0, len(pairs), _TOGETHER):
+                    some = pairs[begin : begin + _TOGETHER]
+                    yield _agreeing(published, some, shift, sign, width)
 
 
-def _hashed(columns: "sparse.csc_array[np.int64]", start: int, window: int) -> NDArray[np.uint64]:
-    """A number for what each line has in the window."""
+def _hashed(
+    columns: "sparse.csc_array[np.int64]", start: int, window: int, sign: int = 1
+) -> NDArray[np.uint64]:
+    """A number for what each line, times ``sign``, has in the window."""
     found = np.zeros(columns.shape[0], np.uint64)
     for at in range(start, start + window):
-        column = np.asarray(columns[:, [at]].toarray()).ravel().astype(np.uint64)
-        found = (found ^ (column + _MIX)) * _MIX
+        cells = slice(columns.indptr[at], columns.indptr[at + 1])
+        column = np.zeros(columns.shape[0], np.int64)
+        column[columns.indices[cells]] = sign * columns.data[cells]
+        found = (found ^ (column.astype(np.uint64) + _MIX)) * _MIX
         found ^= found >> np.uint64(29)
     return found
 
 
 def _pairs(
     own: NDArray[np.uint64], other: NDArray[np.uint64], but: np.uint64 | None
-) -> list[tuple[int, int]]:
+) -> NDArray[np.int64]:
     """Lines with the same number, ``but`` for this one, each with the next ones of its kind."""
     order = np.argsort(other, kind="stable")
     place = np.searchsorted(other[order], own)
@@ -255,15 +263,18 @@ def _pairs(
         at = np.minimum(place + step, order.size - 1)
         match = np.flatnonzero((other[order[at]] == own) & (order[at] != np.arange(own.size)))
         match = match if but is None else match[own[match] != but]
-        found += list(zip(match.tolist(), order[at[match]].tolist(), strict=True))
-    return found[:_MOST_PAIRS]
+        found.append(np.column_stack([match, order[at[match]]]))
+    return np.concatenate(found)[:_MOST_PAIRS]
 
 
-def _agreeing(published: Published, one: int, other: int, shift: int, sign: int, width: int) -> int:
-    rows = published.counts[[one, other], :width].toarray()
-    first = rows[0, max(0, -shift) : width - max(0, shift)]
-    second = sign * rows[1, max(0, shift) : width - max(0, -shift)]
+def _agreeing(
+    published: Published, pairs: NDArray[np.int64], shift: int, sign: int, width: int
+) -> int:
+    """In how many cells the most alike of the pairs agree."""
+    first, second = (published.counts[lines][:, :width].toarray() for lines in pairs.T)
+    first = first[:, max(0, -shift) : width - max(0, shift)]
+    second = sign * second[:, max(0, shift) : width - max(0, -shift)]
     same = first == second
     if published.threshold is not None:
         same &= first != 0
-    return int(np.count_nonzero(same))
+    return int(np.count_nonzero(same, axis=1).max())
