@@ -104,13 +104,13 @@ def change(rows: Sequence[Row], exposure: str) -> str:
         f"topic Jaccard is {number(middle, 'jaccard'):.2f} instead of "
         f"{number(middle, 'jaccard_former'):.2f}."
     )
-    if _rise(most, exposure) <= 0:
+    if _rise(most, exposure) <= _luck(most, exposure):
         return f"{friends} The adversaries who read so find no more than the former ones."
     return (
         f"{friends} It gives more to adversaries, too: the {LABELS[exposure]} rises, most at "
         f"{_rate(most)} nats a word, from {number(most, f'{exposure}_former'):.2f} to "
-        f"{number(most, exposure):.2f}. A setting that was chosen by the former adversary promises "
-        "what it promised, but exposes more than was said."
+        f"{number(most, exposure):.2f}{_by_luck(most, exposure)}. A setting that was chosen by the "
+        "former adversary promises what it promised, but exposes more than was said."
     )
 
 
@@ -127,7 +127,7 @@ def passage_words(rows: Sequence[Row]) -> str:
     )
     wrong = [row for row in rows if row.get("defect") is not None]
     if not wrong:
-        return f"{told} Nothing seen is above its bound."
+        return f"{told} Nothing is above its bound by more than chance allows."
     return (
         f"{told} DEFECT: of {_listed(wrong)} more was told than the promise allows; do not release."
     )
@@ -140,6 +140,18 @@ def _told(row: Row) -> str:
 
 def _rise(row: Row, exposure: str) -> float:
     return number(row, exposure) - number(row, f"{exposure}_former")
+
+
+def _by_luck(row: Row, exposure: str) -> str:
+    luck = _luck(row, exposure)
+    return f" (choosing among more adversaries adds {luck:.3f} by luck)" if luck else ""
+
+
+def _luck(row: Row, exposure: str) -> float:
+    """What the choice among more adversaries adds, if all they see is noise."""
+    if exposure != FOUND:
+        return 0.0
+    return number(row, "r_precision_luck") - number(row, "r_precision_luck_former")
 
 
 def _noisy(rows: Sequence[Row]) -> list[Row]:

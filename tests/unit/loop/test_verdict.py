@@ -2,7 +2,7 @@
 
 from sottovoce.loop._round import FOUND
 from sottovoce.loop._verdict import change, passage_words, recommended, verdict
-from sottovoce.report._result import Row
+from sottovoce.report._result import Row, number
 
 
 def row(rate: float | None, found: float, former: float, jaccard: float, error: float) -> Row:
@@ -25,6 +25,8 @@ def row(rate: float | None, found: float, former: float, jaccard: float, error: 
         "passage_strongest": 0.2,
         "passage_bound": 0.3,
         "defect": None,
+        "r_precision_luck": 0.05,
+        "r_precision_luck_former": 0.04,
     }
 
 
@@ -62,11 +64,12 @@ def test_that_exposure_rises_is_said_in_plain_words() -> None:
     told = change(ROWS, FOUND)
     assert "the topic Jaccard is 0.50 instead of 0.25" in told
     assert "rises, most at 2 nats a word, from 0.10 to 0.20" in told
-    same = [each | {f"{FOUND}_former": each[FOUND]} for each in ROWS]
-    assert "find no more than the former ones" in change(same, FOUND)
+    assert "choosing among more adversaries adds 0.010 by luck" in told
+    lucky = [each | {f"{FOUND}_former": number(each, FOUND) - 0.005} for each in ROWS]
+    assert "find no more than the former ones" in change(lucky, FOUND)
 
 
 def test_more_than_the_bound_is_called_a_defect() -> None:
-    assert passage_words(ROWS).endswith("Nothing seen is above its bound.")
+    assert passage_words(ROWS).endswith("by more than chance allows.")
     wrong = [*ROWS[:-1], ROWS[-1] | {"defect": "above the bound"}]
     assert "DEFECT: of every word at 0.5 nats a word" in passage_words(wrong)
