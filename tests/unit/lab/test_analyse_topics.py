@@ -61,6 +61,7 @@ def test_a_baseline_sees_cells_from_its_threshold_on_alone() -> None:
 def test_rows_hold_every_reader_and_the_difference_to_the_best_baseline() -> None:
     corpus = simulated_corpus_of(planted_topics(60, 3), 400, seed=0)
     rows = topic_rows(corpus, 1.0, seeds=2, thresholds=(2,), topics=3)
+    rows = [row for row in rows if row["score"] == "jaccard"]
     assert [row["reader"] for row in rows] == [
         "lda >= 2",
         "frequent",
@@ -76,7 +77,7 @@ def test_rows_hold_every_reader_and_the_difference_to_the_best_baseline() -> Non
 
 
 def test_an_unknown_corpus_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ParameterError, match="simulated or one of complaints, blogs"):
+    with pytest.raises(ParameterError, match="one of complaints, news, blogs"):
         topic_corpus("novels")
 
 
