@@ -42,10 +42,15 @@ def _rate_rows(
     corpus: PinnedCorpus, truth: Moments, rate: float, seeds: int, store: PartStore
 ) -> list[Row]:
     documents, words = corpus.counts.shape
-    known = {"reader": "sums", "data": corpus.name, "documents": documents, "words": words}
+    known: dict[str, str | int | float | None] = {
+        "reader": "sums",
+        "data": corpus.name,
+        "documents": documents,
+        "words": words,
+    }
     parts = [
         store.values(
-            known | {"rate": rate, "seed": seed},
+            {**known, "rate": rate, "seed": seed},
             partial(summed_values, corpus.counts, truth, rate, seed),
         )
         for seed in range(seeds)

@@ -39,7 +39,7 @@ from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release.analysis._forecast import ReleaseForecast
 from sottovoce.release.analysis._meter import signal_meter
-from sottovoce.release.analysis._moments import Rows, released_moments
+from sottovoce.release.analysis._moments import released_moments
 from sottovoce.release.evaluation import chance_jaccard, fit_topics, unigram_jaccard
 from sottovoce.release.topics import PrivateTopics
 from sottovoce.report._result import Row
@@ -266,7 +266,12 @@ def topic_values(
 
 
 def chosen_topics(
-    released: Rows, rate: float, seed: int, *, topics: int = TOPICS, threads: int | None = None
+    released: "Counts | DrawnRows",
+    rate: float,
+    seed: int,
+    *,
+    topics: int = TOPICS,
+    threads: int | None = None,
 ) -> Floats:
     """By the reader that held-out documents choose."""
     reader = PrivateTopics(topics, rate=rate, threads=threads, random_state=seed)
