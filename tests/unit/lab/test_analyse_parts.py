@@ -42,6 +42,7 @@ def test_what_is_done_is_read_and_not_computed_again(tmp_path: Path) -> None:
     assert content["parameters"]["version"] == sottovoce.__version__
     assert content["parameters"]["rate"] == 0.5
     assert content["seconds"] >= 0
+    assert content["processor_seconds"] >= 0
 
 
 def test_without_a_folder_nothing_is_kept() -> None:

@@ -2,6 +2,7 @@
 
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pytest
@@ -42,6 +43,25 @@ def test_references_are_kept_and_read_again(
     monkeypatch.setattr(analyse_topics, "fit_topics", lambda *_given, **_named: np.zeros((2, 25)))
     again = reference_topics(counts, 2, topics=2, references=2, cache=tmp_path)
     assert all(np.array_equal(*pair) for pair in zip(first, again, strict=True))
+
+
+def test_references_that_were_being_made_when_a_study_stopped_are_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = sparse.csr_array(np.ones((4, 25), np.int64))
+
+    def stopped(stream: IO[bytes], _topics: object) -> None:
+        stream.write(b"half")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(np, "save", stopped)
+        reference_topics(counts, 2, topics=2, references=1, cache=tmp_path)
+    assert not list(tmp_path.glob("*.npy"))
+    (again,) = reference_topics(counts, 2, topics=2, references=1, cache=tmp_path)
+    assert again.shape == (2, 25)
+    (kept,) = tmp_path.glob("*.npy")
+    assert kept.stat().st_mode & 0o077 == 0
 
 
 def test_released_counts_of_a_seed_are_the_same_and_have_the_noise_of_their_rate() -> None:

@@ -1,7 +1,7 @@
 """Parts of a long study, each kept in a file of its own: what is done is not done again.
 
 A part is one seed of one setting. Its file holds its parameters, the version that computed it and
-how many seconds that took, so that a study which was stopped goes on where it was, and one with
+how many seconds that took, on the clock and of the processor, so that a study which was stopped goes on where it was, and one with
 more seeds or rates computes those alone. A file of other parameters or of another version, or one
 that cannot be read, is computed again.
 """
@@ -45,21 +45,25 @@ class PartStore:
         path = self.folder / f"{_name_of(parameters)}.json"
         found = _read(path, known)
         if found is None:
-            begin = time.perf_counter()
+            begin, used = time.perf_counter(), time.process_time()
             found = compute()
-            self._keep(path, known, found, time.perf_counter() - begin)
+            took = {
+                "seconds": round(time.perf_counter() - begin, 3),
+                "processor_seconds": round(time.process_time() - used, 3),
+            }
+            _keep(path, {"parameters": known, **took, "values": found})
         return found
-
-    def _keep(self, path: Path, parameters: Parameters, values: Values, seconds: float) -> None:
-        content = {"parameters": parameters, "seconds": round(seconds, 3), "values": values}
-        output_folder(path.parent)
-        with whole_file(path, private=True) as temporary:
-            temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def by_reader(parts: Sequence[Values], score: str) -> dict[str, list[float]]:
     """The values of each reader, part after part."""
     return {name: [part[score][name] for part in parts] for name in parts[0][score]}
+
+
+def _keep(path: Path, content: Mapping[str, object]) -> None:
+    output_folder(path.parent)
+    with whole_file(path, private=True) as temporary:
+        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 def _read(path: Path, parameters: Parameters) -> Values | None:

@@ -22,6 +22,7 @@ import numpy as np
 from scipy import sparse
 
 from sottovoce._arrays import Floats
+from sottovoce._files import output_folder, whole_file
 from sottovoce.errors import ParameterError
 from sottovoce.lab._data import SIMULATED
 from sottovoce.lab.release._parts import PartStore, Values, by_reader
@@ -185,8 +186,9 @@ def _cached(counts: Counts, settings: str, fit: Callable[[], Floats], cache: Pat
         digest.update(np.ascontiguousarray(part, dtype="<i8").data)
     path = cache / f"topics-{digest.hexdigest()[:32]}.npy"
     if not path.is_file():
-        cache.mkdir(parents=True, exist_ok=True)
-        np.save(path, fit())
+        output_folder(cache)
+        with whole_file(path, private=True) as temporary, temporary.open("wb") as stream:
+            np.save(stream, fit())
     found: Floats = np.load(path, allow_pickle=False)
     return found
 
