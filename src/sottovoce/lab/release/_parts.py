@@ -1,9 +1,9 @@
 """Parts of a long study, each kept in a file of its own: what is done is not done again.
 
 A part is one seed of one setting. Its file holds its parameters, the version that computed it and
-how many seconds that took, on the clock and of the processor, so that a study which was stopped goes on where it was, and one with
-more seeds or rates computes those alone. A file of other parameters or of another version, or one
-that cannot be read, is computed again.
+how many seconds that took, on the clock and of the processor. So a study that was stopped goes on
+where it was, and one with more seeds or rates computes those alone. A file of other parameters or
+of another version, or one that cannot be read, is computed again.
 """
 
 import json
