@@ -11,7 +11,7 @@ from scipy import sparse
 from sottovoce.errors import MissingExtraError, ParameterError
 from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.release import _listed, _summed, analyse
-from sottovoce.lab.release._listed import ClassSetting, TopicSetting, listed_rows, verdict
+from sottovoce.lab.release._listed import ClassSetting, TopicSetting, listed_rows, verdicts
 from sottovoce.lab.release._parts import PartStore
 from sottovoce.lab.release._pinned import PINNED, PinnedCorpus
 from sottovoce.lab.release._summed import summed_rows
@@ -58,7 +58,7 @@ def test_the_best_baseline_of_an_error_is_the_lowest() -> None:
     assert rows[-1]["mean"] == pytest.approx(-0.2)
 
 
-def seen_row(score: str, predicted: float, seen: float, data: str = "news, listed") -> Row:
+def seen_row(score: str, predicted: float, seen: float, data: str = "news, list 1") -> Row:
     setting = AnalyseSetting(data=data, documents=9, words=3, rate=1.0, score=score)
     return reader_row(setting, "chosen", [seen], predicted=predicted)
 
@@ -71,12 +71,15 @@ def test_the_verdict_counts_listed_settings_alone() -> None:
         seen_row("topics_seen", 9, 1, data="news"),
         seen_row("accuracy", 0.7, 0.72),
         seen_row("accuracy", 0.7, 0.75),
+        seen_row("accuracy", 0.7, 0.7, data="news, list 2"),
     ]
-    told = verdict(rows)
-    assert told is not None
-    assert "within a factor of 1.5 in 2 of 3 listed settings" in told
-    assert "within 0.03 in 1 of 2 listed settings, and 0.050 off at most" in told
-    assert verdict(rows[3:4]) is None
+    first, second = verdicts(rows)
+    assert first == (
+        "List 1: the meter was within a factor of 1.5 in 2 of 3 settings; the planner's accuracy "
+        "was within 0.03 in 1 of 2 settings, and 0.050 off at most."
+    )
+    assert second.startswith("List 2: the planner's accuracy was within 0.03 in 1 of 1 settings")
+    assert verdicts(rows[3:4]) == ()
 
 
 def test_listed_settings_have_rows_with_what_was_said_beforehand(
@@ -88,7 +91,7 @@ def test_listed_settings_have_rows_with_what_was_said_beforehand(
     rows = listed_rows([topics], [classes], 1, PartStore())
     assert all(tuple(row) == NAMES for row in rows)
     assert [row["reader"] for row in rows] == ["meter", "planner", "chosen", "chosen"]
-    assert all(str(row["data"]).endswith(", listed") for row in rows)
+    assert all(str(row["data"]).endswith(", list 1") for row in rows)
     assert rows[2]["predicted"] == rows[0]["mean"]
     assert 0.5 <= number(rows[3], "predicted") < 1
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sottovoce.lab.release._listed import LISTED
+from sottovoce.lab.release._listed import is_listed
 from sottovoce.lab.release.analyse_rows import CHOSEN, DIFFERENCE
 from sottovoce.report._figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report._page import Plot
@@ -22,14 +22,14 @@ TITLES = {
 
 def plots_of(rows: Sequence[Row]) -> tuple[Plot, ...]:
     """One for each score that was measured over rates, and one for the listed settings."""
-    over_rates = [row for row in rows if row["rate"] is not None and not _is_listed(row)]
+    over_rates = [row for row in rows if row["rate"] is not None and not is_listed(row)]
     plots = []
     for score, title in TITLES.items():
         own = [row for row in over_rates if row["score"] == score]
         if own:
             told = finding(own)
             plots.append(Plot(_figure(own), told, f"{title} over the rate. {told}"))
-    listed = [row for row in rows if _is_listed(row) and row["reader"] == CHOSEN]
+    listed = [row for row in rows if is_listed(row) and row["reader"] == CHOSEN]
     if listed:
         told = "Each dot is a setting that was listed before it was run."
         plots.append(Plot(_foretold(listed), told, f"What was said beforehand, and seen. {told}"))
@@ -53,10 +53,6 @@ def _gain(row: Row) -> tuple[float, float]:
     """The interval of what is gained; of an error less is more."""
     low, high = number(row, "low"), number(row, "high")
     return (-high, -low) if row["score"] == "error" else (low, high)
-
-
-def _is_listed(row: Row) -> bool:
-    return str(row["data"]).endswith(LISTED)
 
 
 def _name(row: Row) -> str:

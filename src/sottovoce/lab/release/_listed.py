@@ -23,16 +23,16 @@ from sottovoce.lab.release.analyse_topics import (
     AnyCorpus,
     chosen_topics,
     drawn_corpus,
+    meter_values,
     seen_rows,
     topic_corpus,
     topic_parameters,
 )
 from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release.analysis._meter import signal_meter
 from sottovoce.release.analysis._moments import released_moments
 from sottovoce.report._result import Row, number
 
-LISTED = "listed"
+LISTED = "list"
 FACTOR, APART = 1.5, 0.03
 """How far the meter may be off in topics, and the planner in accuracy."""
 
@@ -47,6 +47,7 @@ class TopicSetting:
     topics: int
     rate: float
     length: float = MEAN_LENGTH
+    listed: int = 1
 
     def corpus(self, cache: Path | None) -> AnyCorpus:
         """Its documents and what is to be found in them."""
@@ -65,6 +66,7 @@ class ClassSetting:
     documents: int | None
     words: int
     rate: Fraction
+    listed: int = 1
 
 
 def listed_rows(
@@ -87,16 +89,16 @@ def _topics_seen(setting: TopicSetting, seeds: int, store: PartStore) -> list[Ro
         )
         for seed in range(seeds)
     ]
-    rows = seen_rows(corpus, rate, setting.topics, by_reader(parts, "topics_seen"))
-    return [row | {"data": f"{row['data']}, {LISTED}"} for row in rows]
+    rows = seen_rows(corpus, rate, setting.topics, parts)
+    return [_marked(row, setting.listed) for row in rows]
 
 
 def seen_values(corpus: AnyCorpus, rate: float, seed: int, topics: int) -> Values:
-    """How many topics are recognised in one release, and how many the meter said."""
+    """How many topics are recognised in one release, and what the meter read of it."""
     released = corpus.released(rate, seed)
-    meter = signal_meter(released_moments(released, NoiseLaw(rate)))
+    read = meter_values(released_moments(released, NoiseLaw(rate)))
     seen = corpus.recognised(chosen_topics(released, rate, seed, topics=topics))
-    return {"topics_seen": {CHOSEN: float(seen), METER: float(meter.topics(topics))}}
+    return {"topics_seen": {CHOSEN: float(seen)}, METER: read}
 
 
 def _accuracy_seen(setting: ClassSetting, seeds: int, store: PartStore) -> list[Row]:
@@ -118,26 +120,44 @@ def _accuracy_seen(setting: ClassSetting, seeds: int, store: PartStore) -> list[
         predicted=known.planned(float(setting.rate), reference),
         baseline=known.majority,
     )
-    return [row | {"data": f"{row['data']}, {LISTED}"}]
+    return [_marked(row, setting.listed)]
 
 
-def verdict(rows: Sequence[Row]) -> str | None:
-    """How often the meter and the planner were right on the listed settings; None: none ran."""
-    own = [row for row in rows if LISTED in str(row["data"]) and row["reader"] == CHOSEN]
-    topics = [_topics_right(row) for row in own if row["score"] == "topics_seen"]
-    apart = [_apart(row) for row in own if row["score"] == "accuracy"]
+def _marked(row: Row, listed: int) -> Row:
+    return row | {"data": f"{row['data']}, {LISTED} {listed}"}
+
+
+def is_listed(row: Row) -> bool:
+    """Whether a row is about a listed setting."""
+    return f", {LISTED} " in str(row["data"])
+
+
+def verdicts(rows: Sequence[Row]) -> tuple[str, ...]:
+    """How often the meter and the planner were right, list by list."""
+    own = [row for row in rows if is_listed(row) and row["reader"] == CHOSEN]
+    lists = sorted({str(row["data"]).rpartition(", ")[2] for row in own})
+    return tuple(
+        f"{each.capitalize()}: {_verdict([row for row in own if str(row['data']).endswith(each)])}"
+        for each in lists
+    )
+
+
+def _verdict(rows: Sequence[Row]) -> str:
+    topics = [_topics_right(row) for row in rows if row["score"] == "topics_seen"]
+    apart = [_apart(row) for row in rows if row["score"] == "accuracy"]
     told = []
     if topics:
         told.append(
-            f"The meter was within a factor of {FACTOR:g} in {sum(topics)} of {len(topics)} "
-            "listed settings."
+            f"the meter was within a factor of {FACTOR:g} in {sum(topics)} of {len(topics)} "
+            "settings"
         )
     if apart:
+        near = sum(each <= APART for each in apart)
         told.append(
-            f"The planner's accuracy was within {APART:g} in {sum(each <= APART for each in apart)}"
-            f" of {len(apart)} listed settings, and {float(np.max(apart)):.3f} off at most."
+            f"the planner's accuracy was within {APART:g} in {near} of {len(apart)} settings, and "
+            f"{float(np.max(apart)):.3f} off at most"
         )
-    return " ".join(told) or None
+    return "; ".join(told) + "."
 
 
 def _topics_right(row: Row) -> bool:

@@ -16,7 +16,7 @@ from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.release._analyse_figures import plots_of
 from sottovoce.lab.release._classified import classified_rows
 from sottovoce.lab.release._grown import SimulatedDocuments, grown_rows
-from sottovoce.lab.release._listed import listed_rows, verdict
+from sottovoce.lab.release._listed import listed_rows, verdicts
 from sottovoce.lab.release._lists import CLASS_SETTINGS, TOPIC_SETTINGS
 from sottovoce.lab.release._parts import PartStore
 from sottovoce.lab.release._pinned import PINNED, WORDS, PinnedCorpus, is_here
@@ -111,8 +111,7 @@ def run_release_analyse(options: StudyOptions) -> StudyResult:
     rows = [row for reader in readers for row in READERS[reader](options.data, sizes, store)]
     if not rows:
         raise ParameterError("no data set that is here has what these readers need; see --data.")
-    told = verdict(rows)
-    return StudyResult(tuple(rows), plots_of(rows), SHOWN, NOTES + ((told,) if told else ()), WIDE)
+    return StudyResult(tuple(rows), plots_of(rows), SHOWN, NOTES + verdicts(rows), WIDE)
 
 
 def _check_peer(readers: Sequence[str]) -> None:

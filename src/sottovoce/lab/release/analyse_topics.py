@@ -39,8 +39,8 @@ from sottovoce.lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release.analysis._forecast import ReleaseForecast
-from sottovoce.release.analysis._meter import signal_meter
-from sottovoce.release.analysis._moments import released_moments
+from sottovoce.release.analysis._meter import recognised_topics, signal_meter
+from sottovoce.release.analysis._moments import Moments, released_moments
 from sottovoce.release.evaluation import chance_jaccard, fit_topics, unigram_jaccard
 from sottovoce.release.topics import PrivateTopics
 from sottovoce.report._result import Row
@@ -263,8 +263,15 @@ def topic_values(
     seen = {name: float(corpus.recognised(each)) for name, each in found.items()}
     return {
         "jaccard": jaccard | {"chance": chance_jaccard(corpus.shape[1], topics)},
-        "topics_seen": seen | {METER: float(signal_meter(moments).topics(topics))},
+        "topics_seen": seen,
+        METER: meter_values(moments),
     }
+
+
+def meter_values(moments: Moments) -> dict[str, float]:
+    """What the meter read; how many topics that means is asked when rows are made."""
+    meter = signal_meter(moments)
+    return {"dimensions": float(meter.dimensions), "repetition": meter.repetition}
 
 
 def chosen_topics(
@@ -314,7 +321,7 @@ def topic_rows(
         jaccards,
         reference=corpus.agreement,
     )
-    return rows + seen_rows(corpus, rate, topics, by_reader(parts, "topics_seen"))
+    return rows + seen_rows(corpus, rate, topics, parts)
 
 
 def topic_parameters(
@@ -342,23 +349,23 @@ def topic_setting(corpus: AnyCorpus, rate: float, score: str, topics: int) -> An
     )
 
 
-def seen_rows(
-    corpus: AnyCorpus, rate: float, topics: int, seen: dict[str, list[float]]
-) -> list[Row]:
+def seen_rows(corpus: AnyCorpus, rate: float, topics: int, parts: Sequence[Values]) -> list[Row]:
     """How many topics each reader showed, beside what the meter and the planner said."""
     setting = topic_setting(corpus, rate, "topics_seen", topics)
-    meter, chosen = seen.pop(METER), seen.pop(CHOSEN)
-    said = float(np.mean(meter))
+    seen, meter = by_reader(parts, "topics_seen"), [_said(part, topics) for part in parts]
+    chosen, said, text = seen.pop(CHOSEN), float(np.mean(meter)), corpus.seen_in_text
     rows = [
         reader_row(setting, METER, meter),
         reader_row(setting, PLANNER, [_planned(setting, corpus)]),
     ]
-    if not seen:
-        own = reader_row(setting, CHOSEN, chosen, reference=corpus.seen_in_text, predicted=said)
-        return [*rows, own]
-    return rows + compared_rows(
-        setting, chosen, seen, reference=corpus.seen_in_text, predicted=said
-    )
+    if seen:
+        return rows + compared_rows(setting, chosen, seen, reference=text, predicted=said)
+    return [*rows, reader_row(setting, CHOSEN, chosen, reference=text, predicted=said)]
+
+
+def _said(part: Values, topics: int) -> float:
+    read = part[METER]
+    return float(round(recognised_topics(read["dimensions"], topics, read["repetition"])))
 
 
 def _planned(setting: AnalyseSetting, corpus: AnyCorpus) -> float:
