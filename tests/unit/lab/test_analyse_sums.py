@@ -16,6 +16,7 @@ from sottovoce.lab.release._parts import PartStore
 from sottovoce.lab.release._pinned import PINNED, PinnedCorpus
 from sottovoce.lab.release._summed import summed_rows
 from sottovoce.lab.release.analyse_rows import NAMES, AnalyseSetting, compared_rows, reader_row
+from sottovoce.lab.release.analyse_topics import MADE_UP
 from sottovoce.report._result import Row, number
 
 
@@ -86,7 +87,7 @@ def test_listed_settings_have_rows_with_what_was_said_beforehand(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(_listed, "counted_corpus", lambda _name, words: made_corpus(60, words))
-    topics = TopicSetting(f"simulated from {analyse.MADE_UP}", 300, 40, 3, 1.0)
+    topics = TopicSetting(f"simulated from {MADE_UP}", 300, 40, 3, 1.0)
     classes = ClassSetting("news", None, 30, Fraction(1))
     rows = listed_rows([topics], [classes], 1, PartStore())
     assert all(tuple(row) == NAMES for row in rows)
