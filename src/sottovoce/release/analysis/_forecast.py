@@ -13,7 +13,7 @@ further dimension is weaker. It is seen where l_k > sqrt(M/D), so that
 What a classifier keeps of its gain over always guessing the largest class follows, with y the
 normal quantile of its accuracy on true text (1 where that is not known), from
 
-    x = D n^2 y^2 / (sqrt(M) v),    kept = 1 / (1 + (x1/x)^g).
+    x = 2 D n y^2 / (M v),    kept = 1 / (1 + (x1/x)^g).
 
 a, b, c and x1, g were fitted to complaints, news, encyclopaedia and blog texts; the guide shows how
 far they are off there. Texts of another kind may be as far off again.
@@ -31,7 +31,7 @@ from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release.analysis._meter import recognised_topics
 
 _SIGNAL, _DECAY, _CHANCE = 0.0046, 1.3, 0.0038
-_HALF, _SLOPE = 2300.0, 0.56
+_HALF, _SLOPE = 3.1, 0.65
 DEFAULT_TOPICS = 25
 _MOST_DOCUMENTS = 10**12
 
@@ -95,8 +95,7 @@ class ReleaseForecast:
         """The part of a classifier's gain over guessing the largest class that is left."""
         quantile = 1.0 if self.true_accuracy is None else float(special.ndtri(self.true_accuracy))
         variance = NoiseLaw(self.rate).variance
-        told = (self.length * quantile) ** 2 / self.columns**0.5
-        signal = self.documents * told / variance
+        signal = 2 * self.documents * self.length * quantile**2 / (self.columns * variance)
         return float(1 / (1 + (_HALF / max(signal, 1e-12)) ** _SLOPE))
 
     @property
