@@ -65,6 +65,7 @@ MADE = {
         "community/posts.parquet",
         "counts/counts.npz",
         "ranks.parquet",
+        "analysis.html",
     ],
     "docs/assess.md": ["ranks.parquet", "community.state.alerts", "alerts.parquet"],
     "docs/scale.md": ["ranks.parquet", "community.state", "community.state.alerts"],
@@ -143,6 +144,7 @@ def test_the_commands_of_a_page_run_as_written(
         "docs/topics.md",
         "docs/release.md",
         "docs/analyse.md",
+        "docs/classify-release.md",
     ],
 )
 @pytest.mark.usefixtures("small_audits")

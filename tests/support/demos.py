@@ -28,6 +28,9 @@ def quick_demo() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("sottovoce.demo._assess.TRAINING", _QUICK)
         patch.setattr("sottovoce.demo._release.ITERATIONS", 5)
+        patch.setattr("sottovoce.demo._release.SWEEPS", 5)
+        patch.setattr("sottovoce.demo._release.DOCUMENTS", 1000)
+        patch.setattr("sottovoce.demo._release.EPSILONS", ("6", "4"))
         patch.setattr("sottovoce.demo._loop.TRAINING", _QUICK)
         patch.setattr("sottovoce.demo._loop.PLAN", _QUICK_LOOP)
         yield

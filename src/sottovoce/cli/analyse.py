@@ -1,6 +1,7 @@
 """``sottovoce analyse`` and ``sottovoce forecast``."""
 
 import math
+import shlex
 import warnings
 from collections import Counter
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from sottovoce.release.analysis._summary import ReleaseSummary
 
 _SHOWN = 10
+_LEVEL = 0.95
 _EIGENVALUES = 50
 _TELLING = 5
 _TOPIC_WORDS = 20
@@ -34,7 +36,7 @@ def analyse(
         typer.Option("--classifier", help="Train one on the labels, and say what it learnt."),
     ] = False,
     seed: Annotated[int, typer.Option(help="Of topics and of held-out documents.")] = 0,
-    level: Annotated[float, typer.Option(help="How often an interval is to be right.")] = 0.95,
+    level: Annotated[float, typer.Option(help="How often an interval is to be right.")] = _LEVEL,
     most: Annotated[int, typer.Option(min=1, help="Rows of each table.")] = _SHOWN,
     report: Annotated[
         Path | None, typer.Option(help="File for an offline page with tables and figures.")
@@ -59,8 +61,9 @@ def analyse(
         summary = found.summary(level=level, labels=given)
     more = Further(*_topics(found, summary, topics, seed), _learnt(found, given, classifier, seed))
     if report is not None:
-        _write_report(found, summary, more, report, released)
-    asked = DEFAULT_TOPICS if topics is None else topics
+        again = _again(released, labels, topics, seed, classifier=classifier, level=level)
+        _write_report(found, summary, more, report, again)
+    asked = min(DEFAULT_TOPICS, summary.columns) if topics is None else topics
     if as_json:
         show_json(finite({**_as_record(summary, asked, most, report), **more.record()}))
         return
@@ -84,7 +87,9 @@ class Further:
 
     def show(self) -> None:
         """For people."""
-        if self.topics:
+        if self.topics == []:
+            typer.echo("No topics are shown: nothing would tell them from noise.")
+        elif self.topics:
             rows = [
                 {"topic": place, "words": " ".join(words[:_SHOWN])}
                 for place, words in enumerate(self.topics, start=1)
@@ -100,16 +105,14 @@ def _topics(
     """The most frequent words of each topic; none where nothing stands above the noise."""
     if asked is None:
         return None, None
-    if told := summary.meter.warning(asked):
+    if told := found.topics_warning(asked):
         typer.echo(f"warning: {told}", err=True)
-    if summary.meter.dimensions == 1:
+    if summary.meter.dimensions <= 1:
         return [], None
     with progress("Looking for topics"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         fitted = found.topics(asked, seed=seed)
-    names = found.names()
-    order = fitted.components_.argsort(axis=1)[:, ::-1][:, :_TOPIC_WORDS]
-    return [[names[place] for place in row] for row in order.tolist()], str(fitted.chosen_)
+    return found.topic_words(fitted, _TOPIC_WORDS), str(fitted.chosen_)
 
 
 def _learnt(
@@ -122,8 +125,10 @@ def _learnt(
     with progress("Training a classifier"):
         fitted = found.classifier(checked, seed=seed)
     shares = [count / len(checked) for count in Counter(checked.tolist()).values()]
+    left_out = {f"left out: {name}": why for name, why in fitted.left_out_.items()}
     return {
         "kind": fitted.chosen_,
+        **left_out,
         "classes": len(shares),
         "held_out_loss": fitted.held_out_loss_,
         "loss_of_guessing": -sum(share * math.log(share) for share in shares),
@@ -141,21 +146,41 @@ def _label_lines(path: Path) -> list[str]:
     return list(checked_labels(lines))
 
 
+def _again(
+    released: Path,
+    labels: Path | None,
+    topics: int | None,
+    seed: int,
+    *,
+    classifier: bool,
+    level: float,
+) -> str:
+    """The command that says the same once more."""
+    asked = {"--labels": labels, "--topics": topics, "--seed": seed or None}
+    words = ["sottovoce", "analyse", str(released)]
+    for name, value in asked.items():
+        words += [] if value is None else [name, str(value)]
+    words += ["--classifier"] if classifier else []
+    words += [] if level == _LEVEL else ["--level", f"{level:g}"]
+    return shlex.join(words)
+
+
 def _write_report(
-    found: "Release", summary: "ReleaseSummary", more: Further, path: Path, released: Path
+    found: "Release", summary: "ReleaseSummary", more: Further, path: Path, command: str
 ) -> None:
     with needs_extra("all"):
         from sottovoce.report._analysis import analysis_report  # noqa: PLC0415 - fast --help
 
     with progress("Drawing the report"):
-        command = f"sottovoce analyse {released}"
-        analysis_report(found, summary, command=command, topics=more.topics).save(path)
+        analysis_report(
+            found, summary, command=command, topics=more.topics, classifier=more.classifier
+        ).save(path)
 
 
 def _show_summary(summary: "ReleaseSummary", asked: int, most: int) -> None:
     show_facts("What this release supports", summary.facts())
     typer.echo(summary.meter.in_words())
-    if summary.meter.dimensions <= 1:
+    if summary.meter.dimensions == 1:
         typer.echo("One dimension is no topic: it says which words are frequent, and no more.")
     seen = summary.meter.topics(asked)
     typer.echo(f"Of {asked} topics, about {seen} can be recognised.")
@@ -166,21 +191,22 @@ def _show_summary(summary: "ReleaseSummary", asked: int, most: int) -> None:
 
 
 def _show_pairs(summary: "ReleaseSummary", most: int) -> None:
-    number = summary.pairs.beyond_chance(summary.columns)
-    if beyond := summary.pairs.shown(min(number, most)):
+    from sottovoce.release.analysis._summary import NO_PAIRS  # noqa: PLC0415 - fast --help
+
+    if beyond := summary.clear_pairs(most).shown(most):
         show_rows("Which words stand together beyond chance", beyond)
     else:
-        typer.echo("No two words stand together beyond chance.")
+        typer.echo(NO_PAIRS)
 
 
 def _by_label(summary: "ReleaseSummary") -> list[dict[str, object]]:
-    told: dict[str, list[str]] = {label: [] for label in summary.labels}
-    for row in summary.telling.rows() if summary.telling is not None else []:
-        if row["low"] > 0 and len(told[row["label"]]) < _TELLING:
-            told[row["label"]].append(str(row.get("word", f"column {row.get('column')}")))
     return [
-        {"label": label, "documents": documents, "words": " ".join(told[label]) or "none for sure"}
-        for label, documents in sorted(summary.labels.items())
+        {
+            "label": label,
+            "documents": summary.labels[label],
+            "words": " ".join(words) or "none for sure",
+        }
+        for label, words in summary.label_words(_TELLING).items()
     ]
 
 

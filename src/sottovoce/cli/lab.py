@@ -69,7 +69,8 @@ def study(
         str | None, typer.Option(help="release-analyse: nats per word, as 2,1,0.5; default: all.")
     ] = None,
     readers: Annotated[
-        str | None, typer.Option(help="release-analyse: topics or classifiers; default: both.")
+        str | None,
+        typer.Option(help="release-analyse: topics, classifiers, sums, settings; default: all."),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
@@ -117,6 +118,7 @@ def study(
         seconds=seconds,
         rates=_exact_rates(rates),
         readers=readers,
+        out=out,
     )
     with progress(f"Running study {name}"):
         result = chosen.runner(options)

@@ -66,8 +66,9 @@ def loop(
     """Assess a community, release its word counts, and assess what an adversary sees in them.
 
     For every setting: how many of the exposed are still found, by the best of several adversaries,
-    and what the release is still good for; and the setting to take for the limit you state. Noise
-    is drawn to look at it only: nothing is published, and no ledger is charged.
+    who read the release as well as its friends do, and what it is still good for; whether a setting
+    is both useful and safe, and the one to take for the limit you state. Noise is drawn to look at
+    it only: nothing is published, and no ledger is charged.
 
     Example: sottovoce loop community --epsilon 8 --epsilon 2 --precision 2 --out loop
     """

@@ -1,5 +1,6 @@
 """``sottovoce release``."""
 
+from collections import Counter
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -265,11 +266,18 @@ def _show(
         typer.echo(f"{_sentence(made.spent_before)}, before this release.")
     typer.echo(card.in_words())
     if forecast := getattr(made, "forecast", None):
+        own = " (private: theirs, rounded)" if _private_forecast(made) else ""
         typer.echo(
-            f"By rule of thumb, for documents of about {forecast.length:g} counted words"
-            f"{' (private: theirs, rounded)' if _private_forecast(made) else ''}: "
-            f"{forecast.in_words()}"
+            f"By rule of thumb, at epsilon/N = {forecast.rate:g} with {forecast.columns:,} columns "
+            f"and {forecast.documents:,} documents of about {forecast.length:g} counted words"
+            f"{own}: {forecast.in_words(_guessing(job))}"
         )
+
+
+def _guessing(job: "Job") -> float:
+    """How often guessing the most frequent label is right; labels are public."""
+    labels = job.documents.labels
+    return 0.5 if labels is None else max(Counter(labels).values()) / len(labels)
 
 
 def _foreseen(made: "Done | ReleaseQuote") -> dict[str, object]:

@@ -16,7 +16,8 @@ class StudyOptions:
     to read), ``documents`` and ``embedding``; the assess studies ``posts``, ``truth``, ``topics``
     and ``models``, assess-blogs also ``half`` (of the users) and ``labels_column`` (of the posts);
     ``votes`` are files of judges' votes; ``seconds`` is about how long scale may measure;
-    release-analyse takes ``rates`` and ``readers`` (topics or classifiers) to run a part.
+    release-analyse takes ``rates`` and ``readers`` (topics, classifiers, sums, settings) to run a
+    part, and keeps what it has done in ``out``.
     """
 
     seeds: int | None = None
@@ -35,6 +36,7 @@ class StudyOptions:
     seconds: float | None = None
     rates: tuple[Fraction, ...] = ()
     readers: str | None = None
+    out: Path | None = None
 
     def __post_init__(self) -> None:
         for name, value in (("seeds", self.seeds), ("documents", self.documents)):

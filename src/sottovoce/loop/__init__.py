@@ -2,8 +2,10 @@
 
 `compare_settings` does what ``sottovoce loop`` does, on files or frames. Behind it a ``_subject``,
 a community and what an adversary knows (``_knowledge``), goes through a ``_round`` for each of the
-``_settings``: it is released, the ``_adversary`` looks at the release, and its ``_usefulness`` is
-measured; ``_findings`` says what came of it. `run_loop` does that for several communities.
+``_settings``: it is released, and friends and adversaries have the same ``_reading`` of it. The
+``_adversary`` weighs the ``_evidence`` on people by ``_profiles`` of topics; ``_usefulness`` is
+measured; a ``_passage`` is looked for and what is seen set beside its bound. ``_findings`` and
+``_verdict`` say what came of it. `run_loop` does that for several communities.
 """
 
 from typing import TYPE_CHECKING

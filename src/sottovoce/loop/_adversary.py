@@ -1,9 +1,14 @@
-"""Whom an adversary finds in a release: he scores word counts as he would score posts.
+"""Whom an adversary finds in a release.
 
-He may take a published cell as it is, or through the law of the noise, which he knows. Then
-z = c + Z with P(Z = z) proportional to alpha^|z|, alpha = exp(-rate). He takes counts of a column
-to be geometric, P(c) proportional to q^c, with the mean that the published column has (noise has
-mean 0, so that is an unbiased estimate), and computes E[c | z].
+The strong ones read it as whoever it is made for does: what a cell says of its count, scored as
+posts are; the likelihood of a person's cells if they concern a topic (``_evidence``), with the
+topic's words from public knowledge or learnt from the release.
+
+The former ones score word counts as they would score posts. They take a published cell as it is,
+or through the law of the noise: z = c + Z with P(Z = z) proportional to alpha^|z|, alpha =
+exp(-rate). They take counts of a column to be geometric, P(c) proportional to q^c, with the mean
+that the published column has (noise has mean 0, so that is an unbiased estimate), and compute
+E[c | z]. They are kept so that what better reading gains is seen in one run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +25,10 @@ from sottovoce.assess._score import Scoring, plan_scoring
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure
 from sottovoce.assess.state._state import State
+from sottovoce.loop._evidence import ratios_of, recurring_interest, summed_interest
 from sottovoce.loop._knowledge import Knowledge
+from sottovoce.loop._profiles import learnt_profiles, public_profiles
+from sottovoce.loop._reading import Reading
 from sottovoce.loop._subject import WEEK, UserDocuments
 from sottovoce.release._counts import Counts
 from sottovoce.topics._space import PostScorer
@@ -39,7 +47,9 @@ def posterior_counts(published: Counts, rate: float) -> sparse.csr_array:
     told = expected_count(published.data, np.exp(-rate), (means / (1 + means))[published.indices])
     empty = expected_count(np.zeros(means.size, np.int64), np.exp(-rate), means / (1 + means))
     gained = np.maximum(told - empty[published.indices], 0.0)
-    counts = sparse.csr_array((gained, published.indices, published.indptr), shape=published.shape)
+    # Copied: dropping zeros moves the places of the other cells, and the release stays as it is.
+    places = published.indices.copy(), published.indptr.copy()
+    counts = sparse.csr_array((gained, *places), shape=published.shape)
     counts.eliminate_zeros()
     return counts
 
@@ -81,6 +91,11 @@ def _off_one(x: Floats) -> Floats:
 TALLY = "tally"
 """Neither space nor bucket: how often a user's documents have the topic's words, in all."""
 PUBLISHED, NOISE_AWARE = "as published", "noise-aware"
+"""The former readings, of clipped counts and of geometric ones."""
+EXPECTED, LIKELIHOOD, LEARNT = "expected counts", "likelihood", "topics of the release"
+"""The readings that friends of the release have, too."""
+SUM, RECURRING = "sum", "recurring"
+"""Likelihood ratios of a person's documents: added up, or weighed as an interest that recurs."""
 
 TopicScores = Mapping[str, Floats]
 """By topic, a score for each user."""
@@ -88,15 +103,9 @@ View = tuple[str, str]
 """How he reads the counts, and the measure he ranks by."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sight:
-    """What a release shows: noisy columns, and the words that share each of them."""
-
-    counts: Counts
-    spread: sparse.csr_array
-    """Columns x words: the part of a column that the public prior gives each of its words."""
-    rate: float | None
-    """Of the noise; None: there is none."""
+def is_former(view: View) -> bool:
+    """Whether an adversary of before has this view."""
+    return view[0] in (PUBLISHED, NOISE_AWARE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,15 +130,44 @@ class Adversary:
             raise AssertionError("users of posts and of documents must come in one order")
         return scores
 
-    def on_release(self, documents: UserDocuments, sight: Sight) -> Mapping[View, TopicScores]:
+    def on_release(self, documents: UserDocuments, reading: Reading) -> Mapping[View, TopicScores]:
         """Scores by the view he takes of the counts, and the measure."""
-        clipped = _clipped(sight.counts)
-        found = self._viewed(documents, PUBLISHED, clipped @ sight.spread)
-        found[NOISE_AWARE, TALLY] = self._tallied(documents, sight)
-        if sight.rate is not None:
-            told = posterior_counts(sight.counts, sight.rate)
-            found |= self._viewed(documents, NOISE_AWARE, told @ sight.spread)
+        return self._former(documents, reading) | self._strong(documents, reading)
+
+    def _former(self, documents: UserDocuments, reading: Reading) -> dict[View, TopicScores]:
+        found = self._viewed(documents, PUBLISHED, _clipped(reading.cells) @ reading.spread)
+        found[NOISE_AWARE, TALLY] = self._tallied(documents, reading)
+        if reading.rate is not None:
+            told = posterior_counts(reading.cells, reading.rate)
+            found |= self._viewed(documents, NOISE_AWARE, told @ reading.spread)
         return found
+
+    def _strong(self, documents: UserDocuments, reading: Reading) -> dict[View, TopicScores]:
+        found = {}
+        if reading.rate is not None:
+            found = self._viewed(documents, EXPECTED, reading.expected)
+        known = ratios_of(reading, public_profiles(self.knowledge, documents.words))
+        own = learnt_profiles(reading.topics, self.knowledge, documents.words)
+        people = documents.owners, len(documents.users)
+        found[LIKELIHOOD, SUM] = self._by_topic(summed_interest(known, *people))
+        for view, ratios in ((LIKELIHOOD, known), (LEARNT, ratios_of(reading, own))):
+            odds = recurring_interest(ratios, *people, self._domains)
+            found[view, RECURRING] = self._by_topic(odds)
+        return found
+
+    def sensitive_profiles(self, words: tuple[str, ...]) -> Floats:
+        """Sensitive topics x ``words``, by public knowledge; those without a word are left out."""
+        known = public_profiles(self.knowledge, words)
+        sensitive = [topic.sensitive for topic in self.knowledge.catalogue]
+        return np.asarray(known[np.asarray(sensitive) & (known.sum(axis=1) > 0)])
+
+    def _by_topic(self, scores: Floats) -> TopicScores:
+        names = self.knowledge.catalogue.names
+        return {topic: scores[:, names.index(topic)] for topic in self.topics}
+
+    @property
+    def _domains(self) -> list[str]:
+        return [topic.domain for topic in self.knowledge.catalogue]
 
     def _viewed(
         self, documents: UserDocuments, view: str, counts: sparse.csr_array
@@ -142,9 +180,9 @@ class Adversary:
             state.spaces[name].add_posts(rows, documents.buckets, scorer.strengths(own))
         return {(view, measure): scores for measure, scores in self._scores(state).items()}
 
-    def _tallied(self, documents: UserDocuments, sight: Sight) -> TopicScores:
+    def _tallied(self, documents: UserDocuments, reading: Reading) -> TopicScores:
         """Signed sums: noise has mean 0, so they estimate without bias how often words occur."""
-        by_user = documents.summed_by_user(sight.counts).astype(np.float64) @ sight.spread
+        by_user = documents.summed_by_user(reading.cells).astype(np.float64) @ reading.spread
         column = {word: place for place, word in enumerate(documents.words)}
         return {
             topic.name: np.asarray(

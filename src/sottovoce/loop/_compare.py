@@ -48,9 +48,9 @@ def compare_settings(
     """Assess a community, release its word counts, and assess what an adversary sees in them.
 
     What ``sottovoce loop`` does. For every setting: how many of the exposed are still found, by the
-    best of several adversaries, and what the release is still good for; and the setting to take
-    for the stated limit. Noise is drawn to look at it only: nothing is published, and no ledger is
-    charged.
+    best of several adversaries, who read the release as its friends do, and what it is still good
+    for; for whom some setting is both useful and safe; and the setting to take for the stated
+    limit. Noise is drawn to look at it only: nothing is published, and no ledger is charged.
 
     >>> import sottovoce as sv
     >>> community = sv.simulate(users=60, weeks=2, background_documents=1)

@@ -1,4 +1,4 @@
-"""What the loop's numbers say: sentences, figures, and the setting to recommend."""
+"""What the loop's numbers say: sentences and figures."""
 
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -6,7 +6,9 @@ from typing import cast
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullFormatter, StrMethodFormatter
 
+from sottovoce.loop._adversary import is_former
 from sottovoce.loop._round import FOUND, KEPT
+from sottovoce.loop._verdict import LABELS, end_of
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.report._figures import COLOURS, INK, legend_below, new_panels
 from sottovoce.report._page import Plot
@@ -14,23 +16,8 @@ from sottovoce.report._result import Row, number
 
 _MARKERS = "os^Dv"
 DASHES = ("-", "--", "-.", ":")
-PANELS = {"jaccard": "topic Jaccard", "accuracy": "accuracy of the classifier"}
-
-
-def _end(row: Row, name: str, end: str) -> float:
-    """An end of an interval; the value itself where there is none."""
-    return number(row, f"{name}_{end}" if f"{name}_{end}" in row else name)
-
-
-def recommended(rows: Sequence[Row], exposure: str, limit: float) -> Row | None:
-    """Of the private settings whose exposure stays below ``limit``, the most useful one.
-
-    The upper end of the interval must stay below, so that a lucky draw does not decide.
-    """
-    fit = [
-        row for row in rows if row["epsilon"] is not None and _end(row, exposure, "high") <= limit
-    ]
-    return max(fit, key=lambda row: number(row, "jaccard"), default=None)
+PANELS = {"jaccard": "topic Jaccard", "accuracy_true": "accuracy of the classifier, true documents"}
+_FORMER = "former readers"
 
 
 def frontier(
@@ -43,11 +30,15 @@ def frontier(
     chosen: Row | None,
     finding: str,
 ) -> Plot:
-    """A point a setting: right is useful, low is private; a line a method, weak to strong."""
+    """A point a setting: right is useful, low is private; a line a method, weak to strong.
+
+    A grey line has the first method as the former friends and adversaries read it.
+    """
     # Few communities give wild intervals; what is drawn is a share all the same.
     top = min(1.0, 1.25 * max(*(number(row, exposure) for row in rows), *levels.values(), limit))
     figure, panels = new_panels(len(PANELS), width=9.5, height=4.4, share_y=True)
     for axes, (score, title) in zip(panels, PANELS.items(), strict=True):
+        _draw_former(axes, rows, exposure, score)
         _draw_methods(axes, rows, exposure, score)
         for (name, level), dashes in zip(levels.items(), DASHES, strict=False):
             axes.axhline(level, color=INK, linewidth=1, linestyle=dashes, label=name)
@@ -82,7 +73,7 @@ def _draw_methods(axes: Axes, rows: Sequence[Row], exposure: str, score: str) ->
         own = in_order([row for row in rows if row["method"] == method])
         across = [number(row, score) for row in own]
         up = [number(row, exposure) for row in own]
-        error = [value - _end(row, exposure, "low") for value, row in zip(up, own, strict=True)]
+        error = [value - end_of(row, exposure, "low") for value, row in zip(up, own, strict=True)]
         axes.errorbar(
             across,
             up,
@@ -97,6 +88,20 @@ def _draw_methods(axes: Axes, rows: Sequence[Row], exposure: str, score: str) ->
         )
         if method == methods[0]:  # the others have the same settings in the same order
             _name_points(axes, own, across, up)
+
+
+def _draw_former(axes: Axes, rows: Sequence[Row], exposure: str, score: str) -> None:
+    own = in_order([row for row in rows if row["method"] == rows[0]["method"]])
+    axes.plot(
+        [number(row, f"{score}_former") for row in own],
+        [number(row, f"{exposure}_former") for row in own],
+        color=COLOURS[-1],
+        linestyle="--",
+        marker="x",
+        markersize=5,
+        linewidth=1.2,
+        label=f"{rows[0]['method']}, {_FORMER}",
+    )
 
 
 def _name_points(
@@ -125,7 +130,6 @@ def _named(row: Row) -> str:
     return "no noise" if row["epsilon"] is None else f"{number(row, 'rate'):.3g}"
 
 
-LABELS = {FOUND: "share of the afflicted found", KEPT: "share of the top 5% who stay there"}
 LEVELS = {
     "r_precision_posts": "from the posts themselves",
     "r_precision_rows": "by the number of documents",
@@ -134,7 +138,7 @@ LEVELS = {
 }
 _MEANING = {
     FOUND: (
-        "Found is his R-precision: as many people are picked from the top of his ranking as are "
+        "Found is their R-precision: as many people are picked from the top of the ranking as are "
         "afflicted, and this share of them are. Which adversary does best is seen afterwards, so "
         "that of nothing but noise the best stands a little above chance: that level is shown, too."
     ),
@@ -146,9 +150,11 @@ _MEANING = {
 }
 _NOTES = (
     (
-        "The adversary reads the published counts as they are, or through the known law of the "
-        "noise, whichever serves him; he ranks by any of the measures, or by a plain tally of a "
-        "topic's words. The one who does best is shown: a user must reckon with him."
+        "Adversaries read a release as its friends do: what a cell says of its count, topics "
+        "learnt from the release, and the likelihood of all documents of a person if the topic "
+        "concerns them. The former ones, who clip counts at zero or take them to be geometric, or "
+        "add up a topic's words, are beside them. The one who does best is shown: a user must "
+        "reckon with them."
     ),
     (
         "How many documents somebody has is public in a release; what ranking by that alone finds "
@@ -209,27 +215,29 @@ def advice(chosen: Row | None, exposure: str, limit: float) -> str:
         f"To keep the {LABELS[exposure]} below {limit:g}, take {chosen['method']} at N="
         f"{chosen['precision']}, epsilon {chosen['epsilon']}: that share is "
         f"{number(chosen, exposure):.2f}, the topic Jaccard {number(chosen, 'jaccard'):.2f}, the "
-        f"accuracy {number(chosen, 'accuracy'):.2f} ({number(chosen, 'accuracy_majority'):.2f} by "
-        f"always saying the commoner label).{warning} {promise.in_words()}"
+        f"accuracy {number(chosen, 'accuracy_true'):.2f} on true documents "
+        f"({number(chosen, 'accuracy_majority'):.2f} by always saying the commoner label), the "
+        f"error of topics' totals {number(chosen, 'totals_error'):.2f}.{warning} "
+        f"{promise.in_words()}"
     )
 
 
 def by_rate(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> Plot:
-    """Exposure against the rate, every adversary a line, for the release of every word."""
+    """Exposure against the rate, every way of reading a line, for the release of every word."""
     plain = [row for row in rows if row["compression"] == "none"] or list(rows)
     noisy = [row for row in in_order(plain) if row["rate"] is not None]
     figure, (axes,) = new_panels(1, width=7.5, height=4.4)
-    views = [name for name in noisy[0] if name.startswith(f"{exposure}: ")]
-    for place, name in enumerate(views):
+    reached = _by_reading(noisy, exposure)
+    for place, (reading, found) in enumerate(reached.items()):
         axes.plot(
             [number(row, "rate") for row in noisy],
-            [number(row, name) for row in noisy],
+            found,
             color=COLOURS[place % len(COLOURS)],
-            linestyle="-" if place < len(COLOURS) else "--",
-            marker="o",
-            markersize=3,
+            linestyle="--" if is_former((reading, "")) else "-",
+            marker=_MARKERS[place % len(_MARKERS)],
+            markersize=4,
             linewidth=1.2,
-            label=name.removeprefix(f"{exposure}: "),
+            label=reading,
         )
     for (name, level), dashes in zip(level_lines(levels).items(), DASHES, strict=False):
         axes.axhline(level, color=INK, linewidth=0.8, linestyle=dashes, label=name)
@@ -243,11 +251,25 @@ def by_rate(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> 
     axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
     axes.set_xticks([], minor=True)
     legend_below(figure, 3)
-    strongest = noisy[-1]
-    best = max(views, key=lambda name: number(strongest, name))
     text = (
-        f"From {number(noisy[0], 'rate'):.3g} to {number(strongest, 'rate'):.3g} nats a word the "
+        f"From {number(noisy[0], 'rate'):.3g} to {number(noisy[-1], 'rate'):.3g} nats a word the "
         f"{LABELS[exposure]}, by the best adversary, goes from "
-        f"{max(number(noisy[0], name) for name in views):.2f} to {number(strongest, best):.2f}."
+        f"{max(found[0] for found in reached.values()):.2f} to "
+        f"{max(found[-1] for found in reached.values()):.2f}."
     )
-    return Plot(figure, text, f"{LABELS[exposure]} against epsilon/N, a line an adversary. {text}")
+    about = f"{LABELS[exposure]} against epsilon/N, a line a way of reading. {text}"
+    return Plot(figure, text, about)
+
+
+def _by_reading(rows: Sequence[Row], exposure: str) -> dict[str, list[float]]:
+    """What each way of reading reaches at its best measure, setting by setting."""
+    start = f"{exposure}: "
+    views = [name for name in rows[0] if name.startswith(start)]
+    readings = dict.fromkeys(name.removeprefix(start).split(", ")[0] for name in views)
+    return {
+        reading: [
+            max(number(row, name) for name in views if name.startswith(start + reading))
+            for row in rows
+        ]
+        for reading in readings
+    }

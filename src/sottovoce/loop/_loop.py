@@ -6,24 +6,32 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sottovoce.errors import ParameterError, check_choice
-from sottovoce.loop._adversary import Adversary
+from sottovoce.loop._adversary import Adversary, is_former
 from sottovoce.loop._findings import (
-    LABELS,
     advice,
     by_rate,
     finding,
     frontier,
     level_lines,
     notes,
-    recommended,
 )
-from sottovoce.loop._round import FOUND, KEPT, Circle, RoundOutcome, luckiest_chance, setting_row
+from sottovoce.loop._round import FOUND, KEPT, Circle, luckiest_chance, setting_row
 from sottovoce.loop._settings import PrivacySetting, grid
 from sottovoce.loop._subject import Shape, Subject, documents_of
 from sottovoce.loop._usefulness import Effort, Task
+from sottovoce.loop._verdict import LABELS, change, passage_words, recommended, rule, verdict
 from sottovoce.report._result import Row, StudyResult
 
-WIDE = ("rank_correlation", "overlap_1", "overlap_10", "coherence", "worst_adversary")
+WIDE = (
+    "totals_error",
+    "accuracy",
+    "accuracy_former",
+    "passage_seen",
+    "passage_strongest",
+    "passage_bound",
+    "worst_adversary",
+    "former_adversary",
+)
 DEFAULT_LIMIT = 0.1
 
 
@@ -101,9 +109,14 @@ def run_loop(subjects: Sequence[Subject], plan: LoopPlan) -> StudyResult:
     found = [circle.levels(ranking) for circle, ranking in zip(circles, before, strict=True)]
     levels = {name: float(np.mean([each[name] for each in found])) for name in found[0]}
     if subjects[0].judged:
-        views = max(len(each[0].exposure) for each in outcomes.values())
-        levels["r_precision_luck"] = luckiest_chance([each.judged for each in subjects], views)
-    return _result(plan, outcomes, levels, FOUND if subjects[0].judged else KEPT)
+        judged = [each.judged for each in subjects]
+        views = [list(each[0].exposure) for each in outcomes.values()]
+        levels["r_precision_luck"] = luckiest_chance(judged, max(map(len, views)))
+        former = max(sum(map(is_former, each)) for each in views)
+        levels["r_precision_luck_former"] = luckiest_chance(judged, former)
+    facts: Row = {"shape": plan.shape, "limit": plan.limit, **levels}
+    rows = tuple(setting_row(setting, found) | facts for setting, found in outcomes.items())
+    return told_result(rows, levels, FOUND if subjects[0].judged else KEPT, plan.limit)
 
 
 def _circle(subject: Subject, plan: LoopPlan) -> Circle:
@@ -120,26 +133,31 @@ def _circle(subject: Subject, plan: LoopPlan) -> Circle:
     )
 
 
-def _result(
-    plan: LoopPlan,
-    outcomes: Mapping[PrivacySetting, Sequence[RoundOutcome]],
-    levels: Mapping[str, float],
-    exposure: str,
+def told_result(
+    rows: tuple[Row, ...], levels: Mapping[str, float], exposure: str, limit: float
 ) -> StudyResult:
-    facts: Row = {"shape": plan.shape, "limit": plan.limit, **levels}
-    rows = tuple(setting_row(setting, found) | facts for setting, found in outcomes.items())
-    chosen = recommended(rows, exposure, plan.limit)
+    """What the rows of all settings show, in figures and words."""
+    chosen = recommended(rows, exposure, limit)
+    judged = verdict(rows, exposure, limit)
     plot = frontier(
         rows,
         exposure,
         level_lines(levels),
         label=LABELS[exposure],
-        limit=plan.limit,
+        limit=limit,
         chosen=chosen,
-        finding=finding(rows, levels, exposure),
+        finding=f"{finding(rows, levels, exposure)} {judged}",
     )
-    shown = ("method", "precision", "epsilon", exposure, "overlap_5", "jaccard", "accuracy")
-    wide = tuple(name for name in ("place", *WIDE) if name in rows[0])
-    told = (advice(chosen, exposure, plan.limit), *notes(exposure))
+    compared = (exposure, "jaccard", "accuracy_true")
+    beside = (name for each in compared for name in (each, f"{each}_former"))
+    shown = ("method", "precision", "epsilon", *beside)
+    wide = tuple(name for name in WIDE if name not in shown)
+    told = (
+        advice(chosen, exposure, limit),
+        f"{judged} {rule(exposure, limit)}",
+        change(rows, exposure),
+        passage_words(rows),
+        *notes(exposure),
+    )
     plots = (plot, by_rate(rows, levels, exposure))
-    return StudyResult(rows, plots, tuple(dict.fromkeys(shown)), told, wide)
+    return StudyResult(rows, plots, shown, told, wide)

@@ -16,11 +16,11 @@ from sottovoce._arrays import Floats
 from sottovoce.assess.evaluation import JudgedTopic
 from sottovoce.assess.evaluation._judged import user_rows
 from sottovoce.assess.evaluation._metrics import averaged, metrics_by_topic
-from sottovoce.loop._adversary import Adversary, Sight, TopicScores, View
+from sottovoce.loop._adversary import Adversary, TopicScores, View, is_former
+from sottovoce.loop._passage import PassageTest, is_defect, passage_test
 from sottovoce.loop._settings import PrivacySetting
 from sottovoce.loop._subject import UserDocuments
 from sottovoce.loop._usefulness import Task
-from sottovoce.release.compression._decompress import column_spread
 from sottovoce.release.evaluation._intervals import mean_interval
 from sottovoce.report._result import Row
 
@@ -107,6 +107,8 @@ class RoundOutcome:
 
     exposure: Mapping[View, Numbers]
     useful: Numbers
+    passage: PassageTest | None = None
+    """How well one passage is hidden; None: nothing is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,13 +146,14 @@ class Circle:
     def released(self, setting: PrivacySetting, before: TopicScores) -> RoundOutcome:
         """Release, assess what was released as every adversary does, and use it."""
         drawn = setting.drawn(self.documents, self.frequencies, self.seed)
-        spread = column_spread(drawn.maps[0], drawn.frequencies)
-        views = self.adversary.on_release(
-            self.documents, Sight(drawn.counts, spread, setting.noise_rate)
-        )
+        reading = self.task.reading(drawn, setting.noise_rate)
+        views = self.adversary.on_release(self.documents, reading)
         exposure = {view: self._exposure(before, scores) for view, scores in views.items()}
-        useful = self.task.usefulness(drawn.counts, drawn.maps[0], drawn.frequencies)
-        return RoundOutcome(exposure, useful)
+        passage = None
+        if setting.guarantee is not None:
+            profiles = self.adversary.sensitive_profiles(self.documents.words)
+            passage = passage_test(setting, self.documents, reading, profiles)
+        return RoundOutcome(exposure, self.task.usefulness(reading), passage)
 
     def _exposure(self, before: TopicScores, after: TopicScores) -> Numbers:
         found = dict(surviving(before, after))
@@ -179,9 +182,12 @@ class Worst:
     """What he reaches in each community."""
 
 
-def worst_adversary(outcomes: Sequence[RoundOutcome]) -> Worst:
-    """Chosen once for all communities, so that luck in one of them counts little."""
-    views = list(outcomes[0].exposure)
+def worst_adversary(outcomes: Sequence[RoundOutcome], *, former: bool = False) -> Worst:
+    """Chosen once for all communities, so that luck in one of them counts little.
+
+    ``former``: of those that there were before friends' readings.
+    """
+    views = [view for view in outcomes[0].exposure if is_former(view) or not former]
     decides = deciding(outcomes[0])
     best = max(views, key=lambda view: np.mean([each.exposure[view][decides] for each in outcomes]))
     names = outcomes[0].exposure[best]
@@ -196,6 +202,7 @@ def deciding(outcome: RoundOutcome) -> str:
 def setting_row(setting: PrivacySetting, outcomes: Sequence[RoundOutcome]) -> Row:
     """One setting: what it promises, what the worst adversary sees, what it is good for."""
     worst, decides = worst_adversary(outcomes), deciding(outcomes[0])
+    former = worst_adversary(outcomes, former=True)
     guarantee = setting.guarantee
     row: Row = {
         "method": setting.method,
@@ -206,14 +213,29 @@ def setting_row(setting: PrivacySetting, outcomes: Sequence[RoundOutcome]) -> Ro
         "rate": setting.noise_rate,
         "guarantee": "none" if guarantee is None else str(guarantee),
         "worst_adversary": ", ".join(worst.view),
+        "former_adversary": ", ".join(former.view),
     }
     useful = {name: [each.useful[name] for each in outcomes] for name in outcomes[0].useful}
-    for name, values in {**worst.numbers, **useful}.items():
+    before = {f"{decides}_former": former.numbers[decides]}
+    for name, values in {**worst.numbers, **before, **useful}.items():
         row |= _summary(name, values)
+    row |= _passages([each.passage for each in outcomes if each.passage is not None])
     for view, numbers in outcomes[0].exposure.items():
         reached = [each.exposure[view][decides] for each in outcomes]
         row[f"{decides}: {', '.join(view)}"] = float(np.mean(reached)) if numbers else None
     return row | {"seeds": len(outcomes)}
+
+
+def _passages(tests: Sequence[PassageTest]) -> Row:
+    """What one passage was told by, and what its promise allows; None without a promise."""
+    if not tests:
+        return dict.fromkeys(("passage_seen", "passage_strongest", "passage_bound", "defect"))
+    return {
+        "passage_seen": float(np.mean([test.seen for test in tests])),
+        "passage_strongest": float(np.mean([test.strongest for test in tests])),
+        "passage_bound": tests[0].bound,
+        "defect": "above the bound" if is_defect(tests) else None,
+    }
 
 
 def _summary(name: str, values: Sequence[float]) -> Row:

@@ -1,6 +1,11 @@
-"""What a release is still good for: topics, and one classifier that four holders learn from it."""
+"""What a release is still good for: topics, a classifier, and how often topics are spoken of.
 
-from collections.abc import Mapping
+Each is read as the law of the noise allows, and, under names that end in ``_former``, as was done
+before: LDA of counts clipped at zero, a linear classifier that four holders learn from the rows as
+they are, and sums of clipped counts.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,9 +16,12 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import CorpusError
 from sottovoce.learn import train
 from sottovoce.learn._training_terms import ALLOW_RARE
+from sottovoce.loop._reading import Reading
 from sottovoce.loop._subject import UserDocuments
 from sottovoce.release._counts import Counts
-from sottovoce.release.compression import WordMap, multinomial_counts
+from sottovoce.release._plan import Released
+from sottovoce.release.classify._choice import chosen_classifier
+from sottovoce.release.compression import multinomial_counts
 from sottovoce.release.evaluation import chance_jaccard, fit_topics, match_topics, topic_coherence
 from sottovoce.topics._catalogue import Catalogue
 
@@ -39,11 +47,13 @@ class Effort:
 
 
 class Task:
-    """Two tasks on the true counts, to be done again on what was released.
+    """Tasks on the true counts, to be done again on what was released.
 
-    The topics: LDA, and how many top words its topics keep. The classifier: does a document speak
-    mostly of one domain of the catalogue, the one nearest to half of all documents; the labels are
-    of the true counts, and known to the holders.
+    The topics: how many top words of LDA's topics of the true counts those of the release keep. The
+    classifier: does a document speak mostly of one domain of the catalogue, the one nearest to half
+    of all documents; the labels are of the true counts, and known to the learners. It is judged on
+    people whom it has not seen, by their true documents and by their released ones. The totals: how
+    often each topic's words were used in all.
     """
 
     def __init__(
@@ -51,18 +61,36 @@ class Task:
     ) -> None:
         self._documents, self._effort, self._seed = documents, effort, seed
         self.domain, self._rows, self._labels = _question(documents, catalogue)
+        self._of_topics = _membership(documents.words, catalogue)
 
-    def usefulness(
-        self, released: Counts, word_map: WordMap, frequencies: Floats
-    ) -> dict[str, float]:
-        """Scores of both tasks on ``released``, whose columns ``word_map`` made."""
-        generator = np.random.default_rng(self._seed)
-        words = multinomial_counts(released, word_map, frequencies, generator)
-        phi = self._topics(words, self._seed + 1)
+    def reading(self, drawn: Released, rate: float | None) -> Reading:
+        """The release as friends and adversaries alike read it."""
+        sizes = self._effort.topics, self._effort.iterations
+        return Reading(drawn.counts, drawn.maps[0], drawn.frequencies, rate, *sizes, self._seed)
+
+    def usefulness(self, reading: Reading) -> dict[str, float]:
+        """Scores of all tasks on a release, and those of the former readers."""
+        return self._strong(reading) | self._former(reading)
+
+    def _strong(self, reading: Reading) -> dict[str, float]:
+        totals = np.asarray(reading.cells.sum(axis=0) @ reading.spread)
         return {
-            "jaccard": match_topics(phi, self._true).mean,
-            "coherence": topic_coherence(phi, self._documents.counts),
-            "accuracy": self._accuracy(released),
+            "jaccard": match_topics(reading.topics, self._true).mean,
+            "coherence": topic_coherence(reading.topics, self._documents.counts),
+            **self._accuracies(reading),
+            "totals_error": self._totals_error(totals),
+        }
+
+    def _former(self, reading: Reading) -> dict[str, float]:
+        generator = np.random.default_rng(self._seed)
+        words = multinomial_counts(reading.cells, reading.word_map, reading.frequencies, generator)
+        phi = self._topics(words, self._seed + 1)
+        released, true = self._holders_accuracies(reading)
+        return {
+            "jaccard_former": match_topics(phi, self._true).mean,
+            "accuracy_former": released,
+            "accuracy_true_former": true,
+            "totals_error_former": self._totals_error(np.asarray(words.sum(axis=0), np.float64)),
         }
 
     @cached_property
@@ -90,18 +118,45 @@ class Task:
     def _true(self) -> Floats:
         return self._topics(self._documents.counts, self._seed)
 
-    def _accuracy(self, released: Counts) -> float:
-        rows = released[self._rows].toarray().astype(np.float64)
-        rows /= max(1.0, float(np.abs(rows).max()))
+    def _accuracies(self, reading: Reading) -> dict[str, float]:
+        """Of a classifier that knows the noise, on released and on true documents."""
+        learnt, held = ~self._is_held, self._is_held
+        cells, true = reading.cells[self._rows], reading.word_map.compress(self._own)
+        trained = chosen_classifier(
+            cells[learnt], self._labels[learnt], reading.law.rate, seed=self._seed
+        )
+        return {
+            "accuracy": float(np.mean(trained.predict_released(cells[held]) == self._labels[held])),
+            "accuracy_true": float(np.mean(trained.predict(true[held]) == self._labels[held])),
+        }
+
+    def _holders_accuracies(self, reading: Reading) -> tuple[float, float]:
+        """Of the classifier that four holders learn, on released and on true documents."""
+        rows = reading.cells[self._rows].toarray().astype(np.float64)
+        true = reading.word_map.compress(self._own).toarray().astype(np.float64)
+        size = max(1.0, float(np.abs(rows).max()))
         learnt, held = ~self._is_held, self._is_held
         holder = self._writers // _HELD_OUT % HOLDERS
         parts = [learnt & (holder == number) for number in range(HOLDERS)]
-        peers = [(rows[part], self._labels[part]) for part in parts]
+        peers = [(rows[part] / size, self._labels[part]) for part in parts]
         # Few documents leave no feature in every fold, so that nothing could be cross-validated.
         penalty = None if learnt.sum() >= _ENOUGH_TO_CHOOSE else _PENALTY
         # What was released is protected already; three documents keep columns of one holder out.
         trained = train(peers, penalty=penalty, fewest_documents=3, allow_rare=ALLOW_RARE)
-        return float(np.mean(trained.predict(rows[held]) == self._labels[held]))
+        judged = [np.clip(each[held] / size, -1, 1) for each in (rows, true)]
+        released, own = (
+            float(np.mean(trained.predict(each) == self._labels[held])) for each in judged
+        )
+        return released, own
+
+    def _totals_error(self, totals: Floats) -> float:
+        """How far the topics' totals are off, all together, as a share of what they are."""
+        true = np.asarray(self._documents.counts.sum(axis=0), np.float64) @ self._of_topics
+        return float(np.abs(totals @ self._of_topics - true).sum() / true.sum())
+
+    @property
+    def _own(self) -> Counts:
+        return self._documents.counts[self._rows]
 
     @property
     def _writers(self) -> NDArray[np.int64]:
@@ -118,12 +173,11 @@ def _question(
     documents: UserDocuments, catalogue: Catalogue
 ) -> tuple[str, NDArray[np.int64], NDArray[np.int64]]:
     """The domain asked for, the documents that have an answer, and the answers, 1 or -1."""
-    column = {word: place for place, word in enumerate(documents.words)}
     domains = sorted({topic.domain for topic in catalogue})
+    of_topics = _membership(documents.words, catalogue)
     indicator = np.zeros((len(documents.words), len(domains)))
-    for topic in catalogue:
-        places = [column[word] for word in topic.words if word in column]
-        indicator[places, domains.index(topic.domain)] = 1
+    for place, topic in enumerate(catalogue):
+        indicator[of_topics[:, place] > 0, domains.index(topic.domain)] = 1
     spoken = np.asarray(documents.counts @ indicator)
     rows = np.flatnonzero(spoken.max(axis=1) > 0)
     mostly = spoken[rows].argmax(axis=1)
@@ -136,3 +190,8 @@ def _question(
             f"the catalogue, got {rows.size}; give more posts or a wider catalogue."
         )
     return domains[asked], rows, labels
+
+
+def _membership(words: Sequence[str], catalogue: Catalogue) -> Floats:
+    """Words x topics: 1 where the word is one of the topic's."""
+    return np.stack([np.isin(words, topic.words) for topic in catalogue], axis=1).astype(np.float64)

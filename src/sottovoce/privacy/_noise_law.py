@@ -69,6 +69,12 @@ class NoiseLaw:
         """P(noise = k)."""
         return np.asarray(self.most_common * np.exp(-self.rate * np.abs(noise)))
 
+    def at_least(self, noise: ArrayLike) -> Floats:
+        """P(noise >= k): alpha^k/(1 + alpha) for k >= 1, else 1 - alpha^(1-k)/(1 + alpha)."""
+        k = np.asarray(noise)
+        tail = np.exp(-self.rate * np.where(k >= 1, k, 1 - k)) / (1 + self.alpha)
+        return np.where(k >= 1, tail, 1 - tail)
+
     def log_likelihood(self, cells: ArrayLike, means: ArrayLike) -> Floats:
         """The logarithm of each cell's P(z), with counts Poisson of these means."""
         return self._read(cells, means)[0]

@@ -38,6 +38,7 @@ from sottovoce.release.compression import COMPRESSIONS
 FORMAT = "sottovoce-release"
 VERSION = 1
 LARGEST_CARD = 1 << 20
+_FOR_PEOPLE = {"format", "version", "software", "in_words", "threat_model", "word"}
 _UNREADABLE = (
     KeyError,
     TypeError,
@@ -175,6 +176,7 @@ def read_card(text: str) -> ReleaseCard:
     try:
         fields = json.loads(text, object_pairs_hook=_each_once)
         card = _card_of(fields)
+        _refuse_unknown(fields)
         own = json.loads(card.as_json()) | {"software": fields["software"]} | _first(card, fields)
         if "word" not in fields:
             # Cards did not say what a word is at first.
@@ -185,6 +187,16 @@ def read_card(text: str) -> ReleaseCard:
     if json.dumps(own, sort_keys=True) != json.dumps(fields, sort_keys=True):
         raise InputError("the card contradicts itself; it was changed by hand.")
     return card
+
+
+def _refuse_unknown(fields: Mapping[str, Any]) -> None:
+    """Whatever this version does not know may be about the noise: its law would be a guess."""
+    known = set(ReleaseCard.__dataclass_fields__) | _FOR_PEOPLE
+    if unknown := sum(name not in known for name in fields):
+        raise InputError(
+            f"it has {unknown} field(s) that this version does not know, so that the law of its "
+            "noise is not known either; read it with the version that wrote it"
+        )
 
 
 def _first(card: ReleaseCard, fields: Mapping[str, Any]) -> dict[str, str]:

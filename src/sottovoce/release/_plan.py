@@ -17,7 +17,7 @@ from sottovoce.privacy._mechanism import GeometricMechanism, constant_work_noise
 from sottovoce.privacy._sampler import check_rate
 from sottovoce.release._counts import Counts, checked_counts, checked_width
 from sottovoce.release._settings import ReleaseSettings, account
-from sottovoce.release.analysis._forecast import ReleaseForecast
+from sottovoce.release.analysis._forecast import DEFAULT_TOPICS, ReleaseForecast
 from sottovoce.release.compression import (
     Compression,
     GroupedCompression,
@@ -187,7 +187,10 @@ class ReleasePlan:
             length = float(f"{counts.sum() / counts.shape[0]:.0e}") or None
         if length is None:
             return None
-        return ReleaseForecast(counts.shape[0], length, self.columns, float(self.noise_rate))
+        topics = min(DEFAULT_TOPICS, self.columns)
+        return ReleaseForecast(
+            counts.shape[0], length, self.columns, float(self.noise_rate), topics
+        )
 
     def draw(self, counts: Counts) -> Released:
         """Buy the frequencies, choose the maps, compress and add noise: each call draws anew."""

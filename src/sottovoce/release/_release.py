@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from sottovoce._arrays import Floats, Integers
 from sottovoce._notebook import html_facts
+from sottovoce.corpus._count import count_batches
 from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._exact import exact
 from sottovoce.privacy._guarantee import LimitedPrecision
@@ -22,7 +25,7 @@ from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.privacy.audit._findings import AuditReport
 from sottovoce.release._audit import audit_published, audit_release
 from sottovoce.release._card import ReleaseCard
-from sottovoce.release._counts import Counts
+from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release._counts_file import CountsFile
 from sottovoce.release._folder import (
     COUNTS_FILE,
@@ -190,9 +193,24 @@ class Release:
         """
         from sottovoce.release.topics._estimator import PrivateTopics  # noqa: PLC0415 - slow to import
 
-        if told := self.meter().warning(k):
+        if told := self.topics_warning(k):
             warnings.warn(told, stacklevel=2)
         return PrivateTopics(k, random_state=seed).fit(self)
+
+    def topic_words(self, topics: "PrivateTopics", most: int = 10) -> list[list[str]]:
+        """The most frequent words of each of the ``topics`` of this release."""
+        names, order = self.names(), np.argsort(-topics.components_, axis=1, kind="stable")
+        return [[names[place] for place in row] for row in order[:, :most].tolist()]
+
+    def topics_warning(self, k: int) -> str | None:
+        """What to know before ``k`` topics are read; None: as many stand above the noise."""
+        if self.is_compressed:
+            raise ParameterError(
+                f"topics need words, and this release sums its {self.card.words:,} words into "
+                f"{self.card.columns:,} columns, where they cannot be told apart; release without "
+                "compression to read topics."
+            )
+        return self.meter().warning(k)
 
     def classifier(
         self, labels: ArrayLike | None = None, *, seed: int = 0
@@ -203,7 +221,21 @@ class Release:
         """
         from sottovoce.release.classify._choice import fit_released  # noqa: PLC0415 - slow to import
 
-        return fit_released(self, self.checked_labels(labels), seed=seed)
+        checked, given = self.checked_labels(labels), np.asarray(labels)
+        numbers = labels is not None and given.dtype.kind in "iub"
+        return fit_released(self, given if numbers else checked, seed=seed)
+
+    def count_texts(self, texts: Iterable[str], rules: TokenRules | None = None) -> Counts:
+        """True texts as counts of this release's words, or columns: what its classifier reads.
+
+        They stay here. ``rules``: those of the release, where it had stop words or stems.
+        """
+        if isinstance(texts, str):
+            raise ParameterError("texts must be several, got a single one; put it into a list.")
+        self._refuse_several_maps()
+        array = pa.array(list(texts), pa.string())
+        counts = checked_counts(next(count_batches([array], self.vocabulary, rules)))
+        return self.map.compress(counts) if self.is_compressed else counts
 
     def summary(self, *, level: float = 0.95, labels: ArrayLike | None = None) -> ReleaseSummary:
         """What this release supports: its law, its meter, its words, pairs and labels."""
@@ -238,6 +270,12 @@ class Release:
             raise ParameterError(
                 f"labels must be one for each of the {self.card.documents:,} documents, got "
                 f"{' by '.join(f'{size:,}' for size in given.shape) or 'a single one'}."
+            )
+        # What is missing in a frame (None, NaN) is not what it is equal to, or nothing.
+        if missing := sum(label is None or label != label for label in given.tolist()):  # noqa: PLR0124 - NaN
+            raise ParameterError(
+                f"labels must be there for every document, got {missing:,} that are missing; leave "
+                "their documents out before the release, or give them a label of their own."
             )
         return given.astype(np.str_)
 

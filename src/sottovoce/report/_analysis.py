@@ -1,11 +1,14 @@
 """The page about a release: what stands above its noise, and what it says."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 import sottovoce
 from sottovoce.release._release import Release
-from sottovoce.release.analysis._forecast import ReleaseForecast
-from sottovoce.release.analysis._summary import ReleaseSummary
+from sottovoce.release.analysis._forecast import DEFAULT_TOPICS, dimensions_grown
+from sottovoce.release.analysis._meter import recognised_topics
+from sottovoce.release.analysis._summary import NO_PAIRS, ReleaseSummary
 from sottovoce.report._figures import ACCENT, COLOURS, new_figure
 from sottovoce.report._page import Plot, Report, Section
 
@@ -37,8 +40,9 @@ def analysis_report(
     *,
     command: str,
     topics: list[list[str]] | None = None,
+    classifier: Mapping[str, object] | None = None,
 ) -> Report:
-    """The whole page; ``topics`` are their most frequent words."""
+    """The whole page; ``topics`` are their most frequent words, ``classifier`` what it learnt."""
     sections = [
         _what(released, summary, command),
         _meter(summary),
@@ -46,7 +50,7 @@ def analysis_report(
         _pairs(summary),
     ]
     if summary.telling is not None:
-        sections.append(_labels(summary))
+        sections.append(_labels(summary, classifier or {}))
     if topics:
         sections.append(_topics(summary, topics))
     return Report(
@@ -112,19 +116,26 @@ def _eigenvalue_plot(summary: ReleaseSummary) -> Plot:
 
 
 def _documents_plot(summary: ReleaseSummary) -> Plot:
-    """What more documents of the same length would show, by the forecast's rule of thumb."""
-    length = max(summary.mean_length, 0.1)
-    own = ReleaseForecast(summary.documents, length, summary.columns, summary.law.rate)
-    numbers = np.unique(np.geomspace(summary.documents / 10, summary.documents * 1000, 60).round())
-    seen = [own.at(max(1, int(number))).topics_seen for number in numbers]
+    """What more documents of the same length would show, from what the meter sees now."""
+    meter, topics = summary.meter, min(DEFAULT_TOPICS, summary.columns)
+
+    def seen(times: float) -> float:
+        return recognised_topics(
+            dimensions_grown(meter.dimensions, times), topics, meter.repetition
+        )
+
+    times = np.geomspace(0.1, 1000, 60)
     figure, axes = new_figure(height=2.6)
-    axes.semilogx(numbers, seen, color=ACCENT)
+    axes.semilogx(times * summary.documents, [seen(each) for each in times], color=ACCENT)
     axes.axvline(summary.documents, color=COLOURS[1], linewidth=1.2, label="this release")
     axes.set_xlabel("documents of this length")
-    axes.set_ylabel(f"topics recognised of {own.topics}")
-    axes.set_ylim(0, own.topics + 1)
-    axes.legend(frameon=False)
-    finding = f"By rule of thumb: {own.in_words()}"
+    axes.set_ylabel(f"topics recognised of {topics}")
+    axes.set_ylim(0, topics + 1)
+    axes.legend(frameon=False, loc="upper left")
+    finding = (
+        f"This release shows about {seen(1):.0f} of {topics} topics; by rule of thumb, ten times "
+        f"the documents would show {seen(10):.0f}, a hundred times {seen(100):.0f}."
+    )
     return Plot(figure, finding, f"A rising line of topics against documents. {finding}")
 
 
@@ -172,8 +183,9 @@ def _words_plot(names: list[str], rows: list[dict[str, object]]) -> Plot:
 
 
 def _pairs(summary: ReleaseSummary) -> Section:
-    rows = summary.pairs.rows(_SHOWN_PAIRS)
-    clear = sum(row["low"] > row["expected"] for row in rows)
+    rows = summary.clear_pairs(_SHOWN_PAIRS).rows()
+    if not rows:
+        return Section(title="Which words stand together", paragraphs=(NO_PAIRS,))
     table = (
         ("first", "second", "together", "95% interval", "by chance"),
         *(
@@ -189,30 +201,38 @@ def _pairs(summary: ReleaseSummary) -> Section:
     )
     return Section(
         title="Which words stand together",
-        paragraphs=(
-            _TOGETHER,
-            f"{clear} of these {len(rows)} lie above it with their whole interval.",
-        ),
+        paragraphs=(_TOGETHER, _number_of_pairs(summary)),
         table=_at_level(table, summary.pairs.level),
     )
 
 
-def _labels(summary: ReleaseSummary) -> Section:
-    told: dict[str, list[str]] = {label: [] for label in summary.labels}
-    for row in summary.telling.rows() if summary.telling is not None else []:
-        if row["low"] > 0 and len(told[row["label"]]) < _TELLING:
-            told[row["label"]].append(str(row.get("word", f"column {row.get('column')}")))
+def _number_of_pairs(summary: ReleaseSummary) -> str:
+    number = summary.pairs.beyond_chance(summary.columns)
+    least = "At least " if number == len(summary.pairs) else ""
+    pairs = summary.columns * (summary.columns - 1) // 2
+    return f"{least}{number:,} of all {pairs:,} pairs stand above chance beyond doubt."
+
+
+def _labels(summary: ReleaseSummary, classifier: Mapping[str, object]) -> Section:
+    learnt = {
+        f"Classifier, {name.replace('_', ' ')}": _shown(classifier[name]) for name in classifier
+    }
     return Section(
         title="Labels",
         paragraphs=("Words that a label's documents use more than all do, beyond doubt.",),
+        facts=learnt,
         table=(
             ("label", "documents", "words"),
             *(
-                (label, f"{documents:,}", ", ".join(told[label]) or "none")
-                for label, documents in sorted(summary.labels.items())
+                (label, f"{summary.labels[label]:,}", ", ".join(words) or "none for sure")
+                for label, words in summary.label_words(_TELLING).items()
             ),
         ),
     )
+
+
+def _shown(value: object) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _topics(summary: ReleaseSummary, topics: list[list[str]]) -> Section:

@@ -17,7 +17,16 @@ from sottovoce.report._page import Plot, Report, Section
 Value: TypeAlias = str | int | float | list[str] | list[float] | None
 Row: TypeAlias = dict[str, Value]
 WRITTEN = {"map": "MAP", "ndcg": "NDCG", "jaccard": "Jaccard", "quora": "Quora", "nyt": "NYT"}
-TITLES = {"precision": "N", "precision_at_5": "Prec@5", "overlap_5": "top 5% kept"}
+TITLES = {
+    "precision": "N",
+    "precision_at_5": "Prec@5",
+    "overlap_5": "top 5% kept",
+    "overlap_5_former": "top 5% kept, former",
+    "r_precision_former": "R-prec, former",
+    "jaccard_former": "Jaccard, former",
+    "accuracy_true": "accuracy, true text",
+    "accuracy_true_former": "accuracy, true text, former",
+}
 ROWS_FILE = "rows.json"
 REPORT_FILE = "report.html"
 

@@ -6,7 +6,7 @@ from sottovoce._arrays import Floats, Integers
 from sottovoce.release.evaluation import match_topics
 from sottovoce.release.topics import PrivateTopics
 
-DOCUMENTS, WORDS, TOPICS, RATE, WRONG = 3000, 150, 6, 0.3, 2.0
+DOCUMENTS, WORDS, TOPICS, RATE, WRONG = 3000, 150, 6, 0.25, 2.0
 
 
 def _planted() -> tuple[Floats, Integers]:

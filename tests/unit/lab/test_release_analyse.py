@@ -1,6 +1,7 @@
 """The study of readers: pinned counts, honest baselines, and rows that compare like with like."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -100,7 +101,7 @@ def test_the_study_runs_without_data(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 def test_a_part_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PINNED, "news", made_corpus)
+    monkeypatch.setitem(PINNED, "news", partial(made_corpus, words=30))
     options = StudyOptions(quick=True, seeds=1, data="news", rates=(Fraction(1),), documents=60)
     result = analyse.run_release_analyse(options)
     assert {row["rate"] for row in result.rows} == {None, 1.0}

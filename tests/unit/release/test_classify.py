@@ -45,7 +45,7 @@ class Made:
         self.maps: tuple[object, ...] = (None,)
 
     @property
-    def counts(self) -> Any:  # noqa: ANN401 - as a release has them
+    def rows(self) -> Any:  # noqa: ANN401 - as a release has them
         return self.cells
 
 

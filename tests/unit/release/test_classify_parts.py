@@ -6,8 +6,7 @@ from scipy import integrate, sparse, stats
 from sklearn.linear_model import LogisticRegression
 
 from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release.classify._cells import CellLikelihoods
-from sottovoce.release.classify._expected import SIZE, ExpectedCells, negative_binomial
+from sottovoce.release.classify._expected import SIZE, CellLikelihoods, ExpectedCells
 from sottovoce.release.classify._features import (
     BitFeature,
     BurstFeature,
@@ -152,14 +151,6 @@ def test_a_document_s_likelihood_is_the_product_over_its_cells() -> None:
         for row in cells
     ]
     assert likelihoods.scores(sparse.csr_array(cells)) == pytest.approx(np.array(expected))
-
-
-def test_negative_binomial_counts_have_the_stated_mean_and_variance() -> None:
-    law = negative_binomial(np.array([1.5]), 400)[0]
-    counts = np.arange(400)
-    mean = law @ counts
-    assert mean == pytest.approx(1.5)
-    assert law @ (counts - mean) ** 2 == pytest.approx(1.5 + 1.5**2 / SIZE)
 
 
 def test_the_solver_agrees_with_scikit_learn() -> None:

@@ -85,7 +85,7 @@ def test_the_documents_that_are_needed_show_as_many_topics() -> None:
     assert found.at(needed).topics_seen >= 12
     assert found.at(needed // 2).topics_seen < 12
     assert found.documents_for(26) is None
-    assert f"{found.documents_for(12):,} documents" in found.in_words()
+    assert f"{found.documents_for(8):,} documents" in found.in_words()
 
 
 def test_more_topics_are_recognised_in_documents_that_were_drawn_from_topics() -> None:

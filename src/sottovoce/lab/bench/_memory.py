@@ -52,12 +52,12 @@ def main(folder: str, way: str, words: str, columns: str, rate: str) -> None:
     arrays = tuple(np.load(Path(folder) / f"{name}.npy") for name in _ARRAYS)
     counts = sparse.csr_array(arrays, shape=(arrays[2].size - 1, setting.words))
     WAYS[way](setting, counts[:_WARM_UP_DOCUMENTS])
-    before = _high_water_mark()
+    before = high_water_mark()
     released = WAYS[way](setting, counts)
-    sys.stdout.write(json.dumps([_high_water_mark() - before, output_bytes(released)]))
+    sys.stdout.write(json.dumps([high_water_mark() - before, output_bytes(released)]))
 
 
-def _high_water_mark() -> int:
+def high_water_mark() -> int:
     """The largest resident size of this process so far, in bytes."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     line = next(line for line in status.splitlines() if line.startswith("VmHWM:"))

@@ -4,22 +4,26 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from sottovoce._arrays import Integers
 from sottovoce.lab.release._clipped import BASELINES, accuracy, fitted, tuned
+from sottovoce.lab.release._parts import PartStore, Values, by_reader
 from sottovoce.lab.release._pinned import PinnedCorpus
-from sottovoce.lab.release.analyse_rows import AnalyseSetting, compared_rows, reader_row
+from sottovoce.lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
 from sottovoce.privacy._mechanism import geometric_noise
 from sottovoce.release._counts import Counts, checked_counts
+from sottovoce.release.analysis._forecast import ReleaseForecast
 from sottovoce.release.classify._choice import chosen_classifier
 from sottovoce.release.classify._inputs import Labelled
 from sottovoce.report._result import Row
 
 FOLDS = 5
-MAJORITY = "largest class"
+MAJORITY, TEXT = "largest class", "true text"
+TRUE, RELEASED = "true documents", "released documents"
 # Almost no noise: what the same readers reach on the text itself.
 CLEAR_RATE = 12.0
 
@@ -55,66 +59,114 @@ class ClassifiedCorpus:
             data=name, documents=documents, words=words, rate=rate, score="accuracy"
         )
 
+    def parameters(
+        self, rate: Fraction | None, seed: int | None, reader: str = "classifiers"
+    ) -> dict[str, str | int | float | None]:
+        """What a part is known by; the text itself has neither rate nor seed."""
+        documents, words = self.corpus.counts.shape
+        return {
+            "reader": reader,
+            "data": self.corpus.name,
+            "documents": documents,
+            "words": words,
+            "classes": self.classes,
+            "rate": None if rate is None else str(rate),
+            "seed": seed,
+        }
 
-def classified_rows(corpus: PinnedCorpus, rates: Sequence[Fraction], seeds: int) -> list[Row]:
+    def planned(self, rate: float, reference: float) -> float | None:
+        """The accuracy to expect, from public figures and the accuracy on the text."""
+        documents, words = self.corpus.counts.shape
+        length = float(self.corpus.counts.sum()) / documents
+        forecast = ReleaseForecast(
+            documents,
+            length,
+            words,
+            rate,
+            true_accuracy=reference,
+            largest_class=self.majority,
+        )
+        return forecast.accuracy
+
+
+def classified_rows(
+    corpus: PinnedCorpus, rates: Sequence[Fraction], seeds: int, store: PartStore | None = None
+) -> list[Row]:
     """Ours, the baselines and their difference at every rate, on true and on released documents."""
-    known = ClassifiedCorpus.of(corpus)
-    reference = _on_text(known)
-    rows = [reader_row(known.setting(None), "true text", [reference])]
+    known, kept = ClassifiedCorpus.of(corpus), store or PartStore()
+    reference = text_accuracy(known, kept)
+    rows = [reader_row(known.setting(None), TEXT, [reference])]
     for rate in rates:
-        rows += _rate_rows(known, rate, seeds, reference)
+        rows += _rate_rows(known, rate, seeds, reference, kept)
     return rows
 
 
-def _rate_rows(known: ClassifiedCorpus, rate: Fraction, seeds: int, reference: float) -> list[Row]:
-    true: dict[str, list[float]] = defaultdict(list)
-    released: dict[str, list[float]] = defaultdict(list)
-    for seed in range(seeds):
-        cells = checked_counts(geometric_noise(known.corpus.counts, rate), signed=True)
-        for scores, found in zip(
-            (true, released), _one_seed(known, cells, rate, seed), strict=True
-        ):
-            for name, value in found.items():
-                scores[name].append(value)
+def text_accuracy(known: ClassifiedCorpus, store: PartStore) -> float:
+    """The chosen reader's accuracy on the text itself."""
+    return store.values(known.parameters(None, None), partial(_on_text, known))[TRUE][TEXT]
+
+
+def _rate_rows(
+    known: ClassifiedCorpus, rate: Fraction, seeds: int, reference: float, store: PartStore
+) -> list[Row]:
+    parts = [
+        store.values(known.parameters(rate, seed), partial(_one_seed, known, rate, seed))
+        for seed in range(seeds)
+    ]
     rows = []
-    for scores, each in ((true, False), (released, True)):
-        chosen = scores.pop("chosen")
+    for which, predicted in ((TRUE, known.planned(float(rate), reference)), (RELEASED, None)):
+        scores = by_reader(parts, which)
         rows += compared_rows(
-            known.setting(float(rate), released=each), chosen, dict(scores), reference=reference
+            known.setting(float(rate), released=which == RELEASED),
+            scores.pop(CHOSEN),
+            scores,
+            reference=reference,
+            predicted=predicted,
         )
     return rows
 
 
-def _one_seed(
-    known: ClassifiedCorpus, cells: Counts, rate: Fraction, seed: int
-) -> tuple[dict[str, float], dict[str, float]]:
+def _one_seed(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Values:
     """Accuracy of every reader over all folds, on true and on released documents."""
+    cells = checked_counts(geometric_noise(known.corpus.counts, rate), signed=True)
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    right: list[dict[str, float]] = [defaultdict(float), defaultdict(float)]
+    right: Values = {TRUE: defaultdict(float), RELEASED: defaultdict(float)}
     strengths: dict[str, float] = {}
     for train, test in folds.split(known.codes, known.codes):
         data = Labelled(cells[train], known.codes[train], known.classes)
         texts, codes = known.corpus.counts[test], known.codes[test]
         chosen = chosen_classifier(data.cells, data.codes, float(rate), seed=seed)
-        right[0]["chosen"] += float(np.sum(chosen.predict(texts) == codes))
-        right[1]["chosen"] += float(np.sum(chosen.predict_released(cells[test]) == codes))
+        right[TRUE][CHOSEN] += float(np.sum(chosen.predict(texts) == codes))
+        right[RELEASED][CHOSEN] += float(np.sum(chosen.predict_released(cells[test]) == codes))
         for name in BASELINES:
             if name not in strengths:  # on the training documents of the seed's first fold
                 strengths[name] = tuned(name, data, seed)
             scores = fitted(name, data, strengths[name])
             clipped = cells[test].maximum(0)
-            right[0][name] += accuracy(scores(texts), codes) * len(test)
-            right[1][name] += accuracy(scores(checked_counts(clipped)), codes) * len(test)
-    shares = [{name: sum_ / known.codes.size for name, sum_ in each.items()} for each in right]
-    return shares[0] | {MAJORITY: known.majority}, shares[1] | {MAJORITY: known.majority}
+            right[TRUE][name] += accuracy(scores(texts), codes) * len(test)
+            right[RELEASED][name] += accuracy(scores(checked_counts(clipped)), codes) * len(test)
+    return {
+        which: {name: sum_ / known.codes.size for name, sum_ in each.items()}
+        | {MAJORITY: known.majority}
+        for which, each in right.items()
+    }
 
 
-def _on_text(known: ClassifiedCorpus) -> float:
+def chosen_accuracy(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Values:
+    """Of the chosen reader alone, on true documents."""
+    cells = checked_counts(geometric_noise(known.corpus.counts, rate), signed=True)
+    return {TRUE: {CHOSEN: _told(known, cells, float(rate), seed)}}
+
+
+def _on_text(known: ClassifiedCorpus) -> Values:
     """The chosen reader's accuracy where there is almost no noise."""
-    cells, right = known.corpus.counts, 0.0
-    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(
-        known.codes, known.codes
-    ):
-        chosen = chosen_classifier(cells[train], known.codes[train], CLEAR_RATE)
-        right += float(np.sum(chosen.predict(cells[test]) == known.codes[test]))
+    return {TRUE: {TEXT: _told(known, known.corpus.counts, CLEAR_RATE, 0)}}
+
+
+def _told(known: ClassifiedCorpus, cells: Counts, rate: float, seed: int) -> float:
+    right = 0.0
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    for train, test in folds.split(known.codes, known.codes):
+        chosen = chosen_classifier(cells[train], known.codes[train], rate, seed=seed)
+        right += float(np.sum(chosen.predict(known.corpus.counts[test]) == known.codes[test]))
     return right / known.codes.size

@@ -4,21 +4,25 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 
 from sottovoce._arrays import Floats, Integers
-from sottovoce.lab._data import DataAbsentError
+from sottovoce.lab._data import SIMULATED, DataAbsentError
 from sottovoce.lab.release._clipped import accuracy
+from sottovoce.lab.release._parts import PartStore, Values, by_reader
 from sottovoce.lab.release._pinned import PINNED
 from sottovoce.lab.release.analyse_rows import AnalyseSetting, reader_row
 from sottovoce.privacy._mechanism import geometric_noise
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, checked_counts
-from sottovoce.release.classify._bayes import ClassMeans, class_sums
+from sottovoce.release.analysis._forecast import ReleaseForecast
+from sottovoce.release.classify._bayes import ClassMeans
 from sottovoce.release.classify._features import BitFeature, with_values
 from sottovoce.release.classify._inputs import Labelled
+from sottovoce.release.classify._sums import class_sums
 from sottovoce.release.evaluation import fit_topics
 from sottovoce.report._result import Row
 
@@ -28,7 +32,9 @@ LENGTH, SHAPE = 72.0, 4.0
 ALPHA = 0.1
 ROWS_AT_ONCE = 4_096
 TESTED = 4_000
-READER = "naive Bayes on bits"
+READER, LARGEST = "naive Bayes on bits", "largest class"
+# What the reader reaches where there is almost no noise; more documents would not help it.
+CLEAR_DOCUMENTS, CLEAR_RATE = 16_000, 12.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,26 +68,79 @@ class SimulatedDocuments:
 
 
 def grown_rows(
-    simulated: SimulatedDocuments, budget: float, sizes: Sequence[int], seeds: int
+    simulated: SimulatedDocuments,
+    budget: float,
+    sizes: Sequence[int],
+    seeds: int,
+    store: PartStore | None = None,
 ) -> list[Row]:
     """Naive Bayes on bits at the rate sqrt(budget/documents), for each number of documents."""
+    kept = store or PartStore()
+    known = {"reader": "classifiers", "data": SIMULATED, "words": simulated.topics.shape[1]}
+    clear = min(CLEAR_DOCUMENTS, max(sizes))
+    text = kept.values(
+        known | {"documents": clear, "rate": CLEAR_RATE},
+        partial(_values, simulated, clear, CLEAR_RATE, 0),
+    )
     rows = []
     for documents in sizes:
         rate = math.sqrt(budget / documents)
-        setting = AnalyseSetting(
-            data=f"simulated, documents x rate^2 = {budget:g}",
-            documents=documents,
-            words=simulated.topics.shape[1],
-            rate=rate,
-            score="accuracy",
-        )
-        values = [_told(simulated, documents, rate, seed) for seed in range(seeds)]
-        rows.append(reader_row(setting, READER, values))
+        parts = [
+            kept.values(
+                known | {"documents": documents, "rate": round(rate, 6), "seed": seed},
+                partial(_values, simulated, documents, rate, seed),
+            )
+            for seed in range(seeds)
+        ]
+        rows += _grown(simulated, budget, documents, rate, by_reader([*parts, text], "accuracy"))
     return rows
 
 
-def _told(simulated: SimulatedDocuments, documents: int, rate: float, seed: int) -> float:
-    """One pass over the released documents, none of which is kept."""
+def _grown(
+    simulated: SimulatedDocuments,
+    budget: float,
+    documents: int,
+    rate: float,
+    found: dict[str, list[float]],
+) -> list[Row]:
+    setting = AnalyseSetting(
+        data=f"simulated, documents x rate^2 = {budget:g}",
+        documents=documents,
+        words=simulated.topics.shape[1],
+        rate=rate,
+        score="accuracy",
+    )
+    *values, reference = found[READER]
+    *_, largest = found[LARGEST]
+    forecast = ReleaseForecast(
+        documents,
+        LENGTH,
+        setting.words,
+        rate,
+        true_accuracy=reference,
+        largest_class=largest,
+    )
+    return [
+        reader_row(
+            setting,
+            READER,
+            values,
+            reference=reference,
+            predicted=forecast.accuracy,
+            baseline=largest,
+        )
+    ]
+
+
+def _values(simulated: SimulatedDocuments, documents: int, rate: float, seed: int) -> Values:
+    told, largest = _told(simulated, documents, rate, seed)
+    return {"accuracy": {READER: told, LARGEST: largest}}
+
+
+def _told(
+    simulated: SimulatedDocuments, documents: int, rate: float, seed: int
+) -> tuple[float, float]:
+    """The accuracy, and the largest class's share; one pass, no released document is kept."""
     feature = BitFeature(NoiseLaw(rate))
     exact = Fraction(rate).limit_denominator(10**6)
     sums: Floats = np.zeros((CLASSES, simulated.topics.shape[1]))
@@ -93,6 +152,8 @@ def _told(simulated: SimulatedDocuments, documents: int, rate: float, seed: int)
         sizes += block.sizes
     means = ClassMeans.from_sums(sums, sizes, feature)
     tested = list(simulated.blocks(TESTED, 2 * seed + 1))
-    texts = sparse.csr_array(sparse.vstack([counts for counts, _ in tested], format="csr"))
+    texts = sparse.csr_array(sparse.vstack([each for each, _ in tested], format="csr"))
     scores = with_values(texts, feature) @ means.weights + np.log(means.shares)
-    return accuracy(np.asarray(scores), np.concatenate([codes for _, codes in tested]))
+    codes = np.concatenate([each for _, each in tested])
+    largest = float(np.bincount(codes).max() / codes.size)
+    return accuracy(np.asarray(scores), codes), largest

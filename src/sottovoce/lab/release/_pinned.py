@@ -7,6 +7,7 @@ tokens of them.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,8 @@ from pyarrow import parquet
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
-from sottovoce.lab._data import data_file, open_complaints, open_news
+from sottovoce.corpus.read import Corpus
+from sottovoce.lab._data import DataAbsentError, data_file, open_complaints, open_news
 from sottovoce.release._counts import Counts, checked_counts
 
 WORDS = 1_000
@@ -60,33 +62,55 @@ def pinned(
     return PinnedCorpus(name, checked_counts(counts[kept][:, order]), words, chosen)
 
 
-def _labelled(opener: Callable[[Path], object], file: str, name: str) -> PinnedCorpus:
-    corpus: object = opener(data_file(file))
-    table = corpus.read_all()  # type: ignore[attr-defined] # a Corpus, whichever opener made it
-    return pinned(name, table["text"].to_pylist(), table["label"].to_pylist())
+Texts = tuple[Sequence[str], Sequence[str] | None]
 
 
-def _complaints() -> PinnedCorpus:
-    return _labelled(open_complaints, "cfpb.jsonl", "complaints")
+FILES = {
+    "complaints": "cfpb.jsonl",
+    "news": "bbc-news.tsv",
+    "blogs": "blogs-background.parquet",
+    "background": "background.parquet",
+}
 
 
-def _news() -> PinnedCorpus:
-    return _labelled(open_news, "bbc-news.tsv", "news")
+def is_here(name: str) -> bool:
+    """Whether the file of that corpus is on this machine."""
+    try:
+        data_file(FILES[name])
+    except DataAbsentError:
+        return False
+    return True
 
 
-def _background() -> PinnedCorpus:
-    table = parquet.read_table(data_file("background.parquet"), columns=["src", "text"])
-    return pinned("background", table["text"].to_pylist(), table["src"].to_pylist())
+def _labelled(opener: Callable[[Path], Corpus], name: str) -> Texts:
+    table = opener(data_file(FILES[name])).read_all()
+    return table["text"].to_pylist(), table["label"].to_pylist()
 
 
-def _blogs() -> PinnedCorpus:
-    table = parquet.read_table(data_file("blogs-background.parquet"), columns=["text"])
-    return pinned("blogs", table["text"].to_pylist(), None)
+def _background() -> Texts:
+    table = parquet.read_table(data_file(FILES["background"]), columns=["src", "text"])
+    return table["text"].to_pylist(), table["src"].to_pylist()
+
+
+def _blogs() -> Texts:
+    table = parquet.read_table(data_file(FILES["blogs"]), columns=["text"])
+    return table["text"].to_pylist(), None
+
+
+SOURCES: dict[str, Callable[[], Texts]] = {
+    "complaints": partial(_labelled, open_complaints, "complaints"),
+    "news": partial(_labelled, open_news, "news"),
+    "blogs": _blogs,
+    "background": _background,
+}
+"""Texts and their classes; blog openings have none, those of background texts are their sources."""
+
+
+def counted_corpus(name: str, most_words: int = WORDS) -> PinnedCorpus:
+    """The corpus of that name, with as many of its most frequent words."""
+    return pinned(name, *SOURCES[name](), most_words)
 
 
 PINNED: dict[str, Callable[[], PinnedCorpus]] = {
-    "complaints": _complaints,
-    "news": _news,
-    "blogs": _blogs,
-    "background": _background,
+    name: partial(counted_corpus, name) for name in SOURCES
 }

@@ -1,27 +1,34 @@
 """What can be read from a release: readers that know the noise's law beside honest baselines.
 
-The papers have no such table: their private topics are those of the clipped release. About two
-hours on two cores with all data, five seeds and all rates; ``--data``, ``--rates``, ``--seeds`` and
-``--readers`` run a part.
+The papers have no such table: their private topics are those of the clipped release. All of it
+takes many hours; ``--data``, ``--rates``, ``--documents``, ``--seeds`` and ``--readers`` run a
+part, and what is done in ``--out`` is not done again: see `_parts`.
 """
 
+import importlib.util
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
-from sottovoce.errors import ParameterError, check_choice
-from sottovoce.lab._data import SIMULATED, DataAbsentError
+from sottovoce.errors import MissingExtraError, ParameterError, check_choice
+from sottovoce.lab._data import SIMULATED
 from sottovoce.lab._options import StudyOptions
+from sottovoce.lab.release._analyse_figures import plots_of
 from sottovoce.lab.release._classified import classified_rows
 from sottovoce.lab.release._grown import SimulatedDocuments, grown_rows
-from sottovoce.lab.release._pinned import PINNED, WORDS
-from sottovoce.lab.release.analyse_rows import CHOSEN, DIFFERENCE
-from sottovoce.report._figures import COLOURS, INK, legend_below, new_panels
-from sottovoce.report._page import Plot
-from sottovoce.report._result import Row, StudyResult, number
+from sottovoce.lab.release._listed import listed_rows, verdicts
+from sottovoce.lab.release._lists import CLASS_SETTINGS, TOPIC_SETTINGS
+from sottovoce.lab.release._parts import PartStore
+from sottovoce.lab.release._pinned import PINNED, WORDS, PinnedCorpus, is_here
+from sottovoce.lab.release._summed import summed_rows
+from sottovoce.lab.release.analyse_topics import (
+    MADE_UP,
+    TOPICS,
+    drawn_corpus,
+    topic_corpus,
+    topic_rows,
+)
+from sottovoce.report._result import Row, StudyResult
 
 SHOWN = ("data", "documents", "rate", "reader", "score", "mean", "low", "high")
 WIDE = ("words", "topics", "seeds", "reference", "predicted", "baseline")
@@ -36,7 +43,27 @@ NOTES = (
         "seed. The chosen reader was chosen by its loss on released documents that were held out. "
         "A difference is chosen less the best baseline, seed by seed."
     ),
-    "reference is what the chosen reader reaches on the text itself.",
+    (
+        "Topics: the Jaccard of 20 top words with LDA of the true text (tomotopy, three seeds), or "
+        "with the topics that simulated documents were drawn from. The baselines are LDA of the "
+        "cells of at least 1, 2 or 3 (a name with 'part': of the first documents), the most "
+        "frequent words, and chance. topics_seen counts those with a Jaccard above .3 with most "
+        "references."
+    ),
+    (
+        "reference is what is reached on the text itself: by the chosen reader of classes, and of "
+        "topics by another seed. predicted is what the meter said of the topics seen, the planner "
+        "of accuracy, and theory of sums, none of them knowing the text."
+    ),
+)
+DrawnSizes = tuple[tuple[int, tuple[Fraction, ...]], ...]
+# The rates at which so many documents say something, and not everything.
+DRAWN: DrawnSizes = (
+    (1_000, RATES),
+    (10_000, RATES),
+    (100_000, RATES[2:]),
+    (350_000, RATES[3:]),
+    (1_000_000, RATES[4:]),
 )
 
 
@@ -48,9 +75,12 @@ class AnalyseSizes:
     seeds: int = 5
     rates: tuple[Fraction, ...] = RATES
     words: int = WORDS
+    topics: int = TOPICS
     iterations: int = 150
     budget: float = 1_000.0
     grown: tuple[int, ...] = (1_000, 4_000, 16_000, 64_000, 256_000, 1_000_000)
+    drawn: DrawnSizes = DRAWN
+    listed: bool = True
 
 
 QUICK = AnalyseSizes(
@@ -58,99 +88,133 @@ QUICK = AnalyseSizes(
     seeds=2,
     rates=(Fraction(2), Fraction(1, 2)),
     words=60,
+    topics=3,
     iterations=5,
     budget=50.0,
     grown=(200, 800),
+    drawn=((300, (Fraction(2), Fraction(1, 2))),),
+    listed=False,
 )
+ALL_DATA = (*PINNED, SIMULATED)
 CLASSED = ("complaints", "news", "background")
 
 
 def run_release_analyse(options: StudyOptions) -> StudyResult:
     """The study as the command line asks for it."""
-    readers = tuple(READERS) if options.readers is None else (options.readers,)
+    readers = tuple(READERS) if options.readers is None else tuple(options.readers.split(","))
     for reader in readers:
         check_choice("readers", reader, READERS)
-    sizes = _sizes(options)
-    rows = [row for reader in readers for row in READERS[reader](options.data, sizes)]
+    if options.data is not None:
+        check_choice("data", options.data, ALL_DATA)
+    _check_peer(readers)
+    sizes, store = _sizes(options), PartStore.within(options.out)
+    rows = [row for reader in readers for row in READERS[reader](options.data, sizes, store)]
     if not rows:
         raise ParameterError("no data set that is here has what these readers need; see --data.")
-    plot = Plot(_figure(rows), _finding(rows), f"Accuracy over the rate. {_finding(rows)}")
-    return StudyResult(tuple(rows), (plot,), SHOWN, NOTES, WIDE)
+    return StudyResult(tuple(rows), plots_of(rows), SHOWN, NOTES + verdicts(rows), WIDE)
+
+
+def _check_peer(readers: Sequence[str]) -> None:
+    """Before hours of work, not after."""
+    if {"topics", "settings"} & set(readers) and importlib.util.find_spec("tomotopy") is None:
+        raise MissingExtraError("tomotopy", "topics")
 
 
 def _sizes(options: StudyOptions) -> AnalyseSizes:
     base = QUICK if options.quick else AnalyseSizes()
-    return AnalyseSizes(
+    drawn = base.drawn
+    if options.documents is not None:
+        drawn = ((options.documents, base.rates),)
+    if options.rates:
+        drawn = tuple((documents, options.rates) for documents, _ in drawn)
+    return replace(
+        base,
         documents=options.documents or base.documents,
         seeds=options.seeds or base.seeds,
         rates=options.rates or base.rates,
-        words=base.words,
-        iterations=base.iterations,
-        budget=base.budget,
-        grown=base.grown,
+        drawn=drawn,
     )
 
 
-def classifier_rows(data: str | None, sizes: AnalyseSizes) -> list[Row]:
-    """Accuracy on each data set that has classes; one that is absent is left out, unless asked."""
+def _corpora(data: str | None, names: Sequence[str]) -> list[str]:
+    """Those of ``names`` that are asked for and here; one that is asked for by name must be."""
     if data is not None:
-        check_choice("data", data, (*CLASSED, SIMULATED))
+        return [data] if data in names else []
+    return [name for name in names if is_here(name)]
+
+
+def _corpus(name: str, sizes: AnalyseSizes) -> PinnedCorpus:
+    return PINNED[name]().first(sizes.documents)
+
+
+def topics_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
+    """Topics of every data set, and of drawn documents of every number."""
     rows: list[Row] = []
-    for name in CLASSED if data is None else (data,):
-        if name == SIMULATED:
-            continue
-        try:
-            corpus = PINNED[name]().first(sizes.documents)
-        except DataAbsentError:
-            if data is not None:
-                raise
-            continue
-        rows += classified_rows(corpus, sizes.rates, sizes.seeds)
-    if data in {None, SIMULATED}:
-        simulated = SimulatedDocuments.fitted(sizes.words, sizes.iterations)
-        rows += grown_rows(simulated, sizes.budget, sizes.grown, sizes.seeds)
+    for name in _corpora(data, tuple(PINNED)):
+        corpus = topic_corpus(
+            name, cache=store.folder, documents=sizes.documents, topics=sizes.topics
+        )
+        for rate in sizes.rates:
+            rows += topic_rows(
+                corpus, float(rate), seeds=sizes.seeds, topics=sizes.topics, store=store
+            )
+    return rows + (_drawn_rows(sizes, store) if data in {None, SIMULATED} else [])
+
+
+def _drawn_rows(sizes: AnalyseSizes, store: PartStore) -> list[Row]:
+    source = "complaints" if is_here("complaints") else MADE_UP
+    rows: list[Row] = []
+    for documents, rates in sizes.drawn:
+        corpus = drawn_corpus(
+            documents, source, cache=store.folder, words=sizes.words, topics=sizes.topics
+        )
+        for rate in rates:
+            rows += topic_rows(
+                corpus, float(rate), seeds=sizes.seeds, topics=sizes.topics, store=store
+            )
     return rows
 
 
-READERS: dict[str, Callable[[str | None, AnalyseSizes], list[Row]]] = {
-    "classifiers": classifier_rows,
+def classifiers_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
+    """Accuracy on each data set that has classes, and on ever more drawn documents."""
+    rows: list[Row] = []
+    for name in _corpora(data, CLASSED):
+        rows += classified_rows(_corpus(name, sizes), sizes.rates, sizes.seeds, store)
+    if data in {None, SIMULATED}:
+        simulated = SimulatedDocuments.fitted(sizes.words, sizes.iterations)
+        rows += grown_rows(simulated, sizes.budget, sizes.grown, sizes.seeds, store)
+    return rows
+
+
+def sums_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
+    """Intervals and errors of sums on every data set."""
+    rates = [float(rate) for rate in sizes.rates]
+    return [
+        row
+        for name in _corpora(data, tuple(PINNED))
+        for row in summed_rows(_corpus(name, sizes), rates, sizes.seeds, store)
+    ]
+
+
+def settings_part(data: str | None, sizes: AnalyseSizes, store: PartStore) -> list[Row]:
+    """The meter and the planner on settings that were listed before they were run."""
+    if not sizes.listed:
+        return []
+    topics = [each for each in TOPIC_SETTINGS if _asked(each.data, data)]
+    classes = [each for each in CLASS_SETTINGS if _asked(each.data, data)]
+    return listed_rows(topics, classes, sizes.seeds, store)
+
+
+def _asked(own: str, data: str | None) -> bool:
+    source = own.removeprefix(f"{SIMULATED} from ")
+    if source != MADE_UP and not is_here(source):
+        return False
+    return data is None or own.startswith(data)
+
+
+READERS: dict[str, Callable[[str | None, AnalyseSizes, PartStore], list[Row]]] = {
+    "topics": topics_part,
+    "classifiers": classifiers_part,
+    "sums": sums_part,
+    "settings": settings_part,
 }
-
-
-def _finding(rows: Sequence[Row]) -> str:
-    differences = [row for row in rows if row["reader"] == DIFFERENCE]
-    better = [row for row in differences if number(row, "low") > 0]
-    worse = [row for row in differences if number(row, "high") < 0]
-    if not differences:
-        return "No baseline was compared."
-    return (
-        f"The chosen reader is clearly better than the best baseline in {len(better)} of "
-        f"{len(differences)} settings, clearly worse in {len(worse)}."
-    )
-
-
-def _figure(rows: Sequence[Row]) -> Figure:
-    drawn = [row for row in rows if row["rate"] is not None]
-    names = list(dict.fromkeys(str(row["data"]) for row in drawn))
-    lines = -(-len(names) // 2)
-    figure, panels = new_panels(min(2, len(names)), lines, width=9.0, height=0.8 + 2.8 * lines)
-    for axes, name in zip(panels, names, strict=False):
-        _panel(axes, [row for row in drawn if row["data"] == name])
-        axes.set(xscale="log", title=name, xlabel="rate (nats per word)")
-    legend_below(figure, 4)
-    return figure
-
-
-def _panel(axes: Axes, rows: Sequence[Row]) -> None:
-    chosen = [row for row in rows if row["reader"] == CHOSEN]
-    shown = chosen or [row for row in rows if row["reader"] != DIFFERENCE]
-    _line(axes, shown, "mean", CHOSEN if chosen else str(shown[0]["reader"]), COLOURS[0])
-    if chosen:
-        _line(axes, chosen, "baseline", "best baseline", COLOURS[1])
-        axes.axhline(number(chosen[0], "reference"), color=INK, linewidth=1, label="true text")
-
-
-def _line(axes: Axes, rows: Sequence[Row], value: str, label: str, colour: str) -> None:
-    ordered = sorted(rows, key=lambda row: number(row, "rate"))
-    rates = [number(row, "rate") for row in ordered]
-    axes.plot(rates, [number(row, value) for row in ordered], "o-", color=colour, label=label)

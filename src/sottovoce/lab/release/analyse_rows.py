@@ -1,6 +1,6 @@
 """The rows of `study release-analyse`: one reader of one kind of release, scored over seeds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,20 +93,25 @@ def reader_row(
 def compared_rows(
     setting: AnalyseSetting,
     chosen: Sequence[float],
-    baselines: dict[str, Sequence[float]],
+    baselines: Mapping[str, Sequence[float]],
     *,
     reference: float | None = None,
     predicted: float | None = None,
 ) -> list[Row]:
     """A row for each baseline, for the chosen reader, and for its difference to the best of them.
 
-    The difference is paired: seed by seed, against the one baseline whose mean is the highest.
+    The difference is paired: seed by seed, against the one baseline whose mean is best: the
+    highest, or of errors the lowest.
     """
-    best = max(baselines, key=lambda name: float(np.mean(baselines[name])))
+    best = _best(setting.score, {name: float(np.mean(each)) for name, each in baselines.items()})
     height = float(np.mean(baselines[best]))
     paired = [own - other for own, other in zip(chosen, baselines[best], strict=True)]
-    known = {"reference": reference, "predicted": predicted, "baseline": height}
+    known = {"reference": reference, "baseline": height}
     rows = [reader_row(setting, name, values) for name, values in baselines.items()]
-    rows.append(reader_row(setting, CHOSEN, chosen, **known))
+    rows.append(reader_row(setting, CHOSEN, chosen, predicted=predicted, **known))
     rows.append(reader_row(setting, DIFFERENCE, paired, **known))
     return rows
+
+
+def _best(score: str, means: Mapping[str, float]) -> str:
+    return (min if score == "error" else max)(means, key=lambda name: means[name])

@@ -6,10 +6,13 @@ reference's topics and judged against those.
 
 A reader's score is the Jaccard of 20 top words under one-to-one matching, mean of the references.
 The baselines see the same release: tomotopy on its cells of at least 1, 2 or 3 (the best of them,
-without thinning), the most frequent words for every topic, and chance.
+no token thinned out), the most frequent words for every topic, and chance. Where noise makes more
+tokens than `MOST_TOKENS`, tomotopy reads the first documents that have as many, and the reader's
+name says so.
 """
 
 import hashlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,11 +22,26 @@ import numpy as np
 from scipy import sparse
 
 from sottovoce._arrays import Floats
+from sottovoce._files import output_folder, whole_file
 from sottovoce.errors import ParameterError
-from sottovoce.lab.release._pinned import PINNED
-from sottovoce.lab.release.analyse_rows import AnalyseSetting, compared_rows
+from sottovoce.lab._data import SIMULATED
+from sottovoce.lab.release._parts import PartStore, Values, by_reader
+from sottovoce.lab.release._pinned import PINNED, WORDS, counted_corpus
+from sottovoce.lab.release._to_find import (
+    LENGTH_SHAPE,
+    MEAN_LENGTH,
+    MIXTURE,
+    DrawnRows,
+    TopicsToFind,
+    first_rows,
+)
+from sottovoce.lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
+from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, checked_counts
-from sottovoce.release.evaluation import chance_jaccard, fit_topics, match_topics, unigram_jaccard
+from sottovoce.release.analysis._forecast import ReleaseForecast
+from sottovoce.release.analysis._meter import recognised_topics, signal_meter
+from sottovoce.release.analysis._moments import Moments, released_moments
+from sottovoce.release.evaluation import chance_jaccard, fit_topics, unigram_jaccard
 from sottovoce.release.topics import PrivateTopics
 from sottovoce.report._result import Row
 
@@ -31,50 +49,111 @@ TOPICS = 25
 REFERENCES, SEEDS = 3, 5
 THRESHOLDS = (1, 2, 3)
 BASELINE_ITERATIONS = 150
-MEAN_LENGTH, LENGTH_SHAPE, MIXTURE = 72.0, 4.0, 0.1
+MOST_TOKENS = {0.5: 15_000_000, 0.0: 4_000_000}
+"""That a baseline reads, by the least rate: below one half it finds nothing however much it has."""
+MADE_UP = "made-up topics"
+METER, PLANNER = "meter", "planner"
+DRAWN_REPETITION = 3.0
+"""What is known beforehand of drawn documents: their words repeat no more than topics make them."""
 _ALL_TOKENS = 1 << 62
 _BLOCK = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class TopicCorpus:
+class TopicCorpus(TopicsToFind):
     """Documents by words, and the topics to find again in what is released of them."""
 
-    name: str
     counts: Counts
-    references: tuple[Floats, ...]
-
-    def jaccard(self, topics: Floats) -> float:
-        """The mean over the references."""
-        return float(np.mean([match_topics(topics, true).mean for true in self.references]))
 
     @property
-    def agreement(self) -> float | None:
-        """Of the references with one another; None where there is but one."""
-        pairs = [
-            match_topics(one, other).mean
-            for place, one in enumerate(self.references)
-            for other in self.references[:place]
-        ]
-        return float(np.mean(pairs)) if pairs else None
+    def shape(self) -> tuple[int, int]:
+        """Documents by words."""
+        return self.counts.shape[0], self.counts.shape[1]
+
+    @property
+    def length(self) -> float:
+        """Counted words a document."""
+        return float(self.counts.sum()) / self.counts.shape[0]
+
+    @property
+    def repetition(self) -> float:
+        """Of people's texts, beforehand."""
+        return math.inf
+
+    def released(self, rate: float, seed: int) -> Counts:
+        """The counts with noise."""
+        return noised(self.counts, rate, seed)
 
 
-ITERATIONS = {"complaints": 300, "blogs": 150}
+@dataclass(frozen=True, eq=False)
+class DrawnCorpus(TopicsToFind):
+    """Documents that are drawn from the one reference whenever they are read."""
+
+    documents: int
+    length: float = MEAN_LENGTH
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Documents by words."""
+        return self.documents, self.references[0].shape[1]
+
+    @property
+    def repetition(self) -> float:
+        """Of drawn documents, beforehand."""
+        return DRAWN_REPETITION
+
+    def released(self, rate: float, seed: int) -> DrawnRows:
+        """The counts with noise, drawn as they are read."""
+        return DrawnRows(self.references[0], self.documents, NoiseLaw(rate), seed, self.length)
+
+
+AnyCorpus = TopicCorpus | DrawnCorpus
+ITERATIONS = {"complaints": 300, "news": 300, "blogs": 150, "background": 150}
 """Of the references of each pinned corpus."""
 
 
 def topic_corpus(
-    name: str, *, cache: Path | None = None, documents: int | None = None
+    name: str,
+    *,
+    cache: Path | None = None,
+    documents: int | None = None,
+    words: int = WORDS,
+    topics: int = TOPICS,
 ) -> TopicCorpus:
-    """A corpus by its name; "simulated" has the complaints' first topics and ``documents``."""
-    if name == "simulated":
-        topics = topic_corpus("complaints", cache=cache).references[0]
-        return simulated_corpus_of(topics, documents or 10_000, seed=0)
+    """A pinned corpus by its name, with the topics of its text."""
     if name not in ITERATIONS:
-        known = ", ".join(ITERATIONS)
-        raise ParameterError(f"data must be simulated or one of {known}; got {name!r}.")
-    counts = PINNED[name]().counts[:documents]
-    return TopicCorpus(name, counts, reference_topics(counts, ITERATIONS[name], cache=cache))
+        raise ParameterError(f"data must be one of {', '.join(ITERATIONS)}; got {name!r}.")
+    corpus = PINNED[name]() if words == WORDS else counted_corpus(name, words)
+    counts = corpus.first(documents).counts
+    known = reference_topics(counts, ITERATIONS[name], topics=topics, cache=cache)
+    return TopicCorpus(name, known, counts)
+
+
+def drawn_corpus(
+    documents: int,
+    source: str = "complaints",
+    *,
+    cache: Path | None = None,
+    words: int = WORDS,
+    topics: int = TOPICS,
+    length: float = MEAN_LENGTH,
+) -> DrawnCorpus:
+    """Documents of the topics of a pinned corpus, by their first reference, or of made-up ones."""
+    known = _source_topics(source, words, topics, cache)
+    name = SIMULATED if source == "complaints" else f"{SIMULATED} from {source}"
+    return DrawnCorpus(name, known, documents, length)
+
+
+def made_up_topics(words: int, topics: int) -> Floats:
+    """Topics of few words each, where no text is at hand to have some."""
+    return np.asarray(np.random.default_rng(0).dirichlet(np.full(words, 0.05), topics))
+
+
+def _source_topics(source: str, words: int, topics: int, cache: Path | None) -> tuple[Floats, ...]:
+    if source == MADE_UP:
+        return (made_up_topics(words, topics),)
+    counts = (PINNED[source]() if words == WORDS else counted_corpus(source, words)).counts
+    return reference_topics(counts, ITERATIONS[source], topics=topics, references=1, cache=cache)
 
 
 def reference_topics(
@@ -107,14 +186,15 @@ def _cached(counts: Counts, settings: str, fit: Callable[[], Floats], cache: Pat
         digest.update(np.ascontiguousarray(part, dtype="<i8").data)
     path = cache / f"topics-{digest.hexdigest()[:32]}.npy"
     if not path.is_file():
-        cache.mkdir(parents=True, exist_ok=True)
-        np.save(path, fit())
+        output_folder(cache)
+        with whole_file(path, private=True) as temporary, temporary.open("wb") as stream:
+            np.save(stream, fit())
     found: Floats = np.load(path, allow_pickle=False)
     return found
 
 
 def simulated_corpus_of(topics: Floats, documents: int, *, seed: int) -> TopicCorpus:
-    """Documents of Poisson counts: few topics in each, gamma distributed lengths of mean 72."""
+    """Documents of Poisson counts in memory: few topics in each, gamma lengths of mean 72."""
     generator = np.random.default_rng(seed)
     blocks = []
     for first in range(0, documents, _BLOCK):
@@ -122,7 +202,7 @@ def simulated_corpus_of(topics: Floats, documents: int, *, seed: int) -> TopicCo
         shares = generator.dirichlet(np.full(len(topics), MIXTURE), many)
         lengths = generator.gamma(LENGTH_SHAPE, MEAN_LENGTH / LENGTH_SHAPE, (many, 1))
         blocks.append(sparse.csr_array(generator.poisson(lengths * (shares @ topics))))
-    return TopicCorpus("simulated", checked_counts(sparse.vstack(blocks, format="csr")), (topics,))
+    return TopicCorpus("simulated", (topics,), checked_counts(sparse.vstack(blocks, format="csr")))
 
 
 def noised(counts: Counts, rate: float, seed: int) -> Counts:
@@ -146,49 +226,159 @@ def lda_of_cells(released: Counts, threshold: int, seed: int, *, topics: int = T
     return fit_topics(kept, topics, seed, iterations=BASELINE_ITERATIONS, most_tokens=_ALL_TOKENS)
 
 
+def documents_read(corpus: AnyCorpus, rate: float, threshold: int) -> int:
+    """How many documents a baseline reads, so that it has about `MOST_TOKENS` at the most.
+
+    Of an empty cell, sum over z >= t of z (1 - a)/(1 + a) a^z = a^t (t - (t - 1) a)/(1 - a^2).
+    """
+    documents, words = corpus.shape
+    alpha = math.exp(-rate)
+    each = alpha**threshold * (threshold - (threshold - 1) * alpha) / (1 - alpha**2)
+    most = next(tokens for least, tokens in MOST_TOKENS.items() if rate >= least)
+    return min(documents, max(1, int(most / (words * each + corpus.length))))
+
+
+def topic_values(
+    corpus: AnyCorpus,
+    rate: float,
+    seed: int,
+    *,
+    thresholds: Sequence[int] = THRESHOLDS,
+    topics: int = TOPICS,
+    threads: int | None = None,
+) -> Values:
+    """Jaccards and recognised topics of every reader, on one release; what the meter said of it."""
+    released = corpus.released(rate, seed)
+    found = {CHOSEN: chosen_topics(released, rate, seed, topics=topics, threads=threads)}
+    for level in thresholds:
+        read = documents_read(corpus, rate, level)
+        name = f"lda >= {level}" + ("" if read == corpus.shape[0] else ", part")
+        cells = first_rows(released, read)
+        found[name] = lda_of_cells(cells, level, REFERENCES + seed, topics=topics)
+    moments = released_moments(released, NoiseLaw(rate))
+    totals = np.maximum(moments.totals, 0)
+    found["frequent"] = np.tile(totals, (topics, 1))
+    jaccard = {name: corpus.jaccard(each) for name, each in found.items()}
+    jaccard["frequent"] = _frequent(corpus, totals)
+    seen = {name: float(corpus.recognised(each)) for name, each in found.items()}
+    return {
+        "jaccard": jaccard | {"chance": chance_jaccard(corpus.shape[1], topics)},
+        "topics_seen": seen,
+        METER: meter_values(moments),
+    }
+
+
+def meter_values(moments: Moments) -> dict[str, float]:
+    """What the meter read; how many topics that means is asked when rows are made."""
+    meter = signal_meter(moments)
+    return {"dimensions": float(meter.dimensions), "repetition": meter.repetition}
+
+
+def chosen_topics(
+    released: "Counts | DrawnRows",
+    rate: float,
+    seed: int,
+    *,
+    topics: int = TOPICS,
+    threads: int | None = None,
+) -> Floats:
+    """By the reader that held-out documents choose."""
+    reader = PrivateTopics(topics, rate=rate, threads=threads, random_state=seed)
+    found: Floats = reader.fit(released).components_
+    return found
+
+
 def topic_rows(
-    corpus: TopicCorpus,
+    corpus: AnyCorpus,
     rate: float,
     *,
     seeds: int = SEEDS,
     thresholds: Sequence[int] = THRESHOLDS,
     topics: int = TOPICS,
     threads: int | None = None,
+    store: PartStore | None = None,
 ) -> list[Row]:
     """The rows of one corpus at one rate: baselines, the chosen reader, and their difference."""
-    documents, words = corpus.counts.shape
-    setting = AnalyseSetting(
-        data=corpus.name,
-        documents=documents,
-        words=words,
-        rate=rate,
-        score="jaccard",
-        topics=topics,
+    parts = [
+        (store or PartStore()).values(
+            topic_parameters(corpus, rate, seed, topics),
+            partial(
+                topic_values,
+                corpus,
+                rate,
+                seed,
+                thresholds=thresholds,
+                topics=topics,
+                threads=threads,
+            ),
+        )
+        for seed in range(seeds)
+    ]
+    jaccards = by_reader(parts, "jaccard")
+    rows = compared_rows(
+        topic_setting(corpus, rate, "jaccard", topics),
+        jaccards.pop(CHOSEN),
+        jaccards,
+        reference=corpus.agreement,
     )
-    chosen: list[float] = []
-    found: list[dict[str, float]] = []
-    for seed in range(seeds):
-        released = noised(corpus.counts, rate, seed)
-        reader = PrivateTopics(topics, rate=rate, threads=threads, random_state=seed)
-        chosen.append(corpus.jaccard(reader.fit(released).components_))
-        found.append(_baselines(corpus, released, thresholds, topics, REFERENCES + seed))
-    baselines: dict[str, Sequence[float]] = {
-        name: [each[name] for each in found] for name in found[0]
+    return rows + seen_rows(corpus, rate, topics, parts)
+
+
+def topic_parameters(
+    corpus: AnyCorpus, rate: float, seed: int, topics: int, reader: str = "topics"
+) -> dict[str, str | int | float | None]:
+    """What a part is known by."""
+    documents, words = corpus.shape
+    return {
+        "reader": reader,
+        "data": corpus.name,
+        "documents": documents,
+        "words": words,
+        "length": round(corpus.length, 3),
+        "topics": topics,
+        "rate": rate,
+        "seed": seed,
     }
-    return compared_rows(setting, chosen, baselines, reference=corpus.agreement)
 
 
-def _baselines(
-    corpus: TopicCorpus, released: Counts, thresholds: Sequence[int], topics: int, seed: int
-) -> dict[str, float]:
-    scores = {
-        f"lda >= {level}": corpus.jaccard(lda_of_cells(released, level, seed, topics=topics))
-        for level in thresholds
-    }
-    chance = chance_jaccard(corpus.counts.shape[1], topics)
-    return scores | {"frequent": _frequent(corpus, released), "chance": chance}
+def topic_setting(corpus: AnyCorpus, rate: float, score: str, topics: int) -> AnalyseSetting:
+    """Of the rows of one score."""
+    documents, words = corpus.shape
+    return AnalyseSetting(
+        data=corpus.name, documents=documents, words=words, rate=rate, score=score, topics=topics
+    )
 
 
-def _frequent(corpus: TopicCorpus, released: Counts) -> float:
-    totals = np.maximum(np.asarray(released.sum(axis=0), dtype=np.float64), 0)
+def seen_rows(corpus: AnyCorpus, rate: float, topics: int, parts: Sequence[Values]) -> list[Row]:
+    """How many topics each reader showed, beside what the meter and the planner said."""
+    setting = topic_setting(corpus, rate, "topics_seen", topics)
+    seen, meter = by_reader(parts, "topics_seen"), [_said(part, topics) for part in parts]
+    chosen, said, text = seen.pop(CHOSEN), float(np.mean(meter)), corpus.seen_in_text
+    rows = [
+        reader_row(setting, METER, meter),
+        reader_row(setting, PLANNER, [_planned(setting, corpus)]),
+    ]
+    if seen:
+        return rows + compared_rows(setting, chosen, seen, reference=text, predicted=said)
+    return [*rows, reader_row(setting, CHOSEN, chosen, reference=text, predicted=said)]
+
+
+def _said(part: Values, topics: int) -> float:
+    read = part[METER]
+    return float(round(recognised_topics(read["dimensions"], topics, read["repetition"])))
+
+
+def _planned(setting: AnalyseSetting, corpus: AnyCorpus) -> float:
+    forecast = ReleaseForecast(
+        setting.documents,
+        corpus.length,
+        setting.words,
+        float(setting.rate or 0),
+        setting.topics or TOPICS,
+        repetition=corpus.repetition,
+    )
+    return float(forecast.topics_seen)
+
+
+def _frequent(corpus: AnyCorpus, totals: Floats) -> float:
     return float(np.mean([unigram_jaccard(true, totals) for true in corpus.references]))

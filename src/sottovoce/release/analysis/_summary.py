@@ -1,6 +1,6 @@
 """What a release supports, in one object: its law, its meter, its words and pairs."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sottovoce._notebook import html_facts, text_table
 from sottovoce.privacy._noise_law import NoiseLaw
@@ -10,6 +10,7 @@ from sottovoce.release.analysis._tables import normal_quantile
 from sottovoce.release.analysis._totals import TellingWords, WordTotals
 
 _SHOWN = 5
+NO_PAIRS = "No two words stand together beyond chance."
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,6 +49,16 @@ class ReleaseSummary:
         rows = zip(table["total"].to_pylist(), table["error"].to_pylist(), strict=True)
         return sum(total > needed * error for total, error in rows)
 
+    def clear_pairs(self, most: int) -> PairTotals:
+        """At most so many of the pairs that chance does not explain, looking at all pairs."""
+        number = min(most, self.pairs.beyond_chance(self.columns))
+        return replace(self.pairs, table=self.pairs.table.slice(0, number))
+
+    def label_words(self, most: int) -> dict[str, list[str]]:
+        """For each label at most so many words that it uses more, beyond chance."""
+        found = {} if self.telling is None else self.telling.beyond_chance(self.columns)
+        return {label: words[:most] for label, words in sorted(found.items())}
+
     def facts(self) -> dict[str, object]:
         """The figures by name."""
         what = "words" if self.words == self.columns else "columns"
@@ -70,16 +81,17 @@ class ReleaseSummary:
         )
 
     def __str__(self) -> str:
-        words, pairs = self.totals.shown(_SHOWN), self.pairs.shown(_SHOWN)
+        pairs = self.clear_pairs(_SHOWN)
         return "\n\n".join(
             [
                 text_table([{"": name, " ": value} for name, value in self.facts().items()]),
                 self.meter.in_words(),
-                text_table(words),
-                text_table(pairs),
+                text_table(self.totals.shown(_SHOWN)),
+                str(pairs) if len(pairs) else NO_PAIRS,
             ]
         )
 
     def _repr_html_(self) -> str:
         facts = html_facts(self.facts(), "What this release supports")
-        return facts + self.totals._repr_html_() + self.pairs._repr_html_()
+        pairs = self.clear_pairs(_SHOWN)
+        return facts + self.totals._repr_html_() + (pairs._repr_html_() if len(pairs) else "")

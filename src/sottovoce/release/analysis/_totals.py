@@ -76,6 +76,18 @@ class TellingWords(Estimates):
 
     caption: ClassVar[str] = "Words that tell labels apart"
 
+    def beyond_chance(self, words: int) -> dict[str, list[str]]:
+        """For each label the words, or columns, that chance does not explain, the best first.
+
+        They are the best of so many ``words`` for every label: the level is divided by both.
+        """
+        told: dict[str, list[str]] = {str(label): [] for label in self.table["label"].to_pylist()}
+        needed = normal_quantile(1 - (1 - self.level) / max(words * len(told), 1))
+        for row in self.rows():
+            if row["per_document"] - row["overall"] > needed * row["error"]:
+                told[row["label"]].append(str(row.get("word", f"column {row.get('column')}")))
+        return told
+
 
 def telling_words(
     rows: Rows,

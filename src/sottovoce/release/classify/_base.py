@@ -12,14 +12,24 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, Matrix, checked_counts
-from sottovoce.release.classify._inputs import Labelled, Rate, encoded, law_of
+from sottovoce.release.analysis._moments import Rows, row_blocks
+from sottovoce.release.classify._inputs import (
+    Rate,
+    ReleasedCounts,
+    encoded,
+    is_release,
+    law_of,
+    refuse_texts,
+)
 from sottovoce.release.classify._linear import LinearReader
+from sottovoce.release.classify._rows import BLOCK_CELLS, LabelledRows
 
 
 class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc] # sklearn has no types
     """Learns from released cells and labels; tells the class of true and of released documents."""
 
     rate: Rate
+    random_state: int
     classes_: NDArray[Any]
     law_: NoiseLaw
     reader_: LinearReader
@@ -29,17 +39,22 @@ class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     """Where the classifier was chosen: the held-out loss of each candidate."""
     chosen_: str
     """Which of the candidates it is."""
+    left_out_: dict[str, str]
+    """The candidates that could not be fitted, and why."""
 
-    def fit(self, Z: Matrix, y: ArrayLike) -> Self:  # noqa: N803 - scikit-learn's way of naming
-        """Learn from released documents ``Z``, noise and all, and their classes ``y``."""
+    def fit(self, Z: "Matrix | ReleasedCounts", y: ArrayLike) -> Self:  # noqa: N803 - scikit-learn's way of naming
+        """Learn from released documents ``Z``, noise and all, and their classes ``y``.
+
+        ``Z``: their cells, or the release itself, which is read block by block and states its rate.
+        """
         if y is None:
             raise ParameterError(
                 "requires y to be passed, but the target y is None: give a label per document."
             )
-        cells = self._cells(Z, reset=True)
-        self.law_ = law_of(self.rate)
-        self.classes_, codes = encoded(y, cells.shape[0])
-        self._learn(Labelled(cells, codes, len(self.classes_)))
+        rows = self._rows(Z)
+        self.law_ = law_of(Z if self.rate is None and is_release(Z) else self.rate)
+        self.classes_, codes = encoded(y, rows.shape[0])
+        self._learn(LabelledRows(rows, codes, len(self.classes_), self.random_state))
         return self
 
     def predict(self, X: Matrix) -> NDArray[Any]:  # noqa: N803 - scikit-learn's name
@@ -50,15 +65,15 @@ class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         """The probability of each class, true documents by classes."""
         return np.asarray(special.softmax(self._scores(X), axis=1))
 
-    def predict_released(self, Z: Matrix) -> NDArray[Any]:  # noqa: N803 - as in fit
-        """The most probable class of each released document."""
+    def predict_released(self, Z: "Matrix | ReleasedCounts") -> NDArray[Any]:  # noqa: N803 - as in fit
+        """The most probable class of each released document: of its cells, or of a release."""
         return self._named(self._checked_released_scores(Z))
 
-    def predict_proba_released(self, Z: Matrix) -> Floats:  # noqa: N803 - as in fit
+    def predict_proba_released(self, Z: "Matrix | ReleasedCounts") -> Floats:  # noqa: N803 - as in fit
         """The probability of each class, released documents by classes."""
         return np.asarray(special.softmax(self._checked_released_scores(Z), axis=1))
 
-    def _learn(self, data: Labelled) -> None:
+    def _learn(self, data: LabelledRows) -> None:
         raise NotImplementedError
 
     def _released_scores(self, cells: Counts) -> Floats:
@@ -74,14 +89,27 @@ class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
             )
         return self.reader_.scores(counts)
 
-    def _checked_released_scores(self, cells: Matrix) -> Floats:
+    def _checked_released_scores(self, given: "Matrix | ReleasedCounts") -> Floats:
         check_is_fitted(self)
-        return self._released_scores(self._cells(cells, reset=False))
+        if is_release(given):
+            blocks = row_blocks(given.rows, max(1, BLOCK_CELLS // given.rows.shape[1]))
+            cells = (self._cells(block, reset=False) for block in blocks)
+            return np.concatenate([self._released_scores(block) for block in cells])
+        matrix: Any = given
+        return self._released_scores(self._cells(matrix, reset=False))
 
     def _named(self, scores: Floats) -> NDArray[Any]:
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 
+    def _rows(self, given: "Matrix | ReleasedCounts") -> Rows:
+        if not is_release(given):
+            matrix: Any = given
+            return self._cells(matrix, reset=True)
+        self.n_features_in_ = given.rows.shape[1]
+        return given.rows
+
     def _cells(self, matrix: Matrix, *, reset: bool) -> Counts:
+        refuse_texts(matrix)
         valid = validate_data(self, matrix, reset=reset, accept_sparse="csr", dtype="numeric")
         return checked_counts(valid, signed=True)
 

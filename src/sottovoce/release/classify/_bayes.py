@@ -1,26 +1,23 @@
 """Naive Bayes from the sums of released documents, shrunk by the variance that their noise has."""
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
-from scipy import sparse
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import check_choice
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts
 from sottovoce.release.classify._base import ReleasedDocumentsClassifier
-from sottovoce.release.classify._cells import CellLikelihoods
-from sottovoce.release.classify._expected import LARGEST_CELL
+from sottovoce.release.classify._expected import CellLikelihoods
 from sottovoce.release.classify._features import Feature, feature_of
 from sottovoce.release.classify._inputs import Labelled, Rate
-from sottovoce.release.classify._linear import (
-    LinearReader,
-    calibration,
-    expected_cells,
-    mean_counts,
-)
+from sottovoce.release.classify._linear import LinearReader, calibration
+from sottovoce.release.classify._rows import LabelledRows
 from sottovoce.release.classify._shrink import positive_means, shrunk_ratios
+from sottovoce.release.classify._sums import ClassSums, all_but, fold_sums
 
 AUTOMATIC = "auto"
 CHOICES = (AUTOMATIC, "bits", "bursts", "counts")
@@ -45,9 +42,9 @@ class ClassMeans:
     shares: Floats
 
     @classmethod
-    def of(cls, data: Labelled, feature: Feature) -> "ClassMeans":
-        """From released documents."""
-        return cls.from_sums(class_sums(data, feature), data.sizes, feature)
+    def of(cls, sums: ClassSums, feature: Feature) -> "ClassMeans":
+        """From the sums of released documents."""
+        return cls.from_sums(sums.features, sums.sizes, feature)
 
     @classmethod
     def from_sums(cls, sums: Floats, documents: Floats, feature: Feature) -> "ClassMeans":
@@ -68,34 +65,26 @@ class ClassMeans:
         means = self.base * self.ratios
         return np.asarray(np.log(means / means.sum(axis=1, keepdims=True)).T)
 
-    def reader(self, data: Labelled, law: NoiseLaw, feature: Feature) -> LinearReader:
+    def reader(self, sums: ClassSums, law: NoiseLaw, feature: Feature) -> LinearReader:
         """Multinomial naive Bayes on the feature."""
-        expected = expected_cells(data.cells, law, feature)
+        expected = sums.expected_cells(law, feature)
         return LinearReader(feature, self.weights, np.log(self.shares), expected)
 
-    def likelihoods(self, data: Labelled, law: NoiseLaw) -> CellLikelihoods:
+    def likelihoods(self, sums: ClassSums, law: NoiseLaw) -> CellLikelihoods:
         """Of released cells: counts have the words' means, times the ratio of the class."""
-        largest = min(int(data.cells.data.max(initial=1)), LARGEST_CELL)
-        return CellLikelihoods.of(law, mean_counts(data.cells, law) * self.ratios, max(1, largest))
+        return CellLikelihoods.of(law, sums.mean_counts(law) * self.ratios, sums.largest)
 
 
-def class_sums(data: Labelled, feature: Feature) -> Floats:
-    """Unbiased sums of the feature, classes x words."""
-    stored, shift = feature.released(data.cells)
-    sums = sparse.csr_array(data.indicator @ stored).toarray()
-    return np.asarray(sums + shift * data.sizes[:, None])
-
-
-def _held_out(known: Labelled, held: Labelled, law: NoiseLaw, feature: Feature) -> float:
+def _held_out(known: ClassSums, held: Labelled, law: NoiseLaw, feature: Feature) -> float:
     """The loss of released documents by the likelihood of their cells, made cool enough."""
     means = ClassMeans.of(known, feature)
     scores = means.likelihoods(known, law).scores(held.cells)
     return calibration(scores, np.log(means.shares), held.codes).loss
 
 
-def bayes_reader(data: Labelled, law: NoiseLaw, feature: Feature) -> LinearReader:
+def bayes_reader(sums: ClassSums, law: NoiseLaw, feature: Feature) -> LinearReader:
     """Multinomial naive Bayes on the feature, learnt from released documents."""
-    return ClassMeans.of(data, feature).reader(data, law, feature)
+    return ClassMeans.of(sums, feature).reader(sums, law, feature)
 
 
 class PrivateNaiveBayes(ReleasedDocumentsClassifier):
@@ -131,19 +120,18 @@ class PrivateNaiveBayes(ReleasedDocumentsClassifier):
         self.features = features
         self.random_state = random_state
 
-    def _learn(self, data: Labelled) -> None:
+    def _learn(self, data: LabelledRows) -> None:
         feature = self._feature()
-        self.held_out_loss_ = float(
-            np.mean(
-                [
-                    _held_out(known, held, self.law_, feature)
-                    for known, held in data.parts(self.random_state)
-                ]
-            )
-        )
-        means = ClassMeans.of(data, feature)
-        self.reader_ = means.reader(data, self.law_, feature)
-        self.cells_ = means.likelihoods(data, self.law_)
+        sums = fold_sums(data, feature)
+        losses = [
+            _held_out(all_but(sums, fold), data.sample.held(fold), self.law_, feature)
+            for fold in data.fold_numbers
+        ]
+        self.held_out_loss_ = float(np.mean(losses))
+        total = reduce(add, sums)
+        means = ClassMeans.of(total, feature)
+        self.reader_ = means.reader(total, self.law_, feature)
+        self.cells_ = means.likelihoods(total, self.law_)
 
     def _released_scores(self, cells: Counts) -> Floats:
         return self.cells_.scores(cells) + self.reader_.intercepts

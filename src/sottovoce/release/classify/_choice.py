@@ -1,18 +1,21 @@
 """The classifier of a release, chosen by what it loses on released documents that it never saw."""
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release._counts import Counts, Matrix
 from sottovoce.release.classify._base import ReleasedDocumentsClassifier
 from sottovoce.release.classify._bayes import PrivateNaiveBayes
-from sottovoce.release.classify._inputs import Rate
+from sottovoce.release.classify._inputs import CannotFitError, Rate, ReleasedCounts
 from sottovoce.release.classify._logistic import PrivateLogistic
 from sottovoce.release.classify._ridge import PrivateRidge
+
+if TYPE_CHECKING:
+    from sottovoce.release._counts import Matrix
 
 Maker = Callable[[Rate, int], ReleasedDocumentsClassifier]
 
@@ -40,30 +43,19 @@ SIMPLEST = "naive Bayes"
 CLEARLY = 0.98
 
 
-class ReleasedCounts(Protocol):
-    """A release, as far as a classifier reads it."""
-
-    @property
-    def counts(self) -> Counts:
-        """Documents by columns, the noise included."""
-
-    @property
-    def law(self) -> NoiseLaw:
-        """Of every cell's noise."""
-
-    @property
-    def maps(self) -> Sequence[object]:
-        """Which column each word was summed into; document i took map i modulo their number."""
-
-
 def fit_released(
     release: ReleasedCounts, labels: ArrayLike, *, seed: int = 0
 ) -> ReleasedDocumentsClassifier:
     """The classifier of a release that loses least on released documents it does not know.
 
     Naive Bayes, logistic regression and ridge are compared; no true text is needed. The result's
-    ``candidates_`` has the held-out loss of each, ``chosen_`` its own name. Naive Bayes, the
-    simplest, stays unless another loses at least 2% less.
+    ``candidates_`` has the held-out loss of each, ``chosen_`` its own name, and ``left_out_`` says
+    which could not be fitted, and why. Naive Bayes, the simplest, stays unless another loses at
+    least 2% less.
+
+    Documents are read block by block: beside their labels, memory does not grow with them. Sums
+    are those of all; logistic regression, which has none, and the losses are those of documents
+    drawn by chance where there are more than about 20 million cells.
 
     Args:
         release: as `sottovoce.load_release` gives it. Of a compressed one the classifier reads
@@ -76,16 +68,39 @@ def fit_released(
             f"this release uses {len(release.maps)} maps, so that one column means different "
             "words in different documents; a classifier needs a release with one map."
         )
-    return chosen_classifier(release.counts, labels, release.law.rate, seed=seed)
+    return chosen_classifier(release, labels, release.law.rate, seed=seed)
 
 
 def chosen_classifier(
-    cells: Matrix, labels: ArrayLike, rate: Rate, *, seed: int = 0
+    cells: "Matrix | ReleasedCounts", labels: ArrayLike, rate: Rate, *, seed: int = 0
 ) -> ReleasedDocumentsClassifier:
     """As `fit_released`, from released cells and the rate of their noise."""
-    fitted = {name: make(rate, seed).fit(cells, labels) for name, make in CANDIDATES.items()}
+    fitted, left_out = _fitted(cells, labels, rate, seed)
     losses = {name: each.held_out_loss_ for name, each in fitted.items()}
     least = min(losses, key=lambda name: losses[name])
-    best = least if losses[least] < CLEARLY * losses[SIMPLEST] else SIMPLEST
-    fitted[best].candidates_, fitted[best].chosen_ = losses, best
-    return fitted[best]
+    simplest = losses.get(SIMPLEST, math.inf)
+    best = least if losses[least] < CLEARLY * simplest else SIMPLEST
+    chosen = fitted[best]
+    chosen.candidates_, chosen.chosen_, chosen.left_out_ = losses, best, left_out
+    return chosen
+
+
+def _fitted(
+    cells: "Matrix | ReleasedCounts", labels: ArrayLike, rate: Rate, seed: int
+) -> tuple[dict[str, ReleasedDocumentsClassifier], dict[str, str]]:
+    """The candidates that can be fitted, and why the others cannot."""
+    fitted: dict[str, ReleasedDocumentsClassifier] = {}
+    left_out: dict[str, str] = {}
+    for name, make in CANDIDATES.items():
+        try:
+            tried = make(rate, seed).fit(cells, labels)
+        except CannotFitError as error:
+            left_out[name] = str(error)
+        except np.linalg.LinAlgError:
+            left_out[name] = "its equations have no solution."
+        else:
+            fitted[name] = tried
+    if not fitted:
+        told = "; ".join(f"{name}: {why.rstrip('.')}" for name, why in left_out.items())
+        raise ParameterError(f"no classifier can be fitted to these documents ({told}).")
+    return fitted, left_out

@@ -1,16 +1,15 @@
 """What a released cell says of its count: tables of E[f(c) | z] and of ln P(z) for bursty counts.
 
-Counts are negative binomial with mean m and variance m + m^2/size: words come in bursts. Cells at
-or below 0 all say the same (P(z | c) is alpha^(c - z) there, so that z cancels), so that the work
-is in the positive cells.
+Cells at or below 0 all say the same, so that the work is in the positive cells.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse, special
+from scipy import sparse
 
-from sottovoce._arrays import Floats
+from sottovoce._arrays import Floats, Integers
+from sottovoce.privacy._bursty_cells import BurstyCounts, bursty_cells
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, Weights
 from sottovoce.release.classify._features import Feature, positive
@@ -19,22 +18,6 @@ from sottovoce.release.classify._features import Feature, positive
 SIZE = 0.5
 # Cells above it are read as if they were it.
 LARGEST_CELL = 64
-_NEGLIGIBLE = 1e-12
-_MOST_TERMS = 2_000
-
-
-def negative_binomial(means: Floats, terms: int, size: float = SIZE) -> Floats:
-    """P(c) for c = 0 .. terms - 1, along a last axis."""
-    c = np.arange(terms)
-    m = np.asarray(means)[..., None]
-    ways = special.gammaln(c + size) - special.gammaln(size) - special.gammaln(c + 1)
-    return np.asarray(np.exp(ways + size * np.log(size / (size + m)) + c * np.log(m / (size + m))))
-
-
-def terms_for(means: Floats, largest: int, size: float = SIZE) -> int:
-    """How many counts to sum over until the rest does not matter."""
-    ratio = float(np.max(means)) / (float(np.max(means)) + size)
-    return min(_MOST_TERMS, largest + 8 + int(np.log(_NEGLIGIBLE) / np.log(ratio)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +30,7 @@ class ExpectedCells:
     def of(cls, law: NoiseLaw, means: Floats, feature: Feature, largest: int) -> "ExpectedCells":
         """Under ``law``, for words with these mean counts and cells up to ``largest``."""
         last = max(1, min(largest, LARGEST_CELL))
-        prior = negative_binomial(means, terms_for(means, last))
-        counts = np.arange(prior.shape[1])
-        noise = law.probability(np.arange(last + 1)[:, None] - counts)
-        weighted = (prior * feature.of_counts(counts)) @ noise.T
-        return cls(weighted / (prior @ noise.T))
+        return cls(bursty_cells(law, BurstyCounts(means, SIZE), last, feature.of_counts).expected)
 
     @property
     def at_zero(self) -> Floats:
@@ -68,3 +47,27 @@ class ExpectedCells:
     def scores(self, cells: Counts, weights: Floats, intercepts: Floats) -> Floats:
         """Of linear scores (words x classes) at the expected features."""
         return np.asarray(self.above_zero(cells) @ weights + (intercepts + self.at_zero @ weights))
+
+
+@dataclass(frozen=True, eq=False)
+class CellLikelihoods:
+    """ln P(clip(z, 0, Y) | class, word), classes x words x cells; the last cell is Y or more."""
+
+    tables: Floats
+
+    @classmethod
+    def of(cls, law: NoiseLaw, means: Floats, largest: int) -> "CellLikelihoods":
+        """For counts of these means (classes x words), and Y = ``largest``."""
+        return cls(bursty_cells(law, BurstyCounts(means, SIZE), largest).logs)
+
+    def scores(self, cells: Counts) -> Floats:
+        """The logarithm of P(all cells of the document | class), documents x classes."""
+        kept = positive(cells)
+        place = np.minimum(kept.data, self.tables.shape[2] - 1)
+        return np.stack([_summed(kept, place, table) for table in self.tables], axis=1)
+
+
+def _summed(kept: Counts, place: Integers, table: Floats) -> Floats:
+    values = table[kept.indices, place] - table[kept.indices, 0]
+    above = sparse.csr_array((values, kept.indices, kept.indptr), shape=kept.shape)
+    return np.asarray(above.sum(axis=1) + table[:, 0].sum())

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce._arrays import Floats
 from sottovoce.errors import check_choice
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, Weights
@@ -139,7 +139,7 @@ class BurstFeature:
         """E of a statistic of the cell, given each of the counts."""
         cells = np.arange(1, MOST_TOKENS)
         inner = self.law.probability(cells - counts[:, None]) @ statistic[1:-1]
-        high = at_least(self.law, np.asarray(MOST_TOKENS - counts, np.int64))
+        high = self.law.at_least(MOST_TOKENS - counts)
         return np.asarray(inner + high * statistic[-1])
 
 
@@ -167,9 +167,3 @@ def with_values(counts: Counts, feature: Feature) -> Weights:
     """The feature of every stored count; the others have the value 0."""
     values = feature.of_counts(counts.data)
     return sparse.csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
-
-
-def at_least(law: NoiseLaw, noise: Integers) -> Floats:
-    """P(noise >= k): alpha^k/(1 + alpha) for k >= 1, else 1 - alpha^(1-k)/(1 + alpha)."""
-    tail = np.exp(-law.rate * np.where(noise >= 1, noise, 1 - noise)) / (1 + law.alpha)
-    return np.where(noise >= 1, tail, 1 - tail)

@@ -1,7 +1,7 @@
 """What a classifier of released documents is given: cells, law, labels, and parts to hold out."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,14 +10,19 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from sottovoce._arrays import Floats, Integers
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release._counts import Counts
+from sottovoce.release._counts import Counts, Matrix
+from sottovoce.release.analysis._moments import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 FOLDS = 3
+
+
+class CannotFitError(ParameterError):
+    """These documents do not determine a classifier of this kind; another may do."""
 
 
 class HasLaw(Protocol):
@@ -28,7 +33,24 @@ class HasLaw(Protocol):
         """Of every cell's noise."""
 
 
+class ReleasedCounts(HasLaw, Protocol):
+    """A release, as far as a classifier reads it."""
+
+    @property
+    def rows(self) -> Rows:
+        """Documents by columns, the noise included; they may be longer than memory."""
+
+    @property
+    def maps(self) -> "Sequence[object]":
+        """Which column each word was summed into; document i took map i modulo their number."""
+
+
 Rate: TypeAlias = "float | HasLaw | None"
+
+
+def is_release(given: "Matrix | ReleasedCounts") -> TypeGuard[ReleasedCounts]:
+    """Whether a release is given, and not a matrix of its cells."""
+    return hasattr(given, "law") and hasattr(given, "rows")
 
 
 def law_of(rate: Rate) -> NoiseLaw:
@@ -88,14 +110,30 @@ class Labelled:
 
     def folds(self, seed: int, folds: int = FOLDS) -> Integers:
         """Which fold each document is held out in."""
-        generator = np.random.default_rng(seed)
-        order = generator.permutation(self.documents)
-        # By the place where a class is first seen, so that its name means nothing.
-        _, first, which = np.unique(self.codes[order], return_index=True, return_inverse=True)
-        by_class = order[np.argsort(first[which], kind="stable")]
-        fold = np.empty(self.documents, np.int64)
-        fold[by_class] = np.arange(self.documents) % folds
-        return fold
+        return balanced_folds(self.codes, seed, folds)
+
+
+def balanced_folds(codes: Integers, seed: int, folds: int) -> Integers:
+    """Which fold each document is held out in; classes keep their shares in each."""
+    order = np.random.default_rng(seed).permutation(codes.size)
+    # By the place where a class is first seen, so that its name means nothing.
+    _, first, which = np.unique(codes[order], return_index=True, return_inverse=True)
+    by_class = order[np.argsort(first[which], kind="stable")]
+    fold = np.empty(codes.size, np.int64)
+    fold[by_class] = np.arange(codes.size) % folds
+    return fold
+
+
+def refuse_texts(documents: Matrix) -> None:
+    """Refuse texts where counts are expected, without showing them."""
+    if sparse.issparse(documents):
+        return
+    values = np.asarray(documents)
+    if values.dtype.kind in "US" or any(isinstance(each, str) for each in values.flat[:1]):
+        raise CorpusError(
+            "documents must be counts, got text; count them by the words of the release first: "
+            "released.count_texts(texts)."
+        )
 
 
 def encoded(labels: ArrayLike, documents: int) -> tuple[NDArray[Any], Integers]:

@@ -6,12 +6,10 @@ import numpy as np
 from scipy import optimize, special
 
 from sottovoce._arrays import Floats, Integers
-from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts
-from sottovoce.release.classify._expected import LARGEST_CELL, ExpectedCells
+from sottovoce.release.classify._expected import ExpectedCells
 from sottovoce.release.classify._features import Feature, with_values
 from sottovoce.release.classify._inputs import Labelled
-from sottovoce.release.classify._shrink import positive_means
 
 HOTTEST = 4.0
 
@@ -68,15 +66,3 @@ def calibration(scores: Floats, intercepts: Floats, codes: Integers) -> Calibrat
 def log_loss(scores: Floats, codes: Integers) -> float:
     """The mean of -ln of the probability that ``scores`` give to the right class."""
     return float(np.mean(special.logsumexp(scores, axis=1) - scores[np.arange(codes.size), codes]))
-
-
-def mean_counts(cells: Counts, law: NoiseLaw) -> Floats:
-    """Of each word, shrunk so that none is negative."""
-    means = cells.sum(axis=0) / cells.shape[0]
-    return positive_means(np.asarray(means), law.variance / cells.shape[0])
-
-
-def expected_cells(cells: Counts, law: NoiseLaw, feature: Feature) -> ExpectedCells:
-    """What cells of these documents say of a feature."""
-    largest = int(cells.data.max()) if cells.nnz else 1
-    return ExpectedCells.of(law, mean_counts(cells, law), feature, min(largest, LARGEST_CELL))

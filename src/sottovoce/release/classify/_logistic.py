@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release.classify._base import ReleasedDocumentsClassifier
 from sottovoce.release.classify._bayes import bayes_reader
 from sottovoce.release.classify._features import BitFeature, Feature
 from sottovoce.release.classify._inputs import Labelled, Rate
 from sottovoce.release.classify._linear import LinearReader, log_loss
+from sottovoce.release.classify._rows import LabelledRows
 from sottovoce.release.classify._softmax import SoftmaxProblem
+from sottovoce.release.classify._sums import ClassSums, all_but, fold_sums
 
 # The precision of a weight: 10 lets a word's logarithmic ratio leave naive Bayes' by about 0.3.
 PENALTIES = (100.0, 30.0, 10.0)
@@ -63,32 +66,32 @@ class PrivateLogistic(ReleasedDocumentsClassifier):
         self.penalties = penalties
         self.random_state = random_state
 
-    def _learn(self, data: Labelled) -> None:
+    def _learn(self, data: LabelledRows) -> None:
         feature = BitFeature(self.law_)
-        self.held_out_losses_ = losses = self._tried(data, feature)
+        sums = fold_sums(data, feature)
+        self.held_out_losses_ = losses = self._tried(data, sums, feature)
         self.held_out_loss_ = min(losses.values())
         self.penalty_ = min(losses, key=lambda penalty: losses[penalty])
         warmer = [penalty for penalty in losses if penalty >= self.penalty_]
-        self.reader_ = _readers(data, self.law_, feature, warmer)[-1]
+        bayes = bayes_reader(reduce(add, sums), self.law_, feature)
+        self.reader_ = _readers(bayes, data.sample.documents, warmer)[-1]
 
-    def _tried(self, data: Labelled, feature: Feature) -> dict[float, float]:
+    def _tried(
+        self, data: LabelledRows, sums: Sequence[ClassSums], feature: Feature
+    ) -> dict[float, float]:
         """Each penalty's loss on documents that a fit on the others does not know."""
         penalties = _checked(self.penalties)
-        losses = [
-            [
-                log_loss(each.released_scores(held.cells), held.codes)
-                for each in _readers(known, self.law_, feature, penalties)
-            ]
-            for known, held in data.parts(self.random_state)
-        ]
+        losses = []
+        for fold in data.fold_numbers:
+            bayes = bayes_reader(all_but(sums, fold), self.law_, feature)
+            readers = _readers(bayes, data.sample.known(fold), penalties)
+            held = data.sample.held(fold)
+            losses.append([log_loss(r.released_scores(held.cells), held.codes) for r in readers])
         return dict(zip(penalties, np.mean(losses, axis=0).tolist(), strict=True))
 
 
-def _readers(
-    data: Labelled, law: NoiseLaw, feature: Feature, penalties: Sequence[float]
-) -> list[LinearReader]:
+def _readers(bayes: LinearReader, data: Labelled, penalties: Sequence[float]) -> list[LinearReader]:
     """One for each penalty, from the largest on."""
-    bayes = bayes_reader(data, law, feature)
     features, shift = bayes.expected.above_zero(data.cells), bayes.expected.at_zero
     problem = SoftmaxProblem(features, shift, data.codes, bayes.intercepts)
     centre = TRUST * (bayes.weights - bayes.weights.mean(axis=1, keepdims=True))

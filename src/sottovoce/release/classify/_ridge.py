@@ -13,9 +13,11 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.release.classify._base import ReleasedDocumentsClassifier
 from sottovoce.release.classify._features import Feature, feature_of
-from sottovoce.release.classify._inputs import Labelled, Rate
-from sottovoce.release.classify._linear import LinearReader, expected_cells
+from sottovoce.release.classify._inputs import CannotFitError, Labelled, Rate
+from sottovoce.release.classify._linear import LinearReader
+from sottovoce.release.classify._rows import LabelledRows
 from sottovoce.release.classify._softmax import ROWS_AT_ONCE
+from sottovoce.release.classify._sums import ClassSums, all_but, fold_sums
 
 # In units of the noise's variance; -1 would take all of it out of the sums of squares.
 PENALTIES = (-0.75, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0)
@@ -138,35 +140,46 @@ class PrivateRidge(ReleasedDocumentsClassifier):
         self.penalties = penalties
         self.random_state = random_state
 
-    def _learn(self, data: Labelled) -> None:
+    def _learn(self, data: LabelledRows) -> None:
         feature = feature_of(self.features, self.law_)
         penalties = _checked(self.penalties)
         scaled = [penalty * feature.variance for penalty in penalties]
-        parts = list(data.parts(self.random_state))
-        sums = [Sums.of(held, feature) for _, held in parts]
+        sums = _fold_squares(data, feature)
         total = reduce(add, sums)
         tried = [(total - part).solved(scaled) for part in sums]
         losses = [_true_loss(sums, fits, feature) for fits in zip(*tried, strict=True)]
         best = int(np.argmin(losses))
         self.true_losses_ = dict(zip(penalties, losses, strict=True))
         self.penalty_ = penalties[best]
+        classes = fold_sums(data, feature)
         readers = [
-            self._reader(known, fits[best:], feature)
-            for (known, _), fits in zip(parts, tried, strict=True)
+            self._reader(all_but(classes, fold), fits[best:], feature)
+            for fold, fits in enumerate(tried)
         ]
-        self.held_out_loss_ = float(
-            np.mean([r.calibrated(h).loss for r, (_, h) in zip(readers, parts, strict=True)])
-        )
-        self.reader_ = self._reader(data, total.solved(scaled[best:]), feature)
+        held = [reader.calibrated(data.sample.held(fold)) for fold, reader in enumerate(readers)]
+        self.held_out_loss_ = float(np.mean([each.loss for each in held]))
+        self.reader_ = self._reader(reduce(add, classes), total.solved(scaled[best:]), feature)
 
-    def _reader(self, data: Labelled, fits: Sequence[Fit | None], feature: Feature) -> LinearReader:
+    def _reader(
+        self, sums: ClassSums, fits: Sequence[Fit | None], feature: Feature
+    ) -> LinearReader:
         """With the first fit that there is."""
         fit = next((fit for fit in fits if fit is not None), None)
         if fit is None:
-            raise ParameterError(
-                "penalties are all so small that they would turn noise into meaning; add one >= 0."
+            more = "add one >= 0" if max(self.penalties) < 0 else "add a larger one"
+            raise CannotFitError(
+                f"penalties are all so small that they would turn noise into meaning; {more}."
             )
-        return LinearReader(feature, *fit, expected_cells(data.cells, self.law_, feature))
+        return LinearReader(feature, *fit, sums.expected_cells(self.law_, feature))
+
+
+def _fold_squares(data: LabelledRows, feature: Feature) -> list[Sums]:
+    """The sums of each fold, block by block."""
+    found: dict[int, Sums] = {}
+    for fold, documents in data.parts():
+        sums = Sums.of(documents, feature)
+        found[fold] = found[fold] + sums if fold in found else sums
+    return [found[fold] for fold in data.fold_numbers]
 
 
 def _true_loss(sums: Sequence[Sums], fits: Sequence[Fit | None], feature: Feature) -> float:

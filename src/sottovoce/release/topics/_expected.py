@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.special import gammaln
+from threadpoolctl import threadpool_limits
 
-from sottovoce._arrays import Floats, Integers
+from sottovoce._arrays import Floats
 from sottovoce._compiled import available_cores, on_threads
+from sottovoce.privacy._bursty_cells import BurstyCounts, bursty_cells
 from sottovoce.privacy._noise_law import NoiseLaw
-from sottovoce.release.topics._kernels import pair_sums
+from sottovoce.release.topics._kernels import pair_sums, read_into
 from sottovoce.release.topics._positive import PositiveCells, TopicModel
 
 BURSTINESS = 0.3
 """Shape of the negative binomial: words come in bursts, their variance is m + m^2/shape."""
 _CELLS = 40
-_COUNTS = 64
-_FLOOR = 1e-250
 _LEAST = 1e-12
+_DENSE, _DENSE_ROWS = 0.25, 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +38,29 @@ class ExpectedPairs:
     """Those of pair (i, j) go with deviations_i deviations_j."""
 
 
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """What documents say of words and their pairs, summed; those of more documents add up."""
+
+    sums: Floats
+    pairs: Floats
+    """Words x words, symmetric."""
+    documents: int
+    gains: Floats
+
+    def __add__(self, other: "PairSums") -> "PairSums":
+        """Those of both, of the same words and law."""
+        documents = self.documents + other.documents
+        return PairSums(self.sums + other.sums, self.pairs + other.pairs, documents, self.gains)
+
+    def covariance(self) -> Floats:
+        """Of the words' counts, with the variance of what was read on its diagonal."""
+        means = self.sums / self.documents
+        found = self.pairs / self.documents - np.outer(means, means)
+        np.fill_diagonal(found, np.maximum(np.diagonal(found), _LEAST))
+        return np.asarray(found / np.outer(self.gains, self.gains))
+
+
 def expected_pairs(
     blocks: Iterable[PositiveCells], means: Floats, law: NoiseLaw, *, threads: int | None = None
 ) -> ExpectedPairs:
@@ -45,25 +68,54 @@ def expected_pairs(
 
     The same bits whatever the threads.
     """
+    covariance = pair_sums_of(blocks, means, law, threads=threads).covariance()
+    return ExpectedPairs(covariance, np.sqrt(np.diagonal(covariance)))
+
+
+def pair_sums_of(
+    blocks: Iterable[PositiveCells], means: Floats, law: NoiseLaw, *, threads: int | None = None
+) -> PairSums:
+    """What ``blocks`` of documents say of pairs of words, whose ``means`` a document are known.
+
+    The same bits whatever the threads.
+    """
     read, gains = expected_counts(means, law)
     above = np.ascontiguousarray(read - read[:, :1])
     sums, pairs, documents = np.zeros(means.size), np.zeros((means.size, means.size)), 0
-    for block in blocks:
-        _add(block, above, sums, pairs, threads or available_cores())
-        documents += block.documents
-    return _centred(sums / documents, pairs / documents, gains)
+    with threadpool_limits(1):  # documents are what goes to threads
+        for block in blocks:
+            dense = block.documents >= _DENSE_ROWS and block.density > _DENSE
+            add = _add_dense if dense else _add_sparse
+            add(block, above, sums, pairs, threads or available_cores())
+            documents += block.documents
+    half = np.triu(pairs, 1)
+    return PairSums(sums, half + half.T + np.diag(np.diagonal(pairs)), documents, gains)
 
 
-def _add(block: PositiveCells, above: Floats, sums: Floats, pairs: Floats, threads: int) -> None:
+def _add_sparse(
+    block: PositiveCells, above: Floats, sums: Floats, pairs: Floats, threads: int
+) -> None:
     given = (block.pointers, block.words, block.values, above)
     on_threads([partial(pair_sums, *given, own, threads, sums, pairs) for own in range(threads)])
 
 
-def _centred(means: Floats, pairs: Floats, gains: Floats) -> ExpectedPairs:
-    squares = np.maximum(np.diagonal(pairs) - means**2, _LEAST)
-    covariance = pairs + pairs.T - np.outer(means, means)
-    np.fill_diagonal(covariance, squares)
-    return ExpectedPairs(covariance / np.outer(gains, gains), np.sqrt(squares) / gains)
+def _add_dense(
+    block: PositiveCells, above: Floats, sums: Floats, pairs: Floats, threads: int
+) -> None:
+    """The same as products of matrices, which are faster where a quarter of the cells is positive.
+
+    Of so many documents each, whatever the threads.
+    """
+    tasks = [partial(_product, part, above) for part in block.blocks(_DENSE_ROWS)]
+    for own, products in on_threads(tasks, threads):
+        sums += own
+        pairs += products
+
+
+def _product(block: PositiveCells, above: Floats) -> tuple[Floats, Floats]:
+    cells = np.zeros((block.documents, len(above)))
+    read_into(block.pointers, block.words, block.values, above, cells)
+    return cells.sum(axis=0), cells.T @ cells
 
 
 def without_trade_offs(
@@ -85,28 +137,6 @@ def without_trade_offs(
 
 def expected_counts(means: Floats, law: NoiseLaw) -> tuple[Floats, Floats]:
     """E[c | z] of each word for z = 0 (or below), 1, ... 40, and each word's gain."""
-    counts, cells = np.arange(_COUNTS), np.arange(_CELLS + 1)
-    weights = np.exp(-law.rate * np.abs(cells[:, None] - counts[None, :]))
-    prior = _negative_binomial(counts, means)
-    read = (weights @ (prior * counts[:, None])) / (weights @ prior)
-    told = _chances(weights, law) @ read
-    mean = counts @ prior
-    shared = counts @ (prior * told) - mean * (prior * told).sum(axis=0)
-    return np.ascontiguousarray(read.T), shared / (counts**2 @ prior - mean**2)
-
-
-def _chances(weights: Floats, law: NoiseLaw) -> Floats:
-    """The probability of each cell for each count; all at or below zero, and all beyond, as one."""
-    chances = law.most_common * weights.T
-    counts = np.arange(_COUNTS)
-    chances[:, 0] = np.exp(-law.rate * counts) / (1 + law.alpha)
-    chances[:, -1] = np.maximum(1 - chances[:, :-1].sum(axis=1), 0)
-    return np.asarray(chances)
-
-
-def _negative_binomial(counts: Integers, means: Floats) -> Floats:
-    """Counts x words, of the given means and `BURSTINESS`."""
-    shape, many = BURSTINESS, counts[:, None]
-    log = gammaln(many + shape) - gammaln(many + 1) - gammaln(shape)
-    log = log + shape * np.log(shape / (shape + means)) + many * np.log(means / (shape + means))
-    return np.asarray(np.exp(log) + _FLOOR)
+    counts = BurstyCounts(means, BURSTINESS)
+    cells = bursty_cells(law, counts, _CELLS)
+    return np.ascontiguousarray(cells.expected), cells.gains(counts.variances)

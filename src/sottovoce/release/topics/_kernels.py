@@ -14,25 +14,50 @@ from numpy.typing import NDArray
 from sottovoce._arrays import Floats, Integers
 from sottovoce._compiled import Whole, kernel
 
-_NEGLIGIBLE = 1e-9
+_NEGLIGIBLE = 1e-8
 _LARGE = 1e200
 _LOG_LARGE = 200 * math.log(10)
+_LARGE_MEAN = 400.0
 MOST_TERMS = 2048
 """Room for the terms of one cell; a release's largest cell has half as many."""
+_INVERSES = 1 / np.maximum(np.arange(MOST_TERMS), 1.0)
+"""To multiply by: a division takes several times as long."""
 
 
 @kernel
 def cell_terms(
     z: Whole, mu: float, alpha: float, terms: Floats
 ) -> tuple[Whole, float, float, float]:
-    """The terms of one cell: how many, their sum, the sum of c t_c, and the log of their unit."""
+    """The terms of one cell: how many, their sum, the sum of c t_c, and the log of their unit.
+
+    They rise to the largest and then fall, so that the first negligible one ends them.
+    """
+    raised, lowered = mu / alpha, mu * alpha
+    if raised > _LARGE_MEAN:
+        return _large_terms(z, raised, lowered, terms)
+    term, total, mean = 1.0, 1.0, 0.0
+    terms[0] = 1.0
+    c = 0
+    while c < MOST_TERMS - 1 and term > _NEGLIGIBLE * total:
+        c += 1
+        term *= (raised if c <= z else lowered) * _INVERSES[c]
+        terms[c] = term
+        total += term
+        mean += c * term
+    return c + 1, total, mean, 0.0
+
+
+@kernel
+def _large_terms(
+    z: Whole, raised: float, lowered: float, terms: Floats
+) -> tuple[Whole, float, float, float]:
+    """The same where their sum, up to e^raised, may be beyond what a float holds."""
     term, total, mean, unit = 1.0, 1.0, 0.0, 0.0
     terms[0] = 1.0
-    raised, lowered = mu / alpha, mu * alpha
     c = 0
-    while c < MOST_TERMS - 1 and (c <= z or term > _NEGLIGIBLE * total):
+    while c < MOST_TERMS - 1 and term > _NEGLIGIBLE * total:
         c += 1
-        term *= (raised if c <= z else lowered) / c
+        term *= (raised if c <= z else lowered) * _INVERSES[c]
         terms[c] = term
         total += term
         mean += c * term
@@ -76,13 +101,25 @@ def sweep_documents(
         seen: adds words x topics, theta summed over the documents where the word is positive.
     """
     count = topics.shape[1]
+    whole = count - count % 4
     terms, parts = np.empty(MOST_TERMS), np.empty(count)
     for document in range(pointers.size - 1):
         own, tokens, share = theta[document], drawn[document], exposed[document]
         for cell in range(pointers[document], pointers[document + 1]):
             word = words[cell]
             weights, here, there = topics[word], used[word], seen[word]
-            mu = _mixed(own, weights, parts)
+            # As in `_mixed`, whose call would take a sixth of the time of a sweep.
+            one, two, three, four = 1e-12, 0.0, 0.0, 0.0
+            for k in range(count):
+                parts[k] = own[k] * weights[k]
+            for k in range(0, whole, 4):
+                one += parts[k]
+                two += parts[k + 1]
+                three += parts[k + 2]
+                four += parts[k + 3]
+            for k in range(whole, count):
+                one += parts[k]
+            mu = (one + two) + (three + four)
             size, total, mean, _unit = cell_terms(values[cell], mu, alpha, terms)
             ratio = mean / (total * mu)
             for k in range(count):
@@ -91,7 +128,8 @@ def sweep_documents(
                 there[k] += own[k]
             for k in range(count):
                 share[k] += weights[k]
-            _share_out(terms, size, total, parts, mu, uniforms[cell], tokens)
+            if uniforms[cell] * total >= terms[0]:
+                _share_out(terms, size, total, parts, mu, uniforms[cell], tokens)
 
 
 @kernel
@@ -127,7 +165,7 @@ def _share_out(
     uniform: float,
     tokens: Floats,
 ) -> None:
-    """Draw a count by its terms and a topic for each of its tokens, all from one uniform.
+    """Draw a count above 0 by its terms, and a topic for each of its tokens, from one uniform.
 
     What is left of it after a choice, in units of what was chosen, is uniform again.
     """
@@ -136,8 +174,6 @@ def _share_out(
     while c < size - 1 and left >= terms[c]:
         left -= terms[c]
         c += 1
-    if c == 0:
-        return
     left = min(left / terms[c], 1.0)
     for _ in range(c):
         left *= mu
@@ -260,3 +296,57 @@ def pair_sums(
                 sums[word] += mine
                 for other in range(cell, last):
                     row[words[other]] += mine * held[other - first]
+
+
+@kernel
+def read_into(
+    pointers: Integers,
+    words: NDArray[np.uint16],
+    values: NDArray[np.uint16],
+    read: Floats,
+    out: Floats,
+) -> None:
+    """Puts what each positive cell counts for into ``out``, documents x words."""
+    largest = read.shape[1] - 1
+    for document in range(pointers.size - 1):
+        row = out[document]
+        for cell in range(pointers[document], pointers[document + 1]):
+            row[words[cell]] = read[words[cell], min(values[cell], largest)]
+
+
+@kernel
+def keep_positive(
+    pointers: Integers,
+    columns: NDArray[np.int32],
+    cells: Integers,
+    largest: Whole,
+    kept: Integers,
+    words: NDArray[np.uint16],
+    values: NDArray[np.uint16],
+    totals: Floats,
+    lengths: Floats,
+) -> None:
+    """Sorts out the cells above zero, row by row, and adds up all of them by column and by row.
+
+    Args:
+        pointers: where each row's cells begin among ``columns`` and ``cells``.
+        columns: of each cell.
+        cells: their values, of either sign.
+        largest: what a larger value is kept as.
+        kept: set to where each row begins among the positive cells.
+        words: set to their columns.
+        values: set to their values.
+        totals: adds the sum of each column.
+        lengths: adds the sum of each row.
+    """
+    found = 0
+    for row in range(pointers.size - 1):
+        for place in range(pointers[row], pointers[row + 1]):
+            value = cells[place]
+            totals[columns[place]] += value
+            lengths[row] += value
+            if value > 0:
+                words[found] = columns[place]
+                values[found] = min(value, largest)
+                found += 1
+        kept[row + 1] = found

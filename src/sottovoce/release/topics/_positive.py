@@ -15,6 +15,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts
 from sottovoce.release.analysis._moments import Rows, row_blocks
+from sottovoce.release.topics._kernels import keep_positive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +71,11 @@ class PositiveCells:
         """Words a document, as far as the noise lets one say, and at least one."""
         return max(float(self.totals.sum()) / max(self.documents, 1), 1.0)
 
+    @property
+    def density(self) -> float:
+        """The share of its cells that are positive."""
+        return self.words.size / max(self.documents * self.width, 1)
+
     def frequencies(self) -> Floats:
         """Each word's share of all; one that the noise made rare or negative has a small share."""
         held = np.maximum(self.totals, 0.2 * max(float(self.totals.mean()), 1.0))
@@ -110,24 +116,28 @@ def positive_cells(rows: Rows, *, most: int) -> PositiveCells:
         raise ParameterError(f"topics are read of at most {MOST_WORDS:,} words, got {width:,}.")
     totals, squares, parts, kept = np.zeros(width), 0.0, list[PositiveCells](), 0
     for block in row_blocks(rows, _BLOCK_ROWS):
-        totals += block.sum(axis=0)
-        squares += float((block.sum(axis=1).astype(np.float64) ** 2).sum())
+        found = block_cells(block)
+        totals += found.totals
+        squares += found.row_variance * found.documents + found.totals.sum() ** 2 / found.documents
         if kept < most:
-            parts.append(block_cells(block))
-            kept += parts[-1].words.size
-    variance = squares / max(documents, 1) - (float(totals.sum()) / max(documents, 1)) ** 2
-    return _joined(parts, totals, documents, variance)
+            parts.append(found)
+            kept += found.words.size
+    variance = float(squares) / max(documents, 1) - (totals.sum() / max(documents, 1)) ** 2
+    return _joined(parts, totals, documents, float(variance))
 
 
 def block_cells(block: Counts) -> PositiveCells:
     """Those of one block of rows, with its own totals."""
-    above = block.maximum(0).tocsr()
-    above.eliminate_zeros()
-    above.sort_indices()
-    words = above.indices.astype(np.uint16)
-    values = np.minimum(above.data, LARGEST).astype(np.uint16)
-    totals = np.asarray(block.sum(axis=0), dtype=np.float64)
-    return PositiveCells(above.indptr.astype(np.int64), words, values, block.shape[1], totals)
+    if not block.has_canonical_format:
+        block = block.copy()
+        block.sum_duplicates()
+    pointers, totals = np.zeros(block.shape[0] + 1, np.int64), np.zeros(block.shape[1])
+    lengths = np.zeros(block.shape[0])
+    words = np.empty(int(np.count_nonzero(block.data > 0)), np.uint16)
+    values = np.empty(words.size, np.uint16)
+    given = block.indptr.astype(np.int64), block.indices, block.data
+    keep_positive(*given, LARGEST, pointers, words, values, totals, lengths)
+    return PositiveCells(pointers, words, values, block.shape[1], totals, float(lengths.var()))
 
 
 def _joined(

@@ -1,0 +1,105 @@
+"""The figures of `study release-analyse`: each score over the rate, the text's own as a line."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from sottovoce.lab.release._listed import is_listed
+from sottovoce.lab.release.analyse_rows import CHOSEN, DIFFERENCE
+from sottovoce.report._figures import COLOURS, INK, legend_below, new_panels
+from sottovoce.report._page import Plot
+from sottovoce.report._result import Row, number
+
+TITLES = {
+    "jaccard": "Topic Jaccard",
+    "topics_seen": "Topics recognised",
+    "accuracy": "Accuracy",
+    "coverage": "Coverage of 95% intervals",
+    "error": "Error of word totals",
+}
+
+
+def plots_of(rows: Sequence[Row]) -> tuple[Plot, ...]:
+    """One for each score that was measured over rates, and one for the listed settings."""
+    over_rates = [row for row in rows if row["rate"] is not None and not is_listed(row)]
+    plots = []
+    for score, title in TITLES.items():
+        own = [row for row in over_rates if row["score"] == score]
+        if own:
+            told = finding(own)
+            plots.append(Plot(_figure(own), told, f"{title} over the rate. {told}"))
+    listed = [row for row in rows if is_listed(row) and row["reader"] == CHOSEN]
+    if listed:
+        told = "Each dot is a setting that was listed before it was run."
+        plots.append(Plot(_foretold(listed), told, f"What was said beforehand, and seen. {told}"))
+    return tuple(plots)
+
+
+def finding(rows: Sequence[Row]) -> str:
+    """In how many settings the chosen reader is clearly better than the best baseline."""
+    differences = [row for row in rows if row["reader"] == DIFFERENCE]
+    if not differences:
+        return "No baseline was compared."
+    better = sum(_gain(row)[0] > 0 for row in differences)
+    worse = sum(_gain(row)[1] < 0 for row in differences)
+    return (
+        f"The chosen reader is clearly better than the best baseline in {better} of "
+        f"{len(differences)} settings, clearly worse in {worse}."
+    )
+
+
+def _gain(row: Row) -> tuple[float, float]:
+    """The interval of what is gained; of an error less is more."""
+    low, high = number(row, "low"), number(row, "high")
+    return (-high, -low) if row["score"] == "error" else (low, high)
+
+
+def _name(row: Row) -> str:
+    return f"{row['data']}, {number(row, 'documents'):,.0f} documents"
+
+
+def _figure(rows: Sequence[Row]) -> Figure:
+    grown = {row["data"] for row in rows if "rate^2" in str(row["data"])}
+    names = {str(row["data"]) if row["data"] in grown else _name(row): row["data"] for row in rows}
+    lines = -(-len(names) // 2)
+    figure, panels = new_panels(min(2, len(names)), lines, width=9.0, height=0.8 + 2.8 * lines)
+    for axes, name in zip(panels, names, strict=False):
+        _panel(axes, [row for row in rows if name in {row["data"], _name(row)}])
+        axes.set(xscale="log", title=name, xlabel="rate (nats per word)")
+    legend_below(figure, 4)
+    return figure
+
+
+def _panel(axes: Axes, rows: Sequence[Row]) -> None:
+    chosen = [row for row in rows if row["reader"] == CHOSEN]
+    if not chosen:
+        for colour, reader in zip(
+            COLOURS, dict.fromkeys(str(row["reader"]) for row in rows), strict=False
+        ):
+            _line(axes, [row for row in rows if row["reader"] == reader], "mean", reader, colour)
+        return
+    _line(axes, chosen, "mean", CHOSEN, COLOURS[0])
+    _line(axes, chosen, "baseline", "best baseline", COLOURS[1])
+    if chosen[0]["reference"] is not None:
+        axes.axhline(number(chosen[0], "reference"), color=INK, linewidth=1, label="true text")
+
+
+def _line(axes: Axes, rows: Sequence[Row], value: str, label: str, colour: str) -> None:
+    ordered = sorted(rows, key=lambda row: number(row, "rate"))
+    rates = [number(row, "rate") for row in ordered]
+    axes.plot(rates, [number(row, value) for row in ordered], "o-", color=colour, label=label)
+
+
+def _foretold(rows: Sequence[Row]) -> Figure:
+    scores = list(dict.fromkeys(str(row["score"]) for row in rows))
+    figure, panels = new_panels(len(scores), 1, width=9.0, height=3.6)
+    for axes, score in zip(panels, scores, strict=False):
+        own = [row for row in rows if row["score"] == score]
+        said = [number(row, "predicted") for row in own]
+        seen = [number(row, "mean") for row in own]
+        most = max(*said, *seen)
+        axes.plot([0, most], [0, most], color=INK, linewidth=1)
+        axes.plot(said, seen, "o", color=COLOURS[0])
+        axes.set(title=TITLES[score], xlabel="said beforehand", ylabel="seen")
+    return figure
