@@ -7,6 +7,7 @@ import pytest
 from support.prio3 import CONTEXT, NONCE, VERIFY_KEY, forged, outputs
 
 from sottovoce.errors import ParameterError, ProtocolError
+from sottovoce.privacy._randomness import random_bytes
 from sottovoce.privacy.vdaf import Prio3Count, Prio3Histogram, Prio3Report, Prio3SumVec
 from sottovoce.privacy.vdaf import _prio3 as prio3_module
 
@@ -200,3 +201,20 @@ def test_nothing_that_is_secret_is_printed() -> None:
         VERIFY_KEY, 0, report.nonce, report.public_share, report.input_shares[0]
     )
     assert (repr(report), repr(state)) == ("Prio3Report()", "VerifyState()")
+
+
+def test_a_report_is_drawn_anew_from_the_projects_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def noting(count: int) -> bytes:
+        asked.append(count)
+        return random_bytes(count)
+
+    monkeypatch.setattr(prio3_module, "random_bytes", noting)
+    first, second = FIVE.shard(2), FIVE.shard(2)
+    assert asked == 2 * [16, 4 * 32]
+    seen = [
+        {each.nonce, *each.input_shares, each.public_share[:32], each.public_share[32:]}
+        for each in (first, second)
+    ]
+    assert not seen[0] & seen[1]
