@@ -26,7 +26,7 @@ from sottovoce._arrays import Floats, Integers
 from sottovoce.loop._reading import LARGEST_CELL, Reading
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts
-from sottovoce.release.classify._cells import CellLikelihoods
+from sottovoce.release.classify._expected import CellLikelihoods
 
 PASSAGE = 4.0
 """Counted words of a document that speaks of a topic."""

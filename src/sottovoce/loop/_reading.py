@@ -16,7 +16,7 @@ from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, Weights
 from sottovoce.release.classify._expected import ExpectedCells
 from sottovoce.release.classify._features import CountFeature
-from sottovoce.release.classify._linear import mean_counts
+from sottovoce.release.classify._sums import mean_counts
 from sottovoce.release.compression import WordMap
 from sottovoce.release.compression._decompress import column_spread
 from sottovoce.release.topics import PrivateTopics
@@ -55,7 +55,8 @@ class Reading:
     @cached_property
     def means(self) -> Floats:
         """Of each column, a document."""
-        return mean_counts(self.cells, self.law)
+        totals = np.asarray(self.cells.sum(axis=0), np.float64)
+        return mean_counts(totals, self.cells.shape[0], self.law)
 
     @cached_property
     def expected(self) -> Weights:

@@ -50,12 +50,16 @@ class ClassSums:
 
     def mean_counts(self, law: NoiseLaw) -> Floats:
         """Of each word, shrunk so that none is negative."""
-        documents = float(self.sizes.sum())
-        return positive_means(self.totals / documents, law.variance / documents)
+        return mean_counts(self.totals, float(self.sizes.sum()), law)
 
     def expected_cells(self, law: NoiseLaw, feature: Feature) -> ExpectedCells:
         """What cells of these documents say of a feature."""
         return ExpectedCells.of(law, self.mean_counts(law), feature, self.largest)
+
+
+def mean_counts(totals: Floats, documents: float, law: NoiseLaw) -> Floats:
+    """Of each word in a document, from the totals of its cells, shrunk so that none is negative."""
+    return positive_means(totals / documents, law.variance / documents)
 
 
 def class_sums(data: Labelled, feature: Feature) -> Floats:
