@@ -50,7 +50,7 @@ REFERENCES, SEEDS = 3, 5
 THRESHOLDS = (1, 2, 3)
 BASELINE_ITERATIONS = 150
 MOST_TOKENS = {0.5: 15_000_000, 0.0: 4_000_000}
-"""That a baseline reads, by the least rate: below one half it finds nothing however much it has."""
+"""That a baseline reads, by the least rate: hours would go into noise that it cannot read."""
 MADE_UP = "made-up topics"
 METER, PLANNER = "meter", "planner"
 DRAWN_REPETITION = 3.0

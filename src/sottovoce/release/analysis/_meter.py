@@ -62,16 +62,16 @@ def recognised_topics(dimensions: float, topics: int, repetition: float = math.i
     """About how many of ``topics`` a reader recognises, their most frequent words about right.
 
     With e dimensions besides the first, which says no more than that some words are frequent, and
-    K topics: s K x/(1 + x) with x = (e/(h K))^g, found by trying (see the guide). Of the topics of
-    real texts even readers of the true text agree on two thirds: s = 0.7, h = 0.31, g = 1.15.
-    Documents that were drawn from topics show nearly all: s = 1, h = 0.08, g = 1.3. How much words
-    repeat tells the two apart.
+    K topics: s K x/(1 + x) with x = (e/(h K))^g and at most 5 e, by trying (see the guide). Of the
+    topics of real texts even readers of the true text agree on two thirds: s = 0.7, h = 0.31,
+    g = 1.15. Documents that were drawn from topics show nearly all: s = 1, h = 0.08, g = 1.3. How
+    much words repeat tells the two apart.
     """
     besides = max(dimensions - 1, 0)
     lively = float(np.interp(repetition, _REPETITIONS, (0, 1)))
     share, half, steep = 1 - 0.3 * lively, 0.08 + 0.23 * lively, 1.3 - 0.15 * lively
     reached = (besides / (half * topics)) ** steep
-    return float(share * topics * reached / (1 + reached))
+    return float(min(share * topics * reached / (1 + reached), 5 * besides))
 
 
 def word_repetition(moments: Moments) -> float:
