@@ -104,7 +104,7 @@ def test_a_study_s_folder_holds_rows_pictures_and_a_page_for_the_owner_only(
     page = paths[2].read_text()
     assert "A &lt;finding&gt;." in page
     assert '<th scope="col">score</th>' in page
-    assert "<td>0.500 ± 0.200</td>" in page
+    assert '<td class="mean">0.500 ± 0.200</td>' in page
     assert "<td>a b</td>" in page
     assert "again &amp; again" in page
     for path in paths:
