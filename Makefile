@@ -73,6 +73,10 @@ docs: $(VENV)/dev.ready
 browser:
 	@$(PYTHON) tools/chromium.py
 
+# Threads of linear algebra wait for each other by turning, which is processor time for nothing.
+unit test-quick: export OPENBLAS_NUM_THREADS = 1
+unit test-quick: export OMP_NUM_THREADS = 1
+
 # The second run has compilation off: coverage cannot see inside machine code.
 # The limits are processor seconds of an idle machine: tests/support/costs.py.
 unit: $(VENV)/dev.ready
