@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+from support.demos import QUICK
 from support.untraced import untraced
 
 from sottovoce.cli._app import app
@@ -116,6 +117,7 @@ def test_the_commands_of_a_page_run_as_written(
     monkeypatch.setattr(tokenize, "REPEATS", 1)
     monkeypatch.setattr(tokenize, "TURNS_S", 0.0)
     monkeypatch.setattr(tokenize, "_SHORT_POSTS_USERS", 60)
+    monkeypatch.setattr("sottovoce.loop._subject.TRAINING", QUICK)
     for line in map(smaller, commands(ROOT / page)):
         words = shlex.split(line)
         if words[0] == "sottovoce":
@@ -152,6 +154,7 @@ def test_the_python_of_the_guides_runs_as_written(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sottovoce.loop._subject.TRAINING", QUICK)
     write_what_the_guides_read(tmp_path)
     examples = blocks(ROOT / page, "python")
     assert examples

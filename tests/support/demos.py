@@ -19,19 +19,19 @@ SIZES = SimulationParameters(users=100, weeks=4)
 _QUICK_LOOP = replace(
     PLAN, epsilons=("8", "1"), effort=Effort(topics=10, iterations=10, most_tokens=20_000)
 )
-_QUICK = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
+QUICK = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
 
 
 @contextmanager
 def quick_demo() -> Iterator[None]:
     """Within the block, a demo trains no longer than its figures need."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sottovoce.demo._assess.TRAINING", _QUICK)
+        patch.setattr("sottovoce.demo._assess.TRAINING", QUICK)
         patch.setattr("sottovoce.demo._release.ITERATIONS", 5)
         patch.setattr("sottovoce.demo._release.SWEEPS", 5)
         patch.setattr("sottovoce.demo._release.DOCUMENTS", 1000)
         patch.setattr("sottovoce.demo._release.EPSILONS", ("6", "4"))
-        patch.setattr("sottovoce.demo._loop.TRAINING", _QUICK)
+        patch.setattr("sottovoce.demo._loop.TRAINING", QUICK)
         patch.setattr("sottovoce.demo._loop.PLAN", _QUICK_LOOP)
         yield
 
