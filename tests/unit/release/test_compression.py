@@ -157,6 +157,9 @@ def test_a_corpus_smaller_than_its_groups_is_compressed_all_the_same() -> None:
 def test_groups_that_would_share_a_map_are_refused() -> None:
     with pytest.raises(ParameterError, match="gave the same map twice"):
         GroupedCompression(FrequencyCompression(2, frequencies="ordered")).fit(COUNTS)
+    # Three words have three random maps to two columns, so that two are often the same.
+    for seed in range(20):
+        GroupedCompression(RandomCompression(2, random_state=seed), groups=2).fit(COUNTS[:, :3])
     with pytest.raises(ParameterError, match="groups must be a whole number >= 1, got 0"):
         GroupedCompression(RandomCompression(2), groups=0).fit(COUNTS)
 

@@ -1,5 +1,6 @@
 """Several maps for one corpus: one per group of documents."""
 
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,9 @@ from sottovoce._arrays import Integers
 from sottovoce.errors import ParameterError
 from sottovoce.release._counts import Counts, Matrix, Weights, checked_counts
 from sottovoce.release.compression._maps import Compression
+from sottovoce.release.compression._word_map import WordMap
+
+_FURTHER = 16
 
 
 class GroupedCompression(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn has no types
@@ -33,11 +37,15 @@ class GroupedCompression(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Choose one map per group, each from its own public seed."""
         if type(self.groups) is not int or self.groups < 1:
             raise ParameterError(f"groups must be a whole number >= 1, got {self.groups}.")
-        seeds = np.random.SeedSequence(self.compression.random_state).generate_state(self.groups)
+        seeds = np.random.SeedSequence(self.compression.random_state)
         self.compressions_ = [
-            clone(self.compression).set_params(random_state=int(seed)).fit(X) for seed in seeds
+            self._fitted(X, int(seed)) for seed in seeds.generate_state(self.groups)
         ]
-        self._refuse_equal_maps()
+        first, *others = [each.map_ for each in self.compressions_]
+        further = (int(seed) for seed in seeds.spawn(1)[0].generate_state(_FURTHER))
+        if others and all(other == first for other in others):
+            # Of few words in few columns a random map may come twice by chance.
+            self._refuse_a_map_that_is_always(first, (self._fitted(X, seed) for seed in further))
         return self
 
     def transform(self, X: Matrix) -> Counts:  # noqa: N803  # scikit-learn's name
@@ -61,9 +69,13 @@ class GroupedCompression(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """The groups that have a document among ``rows``."""
         return list(enumerate(self.compressions_))[: rows.shape[0]]
 
-    def _refuse_equal_maps(self) -> None:
-        first, *others = [each.map_ for each in self.compressions_]
-        if any(other == first for other in others):
+    def _fitted(self, matrix: Matrix, seed: int) -> Compression:
+        fitted: Compression = clone(self.compression).set_params(random_state=seed).fit(matrix)
+        return fitted
+
+    @staticmethod
+    def _refuse_a_map_that_is_always(first: WordMap, others: Iterable[Compression]) -> None:
+        if all(other.map_ == first for other in others):
             raise ParameterError(
                 "several maps need a compression that is random: 'random', 'embedding-cluster' "
                 "or 'embedding-disperse'; this one gave the same map twice."
