@@ -12,8 +12,8 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.loop._usefulness import Task
 
 EFFORT = sv.loop.Effort(topics=2, iterations=2)
-USES = ("jaccard", "coherence", "accuracy", "accuracy_true", "totals_error")
-USES += tuple(f"{use}_former" for use in USES if use != "coherence")
+_READ = ("jaccard", "accuracy", "accuracy_true", "totals_error")
+USES = ("coherence", *_READ, *(f"{use}_former" for use in _READ))
 COMMUNITY = sv.simulate(users=60, weeks=2, background_documents=1)
 
 
