@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from support.demos import QUICK
+from support.demos import train_loops_briefly
 from support.untraced import untraced
 
 from sottovoce.cli._app import app
@@ -25,9 +25,13 @@ ROOT = Path(__file__).parents[2]
 NOT_HERE = ("make test", "pip install")
 # What takes long only because a community is large; the long run types what stands there.
 _SMALLER = {
-    "--users 500 --weeks 8": "--users 120 --weeks 4",
-    "--users 250 --weeks 6": "--users 120 --weeks 4",
-    "--topics 100 --iterations 60": "--topics 100 --iterations 20",
+    "--users 500 --weeks 8": "--users 60 --weeks 2",
+    "--users 250 --weeks 6": "--users 60 --weeks 2",
+    "--users 200 --weeks 4": "--users 60 --weeks 2",
+    "--topics 100 --iterations 60": "--topics 100 --iterations 10",
+    "--topics 60 --iterations 60": "--topics 60 --iterations 10",
+    "--topics 20 --iterations 40": "--topics 20 --iterations 10",
+    "users=250, weeks=6": "users=60, weeks=2",
     "bench tokenize --size 2": "bench tokenize --size 0.01",
     "make demo": "make --dry-run demo",
 }
@@ -117,7 +121,8 @@ def test_the_commands_of_a_page_run_as_written(
     monkeypatch.setattr(tokenize, "REPEATS", 1)
     monkeypatch.setattr(tokenize, "TURNS_S", 0.0)
     monkeypatch.setattr(tokenize, "_SHORT_POSTS_USERS", 60)
-    monkeypatch.setattr("sottovoce.loop._subject.TRAINING", QUICK)
+    train_loops_briefly(monkeypatch)
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
     for line in map(smaller, commands(ROOT / page)):
         words = shlex.split(line)
         if words[0] == "sottovoce":
@@ -149,18 +154,21 @@ def test_the_commands_of_a_page_run_as_written(
         "docs/classify-release.md",
     ],
 )
+@pytest.mark.parametrize(
+    "sized", [smaller, pytest.param(str, marks=pytest.mark.long)], ids=["smaller", "as written"]
+)
 @pytest.mark.usefixtures("small_audits")
 def test_the_python_of_the_guides_runs_as_written(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: str, sized: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sottovoce.loop._subject.TRAINING", QUICK)
+    train_loops_briefly(monkeypatch)
     write_what_the_guides_read(tmp_path)
     examples = blocks(ROOT / page, "python")
     assert examples
     names: dict[str, object] = {}
     for example in examples:
-        exec(compile(example, page, "exec"), names)  # noqa: S102 - our own page
+        exec(compile(sized(example), page, "exec"), names)  # noqa: S102 - our own page
 
 
 @pytest.mark.usefixtures("small_audits")

@@ -12,14 +12,28 @@ from sottovoce.corpus.simulate import SimulationParameters
 from sottovoce.demo._demo import REPORT_FILE, run_demo
 from sottovoce.demo._loop import PLAN
 from sottovoce.loop._knowledge import Training
+from sottovoce.loop._loop import run_loop
 from sottovoce.loop._usefulness import Effort
 from support.warm_python import warm_parties
 
 SIZES = SimulationParameters(users=100, weeks=4)
 _QUICK_LOOP = replace(
-    PLAN, epsilons=("8", "1"), effort=Effort(topics=10, iterations=10, most_tokens=20_000)
+    PLAN,
+    methods=PLAN.methods[:1],
+    epsilons=("8", "1"),
+    effort=Effort(topics=10, iterations=10, most_tokens=20_000),
 )
 QUICK = Training(topics=100, iterations=20, burn_in=5, dimensions=8, epochs=1)
+
+
+def train_loops_briefly(patch: pytest.MonkeyPatch) -> None:
+    """What `loop` is asked for as it stands, with models that are trained for a moment."""
+    effort = Effort(topics=5, iterations=10, most_tokens=20_000)
+    patch.setattr("sottovoce.loop._subject.TRAINING", QUICK)
+    patch.setattr(
+        "sottovoce.loop._compare.run_loop",
+        lambda subjects, plan: run_loop(subjects, replace(plan, effort=effort)),
+    )
 
 
 @contextmanager

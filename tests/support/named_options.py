@@ -100,8 +100,8 @@ def _messages(sources: Sources, commands: Commands) -> Iterator[tuple[Place, str
     shown = {each.function for each in commands.values()}
     for place, statements in sources.statements.items():
         for statement in statements:
-            hidden = frozenset[int]() if place in shown else _docstrings(statement)
-            yield from ((place, text) for text in _texts(statement, hidden))
+            texts = _texts(statement, shown=place in shown)
+            yield from ((place, text) for text in texts)
 
 
 def _raised(sources: Sources) -> Iterator[tuple[Place, str]]:
@@ -123,26 +123,25 @@ def _is_raised(node: ast.AST) -> bool:
     return isinstance(node, ast.Raise)
 
 
-def _texts(node: ast.AST, hidden: frozenset[int] = frozenset()) -> Iterator[str]:
-    """String literals, those of f-strings whole: each value in them is shown as ``{}``."""
-    inner: list[ast.AST] = []
-    if isinstance(node, ast.JoinedStr):
-        yield "".join(
-            str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values
-        )
-        inner.extend(part for part in node.values if isinstance(part, ast.FormattedValue))
-    elif not isinstance(node, ast.Constant):
-        inner.extend(ast.iter_child_nodes(node))
-    elif isinstance(node.value, str) and id(node) not in hidden:
-        yield node.value
-    for part in inner:
-        yield from _texts(part, hidden)
+def _texts(node: ast.AST, *, shown: bool = True) -> Iterator[str]:
+    """String literals, those of f-strings whole: each value in them is shown as ``{}``.
 
-
-def _docstrings(statement: ast.stmt) -> frozenset[int]:
-    """A text that stands alone is there to be read in the source."""
-    nodes = walked(statement)
-    return frozenset(id(node.value) for node in nodes if isinstance(node, ast.Expr))
+    ``shown``: with those that stand alone, which are there to be read in the source.
+    """
+    nodes = walked(node)
+    hidden = {
+        id(part)
+        for each in nodes
+        if isinstance(each, ast.JoinedStr) or (isinstance(each, ast.Expr) and not shown)
+        for part in ast.iter_child_nodes(each)
+    }
+    for each in nodes:
+        if isinstance(each, ast.JoinedStr):
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "{}" for part in each.values
+            )
+        elif isinstance(each, ast.Constant) and id(each) not in hidden:
+            yield from [each.value] if isinstance(each.value, str) else []
 
 
 def _named_options(text: str, commands: Commands) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from sottovoce.errors import InputError, ParameterError, check_choice
@@ -149,7 +150,7 @@ class TrainingTerms:
         """Of how many words or features support is counted: of every word behind a map."""
         return len(self.features) if self.mapping is None else self.words
 
-    @property
+    @cached_property
     def digest(self) -> bytes:
         """What peers compare to know that they mean the same features and the same recipe."""
         recipe = "\0".join(f"{name}={value!r}" for name, value in sorted(vars(self.recipe).items()))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.demos import train_loops_briefly
 
 from sottovoce.corpus.simulate import SimulationParameters, simulate, write_files
 
@@ -23,8 +24,9 @@ def community(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_exposure_falls_from_no_noise_to_strong_noise(
-    community: Path, run: Run, tmp_path: Path
+    community: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    train_loops_briefly(monkeypatch)
     code, out, _ = run(
         "loop", community, "--epsilon", "40", "--epsilon", "0.2", "-N", "2", "--json",
         "--out", tmp_path / "out",
@@ -46,8 +48,9 @@ def test_exposure_falls_from_no_noise_to_strong_noise(
 
 
 def test_without_a_truth_those_who_stay_at_the_top_decide(
-    community: Path, run: Run, tmp_path: Path
+    community: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    train_loops_briefly(monkeypatch)
     posts, topics = community / "posts.parquet", community / "topics.toml"
     code, out, _ = run(
         "loop", posts, "--topics", topics, "--epsilon", "8", "--shape", "user", "--limit", "0.9"

@@ -9,8 +9,11 @@ import pytest
 import sottovoce as sv
 from sottovoce.corpus.simulate import write_files
 from sottovoce.errors import InputError, ParameterError
+from sottovoce.loop._usefulness import Task
 
 EFFORT = sv.loop.Effort(topics=2, iterations=2)
+_READ = ("jaccard", "accuracy", "accuracy_true", "totals_error")
+USES = ("coherence", *_READ, *(f"{use}_former" for use in _READ))
 COMMUNITY = sv.simulate(users=60, weeks=2, background_documents=1)
 
 
@@ -33,7 +36,10 @@ def test_a_folder_and_a_frame_with_other_names_give_the_same_numbers(tmp_path: P
     assert [row["epsilon"] for row in found] == [None, "40"]
 
 
-def test_several_settings_and_compressions_are_a_row_each_once() -> None:
+def test_several_settings_and_compressions_are_a_row_each_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Task, "usefulness", lambda *_: dict.fromkeys(USES, 0.5))
     rows = compared(
         COMMUNITY.posts,
         topics=COMMUNITY.topics,
@@ -48,7 +54,10 @@ def test_several_settings_and_compressions_are_a_row_each_once() -> None:
     assert len(rows) == 8
 
 
-def test_the_folder_that_is_asked_for_is_written_for_its_owner_only(tmp_path: Path) -> None:
+def test_the_folder_that_is_asked_for_is_written_for_its_owner_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Task, "usefulness", lambda *_: dict.fromkeys(USES, 0.5))
     compared(COMMUNITY.posts, topics=COMMUNITY.topics, out=tmp_path / "out")
     written = {path.name: path.stat().st_mode & 0o077 for path in (tmp_path / "out").iterdir()}
     assert set(written) == {"rows.json", "report.html", "loop-1.svg", "loop-2.svg"}

@@ -67,6 +67,8 @@ def fold_case(text: str) -> str:
 
 def is_word(text: str) -> bool:
     """Whether ``text`` is exactly one word, in lower case."""
+    if text.isascii() and text.isalnum() and text == text.lower():
+        return True  # most are, and their characters need no table
     kind = character_tables().kind
     kinds = [kind[ord(character)] for character in text]
     return (

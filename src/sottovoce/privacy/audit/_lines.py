@@ -221,7 +221,8 @@ def _window(chance: float, number: int) -> int:
 
 def _agreements(published: Published, chance: float, width: int) -> Iterator[int]:
     """In how many cells pairs agree that agree in one of some windows: the likeliest to share."""
-    columns = sparse.csc_array(published.counts[:, :width])
+    cells = sparse.csr_array(published.counts[:, :width])
+    columns = sparse.csc_array(cells)
     columns.sum_duplicates()
     window = min(width - max(_SHIFTS), _window(chance, published.counts.shape[0]))
     empty = _hashed(sparse.csc_array((1, width), dtype=np.int64), 0, window)[0]
@@ -235,7 +236,7 @@ def _agreements(published: Published, chance: float, width: int) -> Iterator[int
                 pairs = _pairs(own, other, empty if published.threshold else None)
                 for begin in range(0, len(pairs), _TOGETHER):
                     some = pairs[begin : begin + _TOGETHER]
-                    yield _agreeing(published, some, shift, sign, width)
+                    yield _agreeing(cells, some, shift, sign, zeros=published.threshold is None)
 
 
 def _hashed(
@@ -268,13 +269,19 @@ def _pairs(
 
 
 def _agreeing(
-    published: Published, pairs: NDArray[np.int64], shift: int, sign: int, width: int
+    cells: "sparse.csr_array[np.int64, tuple[int, int]]",
+    pairs: NDArray[np.int64],
+    shift: int,
+    sign: int,
+    *,
+    zeros: bool,
 ) -> int:
-    """In how many cells the most alike of the pairs agree."""
-    first, second = (published.counts[lines][:, :width].toarray() for lines in pairs.T)
+    """In how many cells the most alike of the pairs agree; ``zeros``: those of both count, too."""
+    width = cells.shape[1]
+    first, second = (cells[lines].toarray() for lines in pairs.T)
     first = first[:, max(0, -shift) : width - max(0, shift)]
     second = sign * second[:, max(0, shift) : width - max(0, -shift)]
     same = first == second
-    if published.threshold is not None:
+    if not zeros:
         same &= first != 0
     return int(np.count_nonzero(same, axis=1).max())
