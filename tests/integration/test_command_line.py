@@ -364,7 +364,7 @@ def test_a_signal_in_a_finaliser_still_stops_the_command(
     assert err == "Stopped. Nothing was left half-written.\n"
 
 
-@pytest.mark.parametrize("delay_s", [0.4, 0.8])
+@pytest.mark.parametrize("delay_s", [0.4, 0.8, pytest.param(1.2, marks=pytest.mark.long)])
 def test_ctrl_c_at_any_moment_ends_without_a_traceback(posts: Path, delay_s: float) -> None:
     command = [sys.executable, "-m", "sottovoce.cli", "count", str(posts), "--out", "out"]
     child = subprocess.Popen(command, cwd=posts.parent, stderr=subprocess.PIPE, text=True)
