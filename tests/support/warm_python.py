@@ -45,6 +45,8 @@ IMPORTED = (
     "typer._adapters",
 )
 _SET_CHILD_SUBREAPER = 36
+FIRST = "SOTTOVOCE_TESTS_FIRST"
+"""In the environment of a process: what it executes before anything else, of a test's."""
 _NETWORK_NAMESPACE = 0x40000000
 _INTO_NAMESPACE = ("ip", "netns", "exec")
 _NAMESPACES = Path("/run/netns")
@@ -210,6 +212,7 @@ def _become(given: dict[str, Any], streams: list[int]) -> NoReturn:
     try:
         if given["namespace"]:
             _enter(_NAMESPACES / given["namespace"])
+        exec(os.environ.get(FIRST, ""))  # noqa: S102 - a test's
         _run(given["arguments"])
         code = 0
     except SystemExit as end:
