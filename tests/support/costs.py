@@ -6,6 +6,7 @@ a small fixed piece of work, timed again and again along the way, says by how mu
 grows with it.
 """
 
+import gc
 import json
 import resource
 import time
@@ -41,6 +42,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Note how many there are: what a mark leaves out goes later."""
     config.stash[COLLECTED] = len(items)
+
+
+def pytest_collection_finish() -> None:
+    """Whoever collects garbage during the tests need not look through all of them, and imports."""
+    gc.collect()
+    gc.freeze()
 
 
 class _Costs:

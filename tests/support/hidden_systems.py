@@ -12,15 +12,23 @@ from sottovoce.learn._paillier import keys
 from sottovoce.learn._paillier.keys import PrivateKey
 from sottovoce.learn._solve.system import IntegerSystem, PublicBounds
 from support.paillier_keys import insecure_key_for_tests
+from support.warm_python import FIRST
 
 BITS = 512
+_SMALL_KEYS = f"""
+from sottovoce.federation.party._policy import RULES, Rule, _from_to
+from sottovoce.learn._paillier import keys
+keys.MINIMUM_BITS = {BITS}
+RULES["recipe.key_bits"] = Rule("", _from_to("key_bits", {BITS}, "most_key_bits"))
+"""
 
 
 @contextmanager
 def small_keys_allowed() -> Iterator[None]:
-    """Within the block, parties accept each other's keys of a test's length."""
+    """Within the block, parties accept keys of a test's length, their processes too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(keys, "MINIMUM_BITS", BITS)
+        patch.setenv(FIRST, _SMALL_KEYS)
         yield
 
 

@@ -3,10 +3,12 @@
 `WarmPopen` is `subprocess.Popen` for the commands ``[sys.executable, "-m" MODULE | "-c" CODE |
 SCRIPT, ...]``. Each is a process of its own, with its own files, signals and end, and a child of
 whoever started it; only its imports are those of the process that it was forked from. A test of
-imports, or of how the interpreter starts, must use `subprocess` itself.
+imports, or of how the interpreter starts, must use `subprocess` itself. Such a command may stand
+behind ``ip netns exec NAME``: the process then enters that network namespace.
 """
 
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -24,14 +26,31 @@ from unittest.mock import patch
 IMPORTED = (
     "pyarrow.csv",
     "pyarrow.parquet",
+    "cryptography.hazmat.backends.openssl.backend",
+    "grpc._channel",
+    "grpc._server",
+    "numba.core.registry",
+    "rich.progress",
     "sottovoce.assess._assess_posts",
     "sottovoce.cli._app",
+    "sottovoce.federation._setup",
+    "sottovoce.federation.party._differences",
+    "sottovoce.federation.party._offline",
     "sottovoce.federation.party._party",
+    "sottovoce.federation.party._service",
+    "sottovoce.learn._paillier.blinding",
+    "sottovoce.learn._paillier.keys",
     "sottovoce.release._release_counts",
     "sottovoce.web.rank._service",
+    "typer._adapters",
 )
 _SET_CHILD_SUBREAPER = 36
-_LONGEST = 1 << 20
+FIRST = "SOTTOVOCE_TESTS_FIRST"
+"""In the environment of a process: what it executes before anything else, of a test's."""
+_NETWORK_NAMESPACE = 0x40000000
+_INTO_NAMESPACE = ("ip", "netns", "exec")
+_NAMESPACES = Path("/run/netns")
+LONGEST = 1 << 20
 _STREAMS = 3
 _servers: dict[int, socket.socket] = {}
 
@@ -53,16 +72,16 @@ class WarmPopen(subprocess.Popen[Any]):
         shell: object,
         *ends: int,
     ) -> None:
-        if args[0] != sys.executable:
-            raise ValueError(args[0])
+        namespace, command = _where_and_what(args)
         in_read, in_write, out_read, out_write, err_read, err_write = ends[:6]
         given: dict[str, object] = {
-            "arguments": list(args[1:]),
+            "arguments": command[1:],
+            "namespace": namespace,
             "cwd": str(cwd or Path.cwd()),
             "environment": dict(os.environ if env is None else env),
         }
         theirs = (in_read, out_write, err_write)
-        self.pid = _forked(given, [own if end == -1 else end for own, end in enumerate(theirs)])
+        self.pid = forked(given, [own if end == -1 else end for own, end in enumerate(theirs)])
         self._child_created = True
         self._close_pipe_fds(in_read, in_write, out_read, out_write, err_read, err_write)  # type: ignore[attr-defined]  # not in its types
 
@@ -84,16 +103,22 @@ def run_warm(
     return done
 
 
+def _where_and_what(args: Sequence[str]) -> tuple[str, list[str]]:
+    """The network namespace to enter, if any, and the command of Python's."""
+    namespace, command = "", list(args)
+    if tuple(command[:3]) == _INTO_NAMESPACE:
+        namespace, command = command[3], command[4:]
+    if command[0] != sys.executable:
+        raise ValueError(command[0])
+    return namespace, command
+
+
 class _Subprocess:
     """Of `subprocess` what starts parties."""
 
     DEVNULL = subprocess.DEVNULL
-
-    @staticmethod
-    def Popen(command: list[str], **options: Any) -> "subprocess.Popen[Any]":  # noqa: ANN401, N802 - of subprocess
-        # A network namespace is entered by another program, which starts the interpreter.
-        starts = WarmPopen if command[0] == sys.executable else subprocess.Popen
-        return starts(command, **options)
+    TimeoutExpired = subprocess.TimeoutExpired
+    Popen = WarmPopen
 
 
 @contextmanager
@@ -103,11 +128,11 @@ def warm_parties() -> Iterator[None]:
         yield
 
 
-def _forked(given: dict[str, object], streams: list[int]) -> int:
+def forked(given: dict[str, object], streams: list[int]) -> int:
     """The number of a process that does what is ``given``, with these as its streams."""
     server = _servers.get(os.getpid()) or _started()
     socket.send_fds(server, [json.dumps(given).encode()], streams)
-    return int(server.recv(_LONGEST))
+    return int(server.recv(LONGEST))
 
 
 def _started() -> socket.socket:
@@ -116,7 +141,7 @@ def _started() -> socket.socket:
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     for end in (here, there):
-        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _LONGEST)
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, LONGEST)
     paths = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, sys.path)])
     process = subprocess.Popen(
         [sys.executable, __file__, str(there.fileno())],
@@ -133,13 +158,24 @@ def _started() -> socket.socket:
 def _serve(asked: socket.socket) -> None:
     for name in IMPORTED:
         importlib.import_module(name)
+    _make_ready_for_kernels()
+    # Whoever collects garbage would look through all of this, and copy its pages.
+    gc.collect()
+    gc.freeze()
     while True:
-        message, streams, _, _ = socket.recv_fds(asked, _LONGEST, _STREAMS)
+        message, streams, _, _ = socket.recv_fds(asked, LONGEST, _STREAMS)
         if not message:
             return
         asked.send(str(_left_to_whoever_asked(message, streams)).encode())
         for stream in streams:
             os.close(stream)
+
+
+def _make_ready_for_kernels() -> None:
+    """What numba imports and sets up before the first kernel that a process calls."""
+    target = sys.modules["numba.core.registry"].cpu_target
+    target.typing_context.refresh()
+    target.target_context.refresh()
 
 
 def _left_to_whoever_asked(message: bytes, streams: list[int]) -> int:
@@ -174,6 +210,9 @@ def _become(given: dict[str, Any], streams: list[int]) -> NoReturn:
     os.environ.update(given["environment"])
     code = 1
     try:
+        if given["namespace"]:
+            _enter(_NAMESPACES / given["namespace"])
+        exec(os.environ.get(FIRST, ""))  # noqa: S102 - a test's
         _run(given["arguments"])
         code = 0
     except SystemExit as end:
@@ -187,6 +226,13 @@ def _become(given: dict[str, Any], streams: list[int]) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
+
+
+def _enter(namespace: Path) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    with namespace.open("rb") as file:
+        if libc.setns(file.fileno(), _NETWORK_NAMESPACE) != 0:
+            raise OSError(ctypes.get_errno(), f"cannot enter {namespace.name}")
 
 
 def _code_of(end: SystemExit) -> int:

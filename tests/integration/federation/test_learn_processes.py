@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from support.captures import Capture
 from support.federated_folders import NAMES, Floats, kept, prepare_rows, split
+from support.hidden_systems import BITS, small_keys_allowed
 
 from sottovoce import learn
 from sottovoce.cli.learn._output import loaded
@@ -38,10 +39,20 @@ from sottovoce.learn.documents import Documents
 from sottovoce.learn.hidden._train import HiddenClassifier
 
 Run = Callable[..., tuple[int, str, str]]
-KEY_BITS, PENALTY = 2048, 0.1
+PENALTY = 0.1
 FEW = 3
 """Rows to classify where theta is hidden: each costs a second of processor time."""
 PLANTED = b"zqplantedqz"
+
+
+@pytest.fixture
+def key_bits(some_data: Path) -> Iterator[int]:
+    """Keys of a usable length with the real data, with made-up data shorter ones."""
+    if some_data.name != "made-up":
+        yield 2048
+        return
+    with small_keys_allowed():
+        yield BITS
 
 
 def ionosphere() -> tuple[Floats, NDArray[Any]]:
@@ -56,12 +67,12 @@ def answered(run: Run, *command: object) -> Any:  # noqa: ANN401 - JSON
 
 
 def test_commands_train_classify_and_tell_as_one_process_would(
-    tmp_path: Path, run: Run, some_data: Path
+    tmp_path: Path, run: Run, key_bits: int
 ) -> None:
     """Ionosphere under packed Paillier: theta to the last bit, labels, transcript, a clean stop."""
     folder = tmp_path / "all"
     given = split(*ionosphere())
-    prepare_rows(folder, given, TrainingSettings(way="packed", key_bits=KEY_BITS, penalty=PENALTY))
+    prepare_rows(folder, given, TrainingSettings(way="packed", key_bits=key_bits, penalty=PENALTY))
     config = {name: folder / name / "party.toml" for name in ("coordinator", *NAMES)}
     new = folder / "ada" / "rows.csv"
     with running_parties(folder) as parties:
@@ -74,7 +85,7 @@ def test_commands_train_classify_and_tell_as_one_process_would(
         parties.settle()
         parties.stop()
         assert {process.returncode for process in parties.processes.values()} == {0}
-    trained = learn.train(given, way="packed", key_bits=KEY_BITS, penalty=PENALTY)
+    trained = learn.train(given, way="packed", key_bits=key_bits, penalty=PENALTY)
     for name in NAMES:
         found = kept(folder, name)["classifiers"][0]
         assert found["coefficients"].tobytes() == trained.coef_[0].tobytes()
@@ -178,13 +189,13 @@ def check_nothing_in_clear(capture: Capture, documents: Documents, width: int) -
 
 
 def test_the_hidden_mode_gives_the_same_integers_and_labels_as_one_process(
-    tmp_path: Path, some_data: Path
+    tmp_path: Path, key_bits: int
 ) -> None:
     """Some columns of radar returns: theta in shares, opened here with both helpers' keys."""
     folder = tmp_path / "all"
     rows, labels = ionosphere()
     given = split(rows[:, 2:12] if len(rows) > 200 else rows[:, 2:4], labels)
-    options: dict[str, Any] = {"key_bits": KEY_BITS, "penalty": PENALTY, "queries_together": 40}
+    options: dict[str, Any] = {"key_bits": key_bits, "penalty": PENALTY, "queries_together": 40}
     prepare_rows(folder, given, TrainingSettings(mode="hidden", **options))
     asked = folder / "ada" / "few.csv"
     with (folder / "ada" / "rows.csv").open() as source:
@@ -249,13 +260,13 @@ def test_a_killed_peer_comes_back_and_the_training_ends_as_if_nothing_had_been(
 
 
 def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
-    tmp_path: Path, run: Run, some_data: Path
+    tmp_path: Path, run: Run, key_bits: int
 ) -> None:
     """Packed Paillier cannot go on without a peer: it ends by name, or begins again."""
     folder = tmp_path / "all"
     rows, labels = ionosphere()
     given = split(rows[:, 2:6], labels)
-    prepare_rows(folder, given, TrainingSettings(way="packed", key_bits=KEY_BITS, penalty=PENALTY))
+    prepare_rows(folder, given, TrainingSettings(way="packed", key_bits=key_bits, penalty=PENALTY))
     for path in folder.glob("*/party.toml"):
         path.write_text(path.read_text().replace("[secrets]", "deadline_s = 3\n[secrets]", 1))
     config = folder / "coordinator" / "party.toml"
@@ -277,7 +288,7 @@ def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
         assert (code, err.count("\n")) == (2, 1)
         assert "cy" in err
     left = {name: rows for name, rows in given.items() if name != "cy"}
-    trained = learn.train(left, way="packed", key_bits=KEY_BITS, penalty=PENALTY)
+    trained = learn.train(left, way="packed", key_bits=key_bits, penalty=PENALTY)
     for name in left:
         found = kept(folder, name)["classifiers"][0]["coefficients"]
         assert found.tobytes() == trained.coef_[0].tobytes()

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support.warm_commands import warm_command
+
 PAGE = Path(__file__).parents[3] / "docs" / "learn-scenario.md"
 SOURCE = Path(__file__).parents[3] / "src"
 
@@ -27,21 +29,23 @@ def script() -> str:
 
 
 def with_our_command(folder: Path) -> dict[str, str]:
-    """An environment in which `sottovoce` is this checkout's."""
-    command = folder / "bin" / "sottovoce"
-    command.parent.mkdir()
-    command.write_text('#!/bin/sh\nexec "$PYTHON" -m sottovoce.cli "$@"\n')
-    command.chmod(0o755)
-    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+    """An environment in which `sottovoce` is the one in ``folder``."""
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PYTHON": sys.executable, "PYTHONPATH": str(SOURCE), "PATH": path}
 
 
 def test_alice_bob_and_cate_do_what_the_page_says(tmp_path: Path) -> None:
-    with (tmp_path / "out.txt").open("w+b") as out, (tmp_path / "err.txt").open("w+b") as err:
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    with (
+        warm_command(commands),
+        (tmp_path / "out.txt").open("w+b") as out,
+        (tmp_path / "err.txt").open("w+b") as err,
+    ):
         done = subprocess.run(
             ["/bin/bash", "-c", script()],
             cwd=tmp_path,
-            env=with_our_command(tmp_path),
+            env=with_our_command(commands),
             stdout=out,
             stderr=err,
             timeout=240,

@@ -31,7 +31,7 @@ def test_a_training_over_tls_is_the_one_in_process_bit_for_bit(way: str, tmp_pat
 def test_who_is_not_there_is_named_and_the_others_stay_up(tmp_path: Path) -> None:
     training = ToyTraining(PEERS)
     enrolled = Enrolled(training, tmp_path)
-    quick: dict[str, Any] = {"deadline_s": 5.0, "beat_s": 0.5}
+    quick: dict[str, Any] = {"deadline_s": 2.5, "beat_s": 0.25}
     with ExitStack() as stack:
         here = (COORDINATOR, "ann", "bob")
         nodes = {name: stack.enter_context(enrolled.node(name, **quick)) for name in here}
@@ -59,7 +59,7 @@ def test_a_node_that_cannot_write_its_journal_says_so_and_nothing_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     training = ToyTraining(PEERS)
-    with federation(training, tmp_path, deadline_s=5.0, beat_s=0.5) as nodes:
+    with federation(training, tmp_path, deadline_s=2.5, beat_s=0.25) as nodes:
 
         def full(*_: object, **__: object) -> NoReturn:
             raise JournalError("cannot write the journal: it is full.")

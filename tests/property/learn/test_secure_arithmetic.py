@@ -167,7 +167,7 @@ def test_a_comparison_of_private_numbers_is_the_plain_one(
 @pytest.mark.parametrize("bound", [1, 2, 3, 7, 8, 1023, 1024, BOUND])
 def test_signs_are_right_at_every_boundary(bound: int) -> None:
     edges = sorted({0, 1, -1, bound, -bound, bound - 1, 1 - bound})
-    numbers = objects(edges * 4, len(edges) * 4)
+    numbers = objects(edges * 2, len(edges) * 2)
     x, outline = hidden(numbers, bound)
     told_asker = run_together(
         ask_positive(x, outline, told="ciphertext holder"),

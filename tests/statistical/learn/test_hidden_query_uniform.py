@@ -22,7 +22,7 @@ from sottovoce.privacy._randomness import random_below
 
 MODULUS = (1 << 89) - 1
 THETA = (1 << 20, -3, 7)
-DRAWS, BINS = 4096, 64
+DRAWS, BINS = 1024, 64
 HELPERS = (COORDINATOR, KEY_HOLDER)
 Parts = tuple[NDArray[np.float64], NDArray[np.float64]]
 

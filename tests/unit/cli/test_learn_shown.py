@@ -12,7 +12,9 @@ from sottovoce.cli.learn._output import ending, standing
 # A party whose run ends after the first look, and which stops after the fourth.
 PARTY = """
 import threading, types
+from sottovoce.cli.learn import _output
 from sottovoce.cli.learn._output import party_progress
+_output._EVERY_S = 0.1
 ended = {"by": "bob", "sentence": "cannot read bob/texts.csv."}
 run = {"session": "a", "status": "aborted", "ended": ended}
 looks, enough = [], threading.Event()

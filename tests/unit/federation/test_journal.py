@@ -89,7 +89,8 @@ def test_no_two_values_are_sealed_alike_not_even_while_a_party_draws_from_its_se
     assert {seal.opened(each, "here") for each in sealed} == {SECRET}
 
 
-def test_only_one_process_at_a_time_has_it(tmp_path: Path) -> None:
+def test_only_one_process_at_a_time_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sottovoce.federation._journal.file._BUSY_S", 0.01)
     journal = filled(tmp_path / "j")
     with pytest.raises(JournalError, match="this party runs already"):
         Journal(tmp_path / "j", JOURNAL_KEY)

@@ -64,7 +64,7 @@ def ridge_matrix(size: int) -> Floats:
     return matrix
 
 
-@pytest.mark.parametrize("size", [1, 4])
+@pytest.mark.parametrize("size", [1, 3])
 def test_newton_gives_the_inverse_in_two_round_trips_a_step(size: int) -> None:
     matrix = ridge_matrix(size)
     a, outline = hidden_numbers(matrix, 4.0, 30)
@@ -144,7 +144,7 @@ def test_inverses_without_sense_are_refused(changes: dict[str, object]) -> None:
 
 
 def test_a_logarithm_is_within_units_of_its_last_place() -> None:
-    numbers = np.array([[0.125, 0.5, 1.0], [2.0, 7.9, 8.0]])
+    numbers = np.array([[0.125, 1.0], [7.9, 8.0]])
     x, outline = hidden_numbers(numbers, 8.0, 40)
     plan = LogarithmPlan(outline, 0.125, 24)
     run = run_together(ask_logarithm(x, plan), answer_logarithm(plan, KEY))
@@ -172,15 +172,15 @@ def test_exponentials_are_rounded_from_enough_digits(exponent: int) -> None:
         assert abs(rounded_exponential(exponent, 20, 200) - exact) <= 0.5
 
 
-def small_rados() -> Floats:
-    rows = CHANCE.normal((0.6, -0.2, 0.0), size=(8, 3))
+def small_rados(count: int) -> Floats:
+    rows = CHANCE.normal((0.6, -0.2, 0.0), size=(count, 3))
     rados: Floats = rows / np.linalg.norm(rows, axis=1).max()
     return rados
 
 
 def test_a_secure_descent_is_the_plain_one_and_predicts_the_same() -> None:
-    rados = small_rados()
-    plan = DescentPlan(8, 3, norm_bound=1.0, weight=0.5, steps=12)
+    rados = small_rados(4)
+    plan = DescentPlan(4, 3, norm_bound=1.0, weight=0.5, steps=9)
     hidden = encrypt(rados, plan.examples.plan(KEY.public.bits), KEY)
     run = run_together(ask_descent(hidden, plan), answer_descent(plan, KEY))
     theta = decrypt(run.asked, KEY)
@@ -196,7 +196,7 @@ def test_a_secure_descent_is_the_plain_one_and_predicts_the_same() -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 3.0])
 def test_the_bounds_of_a_descent_hold_on_the_way(scale: float) -> None:
-    rados = small_rados() * scale
+    rados = small_rados(8) * scale
     rados[:] = rados[0]  # all alike: theta grows as far as it can
     for steps in range(1, 40):
         plan = DescentPlan(8, 3, norm_bound=scale, weight=0.5, steps=steps)

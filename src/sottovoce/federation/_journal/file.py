@@ -84,6 +84,9 @@ CREATE TABLE run_key (
 CREATE TABLE fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
 """
 
+_BUSY_S = 5.0
+"""How long to wait for another process that has the journal open: it may be about to stop."""
+
 
 def opened(path: Path | None) -> sqlite3.Connection:
     """The journal at ``path``, made if there is none; None keeps it in memory."""
@@ -91,7 +94,7 @@ def opened(path: Path | None) -> sqlite3.Connection:
         create_private(path)
     try:
         connection = sqlite3.connect(
-            path or ":memory:", isolation_level=None, check_same_thread=False
+            path or ":memory:", _BUSY_S, isolation_level=None, check_same_thread=False
         )
         _prepare(connection)
     except sqlite3.Error as error:
