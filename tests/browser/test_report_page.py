@@ -124,9 +124,9 @@ def test_the_report_is_readable_in_the_dark(wide: Opened) -> None:
     assert light - dark > 400
 
 
-def test_nothing_scrolls_on_paper(browser: Browser, report: Path) -> None:
+def test_nothing_scrolls_on_paper(wide: Opened) -> None:
     """A part that scrolls is printed with its scroll bar, across whatever stands there."""
-    page, _ = opened(browser, report, 1200)
+    page = wide.page
     page.emulate_media(media="print")
     scrolling = "all => all.map(each => getComputedStyle(each).overflowX)"
     kept = "all => all.map(each => getComputedStyle(each).breakInside)"
