@@ -36,7 +36,6 @@ from support.serving import served_at
 pytest_plugins = ["support.browser"]
 PATIENCE_MS = 120_000
 SCREEN: ViewportSize = {"width": 1280, "height": 720}
-PHONE: ViewportSize = {"width": 360, "height": 740}
 PAGES = {"/start/upload", "/start/paste", "/start/who", "/settings", "/topic", "/standing"}
 # The default of five seconds is short on a busy machine, where the first answer also has to wait
 # for kernels to be compiled; a test that passes does not wait.

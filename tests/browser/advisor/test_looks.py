@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from support.advisor_browser import PHONE, SCREEN, visiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, ViewportSize
     from support.advisor_browser import Advisor, Visitor
 
     Visit = Callable[..., Visitor]
@@ -28,6 +27,8 @@ VIEWS = (
     "/nowhere",
 )
 GRAVE = {"serious", "critical"}
+PHONE: "ViewportSize" = {"width": 360, "height": 740}
+SCREEN: "ViewportSize" = {"width": 1280, "height": 720}
 
 
 def findings(visitor: "Visitor", options: dict[str, list[str]] | None = None) -> list[str]:
@@ -89,6 +90,8 @@ class Look:
 @pytest.fixture(scope="module")
 def looks(window: "Page", advisor: "Advisor") -> "dict[str, Look]":
     """Every view, opened once: on a phone, on a screen by day, and by night."""
+    from support.advisor_browser import visiting  # noqa: PLC0415 - pytest must import it first
+
     seen = {}
     with visiting(window, advisor) as visitor:
         with_something_to_see(visitor)
