@@ -1,7 +1,9 @@
 """The report in a real browser."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -11,38 +13,66 @@ from sottovoce.assess.measures._catalogue import PAPER_METHODS
 from sottovoce.report._analysis import analysis_report
 
 pytest_plugins = ["support.browser"]
+_BOXES = """all => all.map((each) => {
+    const box = each.getBoundingClientRect();
+    return {width: box.width, height: box.height};
+})"""
 
 
-@pytest.fixture(scope="module")
-def report(demo_report: Path) -> Path:
-    return demo_report
+class Box(TypedDict):
+    """How much room something takes, in pixels."""
+
+    width: float
+    height: float
 
 
-def opened(browser: Browser, report: Path, width: int) -> tuple[Page, list[str]]:
+@dataclass(frozen=True)
+class Opened:
+    """A page, and all that it asked for and said."""
+
+    page: Page
+    address: str
+    asked: list[str]
+
+    def boxes(self, selector: str) -> list[Box]:
+        """How wide and how high each part of the page is."""
+        found: list[Box] = self.page.eval_on_selector_all(selector, _BOXES)
+        return found
+
+
+def opened(browser: Browser, report: Path, width: int) -> Opened:
     page = browser.new_page(viewport={"width": width, "height": 800})
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: asked.append(message.text))
     page.goto(report.as_uri())
-    return page, asked
+    return Opened(page, report.as_uri(), asked)
 
 
-@pytest.mark.parametrize("width", [360, 1200])
+@pytest.fixture(scope="module")
+def narrow(browser: Browser, demo_report: Path) -> Opened:
+    return opened(browser, demo_report, 360)
+
+
+@pytest.fixture(scope="module")
+def wide(browser: Browser, demo_report: Path) -> Opened:
+    return opened(browser, demo_report, 1200)
+
+
+@pytest.mark.parametrize(("screen", "width"), [("narrow", 360), ("wide", 1200)])
 def test_the_report_opens_offline_and_fits_the_screen(
-    browser: Browser, report: Path, width: int
+    request: pytest.FixtureRequest, screen: str, width: int
 ) -> None:
-    page, asked = opened(browser, report, width)
-    assert asked == [report.as_uri()]
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.locator("figure svg").count() == 12
-    for figure in page.locator("figure svg").all():
-        box = figure.bounding_box()
-        assert box is not None
-        assert box["height"] > 80
+    shown: Opened = request.getfixturevalue(screen)
+    assert shown.asked == [shown.address]
+    assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
+    figures = shown.boxes("figure svg")
+    assert len(figures) == 12
+    assert all(box["height"] > 80 for box in figures)
 
 
-def test_the_contents_lead_to_the_sections(browser: Browser, report: Path) -> None:
-    page, _ = opened(browser, report, 1200)
+def test_the_contents_lead_to_the_sections(wide: Opened) -> None:
+    page = wide.page
     for link in page.locator("nav a").all():
         target = link.get_attribute("href")
         assert target is not None
@@ -53,11 +83,8 @@ ASSESSED = ["who-stands-out", "why-one-person-stands-out", "how-well-each-measur
 
 
 @pytest.mark.parametrize("anchor", ASSESSED)
-def test_a_part_of_assess_has_figures_with_findings_and_a_table(
-    browser: Browser, report: Path, anchor: str
-) -> None:
-    page, _ = opened(browser, report, 1200)
-    part = page.locator(f'section[aria-labelledby="{anchor}"]')
+def test_a_part_of_assess_has_figures_with_findings_and_a_table(wide: Opened, anchor: str) -> None:
+    part = wide.page.locator(f'section[aria-labelledby="{anchor}"]')
     figures = part.locator("figure").all()
     assert figures
     for figure in figures:
@@ -66,11 +93,8 @@ def test_a_part_of_assess_has_figures_with_findings_and_a_table(
     assert part.locator("tbody tr").count() >= 5
 
 
-def test_the_assess_part_shows_all_measures_and_what_they_must_beat(
-    browser: Browser, report: Path
-) -> None:
-    page, _ = opened(browser, report, 1200)
-    rows = page.locator(f'section[aria-labelledby="{ASSESSED[2]}"] tbody tr').all()
+def test_the_assess_part_shows_all_measures_and_what_they_must_beat(wide: Opened) -> None:
+    rows = wide.page.locator(f'section[aria-labelledby="{ASSESSED[2]}"] tbody tr').all()
     cells = [row.locator("td").all_inner_texts() for row in rows]
     assert [name for name, *_ in cells] == [*PAPER_METHODS, "random", "posts"]
     for _, *values in cells:
@@ -78,44 +102,44 @@ def test_the_assess_part_shows_all_measures_and_what_they_must_beat(
         assert all(re.fullmatch(r"[01]\.\d{3} \([01]\.\d\d.[01]\.\d\d\)", v) for v in values)
 
 
-def test_facts_and_intervals_keep_room_on_a_narrow_screen(browser: Browser, report: Path) -> None:
-    page, _ = opened(browser, report, 360)
-    for fact in page.locator("dd").all():
-        box = fact.bounding_box()
-        assert box is not None
-        assert box["width"] > 150
-    table = page.locator(f'section[aria-labelledby="{ASSESSED[2]}"] .table')
+def test_facts_and_intervals_keep_room_on_a_narrow_screen(narrow: Opened) -> None:
+    facts = narrow.boxes("dd")
+    assert facts
+    assert all(box["width"] > 150 for box in facts)
+    selector = f'section[aria-labelledby="{ASSESSED[2]}"] .table'
+    table = narrow.page.locator(selector)
     assert table.evaluate("table => table.scrollWidth <= table.clientWidth")
-    for cell in table.locator("tbody td").all():
-        box = cell.bounding_box()
-        assert box is not None
-        assert box["height"] < 60
+    cells = narrow.boxes(f"{selector} tbody td")
+    assert cells
+    assert all(box["height"] < 60 for box in cells)
 
 
-def test_the_report_is_readable_in_the_dark(browser: Browser, report: Path) -> None:
-    page = browser.new_page(color_scheme="dark")
-    page.goto(report.as_uri())
-    colours = page.evaluate(
+def test_the_report_is_readable_in_the_dark(wide: Opened) -> None:
+    wide.page.emulate_media(color_scheme="dark")
+    colours = wide.page.evaluate(
         "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
     )
+    wide.page.emulate_media(color_scheme="light")
     light, dark = (sum(map(int, colour[4:-1].split(","))) for colour in colours)
     assert light - dark > 400
 
 
-def test_nothing_scrolls_on_paper(browser: Browser, report: Path) -> None:
+def test_nothing_scrolls_on_paper(wide: Opened) -> None:
     """A part that scrolls is printed with its scroll bar, across whatever stands there."""
-    page, _ = opened(browser, report, 1200)
+    page = wide.page
     page.emulate_media(media="print")
     scrolling = "all => all.map(each => getComputedStyle(each).overflowX)"
-    assert set(page.eval_on_selector_all(".plot, .table", scrolling)) == {"visible"}
     kept = "all => all.map(each => getComputedStyle(each).breakInside)"
-    assert set(page.eval_on_selector_all("table, figure", kept)) == {"avoid"}
+    on_paper = page.eval_on_selector_all(".plot, .table", scrolling)
+    whole = page.eval_on_selector_all("table, figure", kept)
+    page.emulate_media(media="screen")
+    assert set(on_paper) == {"visible"}
+    assert set(whole) == {"avoid"}
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_about_a_release_opens_offline_and_fits_the_screen(
-    browser: Browser, tmp_path: Path, width: int
-) -> None:
+@pytest.fixture(scope="module")
+def about_a_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("released")
     notes = [("a debt, a loan and a debt at the bank", "money"), ("a boat at sea", "trip")] * 30
     released = sv.release_counts(
         notes,
@@ -123,12 +147,20 @@ def test_the_page_about_a_release_opens_offline_and_fits_the_screen(
         labels="label",
         epsilon=6,
         precision=2,
-        ledger=tmp_path / "my.ledger",
+        ledger=folder / "my.ledger",
     )
-    path = tmp_path / "report.html"
+    path = folder / "report.html"
     analysis_report(released, released.summary(), command="sottovoce analyse released").save(path)
-    page, asked = opened(browser, path, width)
-    assert asked == [path.as_uri()]
+    return path
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_about_a_release_opens_offline_and_fits_the_screen(
+    browser: Browser, about_a_release: Path, width: int
+) -> None:
+    shown = opened(browser, about_a_release, width)
+    page = shown.page
+    assert shown.asked == [shown.address]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("figure svg").count() == 3
     assert page.locator("table").count() == 3

@@ -10,10 +10,12 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import (
     Browser,
-    BrowserContext,
     ConsoleMessage,
     Dialog,
+    Error,
     Page,
+    Request,
+    ViewportSize,
     expect,
 )
 
@@ -33,6 +35,7 @@ from support.serving import served_at
 
 pytest_plugins = ["support.browser"]
 PATIENCE_MS = 120_000
+SCREEN: ViewportSize = {"width": 1280, "height": 720}
 PAGES = {"/start/upload", "/start/paste", "/start/who", "/settings", "/topic", "/standing"}
 # The default of five seconds is short on a busy machine, where the first answer also has to wait
 # for kernels to be compiled; a test that passes does not wait.
@@ -61,17 +64,20 @@ class Visitor:
         self.page.goto(self.advisor.address + path)
 
     def watch(self) -> None:
-        page = self.page
-        page.on("request", lambda request: self.asked.append(request.url))
-        page.on("dialog", self._refuse)
-        page.on("pageerror", lambda error: self.complaints.append(f"script error: {error}"))
-        page.on("console", self._hear)
+        for event, noted in self._watched():
+            self.page.on(event, noted)  # type: ignore[call-overload] # one of those it knows
+
+    def leave(self) -> None:
+        """Be watched no longer, once all that the page had to say has been heard."""
+        self.page.evaluate("0")
+        for event, noted in self._watched():
+            self.page.remove_listener(event, noted)
 
     def enter(self) -> None:
         """Come in by the address from the terminal, to an empty session."""
-        self.go(f"/enter?token={self.advisor.login.token}")
-        self.page.wait_for_url("**/st*")
-        self.page.evaluate("fetch('/api/everything', {method: 'DELETE'}).then((a) => a.status)")
+        address, request = self.advisor.address, self.page.context.request
+        assert request.get(f"{address}/enter?token={self.advisor.login.token}").ok
+        assert request.delete(f"{address}/api/everything", headers={"Origin": address}).ok
         self.go("/start")
 
     def demo(self) -> None:
@@ -87,6 +93,20 @@ class Visitor:
         """Whatever was asked of any other origin."""
         own = (self.advisor.address + "/", "data:")
         return [address for address in self.asked if not address.startswith(own)]
+
+    def _watched(self) -> list[tuple[str, Callable[..., None]]]:
+        return [
+            ("request", self._note),
+            ("dialog", self._refuse),
+            ("pageerror", self._hear_error),
+            ("console", self._hear),
+        ]
+
+    def _note(self, request: Request) -> None:
+        self.asked.append(request.url)
+
+    def _hear_error(self, error: Error) -> None:
+        self.complaints.append(f"script error: {error}")
 
     def _hear(self, message: ConsoleMessage) -> None:
         # Chromium says so of every page that is a refusal, which is meant to be one.
@@ -139,28 +159,44 @@ def advisor_of(tmp_path: Path) -> Iterator[Callable[[ComparedCommunity], Advisor
         yield lambda comparison: stack.enter_context(serving(tmp_path, comparison))
 
 
-@pytest.fixture
-def visit(browser: Browser, advisor: Advisor) -> Iterator[Callable[..., Visitor]]:
-    """Visitors with windows of any kind; afterwards, none asked elsewhere or saw a complaint."""
-    visitors: list[Visitor] = []
-    contexts: list[BrowserContext] = []
-
-    def come(to: Advisor = advisor, **window: object) -> Visitor:
-        context = browser.new_context(**window)  # type: ignore[arg-type] # as Playwright takes it
+@pytest.fixture(scope="module")
+def window(browser: Browser) -> Iterator[Page]:
+    """One window for all visitors who need none of another kind: a new one is dear."""
+    with browser.new_context() as context:
         context.set_default_timeout(PATIENCE_MS)
-        visitor = Visitor(context.new_page(), to)
-        visitor.watch()
-        visitor.enter()
-        contexts.append(context)
-        visitors.append(visitor)
-        return visitor
+        yield context.new_page()
 
-    yield come
-    for context in contexts:
-        context.close()
-    for visitor in visitors:
-        assert visitor.strangers() == []
-        assert visitor.complaints == []
+
+@contextmanager
+def visiting(
+    window: Page, to: Advisor, *, color_scheme: str | None = None, viewport: ViewportSize = SCREEN
+) -> Iterator[Visitor]:
+    """A visitor at the common window, who asked nothing elsewhere and saw no complaint."""
+    window.context.clear_cookies()
+    window.emulate_media(color_scheme=color_scheme or "null")  # type: ignore[arg-type] # one of them
+    window.set_viewport_size(viewport)
+    visitor = Visitor(window, to)
+    visitor.watch()
+    visitor.enter()
+    yield visitor
+    visitor.leave()
+    assert visitor.strangers() == []
+    assert visitor.complaints == []
+
+
+@pytest.fixture
+def visit(window: Page, advisor: Advisor) -> Iterator[Callable[..., Visitor]]:
+    """A visitor at the common window, with a screen of any size and colours."""
+    with ExitStack() as stack:
+        yield lambda to=advisor, **kind: stack.enter_context(visiting(window, to, **kind))
+
+
+@pytest.fixture
+def visitor_without_script(browser: Browser, advisor: Advisor) -> Iterator[Visitor]:
+    with browser.new_context(java_script_enabled=False) as context:
+        context.set_default_timeout(PATIENCE_MS)
+        with visiting(context.new_page(), advisor) as visitor:
+            yield visitor
 
 
 @pytest.fixture

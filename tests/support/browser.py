@@ -11,7 +11,31 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-FLAGS = ["--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"]
+# A list given here takes the place of Playwright's own, of which these matter here. The popups of
+# an address bar that nobody sees would be two more pages in every window.
+LEFT_OUT = (
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+)
+FLAGS = [
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-features=" + ",".join(LEFT_OUT),
+]
 
 
 @pytest.fixture(scope="module")

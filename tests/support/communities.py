@@ -101,7 +101,9 @@ def random_posts(seed: int, *, users: int = 6, posts: int = 60, weeks: int = 8) 
     """Posts of up to four words; some are empty."""
     generator = np.random.default_rng(seed)
     texts = [
-        " ".join(generator.choice(WORDS, generator.integers(0, 5)).tolist()) for _ in range(posts)
+        # Not `choice`, which makes an array of the words each time.
+        " ".join(WORDS[place] for place in generator.integers(0, len(WORDS), size).tolist())
+        for size in (generator.integers(0, 5) for _ in range(posts))
     ]
     hours = generator.integers(0, weeks * 7 * 24, posts).tolist()
     times = [MONDAY + timedelta(hours=hour) for hour in hours]

@@ -20,8 +20,6 @@ from sottovoce.corpus._schema import POSTS
 if TYPE_CHECKING:
     from support.advisor_browser import Visitor
 
-    Visit = Callable[..., Visitor]
-
 pytest_plugins = ["support.advisor_browser"]
 TEXTS = (
     "my debts and the loan",
@@ -171,8 +169,8 @@ def test_unticking_posts_shows_the_exact_new_place_and_stays_after_a_reload(
     expect(boxes.nth(0)).to_be_checked()
 
 
-def test_what_if_works_without_a_script(visit: "Visit") -> None:
-    visitor = visit(java_script_enabled=False)
+def test_what_if_works_without_a_script(visitor_without_script: "Visitor") -> None:
+    visitor = visitor_without_script
     visitor.demo()
     visitor.first_topic()
     visitor.page.locator("ol.posts input[type=checkbox]").first.uncheck()

@@ -175,11 +175,13 @@ def test_another_site_can_neither_read_nor_change_anything(
 
 
 def test_who_comes_without_the_address_is_kept_out(
-    visit: "Callable[..., Visitor]", advisor: "Advisor"
+    visitor: "Visitor",
 ) -> None:
-    stranger = visit()
+    stranger = visitor
     stranger.demo()
     stranger.page.context.clear_cookies()
     stranger.go("/standing")
     expect(stranger.page.locator("main")).to_contain_text("Open the newest address")
+    stranger.go(f"/enter?token={stranger.advisor.login.token}")
+    stranger.page.wait_for_url("**/st*")
     stranger.complaints[:] = [each for each in stranger.complaints if "status of 401" not in each]

@@ -19,9 +19,7 @@ COMMAND = [sys.executable, "-m", "sottovoce.cli", "advise"]
 
 def test_the_address_it_prints_opens_the_page_once(tmp_path: Path) -> None:
     command = [*COMMAND, "--json", "--no-open", "--store", str(tmp_path / "kept.sqlite")]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with WarmPopen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             first = json.loads(process.stdout.readline())["address"]

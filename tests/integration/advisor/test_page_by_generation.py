@@ -16,8 +16,8 @@ from sottovoce.web.security._login import LookLog, PasswordFile, RateLimit, writ
 
 EMPTIES = {"/delete", "/api/everything"}
 PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
+EXAMPLES = pytest.mark.parametrize("examples", [3, pytest.param(20, marks=pytest.mark.long)])
 seldom = settings(
-    max_examples=6,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
@@ -53,7 +53,7 @@ def signed(client: PageClient) -> dict[str, str]:
 
 
 def check_routes(
-    client: PageClient, described: schemathesis.BaseSchema, mode: GenerationMode
+    client: PageClient, described: schemathesis.BaseSchema, mode: GenerationMode, examples: int
 ) -> int:
     checked = 0
     # What deletes comes last, so that the others meet a page that is full.
@@ -62,7 +62,7 @@ def check_routes(
         if mode is GenerationMode.NEGATIVE and not (operation.query or operation.body):
             continue
 
-        @seldom
+        @settings(seldom, max_examples=examples)
         @given(case=operation.as_strategy(generation_mode=mode))
         def each(case: schemathesis.Case[Any]) -> None:
             # What a file must hold is more than a schema can say.
@@ -74,16 +74,19 @@ def check_routes(
     return checked
 
 
+@EXAMPLES
 def test_every_route_keeps_to_its_description_when_asked_rightly(
-    visited: PageClient, described: schemathesis.BaseSchema
+    visited: PageClient, described: schemathesis.BaseSchema, examples: int
 ) -> None:
-    assert check_routes(visited, described, GenerationMode.POSITIVE) == len(routes_of(visited.page))
+    checked = check_routes(visited, described, GenerationMode.POSITIVE, examples)
+    assert checked == len(routes_of(visited.page))
 
 
+@EXAMPLES
 def test_every_route_that_takes_something_refuses_what_its_description_forbids(
-    visited: PageClient, described: schemathesis.BaseSchema
+    visited: PageClient, described: schemathesis.BaseSchema, examples: int
 ) -> None:
-    assert check_routes(visited, described, GenerationMode.NEGATIVE) >= 15
+    assert check_routes(visited, described, GenerationMode.NEGATIVE, examples) >= 15
 
 
 def test_the_description_names_every_route(visited: PageClient, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Memory does not grow with the number of posts, only with users, weeks and topics."""
 
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from support.warm_python import run_warm
 SCRIPT = Path(__file__).with_name("peak_assess.py")
 
 
+@cache
 def peak_mib(batches: int) -> float:
     """The peak memory of a fresh process that scores ``batches`` batches."""
     command = [sys.executable, str(SCRIPT), str(batches)]

@@ -153,6 +153,7 @@ def test_files_are_found_whatever_they_are_called(spark: Spark, tmp_path: Path) 
     assert len(corpora) == 1
 
 
+@pytest.mark.usefixtures("small_audits")
 def test_a_release_whose_driver_died_after_the_spend_is_made_up_for_by_one_noise(
     spark: Spark, tmp_path: Path
 ) -> None:

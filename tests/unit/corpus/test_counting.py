@@ -35,18 +35,21 @@ def counted(texts: Sequence[bytes | str], rules: TokenRules, threads: int = 1) -
 
 
 @cache
-def many_awkward(*, bigrams: bool) -> tuple[Sequence[bytes], Sequence[Mapping[str, int]]]:
-    """Ten thousand texts and the reference's counts of them."""
-    texts = list(reference.awkward_texts(10_000, seed=1))
+def many_awkward(
+    number: int, *, bigrams: bool
+) -> tuple[Sequence[bytes], Sequence[Mapping[str, int]]]:
+    """So many texts and the reference's counts of them."""
+    texts = list(reference.awkward_texts(number, seed=1))
     return texts, reference.counts(texts, bigrams=bigrams)
 
 
 @pytest.mark.parametrize("rules", [PLAIN, PAIRS], ids=["words", "bigrams"])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_ten_thousand_awkward_texts_count_like_the_reference(
-    rules: TokenRules, threads: int
+@pytest.mark.parametrize("number", [2_500, pytest.param(10_000, marks=pytest.mark.long)])
+def test_thousands_of_awkward_texts_count_like_the_reference(
+    rules: TokenRules, threads: int, number: int
 ) -> None:
-    texts, expected = many_awkward(bigrams=rules.bigrams)
+    texts, expected = many_awkward(number, bigrams=rules.bigrams)
     result = counted(texts, rules, threads)
     assert as_dicts(result.matrix, result.vocabulary.terms) == expected
 
@@ -164,9 +167,12 @@ LONG = [" ".join(f"{word}ing {word}s of" for word in words) for words in [("run"
 
 
 @pytest.mark.parametrize("rules", [TokenRules(stem="english", bigrams=True), PAIRS, PLAIN])
-def test_several_threads_on_long_texts_count_like_one(rules: TokenRules) -> None:
+def test_several_threads_on_long_texts_count_like_one(
+    rules: TokenRules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "_BYTES_PER_THREAD", counting._BYTES_PER_THREAD // 4)
     texts = pa.array(
-        [f"{text} word{i}s counted{i % 977}ing" * 9 for i, text in enumerate(LONG * 3000)]
+        [f"{text} word{i}s counted{i % 977}ing" * 9 for i, text in enumerate(LONG * 750)]
     )
     assert texts.nbytes > 8 * counting._BYTES_PER_THREAD
     one = count([texts], rules, threads=1)

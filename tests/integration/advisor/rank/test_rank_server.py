@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
 )
 from support.rank_servers import KEY, Clock, InProcessPeer, description
-from support.warm_python import WarmPopen
+from support.warm_python import WarmPopen, run_warm
 
 from sottovoce.advisor.rank._client import RankClient
 from sottovoce.advisor.rank._opening import ask, demand
@@ -69,13 +70,23 @@ class Running:
         return f"{json.dumps(self.announced)}{rest}{self.output.read_text()}"
 
 
-def test_a_kill_in_the_middle_loses_no_acknowledged_report(tmp_path: Path) -> None:
-    survival = survive_kill(tmp_path, 300, pace=150)
+@pytest.fixture
+def warm_bench(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a bench starts has its imports already."""
+    warm = SimpleNamespace(Popen=WarmPopen, PIPE=subprocess.PIPE)
+    monkeypatch.setattr("sottovoce.lab.bench._rows.subprocess", warm)
+
+
+@pytest.mark.usefixtures("warm_bench")
+@pytest.mark.parametrize("reports", [120, pytest.param(300, marks=pytest.mark.long)])
+def test_a_kill_in_the_middle_loses_no_acknowledged_report(tmp_path: Path, reports: int) -> None:
+    survival = survive_kill(tmp_path, reports, pace=150)
     assert survival.lost == 0
-    assert survival.acknowledged == survival.stored == 300
+    assert survival.acknowledged == survival.stored == reports
     assert survival.retried > 0
 
 
+@pytest.mark.usefixtures("warm_bench")
 def test_a_server_that_acknowledged_before_the_commit_would_be_caught(tmp_path: Path) -> None:
     """The same reckoning on a store that lost what it had acknowledged."""
     survival = survive_kill(tmp_path, 60, pace=100, lose=5)
@@ -361,13 +372,10 @@ def test_a_server_with_a_certificate_speaks_tls_and_whoever_distrusts_it_sends_n
             "import sys; from pathlib import Path; from sottovoce.advisor.rank import RankClient; "
             "print(RankClient(sys.argv[1], Path(sys.argv[2]), budget=1).report('debt', 0.4))"
         )
-        trusting = subprocess.run(
-            [sys.executable, "-c", asking, server.url, str(tmp_path / "she")],
+        trusting = run_warm(
+            [sys.executable, "-c", asking, server.url, tmp_path / "she"],
             env=os.environ | {"SSL_CERT_FILE": str(tmp_path / "ca.pem")},
-            capture_output=True,
             check=True,
-            text=True,
-            timeout=60,
         )
         assert int(trusting.stdout) > 0
     finally:
