@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 DEMO_OUT ?= demo
 DEMO_OPTIONS ?=
 WORKERS ?= 2
-LIMIT_S ?= 1500
+LIMIT_S ?= 1000
 KERNEL_LIMIT_S ?= 150
 
 help:
