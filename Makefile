@@ -17,7 +17,7 @@ KERNEL_LIMIT_S ?= 150
 help:
 	@echo "make demo       run everything on a simulated community; prints where the report is"
 	@echo "make test       all tests and gates (installs what they need)"
-	@echo "make test-quick unit and property tests alone, for the inner loop (under two minutes)"
+	@echo "make test-quick unit and property tests alone, for the inner loop (about three minutes)"
 	@echo "make test-long  the long versions of the size and statistical tests"
 	@echo "make peers      add the libraries that 'sottovoce bench' compares with"
 	@echo "make docs       build the documentation into docs/_build/html"
