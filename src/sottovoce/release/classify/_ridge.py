@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import TypeAlias
 
@@ -17,7 +17,7 @@ from sottovoce.release.classify._inputs import CannotFitError, Labelled, Rate
 from sottovoce.release.classify._linear import LinearReader
 from sottovoce.release.classify._rows import LabelledRows
 from sottovoce.release.classify._softmax import ROWS_AT_ONCE
-from sottovoce.release.classify._sums import ClassSums, all_but, fold_sums
+from sottovoce.release.classify._sums import ClassSums, all_but, fold_sums, summed_by_fold
 
 # In units of the noise's variance; -1 would take all of it out of the sums of squares.
 PENALTIES = (-0.75, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0)
@@ -144,7 +144,7 @@ class PrivateRidge(ReleasedDocumentsClassifier):
         feature = feature_of(self.features, self.law_)
         penalties = _checked(self.penalties)
         scaled = [penalty * feature.variance for penalty in penalties]
-        sums = _fold_squares(data, feature)
+        sums = summed_by_fold(data, partial(Sums.of, feature=feature))
         total = reduce(add, sums)
         tried = [(total - part).solved(scaled) for part in sums]
         losses = [_true_loss(sums, fits, feature) for fits in zip(*tried, strict=True)]
@@ -171,15 +171,6 @@ class PrivateRidge(ReleasedDocumentsClassifier):
                 f"penalties are all so small that they would turn noise into meaning; {more}."
             )
         return LinearReader(feature, *fit, sums.expected_cells(self.law_, feature))
-
-
-def _fold_squares(data: LabelledRows, feature: Feature) -> list[Sums]:
-    """The sums of each fold, block by block."""
-    found: dict[int, Sums] = {}
-    for fold, documents in data.parts():
-        sums = Sums.of(documents, feature)
-        found[fold] = found[fold] + sums if fold in found else sums
-    return [found[fold] for fold in data.fold_numbers]
 
 
 def _true_loss(sums: Sequence[Sums], fits: Sequence[Fit | None], feature: Feature) -> float:
