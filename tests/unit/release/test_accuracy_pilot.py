@@ -9,6 +9,7 @@ import pytest
 from sottovoce._arrays import Integers
 from sottovoce.errors import InputError
 from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.release._counts import Counts
 from sottovoce.release.classify import AccuracyForecast, _pilot, forecast_accuracy
 
 RELEASED = {"epsilon": 1, "precision": 1}
@@ -56,6 +57,30 @@ def test_a_forecast_lies_between_guessing_and_the_text_and_grows_with_documents(
     assert "1,000,000 released documents" in str(many)
     assert "guessing" in many._repr_html_()
     assert many.facts()["pilot"] == 240
+
+
+def test_documents_are_told_by_classifiers_of_four_fifths_that_do_not_know_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[tuple[set[int], set[int]]] = []
+
+    class Told:
+        def __init__(self, cells: Counts) -> None:
+            self.known = set(cells.toarray()[:, 0].tolist())
+
+        def predict(self, counts: Counts) -> Integers:
+            calls.append((self.known, set(counts.toarray()[:, 0].tolist())))
+            return np.zeros(counts.shape[0], np.int64)
+
+    monkeypatch.setattr(_pilot, "chosen_classifier", lambda cells, *_, **__: Told(cells))
+    counts = np.arange(1, 61)[:, None]
+    said = forecast_accuracy(
+        counts, np.arange(60) % 2, epsilon=60, precision=1, documents=48, draws=3
+    )
+    assert said.accuracy == 0.5
+    assert [(len(known), len(told)) for known, told in calls] == [(48, 12)] * 6
+    assert all(not known & told for known, told in calls)
+    assert all(told <= set(range(1, 61)) for _, told in calls)
 
 
 def test_the_range_is_that_of_one_more_release() -> None:
