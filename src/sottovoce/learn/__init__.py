@@ -7,14 +7,14 @@ machines of their own.
 Where to read on, from the call inwards:
 
 - The calls: `_train`, `_trained`, `_text_classifier` with scikit-learn's conventions, and
-  `_estimators`, the learners on one's own rows.
+  `_estimators`, the learners on one's own rows; `_count_together`, which counts words under noise.
 - From what a holder has to rows: `_holders`, `_labels`, `documents`, `_features`,
   `_local_data`.
 - From rows to a classifier: `_examples`, `_support` (which features may be opened), `_ridge`, and
   `_rados` for irreversible sums of examples.
 - A whole run: `_training_terms`, then `_run`, whose parties talk through `_wire`.
 - The three trust modes, each saying who sees what: `open`, `hidden`, and `paper`, which is
-  reproduced and not recommended.
+  reproduced and not recommended; and `count`, where a noised sum hides whole documents.
 - Beneath them: secure sums (`_sums`), Paillier (`_paillier`, its key files under a passphrase by
   `_encrypted_files`), solves that nobody sees (`_solve`), and comparisons of encrypted numbers
   (`_arithmetic`).
@@ -26,6 +26,7 @@ from sottovoce._lazy import attach
 
 __all__ = [
     "AbortedError",
+    "DocumentGuarantee",
     "DroppedFeaturesWarning",
     "FederatedTextClassifier",
     "JointEvaluation",
@@ -37,12 +38,15 @@ __all__ = [
     "RadoBoostClassifier",
     "RadoDescentClassifier",
     "SummedRidgeClassifier",
+    "TogetherCounts",
     "TooFewPartiesError",
     "TrainedClassifier",
+    "count_together",
     "train",
 ]
 
 if TYPE_CHECKING:
+    from sottovoce.learn._count_together import count_together
     from sottovoce.learn._estimators import (
         MLossClassifier,
         RadoBoostClassifier,
@@ -58,11 +62,14 @@ if TYPE_CHECKING:
     from sottovoce.learn._wire._refusals import TooFewPartiesError
     from sottovoce.learn._wire.machine import Leakage
     from sottovoce.learn._wire.stages import AbortedError
+    from sottovoce.learn.count._opened import TogetherCounts
+    from sottovoce.learn.count._promise import DocumentGuarantee
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
             "AbortedError": "sottovoce.learn._wire.stages",
+            "DocumentGuarantee": "sottovoce.learn.count._promise",
             "DroppedFeaturesWarning": "sottovoce.learn._train",
             "FederatedTextClassifier": "sottovoce.learn._text_classifier",
             "JointEvaluation": "sottovoce.learn._run.evaluate",
@@ -74,8 +81,10 @@ else:
             "RadoBoostClassifier": "sottovoce.learn._estimators",
             "RadoDescentClassifier": "sottovoce.learn._estimators",
             "SummedRidgeClassifier": "sottovoce.learn._estimators",
+            "TogetherCounts": "sottovoce.learn.count._opened",
             "TooFewPartiesError": "sottovoce.learn._wire._refusals",
             "TrainedClassifier": "sottovoce.learn._trained",
+            "count_together": "sottovoce.learn._count_together",
             "train": "sottovoce.learn._train",
         },
         extra="learn",

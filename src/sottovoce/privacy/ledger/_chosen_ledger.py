@@ -1,4 +1,4 @@
-"""Which ledger a release is charged to: the user's own, one that is named, or one by its path.
+"""Which ledger documents are charged to: the user's own, one that is named, or one by its path.
 
 Documents are known to a ledger wherever they lie, so that one ledger should see all releases. One
 that lies beside a corpus is taken only where it was begun there by an earlier version, or where the
@@ -14,9 +14,10 @@ from pathlib import Path
 
 from sottovoce._files import FilePath, check_folder
 from sottovoce.errors import InputError, LedgerError
-from sottovoce.privacy.ledger import Ledger, SpendRequest
+from sottovoce.privacy.ledger._accounts import SpendRequest
 from sottovoce.privacy.ledger._database import holds_ledger
 from sottovoce.privacy.ledger._elsewhere import SpentThere, newest_of_each
+from sottovoce.privacy.ledger._ledger import Ledger
 from sottovoce.privacy.ledger._place import make_room, noted_ledgers, refuse_lost, user_ledger
 
 
