@@ -1,7 +1,8 @@
 """Guarantees, exact noise and its randomness, the ledger, and audits of samplers.
 
 Begin with `_guarantee`: what is promised, as a value. `_mechanism` draws the noise that keeps it,
-by the exact `_sampler` of the `_laws` (tables of proven probabilities) and bits of `_randomness`.
+by the exact `_sampler` of the `_laws` (tables of proven probabilities) and bits of `_randomness`;
+`shares` draws it in parts, by several parties, whole only in their sum.
 The `ledger` spends before anything is drawn, and `audit` tries to refute what is claimed.
 """
 
@@ -17,6 +18,8 @@ __all__ = [
     "LimitedPrecision",
     "LocalPrivacy",
     "NoGuarantee",
+    "NoiseShare",
+    "SharesLaw",
     "SpendRequest",
     "audit_mechanism",
     "audit_noise",
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
     from sottovoce.privacy.audit._sampler import audit_mechanism
     from sottovoce.privacy.ledger._accounts import Account, SpendRequest
     from sottovoce.privacy.ledger._ledger import Ledger
+    from sottovoce.privacy.shares._share import NoiseShare
+    from sottovoce.privacy.shares._total import SharesLaw
 else:
     __getattr__, __dir__ = attach(
         __name__,
@@ -49,6 +54,8 @@ else:
             "LimitedPrecision": "sottovoce.privacy._guarantee",
             "LocalPrivacy": "sottovoce.privacy._guarantee",
             "NoGuarantee": "sottovoce.privacy._guarantee",
+            "NoiseShare": "sottovoce.privacy.shares._share",
+            "SharesLaw": "sottovoce.privacy.shares._total",
             "SpendRequest": "sottovoce.privacy.ledger._accounts",
             "audit_mechanism": "sottovoce.privacy.audit._sampler",
             "audit_noise": "sottovoce.privacy.audit._black_box",
