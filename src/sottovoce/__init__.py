@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from sottovoce._version import __version__
     from sottovoce.assess import assess_posts
     from sottovoce.corpus.simulate import simulate
-    from sottovoce.learn import count_together, train
+    from sottovoce.learn import train
+    from sottovoce.learn.count import count_together
     from sottovoce.release import load_release, release_counts
 else:
     __getattr__, __dir__ = attach(
@@ -45,7 +46,7 @@ else:
             "assess": "sottovoce.assess",
             "assess_posts": "sottovoce.assess",
             "corpus": "sottovoce.corpus",
-            "count_together": "sottovoce.learn",
+            "count_together": "sottovoce.learn.count",
             "learn": "sottovoce.learn",
             "load_release": "sottovoce.release",
             "loop": "sottovoce.loop",

@@ -26,7 +26,6 @@ from sottovoce._lazy import attach
 
 __all__ = [
     "AbortedError",
-    "DocumentGuarantee",
     "DroppedFeaturesWarning",
     "FederatedTextClassifier",
     "JointEvaluation",
@@ -38,15 +37,12 @@ __all__ = [
     "RadoBoostClassifier",
     "RadoDescentClassifier",
     "SummedRidgeClassifier",
-    "TogetherCounts",
     "TooFewPartiesError",
     "TrainedClassifier",
-    "count_together",
     "train",
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.learn._count_together import count_together
     from sottovoce.learn._estimators import (
         MLossClassifier,
         RadoBoostClassifier,
@@ -62,14 +58,11 @@ if TYPE_CHECKING:
     from sottovoce.learn._wire._refusals import TooFewPartiesError
     from sottovoce.learn._wire.machine import Leakage
     from sottovoce.learn._wire.stages import AbortedError
-    from sottovoce.learn.count._opened import TogetherCounts
-    from sottovoce.learn.count._promise import DocumentGuarantee
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
             "AbortedError": "sottovoce.learn._wire.stages",
-            "DocumentGuarantee": "sottovoce.learn.count._promise",
             "DroppedFeaturesWarning": "sottovoce.learn._train",
             "FederatedTextClassifier": "sottovoce.learn._text_classifier",
             "JointEvaluation": "sottovoce.learn._run.evaluate",
@@ -81,10 +74,8 @@ else:
             "RadoBoostClassifier": "sottovoce.learn._estimators",
             "RadoDescentClassifier": "sottovoce.learn._estimators",
             "SummedRidgeClassifier": "sottovoce.learn._estimators",
-            "TogetherCounts": "sottovoce.learn.count._opened",
             "TooFewPartiesError": "sottovoce.learn._wire._refusals",
             "TrainedClassifier": "sottovoce.learn._trained",
-            "count_together": "sottovoce.learn._count_together",
             "train": "sottovoce.learn._train",
         },
         extra="learn",

@@ -51,8 +51,7 @@ class CountedColumns:
     @property
     def schema(self) -> pa.Schema:
         """Of what is read: every column of it must be there."""
-        fields = [pa.field(name, pa.string(), nullable=False) for name in self.wanted]
-        return pa.schema(fields)
+        return _whole(self.wanted)
 
 
 def counted_documents(
@@ -138,4 +137,8 @@ def _to_rows(raw: pa.RecordBatch, _zone: str, tally: Tally) -> pa.RecordBatch:
         keep &= ~lacking
     tally.rows_kept += int(keep.sum())
     kept = [column.filter(pa.array(keep)) for column in columns]
-    return pa.RecordBatch.from_arrays(kept, names=names)
+    return pa.RecordBatch.from_arrays(kept, schema=_whole(names))
+
+
+def _whole(names: Iterable[str]) -> pa.Schema:
+    return pa.schema([pa.field(name, pa.string(), nullable=False) for name in names])

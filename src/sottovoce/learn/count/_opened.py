@@ -7,6 +7,7 @@ unbiased and has an interval. Nothing here costs any privacy: it is made from th
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from sottovoce.learn._wire._refusals import DamagedMessageError
 from sottovoce.learn._wire.codec import DamagedResultError, Value, decoded, encoded
 from sottovoce.learn.count._promise import DocumentGuarantee
 from sottovoce.learn.count._recipe import CountRecipe, What, cells_of
-from sottovoce.learn.count._shares import SharesLaw
+from sottovoce.privacy.shares import SharesLaw
 
 VERSION = 1
 _SHOWN = 10
@@ -102,10 +103,10 @@ class TogetherCounts:
         """What holds for every document."""
         return DocumentGuarantee.of(self.recipe, self.parties)
 
-    @property
+    @cached_property
     def law(self) -> SharesLaw:
         """Of the noise in each cell."""
-        return SharesLaw(self.rate, len(self.survivors), self.honest)
+        return SharesLaw(self.rate, shares=len(self.survivors), among=self.honest)
 
     @property
     def variance(self) -> float:
@@ -141,7 +142,10 @@ class TogetherCounts:
 
     def margin(self, level: float = 0.95) -> int:
         """How far the noise takes a cell from its votes, at most, with this probability."""
-        return self.law.margin(level)
+        if not 0 < level < 1:
+            raise ParameterError(f"level must be between 0 and 1, got {level}.")
+        beyond = 2 * self.law.at_least(np.arange(1, self.law.reach + 2))
+        return int(np.argmax(beyond <= 1 - level))
 
     def rows(self, level: float = 0.95, most: int | None = None) -> list[dict[str, Any]]:
         """Cells in words, the largest first: their votes and intervals for what was voted."""

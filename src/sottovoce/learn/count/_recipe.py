@@ -19,6 +19,7 @@ What: TypeAlias = Literal["words", "pairs"]
 MOST_VOTES = 1 << 12
 MOST_CELLS = 1 << 25
 LARGEST_EPSILON = 100
+SMALLEST_RATE = Fraction(1, 10_000)
 _MOST_OF_A_USER = 1 << 20
 
 
@@ -57,6 +58,11 @@ class CountRecipe:
         if not 0 < self.epsilon <= LARGEST_EPSILON:
             raise ParameterError(
                 f"epsilon must be above 0 and at most {LARGEST_EPSILON}, got {self.epsilon}."
+            )
+        if self.rate < SMALLEST_RATE:
+            raise ParameterError(
+                f"epsilon must be at least {SMALLEST_RATE} for each of {self.votes} votes, got "
+                f"{self.epsilon}; give fewer votes."
             )
         if min(self.drop, self.collude) < 0:
             raise ParameterError(

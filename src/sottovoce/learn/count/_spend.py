@@ -72,8 +72,11 @@ class LedgerSpending:
     place: LedgerPlace
     budget: LimitedPrecision | None = None
 
-    def check(self, spend: CountSpend) -> None:
-        """Raise `BudgetError` if it could not be paid; pays nothing."""
+    def check(self, spend: CountSpend, *, joined: bool = False) -> None:
+        """Raise `BudgetError` if it could not be paid; pays nothing.
+
+        ``joined`` to another spend of the same run, documents need no word of their own budget.
+        """
         if self.budget is not None and self.budget.rate < spend.request.guarantee.rate:
             raise BudgetError("the budget does not even allow this count; nothing was spent.")
         if not holds_ledger(self.place.path):
@@ -82,8 +85,7 @@ class LedgerSpending:
         try:
             request = ledger.kept(spend.request)
             if ledger.find(request) is None:
-                elsewhere = self._elsewhere(spend, ledger)
-                shared = self.place.shared
+                elsewhere, shared = self._elsewhere(spend, ledger), joined or self.place.shared
                 ledger.quote(request, self.budget, shared=shared, elsewhere=elsewhere)
         except BudgetError as error:
             raise refused(error, spend) from None
@@ -107,12 +109,12 @@ class LedgerSpending:
     def pay(self, spends: Iterable[CountSpend]) -> None:
         """Pay several at once, all or none of them, where nothing need be kept."""
         listed = list(spends)
-        for spend in listed:
-            self.check(spend)
+        for at, spend in enumerate(listed):
+            self.check(spend, joined=at > 0)
         ledger = self._opened()
         try:
-            for spend in listed:
-                ledger.commit(self._admitted(ledger, spend))
+            for at, spend in enumerate(listed):
+                ledger.commit(self._admitted(ledger, spend, joined=at > 0))
         finally:
             ledger.close()
 
@@ -120,13 +122,13 @@ class LedgerSpending:
         self.place.make_room()
         return Ledger(self.place.path, create=True)
 
-    def _admitted(self, ledger: Ledger, spend: CountSpend) -> SpendRequest:
+    def _admitted(self, ledger: Ledger, spend: CountSpend, *, joined: bool = False) -> SpendRequest:
         request = ledger.kept(spend.request)
         if self.budget is not None:
             ledger.set_budget(request.corpus, self.budget, request.documents)
         else:
-            elsewhere = self._elsewhere(spend, ledger)
-            ledger.admit(request, shared=self.place.shared, elsewhere=elsewhere)
+            elsewhere, shared = self._elsewhere(spend, ledger), joined or self.place.shared
+            ledger.admit(request, shared=shared, elsewhere=elsewhere)
         return request
 
     def _elsewhere(self, spend: CountSpend, own: Ledger) -> Sequence[SpentThere]:

@@ -22,11 +22,11 @@ from sottovoce.learn._wire.machine import Leakage, Learns
 from sottovoce.learn._wire.stages import PartyMaker
 from sottovoce.learn.count._promise import CountTrust, DocumentGuarantee
 from sottovoce.learn.count._recipe import CountRecipe
-from sottovoce.learn.count._shares import noise_share
 from sottovoce.learn.count._spend import CountSpend, Spending
 from sottovoce.learn.count._votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy.ledger import DocumentSet
+from sottovoce.privacy.shares import NoiseShare
 
 STAGES = ("count",)
 
@@ -105,7 +105,8 @@ class Voter:
     def _noised(self, count: NoisedSum) -> Integers:
         recipe, plan = count.recipe, count.plan
         honest = recipe.honest(len(count.identities))
-        return plan.summed(self.key, self.documents) + noise_share(plan.cells, recipe.rate, honest)
+        share = NoiseShare(epsilon=recipe.epsilon, norm=recipe.votes, among=honest)
+        return plan.summed(self.key, self.documents) + share.draw(plan.cells)
 
     def _spend(self, count: NoisedSum) -> CountSpend:
         documents = DocumentSet.of_texts(self.documents.texts)
