@@ -42,7 +42,7 @@ def count_together(
     what: What = "words",
     labels: Sequence[Any] | None = None,
     drop: int = 0,
-    collude: int = 0,
+    collude: int = 1,
     text: str = "text",
     label: str | None = None,
     user: str | None = None,
@@ -82,7 +82,8 @@ def count_together(
         what: "words" (by label, where ``labels`` are given) or "pairs" of words in one document.
         labels: all labels, which are public; None: words are counted without labels.
         drop: how many holders may be lost on the way.
-        collude: how many holders may tell others all that they know.
+        collude: how many holders may work against the others; with 0 the promise does not hold
+            against the holders themselves, each of whom knows its own noise.
         text: the column of texts in files, frames and dictionaries.
         label: the column of labels; None: "label", where ``labels`` are given.
         user: the column of users, with ``documents_per_user``.

@@ -72,10 +72,9 @@ class DocumentGuarantee:
         return (
             f"Adding or removing one whole document changes any outcome's probability by a factor "
             f"of at most e^{whole} (replacing one, its label included: "
-            f"e^{text_up(2 * self.epsilon)}){self._of_user()}, against everyone but more than "
-            f"{self.collude} of the {self.parties} peers colluding, the coordinator among them or "
-            f"not, while at most {self.drop} drop out. What k peers hold counts k times. "
-            + _COMPUTATIONAL
+            f"e^{text_up(2 * self.epsilon)}){self._of_user()}, against {self._against()}, the "
+            f"coordinator with them or not, while at most {self.drop} drop out. What k peers hold "
+            "counts k times. " + _COMPUTATIONAL
         )
 
     def record(self) -> dict[str, int | str | None]:
@@ -92,6 +91,11 @@ class DocumentGuarantee:
             "documents_per_user": self.documents_per_user,
             "in_words": self.in_words(),
         }
+
+    def _against(self) -> str:
+        if not self.collude:
+            return f"everyone but the {self.parties} peers, who know their own noise"
+        return f"everyone but more than {self.collude} of the {self.parties} peers colluding"
 
     def _of_user(self) -> str:
         user = self.user_epsilon
@@ -119,7 +123,7 @@ class CountTrust:
 
     peers: tuple[str, ...]
     drop: int = 0
-    collude: int = 0
+    collude: int = 1
     most_epsilon: Fraction | None = None
 
     def check(self, name: str, peers: Iterable[str], recipe: CountRecipe) -> None:

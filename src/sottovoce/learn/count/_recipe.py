@@ -33,7 +33,8 @@ class CountRecipe:
         votes: S, the most votes of a document.
         epsilon: of the promise to a whole document.
         drop: how many peers may be lost on the way.
-        collude: how many peers may tell others all that they know.
+        collude: how many peers may work against the others; whoever reads the sum and knows its own
+            noise is one, so that with 0 the promise does not hold against the peers themselves.
         documents_per_user: how many documents of one user vote at each peer; None: all of them, and
             nothing is promised to a user.
         declared: whether documents chose the words, and everybody owns up to that.
@@ -43,7 +44,7 @@ class CountRecipe:
     votes: int = 10
     epsilon: Fraction = Fraction(1)
     drop: int = 0
-    collude: int = 0
+    collude: int = 1
     documents_per_user: int | None = None
     declared: bool = False
 
