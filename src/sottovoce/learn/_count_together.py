@@ -62,16 +62,19 @@ def count_together(
     the ledger before noise is drawn; a second call pays again.
 
     Example:
-        >>> import sottovoce as sv
+        >>> import tempfile, sottovoce as sv
         >>> notes = [{"body": "cheap pills now", "kind": "spam"}] * 60
         >>> notes += [{"body": "lunch at noon", "kind": "ham"}] * 40
         >>> clinics = {"ada": notes, "ben": notes, "cy": notes}
-        >>> counted = sv.count_together(
-        ...     clinics, words=["lunch", "noon", "pills"], epsilon=90, votes=3,
-        ...     text="body", label="kind", labels=["ham", "spam"],
-        ... )
-        >>> counted.word_totals.shape, round(counted.documents, -1)
-        ((2, 3), 300.0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     counted = sv.count_together(
+        ...         clinics, words=["lunch", "noon", "pills"], epsilon=1, votes=4,
+        ...         text="body", label="kind", labels=["ham", "spam"], ledger=f"{folder}/ledger",
+        ...     )
+        >>> counted.word_totals.shape, counted.document_totals.shape
+        ((2, 3), (2,))
+        >>> print(counted.guarantee)
+        epsilon=1 per whole document, of 3 peers 1 may collude and 0 drop out
 
     Args:
         peers: the holders, by name or in a list, at least three: a file's path, a data frame,
@@ -164,7 +167,8 @@ def public_words(
     if found.data_dependent and not declared:
         raise ParameterError(
             "documents chose these words, and that tells something about them: give a public list, "
-            "or own up to it with declare_data_dependent=True (--declare-data-dependent)."
+            "or own up to it: declare_data_dependent=True, or sottovoce learn count "
+            "--declare-data-dependent."
         )
     return found.under(TokenRules(shortest)).terms
 

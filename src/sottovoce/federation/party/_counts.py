@@ -24,7 +24,7 @@ from sottovoce.learn.count._recipe import CountRecipe
 from sottovoce.learn.count._spend import LedgerSpending, budget_in_ledger
 from sottovoce.learn.documents import Documents, Skipped
 from sottovoce.privacy._exact import positive
-from sottovoce.privacy.ledger._chosen_ledger import ledger_place
+from sottovoce.privacy.ledger._chosen_ledger import own_ledger_place
 
 
 def count_terms(config: PartyConfig, roster: Roster, request: Mapping[str, Any]) -> RunTerms:
@@ -34,8 +34,8 @@ def count_terms(config: PartyConfig, roster: Roster, request: Mapping[str, Any])
     settings = read_table({**_present(known), **said}, CountSettings, "the count")
     if settings.words_file is None:
         raise ConfigError(
-            "a count needs a public list of words: give --words, or words_file in [count] of the "
-            "coordinator's party.toml."
+            "a count needs a public list of words: sottovoce learn count --words FILE, or "
+            "words_file in [count] of the coordinator's party.toml."
         )
     declared = settings.declare_data_dependent
     words = public_words(config.folder / settings.words_file, settings.shortest, declared=declared)
@@ -100,6 +100,6 @@ def spending(config: PartyConfig, terms: RunTerms) -> LedgerSpending:
     given = None if with_whom is None else with_whom.ledger
     budget = None if with_whom is None else with_whom.budget
     corpus = config.path(wanted_texts(config).file)
-    place = ledger_place(None if given is None else config.path(given), corpus)
+    place = own_ledger_place(None if given is None else config.path(given), corpus)
     promise = DocumentGuarantee.of(recipe, len(terms.identities))
     return LedgerSpending(place, budget_in_ledger(promise, budget))

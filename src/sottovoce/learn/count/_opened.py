@@ -39,11 +39,17 @@ class TogetherCounts:
         survivors: whose votes and shares of noise are in the sum.
 
     Example:
-        >>> import sottovoce as sv
+        >>> import tempfile, sottovoce as sv
         >>> notes = ["the debt and the loan", "a loan"] * 50
-        >>> counted = sv.count_together([notes] * 3, words=["debt", "loan"], epsilon=100, votes=3)
-        >>> counted.word_totals.shape, counted.survivors
-        ((1, 2), ('peer0', 'peer1', 'peer2'))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     counted = sv.count_together(
+        ...         [notes] * 3, words=["debt", "loan"], epsilon=90, votes=3,
+        ...         ledger=f"{folder}/ledger",
+        ...     )
+        >>> counted.word_totals.tolist(), counted.survivors
+        ([[150, 300]], ('peer0', 'peer1', 'peer2'))
+        >>> counted.rows(most=1)
+        [{'word': 'loan', 'votes': 300, 'low': 300, 'high': 300}]
     """
 
     words: tuple[str, ...]
