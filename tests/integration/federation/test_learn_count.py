@@ -77,6 +77,10 @@ def test_words_by_label_are_counted_between_processes(
     parties.settle()
     own = run("learn", "count", "--latest", "--config", config(folder, "ben"), "--json")
     assert json.loads(own[1])["rows"] == done["rows"]
+    code, shown, _ = run("learn", "count", "--latest", "--config", config(folder, "ben"))
+    assert code == 0
+    assert "30" in shown
+    assert "Adding or removing one whole document" in shown
     lines = json.loads(run("learn", "transcript", "--config", config(folder, "ada"), "--json")[1])
     assert UNKNOWN not in {line["means"] for line in lines}
     said = {line["kind"]: line["words"] for line in lines}
