@@ -19,7 +19,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from html import escape
 from typing import Any, Literal, TypeAlias
 
@@ -236,40 +235,83 @@ class NoGuarantee(_Ordered):
         return isinstance(other, NoGuarantee)
 
 
-Guarantee: TypeAlias = LimitedPrecision | LocalPrivacy | NoGuarantee
+@dataclass(frozen=True, init=False, eq=False)
+class WholeDocument(_Ordered):
+    """Epsilon-privacy of whole documents in a sum of several peers, noised before it is opened.
 
+    For any documents, with or without one more of them (one vote of L1 norm at most S), whatever
+    the coordinator and up to ``collude`` peers see together, every event's probability changes by
+    a factor of at most e^epsilon: the shares of ``honest`` peers outside them, the document's own
+    among these, sum to two-sided geometric noise at the rate epsilon/S, and all else adds to it.
+    One document for another is one removed and one added: 2 epsilon. That a peer takes part is
+    public, how many documents it has is not.
 
-def compose_overlapping(*parts: LimitedPrecision) -> LimitedPrecision:
-    """Releases of the same documents: rates add. Stated at the smallest N among the parts.
-
-    >>> print(compose_overlapping(LimitedPrecision(2, 1), LimitedPrecision(4, 1)))
-    (N=2, epsilon=1.5) limited-precision local privacy per document, 0.75 nats per word
+    >>> promise = WholeDocument(1, honest=3, collude=1)
+    >>> print(promise)
+    epsilon=1 privacy per whole document: 3 peers honest, at most 1 colluding
+    >>> str(promise.replacing), promise.at_peers(2) == WholeDocument(2, honest=3, collude=1)
+    ('2', True)
     """
-    _check_units(parts)
-    rate = sum((part.rate for part in parts), Fraction(0))
-    return LimitedPrecision.at_rate(rate, n=_smallest_n(parts), unit=parts[0].unit)
+
+    epsilon: Fraction
+    honest: int
+    collude: int
+    unit: Unit
+
+    def __init__(
+        self, epsilon: Exact, *, honest: int, collude: int = 0, unit: Unit = "document"
+    ) -> None:
+        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
+        object.__setattr__(self, "honest", positive_integer(honest, "honest"))
+        object.__setattr__(self, "collude", collude and positive_integer(collude, "collude"))
+        object.__setattr__(self, "unit", _known_unit(unit))
+
+    @property
+    def replacing(self) -> Fraction:
+        """The epsilon for one document in place of another: 2 epsilon."""
+        return 2 * self.epsilon
+
+    def at_peers(self, peers: int) -> "WholeDocument":
+        """What a document is promised that ``peers`` of the peers hold, each a copy."""
+        return self._times(positive_integer(peers, "peers"), self.unit)
+
+    def for_user(self, documents: int) -> "WholeDocument":
+        """What a user is promised of whom at most ``documents`` documents are counted."""
+        return self._times(positive_integer(documents, "documents"), "user")
+
+    def in_words(self) -> str:
+        """The promise for results, transcripts and pages."""
+        whose = "one whole document" if self.unit == "document" else "all documents of one user"
+        return (
+            f"Adding or removing {whose} changes any outcome's probability by a factor of at most "
+            f"e^{text_up(self.epsilon)}, replacing by at most e^{text_up(self.replacing)}, against "
+            f"everyone but who holds it: {_colluding(self.collude)}, as long as "
+            f"{_peers(self.honest)} outside them added noise. Held by k peers, it is promised k "
+            "times that epsilon. " + COMPUTATIONAL
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"epsilon={text_up(self.epsilon)} privacy per whole {self.unit}: "
+            f"{_peers(self.honest)} honest, at most {self.collude} colluding"
+        )
+
+    def __hash__(self) -> int:
+        return hash((WholeDocument, self.epsilon, self.honest, self.collude, self.unit))
+
+    def promises(self, other: _Ordered) -> bool:
+        if isinstance(other, WholeDocument):
+            fewer = self.honest <= other.honest and self.collude >= other.collude
+            return fewer and self.epsilon <= other.epsilon and _covers(self.unit, other.unit)
+        return isinstance(other, NoGuarantee)
+
+    def _times(self, number: int, unit: Unit) -> "WholeDocument":
+        return WholeDocument(
+            self.epsilon * number, honest=self.honest, collude=self.collude, unit=unit
+        )
 
 
-def compose_disjoint(*parts: LimitedPrecision) -> LimitedPrecision:
-    """Releases of documents no two of which share a unit: the largest rate counts.
-
-    >>> print(compose_disjoint(LimitedPrecision(2, 1), LimitedPrecision(4, 1)))
-    (N=2, epsilon=1) limited-precision local privacy per document, 0.5 nats per word
-    """
-    _check_units(parts)
-    rate = max(part.rate for part in parts)
-    return LimitedPrecision.at_rate(rate, n=_smallest_n(parts), unit=parts[0].unit)
-
-
-def _smallest_n(parts: tuple[LimitedPrecision, ...]) -> int:
-    return reduce(min, (part.n for part in parts))
-
-
-def _check_units(parts: tuple[LimitedPrecision, ...]) -> None:
-    if not parts:
-        raise ParameterError("at least one guarantee is needed to compose, got none.")
-    if len({part.unit for part in parts}) > 1:
-        raise ParameterError("guarantees of different units do not compose; restate one of them.")
+Guarantee: TypeAlias = LimitedPrecision | LocalPrivacy | WholeDocument | NoGuarantee
 
 
 def _covers(unit: Unit, other: Unit) -> bool:
@@ -298,6 +340,16 @@ def _whose(unit: Unit) -> str:
     return "a document" if unit == "document" else "the released documents of a user"
 
 
+def _colluding(peers: int) -> str:
+    if not peers:
+        return "the coordinator and whoever sees the result"
+    return f"the coordinator and up to {_peers(peers)} colluding with it"
+
+
+def _peers(number: int) -> str:
+    return "1 peer" if number == 1 else f"{number} peers"
+
+
 def to_record(guarantee: Guarantee) -> dict[str, int | float | str]:
     """What JSON can hold, and `from_record` reads back without loss."""
     if isinstance(guarantee, NoGuarantee):
@@ -305,9 +357,11 @@ def to_record(guarantee: Guarantee) -> dict[str, int | float | str]:
     record: dict[str, int | float | str] = {
         "epsilon": str(guarantee.epsilon),
         "epsilon_rounded_up": float_up(guarantee.epsilon),
-        "nats_per_word": str(guarantee.rate),
-        "unit": guarantee.unit,
     }
+    if isinstance(guarantee, WholeDocument):
+        against = {"honest": guarantee.honest, "collude": guarantee.collude}
+        return {"kind": "whole-document", **against, **record, "unit": guarantee.unit}
+    record |= {"nats_per_word": str(guarantee.rate), "unit": guarantee.unit}
     if isinstance(guarantee, LimitedPrecision):
         return {"kind": "limited-precision", "n": guarantee.n, **record}
     return {"kind": "local", "length_cap": guarantee.length_cap, **record}
@@ -330,6 +384,13 @@ def _read(record: Mapping[str, Any]) -> Guarantee:
         return LimitedPrecision(record["n"], record["epsilon"], record["unit"])
     if kind == "local":
         return LocalPrivacy(record["epsilon"], record["length_cap"], record["unit"])
+    if kind == "whole-document":
+        return WholeDocument(
+            record["epsilon"],
+            honest=record["honest"],
+            collude=record["collude"],
+            unit=record["unit"],
+        )
     if kind == "none":
         return NoGuarantee(record["reason"])
-    raise InputError("a guarantee's kind must be limited-precision, local or none.")
+    raise InputError("a guarantee's kind must be limited-precision, local, whole-document or none.")

@@ -10,6 +10,7 @@ from sottovoce.privacy._guarantee import (
     LimitedPrecision,
     LocalPrivacy,
     NoGuarantee,
+    WholeDocument,
     from_record,
     to_record,
 )
@@ -18,6 +19,8 @@ GUARANTEES: list[Guarantee] = [
     LimitedPrecision(3, "1/3"),
     LimitedPrecision(3, 0.1, "user"),
     LocalPrivacy("0.7", 9),
+    WholeDocument("1/3", honest=2),
+    WholeDocument(1, honest=2, collude=3, unit="user"),
     NoGuarantee("a reason."),
 ]
 
