@@ -105,7 +105,7 @@ def lower_bound(subject: AuditSubject, pair: Neighbours, trials: int, alarm: flo
     return bound_by(partial(_tally, subject, pair), trials, alarm)
 
 
-def bound_by(tallied: Callable[[int], "Tally"], trials: int, alarm: float) -> float:
+def bound_by(tallied: Callable[[int], "ScoreTally"], trials: int, alarm: float) -> float:
     """The same from any experiment: an event is picked on draws of its own, and then counted."""
     pilot = tallied(max(1, trials // _PILOT_SHARE))
     event = max(pilot.events(), key=lambda event: _bound(*pilot.hits(event), pilot.trials, alarm))
@@ -150,7 +150,7 @@ _Event: TypeAlias = tuple[int, bool]
 
 
 @dataclass(frozen=True)
-class Tally:
+class ScoreTally:
     """How often each value of L was seen under the left and the right document, L from -d to d."""
 
     left: NDArray[np.int64]
@@ -177,7 +177,7 @@ class Tally:
         return int(self.left[start:].sum()), int(self.right[start:].sum())
 
 
-def _tally(subject: AuditSubject, pair: Neighbours, trials: int) -> Tally:
+def _tally(subject: AuditSubject, pair: Neighbours, trials: int) -> ScoreTally:
     columns = subject.project(pair.left), subject.project(pair.right)
     reach = pair.distance
     seen = np.zeros((2, 2 * reach + 1), dtype=np.int64)
@@ -186,7 +186,7 @@ def _tally(subject: AuditSubject, pair: Neighbours, trials: int) -> Tally:
         for side in (0, 1):
             out = subject.noise(np.tile(columns[side], (size, 1)))
             seen[side] += _histogram(out, columns, reach)
-    return Tally(seen[0], seen[1], trials)
+    return ScoreTally(seen[0], seen[1], trials)
 
 
 def _histogram(

@@ -28,7 +28,7 @@ from scipy.sparse import csr_array
 from sottovoce.privacy._exact import float_up
 from sottovoce.privacy.audit._black_box import (
     FALSE_ALARM,
-    Tally,
+    ScoreTally,
     bound_by,
     bound_finding,
     lacks_power,
@@ -115,12 +115,12 @@ class _Experiment:
         """How many documents one sum tries."""
         return max(1, self.cells // self.vector.size)
 
-    def tally(self, trials: int) -> Tally:
+    def tally(self, trials: int) -> ScoreTally:
         """At least ``trials`` documents, with and without."""
         sums = ceil(trials / self._together)
         left = _added([self._scores(present=True) for _ in range(sums)])
         right = _added([self._scores(present=False) for _ in range(sums)])
-        return Tally(left, right, sums * self._together)
+        return ScoreTally(left, right, sums * self._together)
 
     def _scores(self, *, present: bool) -> NDArray[np.int64]:
         """How often each step of L was seen in one sum, from the lowest to the highest."""
