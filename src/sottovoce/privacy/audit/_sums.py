@@ -47,6 +47,10 @@ the sum was asked for several times.
 """
 
 TRIALS = 1 << 18
+# A small epsilon differs little from a slightly larger one: it takes more trials to see.
+_SMALL_CLAIM = 1.0
+_SMALL_CLAIM_TRIALS = 1 << 20
+_LEAST_POWERFUL_CLAIM = 0.5
 CELLS = 1 << 17
 # Over more cells the same epsilon takes many more trials to see.
 _WIDEST = 2
@@ -59,13 +63,14 @@ def audit_sum(
     opened: Opened,
     *,
     unknown: int | None = None,
-    trials: int = TRIALS,
+    trials: int | None = None,
     cells: int = CELLS,
 ) -> AuditReport:
     """Try the epsilon of ``share`` on the sums that ``opened`` opens, each of about ``cells``.
 
     ``unknown`` says how many shares in them the attacker does not know, by default as many as are
-    counted on; only with these is the bound asked to come near the claim.
+    counted on. Only with these, a claim of 0.5 to 5 and the usual number of ``trials`` is the bound
+    asked to come near the claim.
 
     >>> share = NoiseShare(epsilon=1, norm=2, among=3)
     >>> def opened(votes, peers=3):
@@ -78,7 +83,7 @@ def audit_sum(
     known_law = SharesLaw(share.rate, shares=unknown or share.among, among=share.among)
     empty: csr_array = csr_array((0, cells), dtype=np.int64)
     noise = [np.atleast_2d(opened(empty))[0] for _ in range(2)]
-    tight = known_law.shape == 1
+    tight = known_law.shape == 1 and trials is None
     findings = [law_of_noise(np.concatenate(noise), known_law), fresh_noise(noise, known_law)]
     for name, vector in _documents(share.norm).items():
         experiment = _Experiment(opened, known_law, np.array(vector), cells)
@@ -95,10 +100,12 @@ def _documents(norm: int) -> dict[str, list[int]]:
 
 
 def _bounded(
-    name: str, experiment: "_Experiment", epsilon: float, trials: int, tight: bool
+    name: str, experiment: "_Experiment", epsilon: float, trials: int | None, tight: bool
 ) -> Finding:
-    bound = bound_by(experiment.tally, trials, FALSE_ALARM / 2)
-    return bound_finding(name, bound, epsilon, weak=tight and lacks_power(bound, epsilon))
+    usual = _SMALL_CLAIM_TRIALS if epsilon < _SMALL_CLAIM else TRIALS
+    bound = bound_by(experiment.tally, trials or usual, FALSE_ALARM / 2)
+    powerful = tight and epsilon >= _LEAST_POWERFUL_CLAIM
+    return bound_finding(name, bound, epsilon, weak=powerful and lacks_power(bound, epsilon))
 
 
 @dataclass(frozen=True)
