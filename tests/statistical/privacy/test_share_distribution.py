@@ -14,6 +14,7 @@ from sottovoce.privacy._sampler import two_sided_sampler
 from sottovoce.privacy.audit import audit_share
 from sottovoce.privacy.audit._shares import law_of_noise
 from sottovoce.privacy.shares import NoiseShare, SharesLaw
+from sottovoce.privacy.shares._share import ShareSampler
 from sottovoce.release._audit import FixedKeystream
 
 DRAWS = 1_000_000
@@ -77,6 +78,13 @@ def failing(share: NoiseShare) -> list[str]:
 def test_the_audit_of_a_sound_share_holds() -> None:
     for rate, among in [("1/4", 3), ("9", 8)]:
         assert failing(share_at(rate, among)) == []
+
+
+def test_a_table_with_one_entry_off_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    sampler = ShareSampler(Fraction(1, 4), 3)
+    sampler.table.boundaries[7] += np.uint64(1)
+    monkeypatch.setattr("sottovoce.privacy.audit._shares.share_sampler", lambda *_: sampler)
+    assert failing(share_at("1/4", 3)) == [f"table of {sampler.law}"]
 
 
 def test_a_reused_key_is_caught() -> None:
