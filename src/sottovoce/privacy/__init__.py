@@ -39,9 +39,9 @@ if TYPE_CHECKING:
         LimitedPrecision,
         LocalPrivacy,
         NoGuarantee,
-        WholeDocument,
     )
     from sottovoce.privacy._mechanism import GeometricMechanism
+    from sottovoce.privacy._whole_document import WholeDocument
     from sottovoce.privacy.audit._black_box import audit_noise
     from sottovoce.privacy.audit._findings import AuditReport
     from sottovoce.privacy.audit._sampler import audit_mechanism
@@ -63,7 +63,7 @@ else:
             "NoiseShare": "sottovoce.privacy.shares._share",
             "SharesLaw": "sottovoce.privacy.shares._total",
             "SpendRequest": "sottovoce.privacy.ledger._accounts",
-            "WholeDocument": "sottovoce.privacy._guarantee",
+            "WholeDocument": "sottovoce.privacy._whole_document",
             "audit_mechanism": "sottovoce.privacy.audit._sampler",
             "audit_noise": "sottovoce.privacy.audit._black_box",
             "compose_counts": "sottovoce.privacy._composition",

@@ -4,7 +4,8 @@ from fractions import Fraction
 from functools import reduce
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._guarantee import LimitedPrecision, WholeDocument
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy._whole_document import WholeDocument
 
 
 def compose_overlapping(*parts: LimitedPrecision) -> LimitedPrecision:
@@ -32,15 +33,23 @@ def compose_disjoint(*parts: LimitedPrecision) -> LimitedPrecision:
 def compose_counts(*parts: WholeDocument) -> WholeDocument:
     """Counts of the same documents: epsilons add, against the fewest that may collude in any.
 
-    >>> print(compose_counts(WholeDocument(1, honest=3, collude=1), WholeDocument(1, honest=2)))
-    epsilon=2 privacy per whole document: 3 peers honest, at most 0 colluding
+    Users are promised something only where each count bounds them, and documents then what the
+    loosest bound gives.
+
+    >>> print(compose_counts(WholeDocument(1, parties=4, collude=1), WholeDocument(2, parties=3)))
+    epsilon=3 per whole document, of 4 peers 0 may collude and 0 drop out
     """
-    _check_units(parts)
+    if not parts:
+        raise ParameterError("at least one guarantee is needed to compose, got none.")
+    bounds = [part.documents_per_user for part in parts if part.documents_per_user is not None]
+    bounded = len(bounds) == len(parts)
+    each = (part.epsilon if bounded else part.document_epsilon for part in parts)
     return WholeDocument(
-        sum((part.epsilon for part in parts), Fraction(0)),
-        honest=max(part.honest for part in parts),
+        sum(each, Fraction(0)),
+        parties=max(part.parties for part in parts),
+        drop=max(part.drop for part in parts),
         collude=min(part.collude for part in parts),
-        unit=parts[0].unit,
+        documents_per_user=max(bounds) if bounded else None,
     )
 
 
@@ -48,7 +57,7 @@ def _smallest_n(parts: tuple[LimitedPrecision, ...]) -> int:
     return reduce(min, (part.n for part in parts))
 
 
-def _check_units(parts: tuple[LimitedPrecision, ...] | tuple[WholeDocument, ...]) -> None:
+def _check_units(parts: tuple[LimitedPrecision, ...]) -> None:
     if not parts:
         raise ParameterError("at least one guarantee is needed to compose, got none.")
     if len({part.unit for part in parts}) > 1:

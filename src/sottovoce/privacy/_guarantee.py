@@ -7,8 +7,7 @@ two-sided geometric noise with alpha = exp(-r) on every count gives
 
 so a release at rate r is (N, r N)-limited-precision locally private for every N at once. The
 unit says whose data y is: one document, or all released documents of one user (distances then add
-up over them). Which documents there are, and whose, is public. All numbers are exact rationals; in
-records they are ratios as text, with floats beside them that are rounded up.
+up over them). Which documents there are, and whose, is public. All numbers are exact rationals.
 
 ``a <= b`` reads "a promises at least what b promises": a partial order, in which guarantees of
 different kinds are often not comparable. Two limited-precision guarantees of the same unit and
@@ -16,14 +15,13 @@ rate are equal, at whichever N they are stated.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.privacy._exact import Exact, float_up, positive, positive_integer, text_up
+from sottovoce.errors import ParameterError
+from sottovoce.privacy._exact import Exact, positive, positive_integer, text_up
 
 Unit: TypeAlias = Literal["document", "user"]
 
@@ -35,11 +33,11 @@ _UNITS = ("document", "user")
 _LARGEST_N = 1 << 48
 
 
-class _Ordered(ABC):
+class OrderedGuarantee(ABC):
     """The order every guarantee shares, given what its kind says of `promises`."""
 
     @abstractmethod
-    def promises(self, other: "_Ordered") -> bool:
+    def promises(self, other: "OrderedGuarantee") -> bool:
         """Whether this guarantee promises at least what ``other`` does."""
 
     @abstractmethod
@@ -52,24 +50,24 @@ class _Ordered(ABC):
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.in_words())}</p>"
 
-    def __le__(self, other: "_Ordered") -> bool:
+    def __le__(self, other: "OrderedGuarantee") -> bool:
         return self.promises(other)
 
-    def __ge__(self, other: "_Ordered") -> bool:
+    def __ge__(self, other: "OrderedGuarantee") -> bool:
         return other.promises(self)
 
-    def __lt__(self, other: "_Ordered") -> bool:
+    def __lt__(self, other: "OrderedGuarantee") -> bool:
         return self.promises(other) and not other.promises(self)
 
-    def __gt__(self, other: "_Ordered") -> bool:
+    def __gt__(self, other: "OrderedGuarantee") -> bool:
         return other < self
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Ordered) and self.promises(other) and other.promises(self)
+        return isinstance(other, OrderedGuarantee) and self.promises(other) and other.promises(self)
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class LimitedPrecision(_Ordered):
+class LimitedPrecision(OrderedGuarantee):
     """(N, epsilon)-limited-precision local privacy at the rate r = epsilon / N.
 
     Limited-Precision Release, Definition 2.
@@ -142,14 +140,14 @@ class LimitedPrecision(_Ordered):
     def __hash__(self) -> int:
         return hash((LimitedPrecision, self.rate, self.unit))
 
-    def promises(self, other: _Ordered) -> bool:
+    def promises(self, other: OrderedGuarantee) -> bool:
         if isinstance(other, LimitedPrecision):
             return self.rate <= other.rate and _covers(self.unit, other.unit)
         return isinstance(other, NoGuarantee)
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class LocalPrivacy(_Ordered):
+class LocalPrivacy(OrderedGuarantee):
     """Plain epsilon-local privacy of data cut to at most L words: epsilon = 2 L r.
 
     Limited-Precision Release, Definition 1.
@@ -203,7 +201,7 @@ class LocalPrivacy(_Ordered):
     def __hash__(self) -> int:
         return hash((LocalPrivacy, self.epsilon, self.unit))
 
-    def promises(self, other: _Ordered) -> bool:
+    def promises(self, other: OrderedGuarantee) -> bool:
         if isinstance(other, LocalPrivacy):
             return self.epsilon <= other.epsilon and _covers(self.unit, other.unit)
         if isinstance(other, LimitedPrecision):
@@ -212,7 +210,7 @@ class LocalPrivacy(_Ordered):
 
 
 @dataclass(frozen=True, eq=False)
-class NoGuarantee(_Ordered):
+class NoGuarantee(OrderedGuarantee):
     """No epsilon holds, for the given reason; every guarantee promises more.
 
     >>> LimitedPrecision(2, 1) < NoGuarantee("floating-point noise")
@@ -231,87 +229,8 @@ class NoGuarantee(_Ordered):
     def __hash__(self) -> int:
         return hash(NoGuarantee)
 
-    def promises(self, other: _Ordered) -> bool:
+    def promises(self, other: OrderedGuarantee) -> bool:
         return isinstance(other, NoGuarantee)
-
-
-@dataclass(frozen=True, init=False, eq=False)
-class WholeDocument(_Ordered):
-    """Epsilon-privacy of whole documents in a sum of several peers, noised before it is opened.
-
-    For any documents, with or without one more of them (one vote of L1 norm at most S), whatever
-    the coordinator and up to ``collude`` peers see together, every event's probability changes by
-    a factor of at most e^epsilon: the shares of ``honest`` peers outside them, the document's own
-    among these, sum to two-sided geometric noise at the rate epsilon/S, and all else adds to it.
-    One document for another is one removed and one added: 2 epsilon. That a peer takes part is
-    public, how many documents it has is not.
-
-    >>> promise = WholeDocument(1, honest=3, collude=1)
-    >>> print(promise)
-    epsilon=1 privacy per whole document: 3 peers honest, at most 1 colluding
-    >>> str(promise.replacing), promise.at_peers(2) == WholeDocument(2, honest=3, collude=1)
-    ('2', True)
-    """
-
-    epsilon: Fraction
-    honest: int
-    collude: int
-    unit: Unit
-
-    def __init__(
-        self, epsilon: Exact, *, honest: int, collude: int = 0, unit: Unit = "document"
-    ) -> None:
-        object.__setattr__(self, "epsilon", positive(epsilon, "epsilon"))
-        object.__setattr__(self, "honest", positive_integer(honest, "honest"))
-        object.__setattr__(self, "collude", collude and positive_integer(collude, "collude"))
-        object.__setattr__(self, "unit", _known_unit(unit))
-
-    @property
-    def replacing(self) -> Fraction:
-        """The epsilon for one document in place of another: 2 epsilon."""
-        return 2 * self.epsilon
-
-    def at_peers(self, peers: int) -> "WholeDocument":
-        """What a document is promised that ``peers`` of the peers hold, each a copy."""
-        return self._times(positive_integer(peers, "peers"), self.unit)
-
-    def for_user(self, documents: int) -> "WholeDocument":
-        """What a user is promised of whom at most ``documents`` documents are counted."""
-        return self._times(positive_integer(documents, "documents"), "user")
-
-    def in_words(self) -> str:
-        """The promise for results, transcripts and pages."""
-        whose = "one whole document" if self.unit == "document" else "all documents of one user"
-        return (
-            f"Adding or removing {whose} changes any outcome's probability by a factor of at most "
-            f"e^{text_up(self.epsilon)}, replacing by at most e^{text_up(self.replacing)}, against "
-            f"everyone but who holds it: {_colluding(self.collude)}, as long as "
-            f"{_peers(self.honest)} outside them added noise. Held by k peers, it is promised k "
-            "times that epsilon. " + COMPUTATIONAL
-        )
-
-    def __str__(self) -> str:
-        return (
-            f"epsilon={text_up(self.epsilon)} privacy per whole {self.unit}: "
-            f"{_peers(self.honest)} honest, at most {self.collude} colluding"
-        )
-
-    def __hash__(self) -> int:
-        return hash((WholeDocument, self.epsilon, self.honest, self.collude, self.unit))
-
-    def promises(self, other: _Ordered) -> bool:
-        if isinstance(other, WholeDocument):
-            fewer = self.honest <= other.honest and self.collude >= other.collude
-            return fewer and self.epsilon <= other.epsilon and _covers(self.unit, other.unit)
-        return isinstance(other, NoGuarantee)
-
-    def _times(self, number: int, unit: Unit) -> "WholeDocument":
-        return WholeDocument(
-            self.epsilon * number, honest=self.honest, collude=self.collude, unit=unit
-        )
-
-
-Guarantee: TypeAlias = LimitedPrecision | LocalPrivacy | WholeDocument | NoGuarantee
 
 
 def _covers(unit: Unit, other: Unit) -> bool:
@@ -338,59 +257,3 @@ def _words(number: int) -> str:
 
 def _whose(unit: Unit) -> str:
     return "a document" if unit == "document" else "the released documents of a user"
-
-
-def _colluding(peers: int) -> str:
-    if not peers:
-        return "the coordinator and whoever sees the result"
-    return f"the coordinator and up to {_peers(peers)} colluding with it"
-
-
-def _peers(number: int) -> str:
-    return "1 peer" if number == 1 else f"{number} peers"
-
-
-def to_record(guarantee: Guarantee) -> dict[str, int | float | str]:
-    """What JSON can hold, and `from_record` reads back without loss."""
-    if isinstance(guarantee, NoGuarantee):
-        return {"kind": "none", "reason": guarantee.reason}
-    record: dict[str, int | float | str] = {
-        "epsilon": str(guarantee.epsilon),
-        "epsilon_rounded_up": float_up(guarantee.epsilon),
-    }
-    if isinstance(guarantee, WholeDocument):
-        against = {"honest": guarantee.honest, "collude": guarantee.collude}
-        return {"kind": "whole-document", **against, **record, "unit": guarantee.unit}
-    record |= {"nats_per_word": str(guarantee.rate), "unit": guarantee.unit}
-    if isinstance(guarantee, LimitedPrecision):
-        return {"kind": "limited-precision", "n": guarantee.n, **record}
-    return {"kind": "local", "length_cap": guarantee.length_cap, **record}
-
-
-def from_record(record: Mapping[str, Any]) -> Guarantee:
-    """The guarantee that `to_record` wrote; what contradicts itself is refused."""
-    try:
-        guarantee = _read(record)
-    except KeyError as missing:
-        raise InputError(f"a guarantee's record lacks its field {missing}.") from None
-    if to_record(guarantee) != dict(record):
-        raise InputError("a guarantee's record contradicts itself; it was changed by hand.")
-    return guarantee
-
-
-def _read(record: Mapping[str, Any]) -> Guarantee:
-    kind = record["kind"]
-    if kind == "limited-precision":
-        return LimitedPrecision(record["n"], record["epsilon"], record["unit"])
-    if kind == "local":
-        return LocalPrivacy(record["epsilon"], record["length_cap"], record["unit"])
-    if kind == "whole-document":
-        return WholeDocument(
-            record["epsilon"],
-            honest=record["honest"],
-            collude=record["collude"],
-            unit=record["unit"],
-        )
-    if kind == "none":
-        return NoGuarantee(record["reason"])
-    raise InputError("a guarantee's kind must be limited-precision, local, whole-document or none.")

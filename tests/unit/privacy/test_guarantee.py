@@ -1,18 +1,15 @@
 """Guarantees compare, compose and print as the mathematics says."""
 
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._composition import compose_counts, compose_disjoint, compose_overlapping
+from sottovoce.privacy._composition import compose_disjoint, compose_overlapping
 from sottovoce.privacy._guarantee import (
-    Guarantee,
     LimitedPrecision,
     LocalPrivacy,
     NoGuarantee,
-    WholeDocument,
 )
 
 
@@ -137,62 +134,3 @@ def test_bad_parameters_are_refused(n: int, epsilon: int) -> None:
 def test_an_unknown_unit_is_refused() -> None:
     with pytest.raises(ParameterError, match="unit must be"):
         LimitedPrecision(1, 1, "sentence")  # type: ignore[arg-type]  # the point of the test
-
-
-def test_a_whole_document_is_promised_twice_as_much_if_replaced_and_at_each_peer() -> None:
-    promise = WholeDocument("1/3", honest=3, collude=1)
-    assert promise.replacing == Fraction(2, 3)
-    assert promise.at_peers(3) == WholeDocument(1, honest=3, collude=1)
-    assert promise.for_user(3) == WholeDocument(1, honest=3, collude=1, unit="user")
-    assert promise.for_user(3) != promise.at_peers(3)
-
-
-@pytest.mark.parametrize(
-    "weaker",
-    [
-        WholeDocument(2, honest=3, collude=1),
-        WholeDocument(1, honest=4, collude=1),
-        WholeDocument(1, honest=3),
-        NoGuarantee("none."),
-    ],
-    ids=str,
-)
-def test_more_epsilon_more_trust_or_fewer_colluders_promise_less(weaker: Guarantee) -> None:
-    assert WholeDocument(1, honest=3, collude=1) < weaker
-
-
-def test_whole_documents_and_passages_do_not_compare() -> None:
-    whole = WholeDocument(1, honest=3)
-    for other in (LimitedPrecision(1, 1), LocalPrivacy(1, 9)):
-        assert not whole <= other
-        assert not other <= whole
-
-
-def test_the_words_say_against_whom_and_what_replacing_and_copies_cost() -> None:
-    words = WholeDocument(1, honest=2, collude=1).in_words()
-    assert "Adding or removing one whole document" in words
-    assert "at most e^1, replacing by at most e^2" in words
-    assert (
-        "the coordinator and up to 1 peer colluding with it, as long as 2 peers outside them"
-        in words
-    )
-    assert "Held by k peers, it is promised k times" in words
-    assert "AES-256" in words
-    alone = WholeDocument(1, honest=1, unit="user").in_words()
-    assert "all documents of one user" in alone
-    assert (
-        "the coordinator and whoever sees the result, as long as 1 peer outside them added" in alone
-    )
-
-
-def test_counts_of_the_same_documents_add_up() -> None:
-    both = compose_counts(WholeDocument(1, honest=3, collude=1), WholeDocument(2, honest=2))
-    assert both == WholeDocument(3, honest=3)
-    with pytest.raises(ParameterError, match="different units"):
-        compose_counts(WholeDocument(1, honest=1), WholeDocument(1, honest=1, unit="user"))
-
-
-@pytest.mark.parametrize("wrong", [{"honest": 0}, {"collude": -1}, {"epsilon": 0}, {"unit": "x"}])
-def test_an_impossible_promise_of_a_whole_document_is_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError):
-        WholeDocument(**{"epsilon": 1, "honest": 1, **wrong})
