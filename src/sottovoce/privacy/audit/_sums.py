@@ -15,7 +15,7 @@ is added up over the answers. The same answer again tells nothing more; fresh no
 payment is averaged away, and the bound says so.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -65,12 +65,14 @@ def audit_sum(
     unknown: int | None = None,
     trials: int | None = None,
     cells: int = CELLS,
+    documents: Mapping[str, Sequence[int]] | None = None,
 ) -> AuditReport:
     """Try the epsilon of ``share`` on the sums that ``opened`` opens, each of about ``cells``.
 
     ``unknown`` says how many shares in them the attacker does not know, by default as many as are
     counted on. Only with these, a claim of 0.5 to 5 and the usual number of ``trials`` is the bound
-    asked to come near the claim.
+    asked to come near the claim. ``documents`` are the vectors to try, by name, where votes cannot
+    be any.
 
     >>> share = NoiseShare(epsilon=1, norm=2, among=3)
     >>> def opened(votes, peers=3):
@@ -85,7 +87,7 @@ def audit_sum(
     noise = [np.atleast_2d(opened(empty))[0] for _ in range(2)]
     tight = known_law.shape == 1 and trials is None
     findings = [law_of_noise(np.concatenate(noise), known_law), fresh_noise(noise, known_law)]
-    for name, vector in _documents(share.norm).items():
+    for name, vector in (documents or _documents(share.norm)).items():
         experiment = _Experiment(opened, known_law, np.array(vector), cells)
         findings.append(_bounded(name, experiment, float_up(share.epsilon), trials, tight))
     return AuditReport(tuple(findings))
