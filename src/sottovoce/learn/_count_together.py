@@ -20,12 +20,11 @@ from sottovoce.learn._wire.exchange import Faults
 from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.count._documents import CountedColumns, counted_documents
 from sottovoce.learn.count._opened import TogetherCounts
-from sottovoce.learn.count._promise import CountTrust
+from sottovoce.learn.count._promise import CountTrust, budget_in_ledger
 from sottovoce.learn.count._recipe import CountRecipe, What
 from sottovoce.learn.count._spend import (
     LedgerSpending,
     PaidBefore,
-    budget_in_ledger,
     joint_spends,
 )
 from sottovoce.learn.documents import Documents, Skipped

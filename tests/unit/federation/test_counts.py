@@ -109,10 +109,14 @@ def load_accepting(config: PartyConfig) -> PartyConfig:
 
 def test_init_writes_whom_a_peer_may_count_with(tmp_path: Path) -> None:
     path = tmp_path / "party.toml"
-    given = (("ada", "peer"), "127.0.0.1:1", TrainingSettings(), FeatureSettings(), "none")
-    path.write_text(party_toml(*given, peers=("ada", "ben", "cy")), encoding="utf-8")
+
+    def written(*peers: str) -> str:
+        settings = (TrainingSettings(), FeatureSettings())
+        return party_toml(("ada", "peer"), "127.0.0.1:1", *settings, "none", peers)
+
+    path.write_text(written("ada", "ben", "cy"), encoding="utf-8")
     assert wanted_trust(load_config(path)).peers == ("ada", "ben", "cy")
-    path.write_text(party_toml(*given, peers=("ada", "ben")), encoding="utf-8")
+    path.write_text(written("ada", "ben"), encoding="utf-8")
     assert load_config(path).party.count_with is None
 
 

@@ -13,6 +13,7 @@ from sottovoce.corpus import Vocabulary
 from sottovoce.errors import BudgetError, InputError, ParameterError, SottovoceError
 from sottovoce.learn import TooFewPartiesError
 from sottovoce.learn.count import TogetherCounts, _sum
+from sottovoce.learn.count._promise import promise_record
 from sottovoce.learn.count._votes import UnknownLabelError
 from sottovoce.privacy import Ledger
 
@@ -82,7 +83,7 @@ def test_a_user_s_documents_are_bounded(ledger: Path) -> None:
     counted = count(ledger, holders, user="who", documents_per_user=2)
     assert counted.document_totals.tolist() == [6]
     assert counted.guarantee.user_epsilon == 200
-    assert "all that one user wrote by at most e^200" in counted.guarantee.in_words()
+    assert "all of one user by at most e^200" in counted.guarantee.in_words()
 
 
 def test_a_lost_holder_is_left_out_and_the_noise_known(ledger: Path) -> None:
@@ -115,7 +116,8 @@ def test_the_promise_is_said_in_words_with_the_result(ledger: Path) -> None:
     assert "at most e^1 (replacing one, its label included: e^2)" in said
     assert "against everyone but more than 1 of the 4 peers colluding" in said
     assert "Adding or removing one whole document" in counted._repr_html_()
-    assert counted.guarantee.record()["epsilon"] == "1"
+    assert promise_record(counted.guarantee)["epsilon"] == "1"
+    assert promise_record(counted.guarantee)["in_words"] == said
 
 
 def test_a_second_count_is_refused_unless_the_budget_allows_it(ledger: Path) -> None:
