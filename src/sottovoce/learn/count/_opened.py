@@ -67,7 +67,7 @@ class TogetherCounts:
 
     @property
     def what(self) -> What:
-        """What was counted: words or pairs."""
+        """What was counted, words or pairs."""
         return self.recipe.what
 
     @property
@@ -122,17 +122,17 @@ class TogetherCounts:
 
     @property
     def word_totals(self) -> Integers:
-        """Votes for each word: a row for each label, or a single one."""
+        """Votes for each word, in a row for each label or in a single one."""
         return self._rows()[:, :-1]
 
     @property
     def document_totals(self) -> Integers:
-        """About how many documents voted: for each label, or in all."""
+        """About how many documents voted, for each label or in all."""
         return self._rows()[:, -1]
 
     @property
     def pair_totals(self) -> Integers:
-        """Votes for each pair of words: symmetric, each pair's cell in both of its places."""
+        """Votes for each pair of words, symmetric, each pair's cell in both of its places."""
         if self.what != "pairs":
             raise ParameterError("these are counts of words; count pairs for pairs of words.")
         whole = np.zeros((len(self.words), len(self.words)), np.int64)
@@ -142,7 +142,7 @@ class TogetherCounts:
 
     @property
     def documents(self) -> float:
-        """About how many documents voted in all: by their own cells, or by all votes over S."""
+        """About how many documents voted in all, by their own cells or by all votes over S."""
         if self.what == "pairs":
             return float(self.totals.sum()) / self.votes
         return float(self.document_totals.sum())
