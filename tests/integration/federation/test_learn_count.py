@@ -143,3 +143,18 @@ def test_bad_terms_are_refused_with_clear_words(
         code, out, err = run(*command, *options)
         assert (code, out) == (2, "")
         assert words in err
+
+
+def test_a_peer_that_is_not_there_is_left_out_if_one_may_be_lost(tmp_path: Path, run: Run) -> None:
+    folder, names = tmp_path / "four", (*NAMES, "dee")
+    prepare(folder, {name: documents(name) for name in names}, SetupPlan(names, TrainingSettings()))
+    (folder / "words.txt").write_text("debt\nloan\nsea\n", encoding="utf-8")
+    for path in folder.glob("*/party.toml"):
+        text = path.read_text().replace("[secrets]", "deadline_s = 3\n[secrets]", 1)
+        path.write_text(text.replace("drop = 0", "drop = 1"))
+    with running_parties(folder, ["coordinator", *NAMES]):
+        done = counted(run, folder, *PLAIN, "--drop", "1")
+    assert (done["survivors"], done["lost"]) == (list(NAMES), ["dee"])
+    assert done["documents"] == 30
+    ledgers = [folder / "state" / name / "sottovoce" / "ledger" for name in names]
+    assert [ledger.exists() for ledger in ledgers] == [True, True, True, False]
