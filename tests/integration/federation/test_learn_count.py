@@ -152,9 +152,17 @@ def test_a_peer_that_is_not_there_is_left_out_if_one_may_be_lost(tmp_path: Path,
     for path in folder.glob("*/party.toml"):
         text = path.read_text().replace("[secrets]", "deadline_s = 3\n[secrets]", 1)
         path.write_text(text.replace("drop = 0", "drop = 1"))
+    cells = tmp_path / "cells.jsonl"
+    command = ("learn", "count", "--config", config(folder, "coordinator"), "--drop", "1")
     with running_parties(folder, ["coordinator", *NAMES]):
-        done = counted(run, folder, *PLAIN, "--drop", "1")
-    assert (done["survivors"], done["lost"]) == (list(NAMES), ["dee"])
+        given = ("--words", folder / "words.txt", *PLAIN, "--out", cells)
+        code, shown, err = run(*command, *given)
+        assert (code, err) == (0, "")
+        done = counted(run, folder, "--latest")
+    assert "who learns what" in shown
+    assert "lost on the way" in shown
+    assert done["survivors"] == list(NAMES)
     assert done["documents"] == 30
+    assert json.loads(cells.read_text(encoding="utf-8").splitlines()[0])["votes"] == 18
     ledgers = [folder / "state" / name / "sottovoce" / "ledger" for name in names]
     assert [ledger.exists() for ledger in ledgers] == [True, True, True, False]

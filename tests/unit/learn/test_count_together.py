@@ -144,6 +144,20 @@ def test_counts_and_releases_of_the_same_documents_add_up(ledger: Path) -> None:
     assert spent == {"4"}
 
 
+@pytest.mark.parametrize("begun", [False, True], ids=["a new ledger", "one that is there"])
+def test_what_another_ledger_of_the_user_has_spent_counts(
+    ledger: Path, monkeypatch: pytest.MonkeyPatch, *, begun: bool
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(ledger.parent / "state"))
+    monkeypatch.setenv("SOTTOVOCE_LEDGER", str(ledger))
+    if begun:
+        sv.release_counts(["something else"], words=WORDS, epsilon=1, precision=1)
+    other = ledger.with_name("other")
+    sv.release_counts(HOLDERS["ada"], words=WORDS, epsilon=4, precision=2, ledger=other)
+    with pytest.raises(BudgetError, match="counting whole documents at epsilon 1 must fit"):
+        sv.count_together(HOLDERS, words=WORDS, epsilon=1, votes=3)
+
+
 def test_what_several_holders_have_pays_for_each_of_them(ledger: Path) -> None:
     same = {name: ["the bank of all", f"a debt of {name}"] for name in ("ada", "ben", "cy")}
     count(ledger, same, epsilon=1)

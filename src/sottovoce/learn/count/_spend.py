@@ -21,7 +21,12 @@ from sottovoce.privacy.ledger import DocumentSet, Ledger, SpendRequest
 from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
 from sottovoce.privacy.ledger._database import holds_ledger
 from sottovoce.privacy.ledger._documents import Hashes
-from sottovoce.privacy.ledger._elsewhere import SpentThere
+from sottovoce.privacy.ledger._elsewhere import (
+    SpentThere,
+    budgets_in,
+    new_here,
+    refuse_beyond,
+)
 
 Draw = Callable[[], Integers]
 
@@ -79,6 +84,7 @@ class LedgerSpending:
         if self.budget is not None and self.budget.rate < spend.request.guarantee.rate:
             raise BudgetError("the budget does not even allow this count; nothing was spent.")
         if not holds_ledger(self.place.path):
+            self._check_others(spend)
             return
         ledger = Ledger(self.place.path)
         try:
@@ -116,6 +122,19 @@ class LedgerSpending:
                 ledger.commit(self._admitted(ledger, spend, joined=at > 0))
         finally:
             ledger.close()
+
+    def _check_others(self, spend: CountSpend) -> None:
+        """Of a ledger that is not there yet: what other ledgers know of the documents counts."""
+        request = spend.request
+        elsewhere = self.place.charged(self.place.spent_elsewhere(request, None))
+        if not elsewhere:
+            return
+        known = min(budgets_in(elsewhere), key=lambda each: each.rate, default=request.guarantee)
+        here = new_here(self.place.path, spend.documents, self.budget or known)
+        try:
+            refuse_beyond(here, elsewhere, request)
+        except BudgetError as error:
+            raise refused(error, spend) from None
 
     def _opened(self) -> Ledger:
         self.place.make_room()
