@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+import sottovoce as sv
+from sottovoce.errors import SottovoceError
+from sottovoce.federation import Connected
 from sottovoce.federation._config import TrainingSettings
 from sottovoce.federation._setup import SetupPlan
 from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
@@ -26,7 +29,7 @@ PLAIN = ("--epsilon", "99", "--votes", "3")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("together") / "all"
     peers = {name: documents(name) for name in NAMES}
-    prepare(found, peers, SetupPlan(NAMES, TrainingSettings()))
+    prepare(found, peers, SetupPlan(NAMES, TrainingSettings(peers_may_start=True)))
     (found / "words.txt").write_text("debt\nloan\nsea\n", encoding="utf-8")
     for name in NAMES:
         path = found / name / "party.toml"
@@ -77,6 +80,10 @@ def test_words_by_label_are_counted_between_processes(
     parties.settle()
     own = run("learn", "count", "--latest", "--config", config(folder, "ben"), "--json")
     assert json.loads(own[1])["rows"] == done["rows"]
+    code, shown, _ = run("learn", "count", "--latest", "--config", config(folder, "ben"))
+    assert code == 0
+    assert "30" in shown
+    assert "Adding or removing one whole document" in shown
     lines = json.loads(run("learn", "transcript", "--config", config(folder, "ada"), "--json")[1])
     assert UNKNOWN not in {line["means"] for line in lines}
     said = {line["kind"]: line["words"] for line in lines}
@@ -100,6 +107,14 @@ def test_a_second_count_pays_from_the_same_ledger_until_it_is_spent(
     assert code == 2
     assert "BudgetError" in err
     assert [str(account.spent) for account in ledger.accounts()] == ["396"]
+
+
+def test_a_notebook_counts_through_a_running_party(folder: Path, parties: PartyProcesses) -> None:
+    parties.settle()
+    connected = Connected(config(folder, "ada"))
+    # Every budget is spent by now; it is refused by the peers, in their own words.
+    with pytest.raises(SottovoceError, match="BudgetError"):
+        sv.count_together(connected, words=["debt", "loan"], epsilon=50, votes=3)
 
 
 @pytest.mark.parametrize(

@@ -15,17 +15,15 @@ from typing import TYPE_CHECKING
 
 from sottovoce._lazy import attach
 
-__all__ = ["DocumentGuarantee", "TogetherCounts", "count_together"]
+__all__ = ["TogetherCounts", "count_together"]
 
 if TYPE_CHECKING:
     from sottovoce.learn._count_together import count_together
     from sottovoce.learn.count._opened import TogetherCounts
-    from sottovoce.learn.count._promise import DocumentGuarantee
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "DocumentGuarantee": "sottovoce.learn.count._promise",
             "TogetherCounts": "sottovoce.learn.count._opened",
             "count_together": "sottovoce.learn._count_together",
         },

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from sottovoce._arrays import Flags
 from sottovoce.corpus.read import Corpus, ReadOptions, Skip, Tally
 from sottovoce.corpus.read._corpus import Source, reader_for
 from sottovoce.corpus.read._strings import as_bytes, repaired
@@ -132,12 +134,20 @@ def _to_rows(raw: pa.RecordBatch, _zone: str, tally: Tally) -> pa.RecordBatch:
     columns = [repaired(as_bytes(raw.column(name))) for name in names]
     keep = np.ones(raw.num_rows, bool)
     for name, column in zip(names, columns, strict=True):
-        lacking = column.is_null().to_numpy(zero_copy_only=False)
+        lacking = _lacking(column, empty=name != "text")
         tally.skip(_REASONS.get(name, Skip.TYPE), int((lacking & keep).sum()))
         keep &= ~lacking
     tally.rows_kept += int(keep.sum())
     kept = [column.filter(pa.array(keep)) for column in columns]
     return pa.RecordBatch.from_arrays(kept, schema=_whole(names))
+
+
+def _lacking(column: pa.Array, *, empty: bool) -> Flags:
+    """Where a column has no value; in some an empty one is none."""
+    if empty:
+        column = pc.if_else(pc.equal(column, ""), None, column)
+    found: Flags = column.is_null().to_numpy(zero_copy_only=False)
+    return found
 
 
 def _whole(names: Iterable[str]) -> pa.Schema:

@@ -18,8 +18,9 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._wire import codec
 from sottovoce.learn._wire._refusals import DamagedMessageError
 from sottovoce.learn._wire.codec import DamagedResultError, Value, decoded, encoded
-from sottovoce.learn.count._promise import DocumentGuarantee
+from sottovoce.learn.count._promise import promised
 from sottovoce.learn.count._recipe import CountRecipe, What, cells_of
+from sottovoce.privacy._whole_document import WholeDocument
 from sottovoce.privacy.shares import SharesLaw
 
 VERSION = 1
@@ -105,9 +106,9 @@ class TogetherCounts:
         return self.recipe.rate
 
     @property
-    def guarantee(self) -> DocumentGuarantee:
+    def guarantee(self) -> WholeDocument:
         """What holds for every document."""
-        return DocumentGuarantee.of(self.recipe, self.parties)
+        return promised(self.recipe, self.parties)
 
     @cached_property
     def law(self) -> SharesLaw:

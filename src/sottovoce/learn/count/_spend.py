@@ -6,7 +6,7 @@ another run pays again. Only the ledger keeps noise from being averaged away.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -14,9 +14,9 @@ import numpy as np
 
 from sottovoce._arrays import Integers
 from sottovoce.errors import BudgetError, LedgerError
-from sottovoce.learn.count._promise import DocumentGuarantee
-from sottovoce.privacy._exact import Exact, positive, text_up
+from sottovoce.privacy._exact import text_up
 from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy._whole_document import WholeDocument
 from sottovoce.privacy.ledger import DocumentSet, Ledger, SpendRequest
 from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
 from sottovoce.privacy.ledger._database import holds_ledger
@@ -39,14 +39,13 @@ class CountSpend:
 
     name: str
     documents: DocumentSet
-    guarantee: DocumentGuarantee
+    guarantee: WholeDocument
     times: int = 1
 
     @property
     def request(self) -> SpendRequest:
         """As a ledger is asked."""
-        cost = self.guarantee.in_ledger
-        paid = LimitedPrecision(cost.n, cost.epsilon * self.times)
+        paid = self.guarantee.at_peers(self.times).in_ledger
         return SpendRequest(self.name, self.documents.name, paid, documents=self.documents)
 
 
@@ -152,7 +151,7 @@ class PaidBefore:
 
 
 def joint_spends(
-    name: str, documents: Mapping[str, Iterable[str]], guarantee: DocumentGuarantee
+    name: str, documents: Mapping[str, Iterable[str]], guarantee: WholeDocument
 ) -> list[CountSpend]:
     """What peers' documents pay in one ledger for all: k times, if k peers hold the same text."""
     held = [DocumentSet.of_texts(texts) for texts in documents.values()]
@@ -178,13 +177,6 @@ def refused(error: BudgetError, spend: CountSpend) -> BudgetError:
     )
     found.may_be_others = error.may_be_others
     return found
-
-
-def budget_in_ledger(guarantee: DocumentGuarantee, budget: Exact | None) -> LimitedPrecision | None:
-    """A budget for whole documents as a ledger keeps it."""
-    if budget is None:
-        return None
-    return replace(guarantee, epsilon=positive(budget, "budget")).in_ledger
 
 
 def _write(path: Path, numbers: Integers) -> None:
