@@ -73,28 +73,28 @@ class WholeDocument(OrderedGuarantee):
 
     @property
     def honest(self) -> int:
-        """Whose noise is counted on: h = n - drop - collude peers."""
+        """The h = n - drop - collude peers whose noise is counted on."""
         return self.parties - self.drop - self.collude
 
     @property
     def document_epsilon(self) -> Fraction:
-        """Of one document: where users are bounded, another of that user's may take its place."""
+        """Of one document; another of its user's may take its place where users are bounded."""
         return self.epsilon if self.documents_per_user is None else 2 * self.epsilon
 
     @property
     def replacing(self) -> Fraction:
-        """Of one document, its label included, in place of another of the same user: 2 epsilon."""
+        """Of one document, its label included, in place of another of the same user."""
         return 2 * self.epsilon
 
     @property
     def user_epsilon(self) -> Fraction | None:
-        """Of all that one user wrote, as far as it lies at one peer; None: nothing is promised."""
+        """Of all that one user wrote and one peer holds; None where nothing is promised."""
         bound = self.documents_per_user
         return None if bound is None else bound * self.epsilon
 
     @property
     def in_ledger(self) -> LimitedPrecision:
-        """What it costs in a ledger of words: any change within a document replaces its vector."""
+        """What it costs in a ledger, where any change within a document replaces its vector."""
         return LimitedPrecision(1, self.replacing)
 
     def at_peers(self, peers: int) -> "WholeDocument":
