@@ -131,6 +131,9 @@ def test_a_peer_reads_the_columns_that_a_count_needs(tmp_path: Path, roster: Ros
     assert plain.ids == ("1", "2")
     by_label = counted_examples(config, proposed(tmp_path, roster, labels=["ham", "spam"]))
     assert (by_label.texts, by_label.labels) == (("a debt",), ("ham",))
+    (tmp_path / "none.csv").write_text("no,who,kind,note\n", encoding="utf-8")
+    empty = configured(tmp_path, texts=msgspec.structs.replace(texts, file="none.csv"))
+    assert len(counted_examples(empty, proposed(tmp_path, roster, labels=["ham", "spam"]))) == 0
     bounded = proposed(tmp_path, roster, documents_per_user=1)
     found = counted_examples(config, bounded)
     assert found.groups is not None

@@ -237,9 +237,26 @@ def test_a_label_that_no_list_names_is_refused_without_naming_it(ledger: Path) -
     assert not ledger.exists()
 
 
+@pytest.mark.parametrize(
+    "nothing", [[], ([], []), pa.table({"text": pa.array([], pa.string())}), "empty.csv"]
+)
+def test_a_holder_without_documents_counts_along(
+    ledger: Path, nothing: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To refuse it would tell one document from none."""
+    monkeypatch.chdir(ledger.parent)
+    Path("empty.csv").write_text("text\n", encoding="utf-8")
+    for _ in range(2):
+        counted = count(ledger, {**HOLDERS, "cy": nothing}, epsilon=100, budget=200)
+        assert counted.survivors == ("ada", "ben", "cy")
+        assert counted.document_totals.tolist() == pytest.approx([62], abs=3)
+
+
 def test_holders_of_another_kind_are_refused(ledger: Path) -> None:
     with pytest.raises(InputError, match="a holder must be a file's path"):
         count(ledger, {"ada": 3, "ben": 4, "cy": 5})
+    with pytest.raises(InputError, match="a holder must be a file's path"):
+        count(ledger, {"ada": ["a debt", 3], "ben": [], "cy": []})
     with pytest.raises(InputError, match="a column for each of label"):
         count(ledger, labels=["ham", "spam"])
 

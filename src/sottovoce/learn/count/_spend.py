@@ -14,6 +14,7 @@ import numpy as np
 
 from sottovoce._arrays import Integers
 from sottovoce.errors import BudgetError, LedgerError
+from sottovoce.learn.documents import Documents
 from sottovoce.privacy._exact import text_up
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy._whole_document import WholeDocument
@@ -46,6 +47,15 @@ class CountSpend:
     documents: DocumentSet
     guarantee: WholeDocument
     times: int = 1
+    joined: bool = False
+    """To another spend of the same run: then nobody need state a budget for these documents."""
+
+    @classmethod
+    def of(cls, name: str, documents: Documents, guarantee: WholeDocument) -> "CountSpend":
+        """What a peer's documents pay; for none at all a text pays that is this run's alone."""
+        texts, nothing = documents.texts, not len(documents)
+        paying = DocumentSet.of_texts((f"no document in {name}",) if nothing else texts)
+        return cls(name, paying, guarantee, joined=nothing)
 
     @property
     def request(self) -> SpendRequest:
@@ -76,11 +86,8 @@ class LedgerSpending:
     place: LedgerPlace
     budget: LimitedPrecision | None = None
 
-    def check(self, spend: CountSpend, *, joined: bool = False) -> None:
-        """Raise `BudgetError` if it could not be paid; pays nothing.
-
-        ``joined`` to another spend of the same run, documents need no word of their own budget.
-        """
+    def check(self, spend: CountSpend) -> None:
+        """Raise `BudgetError` if it could not be paid; pays nothing."""
         if self.budget is not None and self.budget.rate < spend.request.guarantee.rate:
             raise BudgetError("the budget does not even allow this count; nothing was spent.")
         if not holds_ledger(self.place.path):
@@ -90,7 +97,10 @@ class LedgerSpending:
         try:
             request = ledger.kept(spend.request)
             if ledger.find(request) is None:
-                elsewhere, shared = self._elsewhere(spend, ledger), joined or self.place.shared
+                elsewhere, shared = (
+                    self._elsewhere(spend, ledger),
+                    spend.joined or self.place.shared,
+                )
                 ledger.quote(request, self.budget, shared=shared, elsewhere=elsewhere)
         except BudgetError as error:
             raise refused(error, spend) from None
@@ -114,12 +124,12 @@ class LedgerSpending:
     def pay(self, spends: Iterable[CountSpend]) -> None:
         """Pay several at once, all or none of them, where nothing need be kept."""
         listed = list(spends)
-        for at, spend in enumerate(listed):
-            self.check(spend, joined=at > 0)
+        for spend in listed:
+            self.check(spend)
         ledger = self._opened()
         try:
-            for at, spend in enumerate(listed):
-                ledger.commit(self._admitted(ledger, spend, joined=at > 0))
+            for spend in listed:
+                ledger.commit(self._admitted(ledger, spend))
         finally:
             ledger.close()
 
@@ -140,12 +150,12 @@ class LedgerSpending:
         self.place.make_room()
         return Ledger(self.place.path, create=True)
 
-    def _admitted(self, ledger: Ledger, spend: CountSpend, *, joined: bool = False) -> SpendRequest:
+    def _admitted(self, ledger: Ledger, spend: CountSpend) -> SpendRequest:
         request = ledger.kept(spend.request)
         if self.budget is not None:
             ledger.set_budget(request.corpus, self.budget, request.documents)
         else:
-            elsewhere, shared = self._elsewhere(spend, ledger), joined or self.place.shared
+            elsewhere, shared = self._elsewhere(spend, ledger), spend.joined or self.place.shared
             ledger.admit(request, shared=shared, elsewhere=elsewhere)
         return request
 
@@ -176,8 +186,8 @@ def joint_spends(
     held = [DocumentSet.of_texts(texts) for texts in documents.values()]
     hashes, times = np.unique(np.concatenate([each.hashes for each in held]), return_counts=True)
     return [
-        CountSpend(f"{name} {k}", _of(hashes[times == k]), guarantee, k)
-        for k in np.unique(times).tolist()
+        CountSpend(f"{name} {k}", _of(hashes[times == k]), guarantee, k, joined=at > 0)
+        for at, k in enumerate(np.unique(times).tolist())
     ]
 
 

@@ -26,7 +26,6 @@ from sottovoce.learn.count._spend import CountSpend, Spending
 from sottovoce.learn.count._votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy._whole_document import WholeDocument
-from sottovoce.privacy.ledger import DocumentSet
 from sottovoce.privacy.shares import NoiseShare
 
 STAGES = ("count",)
@@ -110,8 +109,7 @@ class Voter:
         return plan.summed(self.key, self.documents) + share.draw(plan.cells)
 
     def _spend(self, count: NoisedSum) -> CountSpend:
-        documents = DocumentSet.of_texts(self.documents.texts)
-        return CountSpend(f"count {self.run} {self.name}", documents, count.guarantee)
+        return CountSpend.of(f"count {self.run} {self.name}", self.documents, count.guarantee)
 
 
 def count_leakage(recipe: CountRecipe, parties: int) -> Leakage:
