@@ -87,5 +87,5 @@ def counting(
     """Some peers with a few documents each."""
     texts = ("debt and a loan", "the bank", "loan loan bank debt")
     peers = {f"peer{at}": Documents(texts[: 1 + at % 3]) for at in range(number)}
-    chosen = {"votes": 3, "epsilon": Fraction(1), **options}
+    chosen = {"votes": 3, "epsilon": Fraction(1), "collude": 0, **options}
     return Counting(peers, CountRecipe(**chosen), tuple(words))  # type: ignore[arg-type] # of the recipe

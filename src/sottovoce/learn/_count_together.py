@@ -13,19 +13,18 @@ from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._holders import named_holders
 from sottovoce.learn._labels import label_names
 from sottovoce.learn._run.count import noised_sum
-from sottovoce.learn._run.party import InProcess
+from sottovoce.learn._run.party import Connection, InProcess
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._training_terms import COORDINATOR
 from sottovoce.learn._wire.exchange import Faults
 from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.count._documents import CountedColumns, counted_documents
 from sottovoce.learn.count._opened import TogetherCounts
-from sottovoce.learn.count._promise import CountTrust
+from sottovoce.learn.count._promise import CountTrust, budget_in_ledger
 from sottovoce.learn.count._recipe import CountRecipe, What
 from sottovoce.learn.count._spend import (
     LedgerSpending,
     PaidBefore,
-    budget_in_ledger,
     joint_spends,
 )
 from sottovoce.learn.documents import Documents, Skipped
@@ -34,7 +33,7 @@ from sottovoce.privacy.ledger._chosen_ledger import ledger_place
 
 
 def count_together(
-    peers: Sequence[Any] | Mapping[str, Any],
+    peers: "Sequence[Any] | Mapping[str, Any] | Connection",
     *,
     words: FilePath | Vocabulary | Iterable[str] | None = None,
     epsilon: Exact,
@@ -78,7 +77,8 @@ def count_together(
 
     Args:
         peers: the holders, by name or in a list, at least three: a file's path, a data frame,
-            texts, (texts, labels), or rows that are dictionaries.
+            texts, (texts, labels), or rows that are dictionaries; or a running federation
+            (`sottovoce.federation.Connected`), whose peers bring and pay as their party.toml says.
         words: the public words to count: a file's path, a `Vocabulary`, or words.
         epsilon: of a whole document; text such as "0.1" is taken exactly.
         votes: S, the most votes of a document: one for itself and S - 1 for words, or S for pairs.
@@ -107,24 +107,36 @@ def count_together(
         documents_per_user,
         declared=declare_data_dependent,
     )
-    given = named_holders(peers)
-    recipe.check_parties(len(given))
     text_recipe = TextRecipe(
         "given", public_words(words, shortest, declared=declare_data_dependent), shortest=shortest
     )
+    if isinstance(peers, Connection):
+        terms = _terms(peers.identities, text_recipe, labels, recipe)
+        return TogetherCounts.of(peers.run(terms, {})[peers.here])
+    given = named_holders(peers)
+    recipe.check_parties(len(given))
     columns = _columns(text, label, user, id, labels, documents_per_user)
     documents = _read(given, columns)
     connection = InProcess(documents)
-    terms = RunTerms(
+    terms = _terms(connection.identities, text_recipe, labels, recipe)
+    return _counted(terms, connection, documents, ledger, budget, faults)
+
+
+def _terms(
+    identities: Mapping[str, bytes],
+    text: TextRecipe,
+    labels: Sequence[Any] | None,
+    recipe: CountRecipe,
+) -> RunTerms:
+    return RunTerms(
         new_session(),
         "count",
         "open",
-        connection.identities,
-        text=text_recipe,
+        identities,
+        text=text,
         labels=public_labels(labels),
         count=recipe,
     )
-    return _counted(terms, connection, documents, ledger, budget, faults)
 
 
 def _counted(

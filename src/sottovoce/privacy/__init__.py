@@ -21,21 +21,27 @@ __all__ = [
     "NoiseShare",
     "SharesLaw",
     "SpendRequest",
+    "WholeDocument",
     "audit_mechanism",
     "audit_noise",
+    "compose_counts",
     "compose_disjoint",
     "compose_overlapping",
 ]
 
 if TYPE_CHECKING:
+    from sottovoce.privacy._composition import (
+        compose_counts,
+        compose_disjoint,
+        compose_overlapping,
+    )
     from sottovoce.privacy._guarantee import (
         LimitedPrecision,
         LocalPrivacy,
         NoGuarantee,
-        compose_disjoint,
-        compose_overlapping,
     )
     from sottovoce.privacy._mechanism import GeometricMechanism
+    from sottovoce.privacy._whole_document import WholeDocument
     from sottovoce.privacy.audit._black_box import audit_noise
     from sottovoce.privacy.audit._findings import AuditReport
     from sottovoce.privacy.audit._sampler import audit_mechanism
@@ -57,10 +63,12 @@ else:
             "NoiseShare": "sottovoce.privacy.shares._share",
             "SharesLaw": "sottovoce.privacy.shares._total",
             "SpendRequest": "sottovoce.privacy.ledger._accounts",
+            "WholeDocument": "sottovoce.privacy._whole_document",
             "audit_mechanism": "sottovoce.privacy.audit._sampler",
             "audit_noise": "sottovoce.privacy.audit._black_box",
-            "compose_disjoint": "sottovoce.privacy._guarantee",
-            "compose_overlapping": "sottovoce.privacy._guarantee",
+            "compose_counts": "sottovoce.privacy._composition",
+            "compose_disjoint": "sottovoce.privacy._composition",
+            "compose_overlapping": "sottovoce.privacy._composition",
         },
         extra="release",
     )

@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+import sottovoce as sv
+from sottovoce.corpus import Vocabulary
+from sottovoce.errors import SottovoceError
+from sottovoce.federation import Connected
 from sottovoce.federation._config import TrainingSettings
 from sottovoce.federation._setup import SetupPlan
 from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
@@ -26,7 +30,7 @@ PLAIN = ("--epsilon", "99", "--votes", "3")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("together") / "all"
     peers = {name: documents(name) for name in NAMES}
-    prepare(found, peers, SetupPlan(NAMES, TrainingSettings()))
+    prepare(found, peers, SetupPlan(NAMES, TrainingSettings(peers_may_start=True)))
     (found / "words.txt").write_text("debt\nloan\nsea\n", encoding="utf-8")
     for name in NAMES:
         path = found / name / "party.toml"
@@ -60,10 +64,18 @@ def counted(run: Run, folder: Path, *options: object) -> Any:  # noqa: ANN401 - 
     return json.loads(out)
 
 
-def test_words_by_label_are_counted_between_processes(
+def test_words_and_pairs_are_counted_between_processes_until_budgets_are_spent(
     folder: Path, parties: PartyProcesses, run: Run, tmp_path: Path
 ) -> None:
-    out = tmp_path / "cells.csv"
+    check_words_by_label(run, folder, parties, tmp_path / "cells.csv")
+    check_pairs_and_ledger(run, folder, parties, tmp_path / "pairs.counts")
+    # A notebook beside a peer hears the same refusal.
+    parties.settle()
+    with pytest.raises(SottovoceError, match="BudgetError"):
+        sv.count_together(Connected(config(folder, "ada")), words=["debt"], epsilon=50, votes=3)
+
+
+def check_words_by_label(run: Run, folder: Path, parties: PartyProcesses, out: Path) -> None:
     done = counted(run, folder, *PLAIN, "--labels", "ham,spam", "--out", out)
     assert done["status"] == "finished"
     cells = {(row["label"], row["word"]): row["votes"] for row in done["rows"]}
@@ -73,10 +85,13 @@ def test_words_by_label_are_counted_between_processes(
     assert next(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))["votes"] == "18"
     assert "whole document" in str(done["leakage"]["against"])
     assert done["guarantee"]["epsilon"] == "99"
-    # A peer has the same, running or not.
+    # A peer has the same, and its transcript says what is promised.
     parties.settle()
-    own = run("learn", "count", "--latest", "--config", config(folder, "ben"), "--json")
-    assert json.loads(own[1])["rows"] == done["rows"]
+    latest = ("learn", "count", "--latest", "--config", config(folder, "ben"))
+    assert json.loads(run(*latest, "--json")[1])["rows"] == done["rows"]
+    code, shown, _ = run(*latest)
+    assert code == 0
+    assert "Adding or removing one whole document" in shown
     lines = json.loads(run("learn", "transcript", "--config", config(folder, "ada"), "--json")[1])
     assert UNKNOWN not in {line["means"] for line in lines}
     said = {line["kind"]: line["words"] for line in lines}
@@ -84,10 +99,7 @@ def test_words_by_label_are_counted_between_processes(
     assert done["guarantee"]["in_words"] in said["sum"]
 
 
-def test_a_second_count_pays_from_the_same_ledger_until_it_is_spent(
-    folder: Path, parties: PartyProcesses, run: Run, tmp_path: Path
-) -> None:
-    kept = tmp_path / "pairs.counts"
+def check_pairs_and_ledger(run: Run, folder: Path, parties: PartyProcesses, kept: Path) -> None:
     done = counted(run, folder, *PLAIN, "--pairs", "--out", kept)
     found = TogetherCounts.from_bytes(kept.read_bytes())
     assert found.pair_totals[1, 2] == 36
@@ -102,43 +114,55 @@ def test_a_second_count_pays_from_the_same_ledger_until_it_is_spent(
     assert [str(account.spent) for account in ledger.accounts()] == ["396"]
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--epsilon", "0"), "epsilon must be > 0"),
-        (("--votes", "1"), "votes must be from 2"),
-        (("--drop", "1"), "drop must leave at least 3 of 3"),
-        (("--collude", "0"), "counts on the noise of 2 of 3 peers"),
-        (("--collude", "2"), "counts on the noise of 2 of 3 peers"),
-        (("--labels", "ham,other"), "UnknownLabelError"),
-        (("--per-user", "2"), "ConfigError"),
-        (("--latest",), "leave out words_file"),
-        (("--level", "2"), "--level must be between 0 and 1"),
-        (("--out", "cells.txt"), "--out must end in .csv"),
-    ],
-)
+BAD = {
+    ("--epsilon", "0"): "epsilon must be > 0",
+    ("--votes", "1"): "votes must be from 2",
+    ("--drop", "1"): "drop must leave at least 3 of 3",
+    ("--collude", "0"): "counts on the noise of 2 of 3 peers",
+    ("--collude", "2"): "counts on the noise of 2 of 3 peers",
+    ("--labels", "ham,other"): "UnknownLabelError",
+    ("--per-user", "2"): "ConfigError",
+    ("--latest",): "leave out words_file",
+    ("--level", "2"): "--level must be between 0 and 1",
+    ("--out", "cells.txt"): "--out must end in .csv",
+}
+
+
 def test_bad_terms_are_refused_with_clear_words(
-    folder: Path, parties: PartyProcesses, run: Run, options: tuple[str, ...], words: str
-) -> None:
-    parties.settle()
-    command = ("learn", "count", "--config", config(folder, "coordinator"))
-    code, out, err = run(*command, "--words", folder / "words.txt", *options)
-    assert (code, out) == (2, "")
-    assert words in err
-
-
-def test_words_that_documents_chose_are_refused(
     folder: Path, parties: PartyProcesses, run: Run, tmp_path: Path
 ) -> None:
-    from sottovoce.corpus import Vocabulary  # noqa: PLC0415 - one test's
-
-    parties.settle()
-    listed = tmp_path / "chosen.txt"
-    Vocabulary(("debt",), data_dependent=True, origin="the notes").save(listed)
     command = ("learn", "count", "--config", config(folder, "coordinator"))
-    code, _, err = run(*command, "--words", listed)
-    assert code == 2
-    assert "documents chose these words" in err
-    code, _, err = run(*command)
-    assert code == 2
-    assert "a count needs a public list of words" in err
+    chosen = tmp_path / "chosen.txt"
+    Vocabulary(("debt",), data_dependent=True, origin="the notes").save(chosen)
+    public = ("--words", folder / "words.txt")
+    tried = {(*public, *options): words for options, words in BAD.items()}
+    tried[("--words", chosen)] = "documents chose these words"
+    tried[()] = "a count needs a public list of words"
+    for options, words in tried.items():
+        parties.settle()
+        code, out, err = run(*command, *options)
+        assert (code, out) == (2, "")
+        assert words in err
+
+
+def test_a_peer_that_is_not_there_is_left_out_if_one_may_be_lost(tmp_path: Path, run: Run) -> None:
+    folder, names = tmp_path / "four", (*NAMES, "dee")
+    prepare(folder, {name: documents(name) for name in names}, SetupPlan(names, TrainingSettings()))
+    (folder / "words.txt").write_text("debt\nloan\nsea\n", encoding="utf-8")
+    for path in folder.glob("*/party.toml"):
+        text = path.read_text().replace("[secrets]", "deadline_s = 3\n[secrets]", 1)
+        path.write_text(text.replace("drop = 0", "drop = 1"))
+    cells = tmp_path / "cells.jsonl"
+    command = ("learn", "count", "--config", config(folder, "coordinator"), "--drop", "1")
+    with running_parties(folder, ["coordinator", *NAMES]):
+        given = ("--words", folder / "words.txt", *PLAIN, "--out", cells)
+        code, shown, err = run(*command, *given)
+        assert (code, err) == (0, "")
+        done = counted(run, folder, "--latest")
+    assert "who learns what" in shown
+    assert "lost on the way" in shown
+    assert done["survivors"] == list(NAMES)
+    assert done["documents"] == 30
+    assert json.loads(cells.read_text(encoding="utf-8").splitlines()[0])["votes"] == 18
+    ledgers = [folder / "state" / name / "sottovoce" / "ledger" for name in names]
+    assert [ledger.exists() for ledger in ledgers] == [True, True, True, False]

@@ -17,6 +17,7 @@ from sottovoce.learn._wire.exchange import Exchange
 from sottovoce.learn._wire.machine import Party
 from sottovoce.learn._wire.message import Message, new_session
 from sottovoce.learn.count._spend import CountSpend, LedgerSpending, PaidBefore, Spending
+from sottovoce.learn.documents import Documents
 from sottovoce.privacy import Ledger
 from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
 from sottovoce.privacy.shares import NoiseShare
@@ -117,3 +118,13 @@ def test_a_crash_after_the_spend_and_before_the_draw_costs_nothing_more(
 def spend(run: Counting) -> CountSpend:
     voter = _voter("peer0", run.terms, run.holdings("peer0"))
     return voter._spend(noised_sum(run.terms))
+
+
+def test_a_peer_without_documents_pays_for_itself_alone(own: LedgerSpending) -> None:
+    run, share = counting(3), NoiseShare(epsilon=1, norm=3, among=2)
+    own.drawn(spend(run), lambda: share.draw(4))
+    run.peers = {**run.peers, "peer0": Documents(())}
+    for _ in range(2):
+        run.session = new_session()
+        drawn = own.drawn(spend(run), lambda: share.draw(4))
+        assert (own.drawn(spend(run), lambda: share.draw(4)) == drawn).all()

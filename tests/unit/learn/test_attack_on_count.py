@@ -50,21 +50,30 @@ class Lying:
 
 
 def survivors_told(lists: Mapping[str, tuple[str, ...]]) -> Change:
+    """Each peer hears its list, and the signatures of those who heard the same one."""
+
     def change(message: Message) -> Message:
-        if message.kind != "survivors":
-            return message
-        return replace(message, payload={"names": lists[message.receiver]})
+        own = lists.get(message.receiver, ())
+        if message.kind == "survivors":
+            return replace(message, payload={"names": own})
+        if message.kind == "agreement":
+            signed = message.payload["signatures"]
+            assert isinstance(signed, Mapping)
+            same = {name: each for name, each in signed.items() if lists[name] == own}
+            return replace(message, payload={"signatures": same})
+        return message
 
     return change
 
 
 def test_a_coordinator_that_names_too_few_survivors_opens_nothing() -> None:
     run = counting(4, drop=1)
-    pair = ("peer0", "peer1")
-    lying = Lying(run, survivors_told(dict.fromkeys(run.peers, pair)))
+    pairs = (("peer0", "peer1"), ("peer2", "peer3"))
+    lists = {name: pair for pair in pairs for name in pair}
+    lying = Lying(run, survivors_told(lists))
     with pytest.raises(TooFewPartiesError):
         Exchange([lying, *(run.party(name) for name in run.peers)]).run()
-    assert "opened" not in lying.said
+    assert "agreed" not in lying.said
 
 
 def test_a_coordinator_that_shows_two_lists_of_survivors_opens_one_sum_at_most() -> None:
@@ -72,9 +81,9 @@ def test_a_coordinator_that_shows_two_lists_of_survivors_opens_one_sum_at_most()
     one, other = ("peer0", "peer1", "peer2"), ("peer2", "peer3", "peer4")
     lists = {name: one if name in one else other for name in run.peers}
     lying = Lying(run, survivors_told(lists))
-    with pytest.raises((TooFewPartiesError, DisagreementError)):
+    # Of those who heard the second list one has signed the first: two signatures are too few.
+    with pytest.raises(TooFewPartiesError, match="3 peers must agree on the survivors, got 2"):
         Exchange([lying, *(run.party(name) for name in run.peers)]).run()
-    # Whoever heard the second list hears of fewer signatures under it than T.
     assert "opened" not in lying.said
 
 

@@ -13,6 +13,7 @@ from sottovoce.corpus import Vocabulary
 from sottovoce.errors import BudgetError, InputError, ParameterError, SottovoceError
 from sottovoce.learn import TooFewPartiesError
 from sottovoce.learn.count import TogetherCounts, _sum
+from sottovoce.learn.count._promise import promise_record
 from sottovoce.learn.count._votes import UnknownLabelError
 from sottovoce.privacy import Ledger
 
@@ -45,7 +46,7 @@ def test_words_of_all_holders_are_counted(ledger: Path) -> None:
     assert counted.words == tuple(WORDS)
     assert counted.documents == pytest.approx(93, abs=3)
     assert counted.survivors == ("ada", "ben", "cy")
-    assert (counted.parties, counted.honest, counted.rate) == (3, 3, Fraction(100, 3))
+    assert (counted.parties, counted.honest, counted.rate) == (3, 2, Fraction(100, 3))
     top = counted.rows(most=1)[0]
     assert (top["word"], top["low"] <= 90 <= top["high"]) == ("debt", True)
 
@@ -82,7 +83,7 @@ def test_a_user_s_documents_are_bounded(ledger: Path) -> None:
     counted = count(ledger, holders, user="who", documents_per_user=2)
     assert counted.document_totals.tolist() == [6]
     assert counted.guarantee.user_epsilon == 200
-    assert "all that one user wrote by at most e^200" in counted.guarantee.in_words()
+    assert "all of one user by at most e^200" in counted.guarantee.in_words()
 
 
 def test_a_lost_holder_is_left_out_and_the_noise_known(ledger: Path) -> None:
@@ -92,7 +93,7 @@ def test_a_lost_holder_is_left_out_and_the_noise_known(ledger: Path) -> None:
     counted = count(ledger, holders, drop=1, faults=Faults(silent_from={"dee": 5}))
     assert counted.survivors == ("ada", "ben", "cy")
     assert counted.document_totals.tolist() == pytest.approx([93], abs=3)
-    assert (counted.parties, counted.honest, float(counted.law.shape)) == (4, 3, 1)
+    assert (counted.parties, counted.honest, float(counted.law.shape)) == (4, 2, 1.5)
 
 
 def test_the_result_can_be_kept(ledger: Path) -> None:
@@ -115,7 +116,8 @@ def test_the_promise_is_said_in_words_with_the_result(ledger: Path) -> None:
     assert "at most e^1 (replacing one, its label included: e^2)" in said
     assert "against everyone but more than 1 of the 4 peers colluding" in said
     assert "Adding or removing one whole document" in counted._repr_html_()
-    assert counted.guarantee.record()["epsilon"] == "1"
+    assert promise_record(counted.guarantee)["epsilon"] == "1"
+    assert promise_record(counted.guarantee)["in_words"] == said
 
 
 def test_a_second_count_is_refused_unless_the_budget_allows_it(ledger: Path) -> None:
@@ -140,6 +142,20 @@ def test_counts_and_releases_of_the_same_documents_add_up(ledger: Path) -> None:
         count(ledger, epsilon=1, budget=2)
     spent = {str(account.spent) for account in Ledger(ledger).accounts()}
     assert spent == {"4"}
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["a new ledger", "one that is there"])
+def test_what_another_ledger_of_the_user_has_spent_counts(
+    ledger: Path, monkeypatch: pytest.MonkeyPatch, *, begun: bool
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(ledger.parent / "state"))
+    monkeypatch.setenv("SOTTOVOCE_LEDGER", str(ledger))
+    if begun:
+        sv.release_counts(["something else"], words=WORDS, epsilon=1, precision=1)
+    other = ledger.with_name("other")
+    sv.release_counts(HOLDERS["ada"], words=WORDS, epsilon=4, precision=2, ledger=other)
+    with pytest.raises(BudgetError, match="counting whole documents at epsilon 1 must fit"):
+        sv.count_together(HOLDERS, words=WORDS, epsilon=1, votes=3)
 
 
 def test_what_several_holders_have_pays_for_each_of_them(ledger: Path) -> None:
@@ -221,9 +237,26 @@ def test_a_label_that_no_list_names_is_refused_without_naming_it(ledger: Path) -
     assert not ledger.exists()
 
 
+@pytest.mark.parametrize(
+    "nothing", [[], ([], []), pa.table({"text": pa.array([], pa.string())}), "empty.csv"]
+)
+def test_a_holder_without_documents_counts_along(
+    ledger: Path, nothing: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To refuse it would tell one document from none."""
+    monkeypatch.chdir(ledger.parent)
+    Path("empty.csv").write_text("text\n", encoding="utf-8")
+    for _ in range(2):
+        counted = count(ledger, {**HOLDERS, "cy": nothing}, epsilon=100, budget=200)
+        assert counted.survivors == ("ada", "ben", "cy")
+        assert counted.document_totals.tolist() == pytest.approx([62], abs=3)
+
+
 def test_holders_of_another_kind_are_refused(ledger: Path) -> None:
     with pytest.raises(InputError, match="a holder must be a file's path"):
         count(ledger, {"ada": 3, "ben": 4, "cy": 5})
+    with pytest.raises(InputError, match="a holder must be a file's path"):
+        count(ledger, {"ada": ["a debt", 3], "ben": [], "cy": []})
     with pytest.raises(InputError, match="a column for each of label"):
         count(ledger, labels=["ham", "spam"])
 

@@ -39,11 +39,13 @@ def test_pairs_stand_in_the_upper_triangle() -> None:
     assert pairs[3, 3] == 6
 
 
-def test_each_word_of_a_long_document_is_chosen_as_often() -> None:
+@pytest.mark.parametrize("named", [True, False], ids=["by their ids", "by their texts"])
+def test_each_word_of_a_long_document_is_chosen_as_often(*, named: bool) -> None:
     plan = VotePlan("words", WORDS, votes=3)
     ids = tuple(map(str, range(4000)))
-    documents = Documents(("bank debt loan sea",) * 4000, ids=ids)
-    votes = plan.summed(KEY, documents)
+    same = Documents(("bank debt loan sea",) * 4000, ids=ids)
+    others = Documents(tuple(f"bank debt loan sea {each}" for each in ids))
+    votes = plan.summed(KEY, same if named else others)
     assert votes[-1] == 4000
     assert votes[:-1].sum() == 8000
     assert np.abs(votes[:-1] - 2000).max() < 5 * np.sqrt(1000)

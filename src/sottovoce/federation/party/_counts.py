@@ -19,9 +19,9 @@ from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.count._documents import CountedColumns, read_counted
-from sottovoce.learn.count._promise import DocumentGuarantee
+from sottovoce.learn.count._promise import budget_in_ledger, promised
 from sottovoce.learn.count._recipe import CountRecipe
-from sottovoce.learn.count._spend import LedgerSpending, budget_in_ledger
+from sottovoce.learn.count._spend import LedgerSpending
 from sottovoce.learn.documents import Documents, Skipped
 from sottovoce.privacy._exact import positive
 from sottovoce.privacy.ledger._chosen_ledger import own_ledger_place
@@ -101,5 +101,5 @@ def spending(config: PartyConfig, terms: RunTerms) -> LedgerSpending:
     budget = None if with_whom is None else with_whom.budget
     corpus = config.path(wanted_texts(config).file)
     place = own_ledger_place(None if given is None else config.path(given), corpus)
-    promise = DocumentGuarantee.of(recipe, len(terms.identities))
+    promise = promised(recipe, len(terms.identities))
     return LedgerSpending(place, budget_in_ledger(promise, budget))

@@ -24,6 +24,7 @@ from sottovoce.federation.party._transcript import in_words, meaning
 from sottovoce.learn._run.classify import called
 from sottovoce.learn._run.records import Trained, read_trained
 from sottovoce.learn.count._opened import TogetherCounts
+from sottovoce.learn.count._promise import promise_record
 from sottovoce.learn.documents import Examples
 
 
@@ -153,7 +154,7 @@ def counted_report(view: View, run: str | None = None) -> dict[str, Any]:
     counted = TogetherCounts.of(done[-1].result or {})
     return {
         "run": done[-1].session.hex(),
-        "guarantee": counted.guarantee.record(),
+        "guarantee": promise_record(counted.guarantee),
         "counted": counted.to_bytes().hex(),
     }
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sottovoce.learn._run.terms import RunTerms
-from sottovoce.learn.count._promise import DocumentGuarantee
+from sottovoce.learn.count._promise import promised
 
 ANY = "*"
 UNKNOWN = "a message of a kind that this version has no words for"
@@ -92,18 +92,18 @@ def meaning(kind: str, fields: Iterable[str], run: str = "") -> str:
     return UNKNOWN
 
 
-def promised(kind: str, terms: RunTerms) -> str:
+def promise_beside(kind: str, terms: RunTerms) -> str:
     """What is promised of the opened sum of a count, beside the messages that carry it."""
     if terms.count is None or kind != "sum":
         return ""
-    return f". {DocumentGuarantee.of(terms.count, len(terms.identities)).in_words()}"
+    return f". {promised(terms.count, len(terms.identities)).in_words()}"
 
 
 def in_words(line: Mapping[str, Any], own: str, terms: RunTerms | None = None) -> str:
     """One line of a transcript as a sentence."""
     kind = str(line.get("kind") or line["frame"])
     what = meaning(kind, line.get("fields", {}), "" if terms is None else terms.kind)
-    promise = "" if terms is None else promised(kind, terms)
+    promise = "" if terms is None else promise_beside(kind, terms)
     sent = line["sender"] == own
     way = f"sent to {line['receiver']}" if sent else f"received from {line['sender']}"
     fate = _fate(line, sent=sent)

@@ -20,7 +20,6 @@ __all__ = [
     "CountForecast",
     "CountedClassifier",
     "CountedTopics",
-    "DocumentGuarantee",
     "TogetherCounts",
     "count_together",
     "counted_classifier",
@@ -31,7 +30,6 @@ __all__ = [
 if TYPE_CHECKING:
     from sottovoce.learn._count_together import count_together
     from sottovoce.learn.count._opened import TogetherCounts
-    from sottovoce.learn.count._promise import DocumentGuarantee
     from sottovoce.learn.count._read_classes import CountedClassifier, counted_classifier
     from sottovoce.learn.count._read_plan import CountForecast, forecast_count
     from sottovoce.learn.count._read_topics import CountedTopics, counted_topics
@@ -42,7 +40,6 @@ else:
             "CountForecast": "sottovoce.learn.count._read_plan",
             "CountedClassifier": "sottovoce.learn.count._read_classes",
             "CountedTopics": "sottovoce.learn.count._read_topics",
-            "DocumentGuarantee": "sottovoce.learn.count._promise",
             "TogetherCounts": "sottovoce.learn.count._opened",
             "count_together": "sottovoce.learn._count_together",
             "counted_classifier": "sottovoce.learn.count._read_classes",

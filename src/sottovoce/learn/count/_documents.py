@@ -2,22 +2,25 @@
 
 Beside its text a document may have a label, a user (whose documents are bounded) and an id (what
 tells it from another one of the same words). Rows without a text are left out; where a column is
-wanted, so are those without a value in it, and whoever reads is told how many.
+wanted, so are those without a value in it, and whoever reads is told how many. A holder without any
+document counts along: to refuse it would tell one document from none.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from sottovoce._arrays import Flags
 from sottovoce.corpus.read import Corpus, ReadOptions, Skip, Tally
 from sottovoce.corpus.read._corpus import Source, reader_for
 from sottovoce.corpus.read._strings import as_bytes, repaired
 from sottovoce.errors import InputError
-from sottovoce.learn._labels import label_names, listed
+from sottovoce.learn._labels import listed
 from sottovoce.learn.documents import Documents, Skipped, group_numbers
 
 if TYPE_CHECKING:
@@ -65,14 +68,13 @@ def counted_documents(
         return given
     if _is_pair(given):
         texts, labels = cast("tuple[Iterable[str], ArrayLike]", given)
-        found = Documents.of(texts, labels if columns.label is not None else None)
-        return _without(found, columns)
-    if not isinstance(given, str | PathLike) and not hasattr(given, "__arrow_c_stream__"):
-        rows = list(given) if isinstance(given, Iterable) else []
-        if rows and all(isinstance(each, str) for each in rows):
-            return _without(Documents.of(rows), columns)
-        given = _of_rows(rows)
-    return read_counted(cast("Source", given), columns, skipped, options)
+        return _of_texts(listed(texts), labels, columns)
+    if isinstance(given, str | PathLike) or hasattr(given, "__arrow_c_stream__"):
+        return read_counted(cast("Source", given), columns, skipped, options)
+    rows = list(given) if isinstance(given, Iterable) else [given]
+    if all(isinstance(each, str) for each in rows):
+        return _of_texts(cast("list[str]", rows), None, columns)
+    return read_counted(_of_rows(rows), columns, skipped, options)
 
 
 def read_counted(
@@ -81,18 +83,24 @@ def read_counted(
     """Documents of a file or a frame."""
     named = ReadOptions(format=options.format, header=options.header, columns={**columns.wanted})
     schema = columns.schema
-    corpus = Corpus(reader_for(source, schema, named), schema, _to_rows, named)
+    reader = reader_for(source, schema, named)
+    corpus = Corpus(reader, schema, _to_rows, named, may_be_empty=True)
     table = corpus.read_all()
     skipped.add(corpus.tally, 0)
     found = {name: table.column(name).to_pylist() for name in columns.wanted}
     texts = tuple(found["text"])
-    labels = label_names(found["label"], len(texts)) if "label" in found else None
+    labels = tuple(found["label"]) if "label" in found else None
     users = group_numbers(np.array(found["user"], object), len(texts)) if "user" in found else None
     ids = tuple(found["id"]) if "id" in found else None
     return Documents(texts, labels, users, ids)
 
 
-def _without(found: Documents, columns: CountedColumns) -> Documents:
+def _of_texts(
+    texts: Sequence[str], labels: "ArrayLike | None", columns: CountedColumns
+) -> Documents:
+    if not texts:
+        return Documents((), () if columns.label is not None else None, np.zeros(0, np.int64))
+    found = Documents.of(texts, labels if columns.label is not None else None)
     lacking = [name for name in ("user", "id") if getattr(columns, name) is not None]
     if columns.label is not None and found.labels is None:
         lacking.insert(0, "label")
@@ -107,14 +115,14 @@ def _without(found: Documents, columns: CountedColumns) -> Documents:
 def _is_pair(given: object) -> bool:
     if not isinstance(given, tuple | list) or len(given) != _PAIR:
         return False
-    return not isinstance(given[0], str | Mapping) and bool(listed(given[0]))
+    return not isinstance(given[0], str | Mapping)
 
 
 def _of_rows(rows: list[object]) -> pa.Table:
-    if not rows or not all(isinstance(row, Mapping) for row in rows):
+    if not all(isinstance(row, Mapping) for row in rows):
         raise InputError(
             "a holder must be a file's path, a data frame, texts, (texts, labels) or rows that are "
-            "dictionaries, at least 1 of them."
+            "dictionaries."
         )
     try:
         return pa.Table.from_pylist([dict(cast("Mapping[str, object]", row)) for row in rows])
@@ -132,12 +140,20 @@ def _to_rows(raw: pa.RecordBatch, _zone: str, tally: Tally) -> pa.RecordBatch:
     columns = [repaired(as_bytes(raw.column(name))) for name in names]
     keep = np.ones(raw.num_rows, bool)
     for name, column in zip(names, columns, strict=True):
-        lacking = column.is_null().to_numpy(zero_copy_only=False)
+        lacking = _lacking(column, empty=name != "text")
         tally.skip(_REASONS.get(name, Skip.TYPE), int((lacking & keep).sum()))
         keep &= ~lacking
     tally.rows_kept += int(keep.sum())
     kept = [column.filter(pa.array(keep)) for column in columns]
     return pa.RecordBatch.from_arrays(kept, schema=_whole(names))
+
+
+def _lacking(column: pa.Array, *, empty: bool) -> Flags:
+    """Where a column has no value; in some an empty one is none."""
+    if empty:
+        column = pc.if_else(pc.equal(column, ""), None, column)
+    found: Flags = column.is_null().to_numpy(zero_copy_only=False)
+    return found
 
 
 def _whole(names: Iterable[str]) -> pa.Schema:

@@ -18,8 +18,9 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._wire import codec
 from sottovoce.learn._wire._refusals import DamagedMessageError
 from sottovoce.learn._wire.codec import DamagedResultError, Value, decoded, encoded
-from sottovoce.learn.count._promise import DocumentGuarantee
+from sottovoce.learn.count._promise import promised
 from sottovoce.learn.count._recipe import CountRecipe, What, cells_of
+from sottovoce.privacy._whole_document import WholeDocument
 from sottovoce.privacy.shares import SharesLaw
 
 VERSION = 1
@@ -66,7 +67,7 @@ class TogetherCounts:
 
     @property
     def what(self) -> What:
-        """What was counted: words or pairs."""
+        """What was counted, words or pairs."""
         return self.recipe.what
 
     @property
@@ -105,9 +106,9 @@ class TogetherCounts:
         return self.recipe.rate
 
     @property
-    def guarantee(self) -> DocumentGuarantee:
+    def guarantee(self) -> WholeDocument:
         """What holds for every document."""
-        return DocumentGuarantee.of(self.recipe, self.parties)
+        return promised(self.recipe, self.parties)
 
     @cached_property
     def law(self) -> SharesLaw:
@@ -121,17 +122,17 @@ class TogetherCounts:
 
     @property
     def word_totals(self) -> Integers:
-        """Votes for each word: a row for each label, or a single one."""
+        """Votes for each word, in a row for each label or in a single one."""
         return self._rows()[:, :-1]
 
     @property
     def document_totals(self) -> Integers:
-        """About how many documents voted: for each label, or in all."""
+        """About how many documents voted, for each label or in all."""
         return self._rows()[:, -1]
 
     @property
     def pair_totals(self) -> Integers:
-        """Votes for each pair of words: symmetric, each pair's cell in both of its places."""
+        """Votes for each pair of words, symmetric, each pair's cell in both of its places."""
         if self.what != "pairs":
             raise ParameterError("these are counts of words; count pairs for pairs of words.")
         whole = np.zeros((len(self.words), len(self.words)), np.int64)
@@ -141,7 +142,7 @@ class TogetherCounts:
 
     @property
     def documents(self) -> float:
-        """About how many documents voted in all: by their own cells, or by all votes over S."""
+        """About how many documents voted in all, by their own cells or by all votes over S."""
         if self.what == "pairs":
             return float(self.totals.sum()) / self.votes
         return float(self.document_totals.sum())

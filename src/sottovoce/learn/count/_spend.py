@@ -6,7 +6,7 @@ another run pays again. Only the ledger keeps noise from being averaged away.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -14,14 +14,20 @@ import numpy as np
 
 from sottovoce._arrays import Integers
 from sottovoce.errors import BudgetError, LedgerError
-from sottovoce.learn.count._promise import DocumentGuarantee
-from sottovoce.privacy._exact import Exact, positive, text_up
+from sottovoce.learn.documents import Documents
+from sottovoce.privacy._exact import text_up
 from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy._whole_document import WholeDocument
 from sottovoce.privacy.ledger import DocumentSet, Ledger, SpendRequest
 from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
 from sottovoce.privacy.ledger._database import holds_ledger
 from sottovoce.privacy.ledger._documents import Hashes
-from sottovoce.privacy.ledger._elsewhere import SpentThere
+from sottovoce.privacy.ledger._elsewhere import (
+    SpentThere,
+    budgets_in,
+    new_here,
+    refuse_beyond,
+)
 
 Draw = Callable[[], Integers]
 
@@ -39,14 +45,22 @@ class CountSpend:
 
     name: str
     documents: DocumentSet
-    guarantee: DocumentGuarantee
+    guarantee: WholeDocument
     times: int = 1
+    joined: bool = False
+    """To another spend of the same run: then nobody need state a budget for these documents."""
+
+    @classmethod
+    def of(cls, name: str, documents: Documents, guarantee: WholeDocument) -> "CountSpend":
+        """What a peer's documents pay; for none at all a text pays that is this run's alone."""
+        texts, nothing = documents.texts, not len(documents)
+        paying = DocumentSet.of_texts((f"no document in {name}",) if nothing else texts)
+        return cls(name, paying, guarantee, joined=nothing)
 
     @property
     def request(self) -> SpendRequest:
         """As a ledger is asked."""
-        cost = self.guarantee.in_ledger
-        paid = LimitedPrecision(cost.n, cost.epsilon * self.times)
+        paid = self.guarantee.at_peers(self.times).in_ledger
         return SpendRequest(self.name, self.documents.name, paid, documents=self.documents)
 
 
@@ -72,20 +86,21 @@ class LedgerSpending:
     place: LedgerPlace
     budget: LimitedPrecision | None = None
 
-    def check(self, spend: CountSpend, *, joined: bool = False) -> None:
-        """Raise `BudgetError` if it could not be paid; pays nothing.
-
-        ``joined`` to another spend of the same run, documents need no word of their own budget.
-        """
+    def check(self, spend: CountSpend) -> None:
+        """Raise `BudgetError` if it could not be paid; pays nothing."""
         if self.budget is not None and self.budget.rate < spend.request.guarantee.rate:
             raise BudgetError("the budget does not even allow this count; nothing was spent.")
         if not holds_ledger(self.place.path):
+            self._check_others(spend)
             return
         ledger = Ledger(self.place.path)
         try:
             request = ledger.kept(spend.request)
             if ledger.find(request) is None:
-                elsewhere, shared = self._elsewhere(spend, ledger), joined or self.place.shared
+                elsewhere, shared = (
+                    self._elsewhere(spend, ledger),
+                    spend.joined or self.place.shared,
+                )
                 ledger.quote(request, self.budget, shared=shared, elsewhere=elsewhere)
         except BudgetError as error:
             raise refused(error, spend) from None
@@ -109,25 +124,38 @@ class LedgerSpending:
     def pay(self, spends: Iterable[CountSpend]) -> None:
         """Pay several at once, all or none of them, where nothing need be kept."""
         listed = list(spends)
-        for at, spend in enumerate(listed):
-            self.check(spend, joined=at > 0)
+        for spend in listed:
+            self.check(spend)
         ledger = self._opened()
         try:
-            for at, spend in enumerate(listed):
-                ledger.commit(self._admitted(ledger, spend, joined=at > 0))
+            for spend in listed:
+                ledger.commit(self._admitted(ledger, spend))
         finally:
             ledger.close()
+
+    def _check_others(self, spend: CountSpend) -> None:
+        """Of a ledger that is not there yet: what other ledgers know of the documents counts."""
+        request = spend.request
+        elsewhere = self.place.charged(self.place.spent_elsewhere(request, None))
+        if not elsewhere:
+            return
+        known = min(budgets_in(elsewhere), key=lambda each: each.rate, default=request.guarantee)
+        here = new_here(self.place.path, spend.documents, self.budget or known)
+        try:
+            refuse_beyond(here, elsewhere, request)
+        except BudgetError as error:
+            raise refused(error, spend) from None
 
     def _opened(self) -> Ledger:
         self.place.make_room()
         return Ledger(self.place.path, create=True)
 
-    def _admitted(self, ledger: Ledger, spend: CountSpend, *, joined: bool = False) -> SpendRequest:
+    def _admitted(self, ledger: Ledger, spend: CountSpend) -> SpendRequest:
         request = ledger.kept(spend.request)
         if self.budget is not None:
             ledger.set_budget(request.corpus, self.budget, request.documents)
         else:
-            elsewhere, shared = self._elsewhere(spend, ledger), joined or self.place.shared
+            elsewhere, shared = self._elsewhere(spend, ledger), spend.joined or self.place.shared
             ledger.admit(request, shared=shared, elsewhere=elsewhere)
         return request
 
@@ -152,14 +180,14 @@ class PaidBefore:
 
 
 def joint_spends(
-    name: str, documents: Mapping[str, Iterable[str]], guarantee: DocumentGuarantee
+    name: str, documents: Mapping[str, Iterable[str]], guarantee: WholeDocument
 ) -> list[CountSpend]:
     """What peers' documents pay in one ledger for all: k times, if k peers hold the same text."""
     held = [DocumentSet.of_texts(texts) for texts in documents.values()]
     hashes, times = np.unique(np.concatenate([each.hashes for each in held]), return_counts=True)
     return [
-        CountSpend(f"{name} {k}", _of(hashes[times == k]), guarantee, k)
-        for k in np.unique(times).tolist()
+        CountSpend(f"{name} {k}", _of(hashes[times == k]), guarantee, k, joined=at > 0)
+        for at, k in enumerate(np.unique(times).tolist())
     ]
 
 
@@ -178,13 +206,6 @@ def refused(error: BudgetError, spend: CountSpend) -> BudgetError:
     )
     found.may_be_others = error.may_be_others
     return found
-
-
-def budget_in_ledger(guarantee: DocumentGuarantee, budget: Exact | None) -> LimitedPrecision | None:
-    """A budget for whole documents as a ledger keeps it."""
-    if budget is None:
-        return None
-    return replace(guarantee, epsilon=positive(budget, "budget")).in_ledger
 
 
 def _write(path: Path, numbers: Integers) -> None:

@@ -20,12 +20,12 @@ from sottovoce.learn._sums.masked_sum import MaskedSum, MaskServer
 from sottovoce.learn._training_terms import COORDINATOR
 from sottovoce.learn._wire.machine import Leakage, Learns
 from sottovoce.learn._wire.stages import PartyMaker
-from sottovoce.learn.count._promise import CountTrust, DocumentGuarantee
+from sottovoce.learn.count._promise import CountTrust, promised
 from sottovoce.learn.count._recipe import CountRecipe
 from sottovoce.learn.count._spend import CountSpend, Spending
 from sottovoce.learn.count._votes import VotePlan
 from sottovoce.learn.documents import Documents
-from sottovoce.privacy.ledger import DocumentSet
+from sottovoce.privacy._whole_document import WholeDocument
 from sottovoce.privacy.shares import NoiseShare
 
 STAGES = ("count",)
@@ -48,9 +48,9 @@ class NoisedSum:
     digest: bytes
 
     @property
-    def guarantee(self) -> DocumentGuarantee:
+    def guarantee(self) -> WholeDocument:
         """What holds for every document."""
-        return DocumentGuarantee.of(self.recipe, len(self.identities))
+        return promised(self.recipe, len(self.identities))
 
     def peer(self, name: str, identity: Identity, summand: Callable[[], Ring]) -> PartyMaker:
         """The machine of a peer."""
@@ -109,13 +109,12 @@ class Voter:
         return plan.summed(self.key, self.documents) + share.draw(plan.cells)
 
     def _spend(self, count: NoisedSum) -> CountSpend:
-        documents = DocumentSet.of_texts(self.documents.texts)
-        return CountSpend(f"count {self.run} {self.name}", documents, count.guarantee)
+        return CountSpend.of(f"count {self.run} {self.name}", self.documents, count.guarantee)
 
 
 def count_leakage(recipe: CountRecipe, parties: int) -> Leakage:
     """Who learns what from a count."""
-    promise = DocumentGuarantee.of(recipe, parties)
+    promise = promised(recipe, parties)
     total = "the sum of all documents' votes with the noise of everybody who is left"
     rows = (
         Learns("coordinator", f"who took part; {total}; no peer's own sum or number of documents"),

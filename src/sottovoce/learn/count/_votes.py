@@ -76,7 +76,9 @@ class VotePlan:
         return cells_of(self.what, len(self.words), len(self.labels))
 
     def check(self, documents: Documents) -> None:
-        """Refuse documents that cannot vote, before anything is said."""
+        """Refuse documents that cannot vote, before anything is said; none at all may."""
+        if not len(documents):
+            return
         if self.documents_per_user is not None and documents.groups is None:
             raise InputError(
                 "documents must name their users where each user's are bounded; name that column."

@@ -93,6 +93,13 @@ def test_a_single_party_draws_the_geometric_law_itself() -> None:
         assert low - 2 * TINY < mass < high + 2 * TINY
 
 
+def test_what_lies_beyond_a_short_run_is_within_the_bounds() -> None:
+    """P(K - K' = z) by a run of 3, where most of it lies beyond, and by one of 300."""
+    short = NegativeBinomial(QUARTER, Fraction(1, 2), 3).difference(4, BITS)
+    long = NegativeBinomial(QUARTER, Fraction(1, 2), 300).difference(4, BITS)
+    assert all(a.low < b.low <= b.high < a.high for a, b in zip(short, long, strict=True))
+
+
 def test_a_floor_that_is_not_certain_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     law = NegativeBinomial.of_share(Fraction(1, 30), 3)
     expected = law.floors(64)
