@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._arrays import Floats
+from sottovoce._arrays import Floats, Integers
 from sottovoce._notebook import html_facts
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError
@@ -109,13 +109,15 @@ def counted_classifier(
             "a classifier needs words counted by at least 2 labels; count words with labels=[...]."
         )
     deviation = counted.variance**0.5
-    votes = np.maximum(counted.word_totals, 0) + max(deviation, 1.0)
-    documents = np.maximum(counted.document_totals, max(deviation, 1.0)).astype(np.float64)
+    shares = shrunk_shares(counted.word_totals, counted.document_totals, deviation)
     return CountedClassifier(
-        counted.words,
-        counted.labels,
-        np.log(votes / votes.sum(axis=1, keepdims=True)),
-        np.log(documents / documents.sum()),
-        deviation,
-        rules or TokenRules(),
+        counted.words, counted.labels, *shares, deviation, rules or TokenRules()
     )
+
+
+def shrunk_shares(words: Integers, documents: Integers, deviation: float) -> tuple[Floats, Floats]:
+    """The logarithms of each word's share under each label, and of each label's."""
+    least = max(deviation, 1.0)
+    votes = np.maximum(words, 0) + least
+    labels = np.maximum(documents, least).astype(np.float64)
+    return np.log(votes / votes.sum(axis=1, keepdims=True)), np.log(labels / labels.sum())
