@@ -44,6 +44,8 @@ from sottovoce.topics.cooccurrence import noised_pair_topics
 
 VOTES = 30
 FEWEST = 2
+RECIPE = 1
+"""Counted up where a part would come out otherwise than before."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +131,7 @@ def _parameters(
 ) -> dict[str, str | int | float | None]:
     return {
         "reader": "count topics",
+        "recipe": RECIPE,
         "data": corpus.name,
         "documents": corpus.counts.shape[0],
         "words": len(corpus.words),
