@@ -44,7 +44,7 @@ from sottovoce.topics.cooccurrence import noised_pair_topics
 
 VOTES = 30
 FEWEST = 2
-RECIPE = 1
+READING = 1
 """Counted up where a part would come out otherwise than before."""
 
 
@@ -131,7 +131,7 @@ def _parameters(
 ) -> dict[str, str | int | float | None]:
     return {
         "reader": "count topics",
-        "recipe": RECIPE,
+        "reading": READING,
         "data": corpus.name,
         "documents": corpus.counts.shape[0],
         "words": len(corpus.words),
