@@ -31,7 +31,7 @@ from sottovoce.lab.release._parts import PartStore, Values, by_reader
 from sottovoce.lab.release._pinned import SOURCES
 from sottovoce.lab.release.analyse_rows import CHOSEN, AnalyseSetting
 from sottovoce.learn.count import CountedClassifier, counted_classifier, forecast_count
-from sottovoce.learn.count._read_classes import shrunk_shares
+from sottovoce.learn.count._classes import shrunk_shares
 from sottovoce.learn.count._votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.report._result import Row
