@@ -29,9 +29,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from sottovoce.learn._count_together import count_together
-    from sottovoce.learn.count._opened import TogetherCounts
     from sottovoce.learn.count._classes import CountedClassifier, counted_classifier
     from sottovoce.learn.count._forecast import CountForecast, forecast_count
+    from sottovoce.learn.count._opened import TogetherCounts
     from sottovoce.learn.count._topics import CountedTopics, counted_topics
 else:
     __getattr__, __dir__ = attach(
