@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.model_selection import StratifiedKFold
 
-from sottovoce._arrays import Flags, Floats
+from sottovoce._arrays import Flags, Integers
 from sottovoce.corpus._count import term_statistics
 from sottovoce.corpus.read import ReadOptions, open_documents
 from sottovoce.corpus.words._rules import TokenRules
@@ -31,7 +31,7 @@ from sottovoce.lab.release._parts import PartStore, Values, by_reader
 from sottovoce.lab.release._pinned import SOURCES
 from sottovoce.lab.release.analyse_rows import CHOSEN, AnalyseSetting
 from sottovoce.learn.count import CountedClassifier, counted_classifier, forecast_count
-from sottovoce.learn.count._read_classes import shrunk_shares
+from sottovoce.learn.count._classes import shrunk_shares
 from sottovoce.learn.count._votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.report._result import Row
@@ -187,7 +187,7 @@ def missed(found: CountedClassifier, test: Documents) -> float:
     return float(np.sum(found.predict(test.texts) != np.array(test.labels)))
 
 
-def _read(like: CountedClassifier, cells: Floats, variance: float) -> CountedClassifier:
+def _read(like: CountedClassifier, cells: Integers, variance: float) -> CountedClassifier:
     """The same reader, on other cells."""
     rows = cells.reshape(len(like.labels), -1)
     deviation = variance**0.5

@@ -76,14 +76,13 @@ class PairCorpus(TopicsToFind):
 
     def votes(self, seed: int) -> Integers:
         """The plain sum of one seed's votes; that of the last seed is kept."""
-        if self._kept.get("seed") != seed:
-            cells = voted(self.plan, self.documents, PARTIES, seed)
-            self._kept.update(seed=seed, cells=cells)
-        found: Integers = self._kept["cells"]
-        return found
+        if seed not in self._kept:
+            self._kept.clear()
+            self._kept[seed] = voted(self.plan, self.documents, PARTIES, seed)
+        return self._kept[seed]
 
     @cached_property
-    def _kept(self) -> dict[str, "int | Integers"]:
+    def _kept(self) -> dict[int, Integers]:
         return {}
 
 

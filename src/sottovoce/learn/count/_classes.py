@@ -7,9 +7,9 @@ deviation of the noise in each cell, the share of word w is
     (max(n_kw, 0) + max(s, 1)) / sum over words of the same,
 
 so that a word whose votes the noise could have made says next to nothing of the label. More noise
-draws all labels' shares together. Ratios of the labels shrunk by their estimated distribution
-(empirical Bayes) were worse on short messages and on news: error .043 and .031 instead of .035 and
-.027 at epsilon 1.
+draws all labels' shares together. Ratios of the labels that were shrunk by their own distribution
+(empirical Bayes) were worse at epsilon 1: an error of .043 instead of .035 on short messages, of
+.31 instead of .27 on news. Shares drawn towards those of all labels were no better on the whole.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ class CountedClassifier:
 
     def predict(self, texts: Sequence[str]) -> NDArray[np.str_]:
         """A label per text."""
-        return self.classes_[self.scores(texts).argmax(axis=1)]
+        return np.asarray(self.classes_[self.scores(texts).argmax(axis=1)])
 
     def score(self, texts: Sequence[str], labels: Sequence[Any]) -> float:
         """The share of texts whose label is found."""
