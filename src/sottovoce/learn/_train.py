@@ -29,7 +29,7 @@ from sottovoce.learn._trained import TrainedClassifier
 from sottovoce.learn._training_terms import Mode, mode_recipe
 from sottovoce.learn._wire.exchange import Faults
 from sottovoce.learn._wire.message import new_session
-from sottovoce.learn.count._read_classes import CountedClassifier, counted_classifier
+from sottovoce.learn.count._classes import CountedClassifier, counted_classifier
 from sottovoce.privacy._exact import Exact
 
 Given: TypeAlias = "RowsGiven | TextsGiven"

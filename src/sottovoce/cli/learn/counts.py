@@ -100,8 +100,9 @@ def train_by_count(
     config: Path, epsilon: str, votes: int | None, *, wait: float, as_json: bool
 ) -> None:
     """Count words by label, which is a classifier; what is counted stands in [count]."""
-    request = {"epsilon": epsilon, "votes": votes, "what": "words", "classifier": True}
-    done = _done(config, request, wait, latest=False)
+    votes_said = {} if votes is None else {"votes": votes}
+    request = {"do": "count", "epsilon": epsilon, "what": "words", "classifier": True, **votes_said}
+    done = watched(config, request, "Counting", wait=wait)
     counted = _counted(done)
     shown = {name: value for name, value in done.items() if name != "counted"}
     facts = _facts(counted, _LEVEL)

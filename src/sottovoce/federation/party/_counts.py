@@ -18,9 +18,9 @@ from sottovoce.learn._count_together import public_labels, public_words
 from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.count._classes import FEWEST_LABELS
 from sottovoce.learn.count._documents import CountedColumns, read_counted
 from sottovoce.learn.count._promise import budget_in_ledger, promised
-from sottovoce.learn.count._read_classes import FEWEST_LABELS
 from sottovoce.learn.count._recipe import CountRecipe
 from sottovoce.learn.count._spend import LedgerSpending
 from sottovoce.learn.documents import Documents, Skipped

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._wire.codec import Value, decoded
-from sottovoce.learn.count._read_classes import FEWEST_LABELS
+from sottovoce.learn.count._classes import FEWEST_LABELS
 
 TRAININGS = ("train", "rados")
 

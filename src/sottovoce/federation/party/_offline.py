@@ -24,9 +24,9 @@ from sottovoce.federation.party._party import ConfiguredParty
 from sottovoce.federation.party._transcript import in_words, meaning
 from sottovoce.learn._run.classify import called
 from sottovoce.learn._run.records import Trained, read_trained
+from sottovoce.learn.count._classes import counted_classifier
 from sottovoce.learn.count._opened import TogetherCounts
 from sottovoce.learn.count._promise import promise_record
-from sottovoce.learn.count._read_classes import counted_classifier
 from sottovoce.learn.documents import Documents, Examples
 
 
