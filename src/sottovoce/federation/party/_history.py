@@ -56,7 +56,8 @@ def latest_training(history: Iterable[RunHistory]) -> RunHistory | None:
 
 def count_by_label(history: Iterable[RunHistory]) -> RunHistory | None:
     """The last count by label, if no training was finished after it."""
-    for run in reversed(list(history)):
+    runs: list[RunHistory] = list(history)
+    for run in reversed(runs):
         if run.status != "finished":
             continue
         if run.terms.kind in TRAININGS:
