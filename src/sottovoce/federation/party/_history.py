@@ -56,15 +56,12 @@ def latest_training(history: Iterable[RunHistory]) -> RunHistory | None:
 
 def count_by_label(history: Iterable[RunHistory]) -> RunHistory | None:
     """The last count by label, if no training was finished after it."""
-    runs: list[RunHistory] = list(history)
-    for run in reversed(runs):
-        if run.status != "finished":
-            continue
-        if run.terms.kind in TRAININGS:
-            return None
-        if run.terms.kind == "count" and len(run.terms.labels) >= FEWEST_LABELS:
-            return run
-    return None
+    found = [run for run in history if run.status == "finished" and _classifies(run.terms)]
+    return found[-1] if found and found[-1].terms.kind == "count" else None
+
+
+def _classifies(terms: RunTerms) -> bool:
+    return terms.kind in TRAININGS or (terms.kind == "count" and len(terms.labels) >= FEWEST_LABELS)
 
 
 def trained_peers(training: RunHistory) -> tuple[str, ...] | None:
