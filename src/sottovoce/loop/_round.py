@@ -218,7 +218,7 @@ def setting_row(setting: PrivacySetting, outcomes: Sequence[RoundOutcome]) -> Ro
     useful = {name: [each.useful[name] for each in outcomes] for name in outcomes[0].useful}
     before = {f"{decides}_former": former.numbers[decides]}
     for name, values in {**worst.numbers, **before, **useful}.items():
-        row |= _summary(name, values)
+        row |= summary(name, values)
     row |= _passages([each.passage for each in outcomes if each.passage is not None])
     for view, numbers in outcomes[0].exposure.items():
         reached = [each.exposure[view][decides] for each in outcomes]
@@ -238,7 +238,7 @@ def _passages(tests: Sequence[PassageTest]) -> Row:
     }
 
 
-def _summary(name: str, values: Sequence[float]) -> Row:
+def summary(name: str, values: Sequence[float]) -> Row:
     """A mean and its interval; of one community there is none."""
     interval = mean_interval(values)
     if len(values) == 1:
