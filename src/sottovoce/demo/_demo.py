@@ -57,8 +57,8 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
         summary=(
             "A community of people who do not exist: what they write, what counting finds, who "
             "stands out to an adversary and why, what a private release of word counts promises "
-            "and costs, how several train one classifier without showing a text, and how much of "
-            "the exposure a release removes."
+            "and costs, how several train one classifier and count words without showing a text, "
+            "and how much of the exposure a release removes."
         ),
         sections=(
             _introduced(folder, parameters),
@@ -125,10 +125,10 @@ def _looped(community: SimulatedCommunity, command: str) -> Sections:
 
 def _learnt(community: SimulatedCommunity, command: str) -> Sections:
     try:
-        from sottovoce.demo._learn import learn_section  # noqa: PLC0415 - may be missing
+        from sottovoce.demo._learn import learn_sections  # noqa: PLC0415 - may be missing
     except ModuleNotFoundError as error:
         raise MissingExtraError.of_import(error, "all") from None
-    return (learn_section(community, command=command),)
+    return learn_sections(community, command=command)
 
 
 def _demo_command(parameters: SimulationParameters) -> str:

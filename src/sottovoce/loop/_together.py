@@ -22,7 +22,6 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats, Integers
 from sottovoce.learn.count import TogetherCounts
@@ -132,10 +131,10 @@ def _share(recipe: CountRecipe) -> NoiseShare:
 def _log_ratios(vectors: list[Integers], recipe: CountRecipe) -> Floats:
     """Of each vector's presence: where it is in the sum, then where it is not."""
     votes = np.concatenate(vectors)
-    owner: NDArray[np.intp] = np.repeat(np.arange(len(vectors)), [each.size for each in vectors])
+    owner = np.repeat(np.arange(len(vectors)), [each.size for each in vectors])
     ratios = []
     for told in (votes, np.zeros_like(votes)):
         seen = told + sum(_share(recipe).draw(votes.size) for _ in range(recipe.honest(HOLDERS)))
         nearer = np.abs(seen) - np.abs(seen - votes)
         ratios.append(np.bincount(owner, nearer, minlength=len(vectors)))
-    return float(recipe.rate) * np.concatenate(ratios)
+    return np.asarray(float(recipe.rate) * np.concatenate(ratios), np.float64)

@@ -49,9 +49,7 @@ class WholeCircle:
     def together(self) -> TogetherCounting:
         """The same among four holders who count together."""
         circle = self.circle
-        return TogetherCounting(
-            circle.documents, self.texts, circle.task, self.votes, circle.seed
-        )
+        return TogetherCounting(circle.documents, self.texts, circle.task, self.votes, circle.seed)
 
     def told(self, setting: PrivacySetting) -> PassageTest:
         """How many documents are told in a local release; without epsilon in the bare counts."""
@@ -67,9 +65,7 @@ def bounded_counts(counts: Counts, most: int, generator: np.random.Generator) ->
     begins = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=counts.shape[0]))])
     kept = order[np.arange(rows.size) - begins[rows[order]] < most]
     ones = np.ones(kept.size, np.int64)
-    return checked_counts(
-        sparse.csr_array((ones, (rows[kept], columns[kept])), shape=counts.shape)
-    )
+    return checked_counts(sparse.csr_array((ones, (rows[kept], columns[kept])), shape=counts.shape))
 
 
 def with_whole_documents(
