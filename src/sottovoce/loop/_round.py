@@ -126,6 +126,8 @@ class Circle:
     measure: str = "lda-dt"
     """The measure of the unprotected ranking."""
     seed: int = 0
+    former: bool = True
+    """Whether friends of before read a release, too."""
 
     def unprotected(self) -> TopicScores:
         """The ranking by the posts themselves."""
@@ -153,7 +155,8 @@ class Circle:
         if setting.guarantee is not None:
             profiles = self.adversary.sensitive_profiles(self.documents.words)
             passage = passage_test(setting, self.documents, reading, profiles)
-        return RoundOutcome(exposure, self.task.usefulness(reading), passage)
+        useful = self.task.usefulness if self.former else self.task.read_by_the_noise
+        return RoundOutcome(exposure, useful(reading), passage)
 
     def _exposure(self, before: TopicScores, after: TopicScores) -> Numbers:
         found = dict(surviving(before, after))

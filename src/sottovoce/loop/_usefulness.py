@@ -73,9 +73,10 @@ class Task:
 
     def usefulness(self, reading: Reading) -> dict[str, float]:
         """Scores of all tasks on a release, and those of the former readers."""
-        return self._strong(reading) | self._former(reading)
+        return self.read_by_the_noise(reading) | self._former(reading)
 
-    def _strong(self, reading: Reading) -> dict[str, float]:
+    def read_by_the_noise(self, reading: Reading) -> dict[str, float]:
+        """Scores of all tasks on a release, as the law of its noise allows."""
         totals = np.asarray(reading.cells.sum(axis=0) @ reading.spread)
         return {
             "jaccard": match_topics(reading.topics, self._true).mean,

@@ -43,7 +43,7 @@ class WholeCircle:
         """The same with at most N counted words in a document, drawn evenly."""
         documents, generator = self.circle.documents, np.random.default_rng(self.circle.seed)
         counts = bounded_counts(documents.counts, self.votes, generator)
-        return replace(self.circle, documents=replace(documents, counts=counts))
+        return replace(self.circle, documents=replace(documents, counts=counts), former=False)
 
     @cached_property
     def together(self) -> TogetherCounting:
@@ -82,7 +82,8 @@ def with_whole_documents(
     ]
     marked = [row | own for row, own in zip(rows, first, strict=True)]
     whole = [row | facts for epsilon in epsilons for row in _rows(circles, epsilon)]
-    return (*marked, *whole)
+    names: Row = {name: None for row in (*marked, *whole) for name in row}
+    return (*marked, *(names | row for row in whole))
 
 
 def _rows(circles: Sequence[WholeCircle], epsilon: str) -> Iterator[Row]:
@@ -95,11 +96,11 @@ def _rows(circles: Sequence[WholeCircle], epsilon: str) -> Iterator[Row]:
     told["defect"] = told["defect"] or local["defect"]
     yield {**local, "way": LOCAL, "method": LOCAL, **asked, **told}
     exact = positive(epsilon, "epsilon")
-    yield {**dict.fromkeys(local), **_together(circles, exact), **asked, "epsilon": epsilon}
+    yield {**_together(circles, exact), **asked, "epsilon": epsilon}
 
 
 def _together(circles: Sequence[WholeCircle], epsilon: Fraction) -> Row:
-    """What is no property of a sum, such as who is found, stays without a value."""
+    """What is no property of a sum, such as who is found, has no value here."""
     useful = [each.together.usefulness(epsilon) for each in circles]
     row: Row = {
         "way": TOGETHER,

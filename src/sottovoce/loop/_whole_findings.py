@@ -22,7 +22,7 @@ _PANELS = {
     ),
     "jaccard": ("topic Jaccard\n(right: more useful)", "jaccard_chance", _IDLE),
 }
-_ROOM = 1.25
+_ROOM, _NEAR = 1.25, 0.15
 _PROMISE = (
     "Both promise the same: with or without the words of one whole document, any outcome's "
     "probability changes by a factor of e^epsilon at most (with another document in its place: "
@@ -59,7 +59,7 @@ def whole_plot(rows: Sequence[Row]) -> Plot:
     height = 1.9 + 0.3 * len(rows)
     figure, panels = new_panels(len(_PANELS), width=9.5, height=height, share_y=True)
     for axes, (score, (title, mark, name)) in zip(panels, _PANELS.items(), strict=True):
-        _draw_bars(axes, rows, score)
+        _draw_bars(axes, rows, score, mark)
         _draw_marks(axes, rows, mark, name)
         axes.set(xlabel=title, xlim=(0, _ROOM * max(number(row, score) for row in rows)))
     panels[0].set_yticks(range(len(rows)), [_named(row) for row in rows])
@@ -70,11 +70,22 @@ def whole_plot(rows: Sequence[Row]) -> Plot:
     return Plot(figure, finding, f"{about} {finding}")
 
 
-def _draw_bars(axes: Axes, rows: Sequence[Row], score: str) -> None:
+def _draw_bars(axes: Axes, rows: Sequence[Row], score: str, mark: str) -> None:
     values = [number(row, score) for row in rows]
     colours = [_COLOURS[str(row["way"])] for row in rows]
-    bars = axes.barh(range(len(rows)), values, height=0.62, color=colours)
-    axes.bar_label(bars, [f"{value:.2f}" for value in values], padding=8, fontsize=8)
+    axes.barh(range(len(rows)), values, height=0.62, color=colours)
+    for at, (row, value) in enumerate(zip(rows, values, strict=True)):
+        # Beyond the mark, if that is near the bar's end, so that neither hides the other.
+        near = row[mark] is not None and abs(number(row, mark) - value) < _NEAR * max(values)
+        end = max(value, number(row, mark)) if near else value
+        axes.annotate(
+            f"{value:.2f}",
+            (end, at),
+            textcoords="offset points",
+            xytext=(6, 0),
+            fontsize=8,
+            verticalalignment="center",
+        )
 
 
 def _draw_marks(axes: Axes, rows: Sequence[Row], mark: str, name: str) -> None:
