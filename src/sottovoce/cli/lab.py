@@ -70,7 +70,10 @@ def study(
     ] = None,
     readers: Annotated[
         str | None,
-        typer.Option(help="release-analyse: topics, classifiers, sums, settings; default: all."),
+        typer.Option(
+            help="release-analyse: topics, classifiers, sums, settings; learn-count: topics, "
+            "classes, processes; default: all."
+        ),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: a look, not a result.")

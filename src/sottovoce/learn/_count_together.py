@@ -23,12 +23,13 @@ from sottovoce.learn.count._opened import TogetherCounts
 from sottovoce.learn.count._promise import CountTrust, budget_in_ledger
 from sottovoce.learn.count._recipe import CountRecipe, What
 from sottovoce.learn.count._spend import (
+    CountSpend,
     LedgerSpending,
     PaidBefore,
     joint_spends,
 )
 from sottovoce.learn.documents import Documents, Skipped
-from sottovoce.privacy._exact import Exact, positive
+from sottovoce.privacy._exact import Exact, positive, text_up
 from sottovoce.privacy.ledger._chosen_ledger import ledger_place
 
 
@@ -62,9 +63,13 @@ def count_together(
 
     Example:
         >>> import tempfile, sottovoce as sv
-        >>> notes = [{"body": "cheap pills now", "kind": "spam"}] * 60
-        >>> notes += [{"body": "lunch at noon", "kind": "ham"}] * 40
-        >>> clinics = {"ada": notes, "ben": notes, "cy": notes}
+        >>> clinics = {
+        ...     name: [
+        ...         {"body": f"cheap pills, writes {name}", "kind": "spam"},
+        ...         {"body": f"lunch with {name} at noon", "kind": "ham"},
+        ...     ] * 50
+        ...     for name in ("ada", "ben", "cy")
+        ... }
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     counted = sv.count_together(
         ...         clinics, words=["lunch", "noon", "pills"], epsilon=1, votes=4,
@@ -155,10 +160,26 @@ def _counted(
     place = ledger_place(ledger, None)
     paying = LedgerSpending(place, budget_in_ledger(count.guarantee, budget))
     texts = {name: each.texts for name, each in documents.items()}
-    paying.pay(joint_spends(f"count {terms.session.hex()}", texts, count.guarantee))
+    spends = joint_spends(f"count {terms.session.hex()}", texts, count.guarantee)
+    paying.pay(spends)
+    _warn_of_copies(spends)
     connection.spending = PaidBefore()
     results = connection.run(terms, {}, faults=faults)
     return TogetherCounts.of(results[COORDINATOR])
+
+
+def _warn_of_copies(spends: Sequence[CountSpend]) -> None:
+    """Of texts that several holders have: each is promised less than the others."""
+    copied = [spend for spend in spends if spend.times > 1]
+    if copied:
+        number = sum(len(spend.documents.hashes) for spend in copied)
+        most = max(copied, key=lambda spend: spend.times)
+        promise = text_up(most.guarantee.at_peers(most.times).epsilon)
+        warnings.warn(
+            f"{number} texts are held by several holders, up to {most.times} of them; each counts "
+            f"and pays at every one, and is promised up to epsilon {promise}.",
+            stacklevel=4,
+        )
 
 
 def public_words(

@@ -18,6 +18,7 @@ from support.counts import Counting
 
 from sottovoce._arrays import Flags, Floats, Integers
 from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.learn.count._votes import pair_places
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy.shares import NoiseShare, SharesLaw
 from sottovoce.release._audit import FixedKeystream
@@ -127,14 +128,18 @@ def test_a_lying_insider_without_noise_gains_what_collude_allows_for() -> None:
     assert gain(evidence(trusting.run().totals, 1, 4), there) > ALLOWED + LUCK
 
 
-def test_words_that_a_coordinator_chose_for_one_document_gain_no_more() -> None:
-    gains = []
-    there = np.random.default_rng(4).integers(0, 2, 400).astype(bool)
-    for target in there.tolist():
-        words = ("debt", "loan")
-        own = Documents(("debt loan",) if target else ("unlisted",))
-        peers = {"ada": own, **{name: Documents(("unlisted",)) for name in ("ben", "cy")}}
-        run = Counting(peers, CountRecipe("pairs", VOTES, EPSILON), words)
-        gains.append(float(evidence(run.run().totals[1:2], 3, 3)[0]))
-    found = gain(np.array(gains), there)
+def test_words_that_a_coordinator_chose_for_documents_gain_no_more() -> None:
+    """A list of nothing but the words of some documents, each of whose cells is its own."""
+    words, scores = tuple(f"w{at:04}" for at in range(1000)), []
+    there = np.random.default_rng(4).integers(0, 2, (6, 500)).astype(bool)
+    places = pair_places(np.arange(0, 1000, 2), np.arange(1, 1000, 2), len(words))
+    for targets in there:
+        own = tuple(f"{words[2 * at]} {words[2 * at + 1]}" for at in np.flatnonzero(targets))
+        peers = {
+            "ada": Documents(own),
+            **{name: Documents(("unlisted",)) for name in ("ben", "cy")},
+        }
+        run = Counting(peers, CountRecipe("pairs", VOTES, EPSILON, collude=0), words)
+        scores.append(evidence(run.run().totals[places], 3, 3))
+    found = gain(np.concatenate(scores), there.ravel())
     assert abs(found - reachable(3, 3)) < 5 / math.sqrt(there.size)

@@ -41,10 +41,10 @@ class TogetherCounts:
 
     Example:
         >>> import tempfile, sottovoce as sv
-        >>> notes = ["the debt and the loan", "a loan"] * 50
+        >>> holders = [[f"the debt, the loan of {k}", f"a loan of {k}"] * 50 for k in range(3)]
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     counted = sv.count_together(
-        ...         [notes] * 3, words=["debt", "loan"], epsilon=90, votes=3,
+        ...         holders, words=["debt", "loan"], epsilon=90, votes=3,
         ...         ledger=f"{folder}/ledger",
         ...     )
         >>> counted.word_totals.tolist(), counted.survivors

@@ -1,5 +1,6 @@
 """Topics of an opened sum of pairs: read, shown, kept as a model."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -45,7 +46,8 @@ def test_topics_are_a_model_that_can_be_opened(tmp_path: Path) -> None:
     assert model.vocabulary.terms == WORDS
     assert model.rules == rules
     assert model.origin.parameters["epsilon"] == "1"
-    assert found.lda_model().phi.min() > 0
+    bare = replace(found, components=np.eye(2, len(WORDS)))
+    assert bare.lda_model().phi.min() > 0
 
 
 def test_the_variance_of_the_noise_decides_how_many_dimensions_are_seen() -> None:

@@ -7,9 +7,9 @@ deviation of the noise in each cell, the share of word w is
     (max(n_kw, 0) + max(s, 1)) / sum over words of the same,
 
 so that a word whose votes the noise could have made says next to nothing of the label. More noise
-draws all labels' shares together. Ratios of the labels shrunk by their estimated distribution
-(empirical Bayes) were worse on short messages and on news: error .043 and .031 instead of .035 and
-.027 at epsilon 1.
+draws all labels' shares together. Ratios of the labels that were shrunk by their own distribution
+(empirical Bayes) were worse at epsilon 1: an error of .043 instead of .035 on short messages, of
+.31 instead of .27 on news. Shares drawn towards those of all labels were no better on the whole.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._arrays import Floats
+from sottovoce._arrays import Floats, Integers
 from sottovoce._notebook import html_facts
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError
@@ -65,7 +65,7 @@ class CountedClassifier:
 
     def predict(self, texts: Sequence[str]) -> NDArray[np.str_]:
         """A label per text."""
-        return self.classes_[self.scores(texts).argmax(axis=1)]
+        return np.asarray(self.classes_[self.scores(texts).argmax(axis=1)])
 
     def score(self, texts: Sequence[str], labels: Sequence[Any]) -> float:
         """The share of texts whose label is found."""
@@ -109,13 +109,15 @@ def counted_classifier(
             "a classifier needs words counted by at least 2 labels; count words with labels=[...]."
         )
     deviation = counted.variance**0.5
-    votes = np.maximum(counted.word_totals, 0) + max(deviation, 1.0)
-    documents = np.maximum(counted.document_totals, max(deviation, 1.0)).astype(np.float64)
+    shares = shrunk_shares(counted.word_totals, counted.document_totals, deviation)
     return CountedClassifier(
-        counted.words,
-        counted.labels,
-        np.log(votes / votes.sum(axis=1, keepdims=True)),
-        np.log(documents / documents.sum()),
-        deviation,
-        rules or TokenRules(),
+        counted.words, counted.labels, *shares, deviation, rules or TokenRules()
     )
+
+
+def shrunk_shares(words: Integers, documents: Integers, deviation: float) -> tuple[Floats, Floats]:
+    """The logarithms of each word's share under each label, and of each label's."""
+    least = max(deviation, 1.0)
+    votes = np.maximum(words, 0) + least
+    labels = np.maximum(documents, least).astype(np.float64)
+    return np.log(votes / votes.sum(axis=1, keepdims=True)), np.log(labels / labels.sum())

@@ -106,7 +106,7 @@ class CountForecast:
     @property
     def topics_seen(self) -> int:
         """How many of the topics a reader will recognise, about."""
-        reached = (self.dimensions / (_HALF * self.topics)) ** _STEEP
+        reached: float = (self.dimensions / (_HALF * self.topics)) ** _STEEP
         return round(_SEEN * self.topics * reached / (1 + reached))
 
     @property
@@ -120,7 +120,7 @@ class CountForecast:
         noise = math.sqrt(2 * self.words * self.parties / self.honest)
         votes = self.documents / self.labels * (self.votes - 1) / self.votes
         signal = votes * float(self.epsilon) / noise
-        return 1 / (1 + (_KEPT_HALF / max(signal, 1e-9)) ** _KEPT_STEEP)
+        return float(1 / (1 + (_KEPT_HALF / max(signal, 1e-9)) ** _KEPT_STEEP))
 
     @property
     def accuracy(self) -> float | None:
