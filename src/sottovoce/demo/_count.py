@@ -25,7 +25,8 @@ _INTRODUCTION = (
 _READING = (
     "A cell of the table is a sum with noise, and behind it stands where the votes lie, 95% of the "
     "time, by the known law of the noise. A word has fewer votes than people who use it, as nobody "
-    "has more than a few; where the interval begins at 0, the noise could have made the number. "
+    "has more than a few; where the interval begins at 0, the noise could have made the number, "
+    "and a number below 0 is noise. "
     "The words are those whose share of the votes differs most between the two; of numbers that "
     "are picked for their size some owe it to the noise. How many people there are in truth only "
     "this page knows, which made them up: no platform told another."
@@ -87,7 +88,7 @@ def count_section(demo: CountDemo, *, command: str) -> Section:
 
 def _telling(counted: TogetherCounts) -> list[int]:
     """The words that documents of the first label vote for oftener than the others, most first."""
-    shares = counted.word_totals / np.maximum(counted.document_totals, 1)[:, None]
+    shares = np.maximum(counted.word_totals, 0) / np.maximum(counted.document_totals, 1)[:, None]
     order = (shares[1] - shares[0]).argsort(kind="stable")
     return [int(at) for at in order[:_WORDS_SHOWN]]
 

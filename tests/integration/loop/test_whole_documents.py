@@ -1,4 +1,4 @@
-"""The loop with whole documents hidden: two more rows for each epsilon, and the others as before."""
+"""The loop with whole documents hidden: two more rows for each epsilon, the others as before."""
 
 import json
 from collections.abc import Callable

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 
+from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
 from sottovoce.learn._features import word_counts
 from sottovoce.loop import Effort, LoopPlan
@@ -17,6 +18,7 @@ from sottovoce.loop._subject import UserDocuments, documents_of, texts_of
 from sottovoce.loop._together import TogetherCounting
 from sottovoce.loop._usefulness import APART, ASKED, OTHER, Task
 from sottovoce.loop._whole import bounded_counts
+from sottovoce.release._plan import Released
 from sottovoce.topics import Catalogue, Topic
 
 WORDS = ("loan", "debt", "bank", "rash", "itch", "skin")
@@ -99,7 +101,7 @@ def test_sums_that_lack_their_noise_are_called_a_defect(monkeypatch: pytest.Monk
 class FourTimesEpsilon(PrivacySetting):
     """A release that adds a quarter of its noise."""
 
-    def drawn(self, documents: UserDocuments, frequencies: None, seed: int):  # type: ignore[no-untyped-def,override]  # noqa: ANN202 - a planted fault
+    def drawn(self, documents: UserDocuments, frequencies: Floats | None, seed: int) -> Released:
         return PrivacySetting(precision=3, epsilon=4).drawn(documents, frequencies, seed)
 
 
