@@ -2,6 +2,8 @@
 
 import pytest
 
+from support.counted import counted_by_hand
+
 from sottovoce.corpus.simulate import SimulationParameters, simulate
 from sottovoce.demo import _learn as demo_learn
 from sottovoce.demo._learn import (
@@ -10,7 +12,7 @@ from sottovoce.demo._learn import (
     PEERS,
     LearnDemo,
     community_words,
-    learn_section,
+    learn_sections,
     people_as_documents,
     run_learn_demo,
 )
@@ -64,9 +66,10 @@ def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None
         evaluated={"accuracy": 0.75, "rows": 40, "counts": [[12, 4, 0], [6, 18, 0]]},
         labels={CONCERNED: 10, NOT: 15},
         sent=SENT,
+        count=counted_by_hand(),
     )
     monkeypatch.setattr(demo_learn, "run_learn_demo", lambda _: made)
-    section = learn_section(None, command="x")  # type: ignore[arg-type] # not looked at
+    section, counted = learn_sections(None, command="x")  # type: ignore[arg-type] # not looked at
     assert section.facts["Right on people kept apart"] == "75.0% of 40"
     assert section.facts["Who always says the commoner label"] == "60.0%"
     assert section.facts["Sent by all parties"] == "29.9 kB"
@@ -77,6 +80,7 @@ def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None
         ("together", "all"),
     )
     assert "20.0 kB of encrypted sums" in section.plots[0].finding
+    assert counted.title == "What four count together, everybody hidden whole"
 
 
 def test_drawings_hold_the_bytes_that_were_sent() -> None:
