@@ -1,7 +1,6 @@
 """The demo's learn part and the studies' drawings, without a federation."""
 
 import pytest
-
 from support.counted import counted_by_hand
 
 from sottovoce.corpus.simulate import SimulationParameters, simulate
