@@ -56,8 +56,8 @@ def run_count_demo(parties: PartyProcesses, words: Path, truth: Mapping[str, int
     return CountDemo(TogetherCounts.from_bytes(bytes.fromhex(done["counted"])), done, truth)
 
 
-def count_section(demo: CountDemo, *, command: str) -> Section:
-    """The whole part of the report."""
+def count_section(demo: CountDemo) -> Section:
+    """What the learn part of the report says of it."""
     counted, leakage = demo.counted, demo.done["leakage"]
     margin = counted.margin(LEVEL)
     learns = {f"{row['who']} learns".capitalize(): row["what"] for row in leakage["learns"]}
@@ -82,7 +82,6 @@ def count_section(demo: CountDemo, *, command: str) -> Section:
                 for at in _telling(counted)
             ),
         ),
-        command=command,
     )
 
 

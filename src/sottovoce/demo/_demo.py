@@ -125,10 +125,10 @@ def _looped(community: SimulatedCommunity, command: str) -> Sections:
 
 def _learnt(community: SimulatedCommunity, command: str) -> Sections:
     try:
-        from sottovoce.demo._learn import learn_sections  # noqa: PLC0415 - may be missing
+        from sottovoce.demo._learn import learn_section  # noqa: PLC0415 - may be missing
     except ModuleNotFoundError as error:
         raise MissingExtraError.of_import(error, "all") from None
-    return learn_sections(community, command=command)
+    return (learn_section(community, command=command),)
 
 
 def _demo_command(parameters: SimulationParameters) -> str:

@@ -66,7 +66,8 @@ class LearnDemo:
     labels: Mapping[str, int]
     """How many of ada's people her own copy of the classifier calls what."""
     sent: list[Flow]
-    count: CountDemo
+    count: CountDemo | None = None
+    """What they counted together; None: nothing."""
 
     @property
     def commonest(self) -> float:
@@ -75,13 +76,9 @@ class LearnDemo:
         return float(counts.sum(axis=1).max() / counts.sum())
 
 
-def learn_sections(community: SimulatedCommunity, *, command: str) -> tuple[Section, ...]:
+def learn_section(community: SimulatedCommunity, *, command: str) -> Section:
     """The whole part of the report."""
     demo = run_learn_demo(community)
-    return _trained_section(demo, command), count_section(demo.count, command=command)
-
-
-def _trained_section(demo: LearnDemo, command: str) -> Section:
     trained, evaluated = demo.trained, demo.evaluated
     called = ", ".join(f"{count:,} {label}" for label, count in demo.labels.items())
     leakage = trained["leakage"]
@@ -103,6 +100,7 @@ def _trained_section(demo: LearnDemo, command: str) -> Section:
         plots=(architecture(demo.sent, PEERS),),
         table=(("who", "learns"), *learns, ("together", leakage["together"])),
         command=command,
+        parts=() if demo.count is None else (count_section(demo.count),),
     )
 
 

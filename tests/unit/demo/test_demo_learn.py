@@ -11,7 +11,7 @@ from sottovoce.demo._learn import (
     PEERS,
     LearnDemo,
     community_words,
-    learn_sections,
+    learn_section,
     people_as_documents,
     run_learn_demo,
 )
@@ -68,7 +68,7 @@ def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None
         count=counted_by_hand(),
     )
     monkeypatch.setattr(demo_learn, "run_learn_demo", lambda _: made)
-    section, counted = learn_sections(None, command="x")  # type: ignore[arg-type] # not looked at
+    section = learn_section(None, command="x")  # type: ignore[arg-type] # not looked at
     assert section.facts["Right on people kept apart"] == "75.0% of 40"
     assert section.facts["Who always says the commoner label"] == "60.0%"
     assert section.facts["Sent by all parties"] == "29.9 kB"
@@ -79,7 +79,7 @@ def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None
         ("together", "all"),
     )
     assert "20.0 kB of encrypted sums" in section.plots[0].finding
-    assert counted.title == "What four count together, everybody hidden whole"
+    assert section.parts[0].title == "What four count together, everybody hidden whole"
 
 
 def test_drawings_hold_the_bytes_that_were_sent() -> None:
