@@ -14,7 +14,8 @@ stand above it: twice the documents, or twice epsilon, or half the words, show t
 of them a reader recognises about 0.7 K x/(1 + x) of K topics, x = (e/(0.216 K))^1.47.
 
 *Classes*: what a classifier keeps of its gain over guessing the largest label is about
-1/(1 + (6/x)^1.6), with x = (D/K) epsilon ((S - 1)/S) / sqrt(2 M n/h) for K labels.
+1/(1 + (6/x)^1.6), with x = D q epsilon ((S - 1)/S) / sqrt(2 M n/h) and q the share of a smaller one
+of K labels: 1/K, or (1 - p)/(K - 1) if that is less, where the largest has the share p.
 
 The constants were found on blog openings and complaints (dimensions, topics) and on messages,
 complaints and news (classes). Texts of another kind may be twice as good or as bad.
@@ -82,7 +83,7 @@ class CountForecast:
 
     @property
     def honest(self) -> int:
-        """h: the fewest peers whose noise is in the sum and told to nobody."""
+        """The fewest peers, h, whose noise is in the sum and told to nobody."""
         return self.parties - self.drop - self.collude
 
     @property
@@ -111,14 +112,14 @@ class CountForecast:
 
     @property
     def too_few_for_topics(self) -> bool:
-        """Whether the documents are too few for their topics: less than a fifth will be seen."""
+        """Whether less than a fifth of the topics will be seen."""
         return self.topics_seen < _TOO_FEW * self.topics
 
     @property
     def gain_kept(self) -> float:
         """The part of a classifier's gain over guessing the largest label that is left."""
         noise = math.sqrt(2 * self.words * self.parties / self.honest)
-        votes = self.documents / self.labels * (self.votes - 1) / self.votes
+        votes = self.documents * self._smaller_label() * (self.votes - 1) / self.votes
         signal = votes * float(self.epsilon) / noise
         return float(1 / (1 + (_KEPT_HALF / max(signal, 1e-9)) ** _KEPT_STEEP))
 
@@ -128,6 +129,13 @@ class CountForecast:
         if self.true_accuracy is None or self.largest_label is None:
             return None
         return self.largest_label + self.gain_kept * (self.true_accuracy - self.largest_label)
+
+    def _smaller_label(self) -> float:
+        """The share of documents that a smaller label has, about."""
+        even = 1 / self.labels
+        if self.largest_label is None:
+            return even
+        return min(even, (1 - self.largest_label) / max(self.labels - 1, 1))
 
     def at(self, documents: int) -> "CountForecast":
         """The same for another number of documents."""

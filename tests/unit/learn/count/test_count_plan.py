@@ -58,6 +58,16 @@ def test_accuracy_lies_between_guessing_and_no_noise() -> None:
     assert _planned().accuracy is None
 
 
+def test_a_label_of_few_documents_is_known_less_well() -> None:
+    even, uneven = (
+        _planned(documents=5_000, true_accuracy=0.97, largest_label=share) for share in (0.5, 0.87)
+    )
+    assert even.gain_kept == _planned(documents=5_000).gain_kept
+    assert uneven.gain_kept == pytest.approx(
+        _planned(documents=round(5_000 * 0.26)).gain_kept, abs=1e-6
+    )
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
