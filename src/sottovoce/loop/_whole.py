@@ -94,7 +94,7 @@ def _rows(circles: Sequence[WholeCircle], epsilon: str) -> Iterator[Row]:
     local = setting_row(setting, outcomes)
     told = _told([each.told(setting) for each in circles])
     told["defect"] = told["defect"] or local["defect"]
-    yield {**local, "way": LOCAL, "method": LOCAL, **asked, **told}
+    yield {**local, "way": LOCAL, "method": f"whole documents, {LOCAL}", **asked, **told}
     exact = positive(epsilon, "epsilon")
     yield {**_together(circles, exact), **asked, "epsilon": epsilon}
 
@@ -104,7 +104,7 @@ def _together(circles: Sequence[WholeCircle], epsilon: Fraction) -> Row:
     useful = [each.together.usefulness(epsilon) for each in circles]
     row: Row = {
         "way": TOGETHER,
-        "method": TOGETHER,
+        "method": f"whole documents, {TOGETHER}",
         "rate": float(epsilon / 2 / circles[0].votes),
         "guarantee": str(circles[0].together.promise(epsilon)),
         "seeds": len(circles),

@@ -16,7 +16,7 @@ _ALLOWED, _IDLE = "at most, by the promise", "the commoner label; random topics"
 _PANELS = {
     TOLD: ("whole documents told, 5% false alarms\n(left: more private)", BOUND, _ALLOWED),
     "accuracy_true": (
-        "accuracy of the classifier, true documents\n(right: more useful)",
+        "accuracy, true documents\n(right: more useful)",
         "accuracy_majority",
         _IDLE,
     ),
