@@ -27,8 +27,8 @@ _READING = (
     "time, by the known law of the noise. A word has fewer votes than people who use it, as nobody "
     "has more than a few; where the interval begins at 0, the noise could have made the number, "
     "and a number below 0 is noise. "
-    "The words are those whose share of the votes differs most between the two; of numbers that "
-    "are picked for their size some owe it to the noise. How many people there are in truth only "
+    "The words are those that the concerned vote for most beyond the others; of numbers that are "
+    "picked for their size some owe it to the noise. How many people there are in truth only "
     "this page knows, which made them up: no platform told another."
 )
 
