@@ -48,6 +48,16 @@ def loop(
         typer.Option(help="none, random or frequency; may be repeated."),
     ] = None,
     columns: Annotated[int, typer.Option(help="K, of the compressions.")] = 300,
+    whole_documents: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An epsilon at which whole documents are hidden, by a local release and by "
+            "counting together; may be repeated."
+        ),
+    ] = None,
+    votes: Annotated[
+        int, typer.Option(help="Of these, the most counted words and votes of a document.")
+    ] = 10,
     limit: Annotated[
         float, typer.Option(help="The exposure you accept: a share of the people, 0 to 1.")
     ] = 0.1,
@@ -68,7 +78,8 @@ def loop(
     For every setting: how many of the exposed are still found, by the best of several adversaries,
     who read the release as well as its friends do, and what it is still good for; whether a setting
     is both useful and safe, and the one to take for the limit you state. Noise is drawn to look at
-    it only: nothing is published, and no ledger is charged.
+    it only: nothing is published, and no ledger is charged. --whole-documents 1 sets beside them
+    what counting together gives, and a local release that promises the same.
 
     Example: sottovoce loop community --epsilon 8 --epsilon 2 --precision 2 --out loop
     """
@@ -88,6 +99,8 @@ def loop(
             epsilon=epsilon or EPSILONS,
             compress=compress or "none",
             columns=columns,
+            whole_documents=whole_documents,
+            votes=votes,
             limit=limit,
             seed=seed,
             reading=reading,

@@ -57,8 +57,8 @@ def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
         summary=(
             "A community of people who do not exist: what they write, what counting finds, who "
             "stands out to an adversary and why, what a private release of word counts promises "
-            "and costs, how several train one classifier without showing a text, and how much of "
-            "the exposure a release removes."
+            "and costs, how several train one classifier and count words without showing a text, "
+            "and how much of the exposure a release removes."
         ),
         sections=(
             _introduced(folder, parameters),

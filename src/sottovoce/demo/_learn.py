@@ -1,5 +1,7 @@
 """The demo's learn part: four holders of texts train one classifier, and show nobody a text.
 
+Then they count together (``_count``).
+
 Four peers, a coordinator and a key holder run as processes of this machine, by the same commands
 that anybody would use on six machines.
 """
@@ -14,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.corpus.simulate import SimulatedCommunity
+from sottovoce.demo._count import CountDemo, count_section, run_count_demo
 from sottovoce.errors import InputError
 from sottovoce.federation._config import FeatureSettings, TrainingSettings
 from sottovoce.federation._setup import SetupPlan
@@ -45,8 +48,9 @@ _PROCESSES = (
     "illustration, a little too good to be an estimate."
 )
 _TABLE = (
-    "The table says who has learnt what if everybody follows the protocol, and in its last rows "
-    "what those gain who join, who lie or who come back from a backup. Nobody has seen a post of "
+    "The table begins with what each party has learnt by following the protocol; the rows after "
+    "that say what those would gain who do not: who join, who lie or who come back from a backup. "
+    "The last row is about parties who put together what they know. Nobody has seen a post of "
     "somebody else's."
 )
 
@@ -62,6 +66,8 @@ class LearnDemo:
     labels: Mapping[str, int]
     """How many of ada's people her own copy of the classifier calls what."""
     sent: list[Flow]
+    count: CountDemo | None = None
+    """What they counted together; None: nothing."""
 
     @property
     def commonest(self) -> float:
@@ -94,6 +100,7 @@ def learn_section(community: SimulatedCommunity, *, command: str) -> Section:
         plots=(architecture(demo.sent, PEERS),),
         table=(("who", "learns"), *learns, ("together", leakage["together"])),
         command=command,
+        parts=() if demo.count is None else (count_section(demo.count),),
     )
 
 
@@ -113,17 +120,20 @@ def run_learn_demo(community: SimulatedCommunity) -> LearnDemo:
         words = "\n".join(community_words(community))
         (root / "coordinator" / WORDS_FILE).write_text(words, encoding="utf-8")
         with running_parties(root) as parties:
-            sizes = len(documents), len(community_words(community))
-            return _run(parties, sizes, root / PEERS[0] / "texts.csv")
+            return _run(parties, documents, root)
 
 
-def _run(parties: PartyProcesses, sizes: tuple[int, int], texts: Path) -> LearnDemo:
+def _run(parties: PartyProcesses, documents: Documents, root: Path) -> LearnDemo:
+    words, texts = root / "coordinator" / WORDS_FILE, root / PEERS[0] / "texts.csv"
     trained = parties.asked("coordinator", do="train")
     parties.settle()
     sent = flows(parties)
     evaluated = parties.asked("coordinator", do="evaluate")
     called = parties.asked(PEERS[0], do="classify", file=str(texts))["labels"]
-    return LearnDemo(*sizes, trained, evaluated, Counter(called), sent)
+    parties.settle()
+    counted = run_count_demo(parties, words, Counter(documents.labels))
+    sizes = len(documents), len(counted.counted.words)
+    return LearnDemo(*sizes, trained, evaluated, Counter(called), sent, counted)
 
 
 def community_words(community: SimulatedCommunity) -> list[str]:

@@ -14,7 +14,9 @@ QUICK = LoopPlan(
     precisions=(2,),
     epsilons=("8", "1"),
     effort=Effort(topics=20, iterations=10, most_tokens=20_000),
+    whole_documents=("1",),
 )
+FULL = LoopPlan(whole_documents=("1", "4"))
 
 
 def run_study_loop(options: StudyOptions) -> StudyResult:
@@ -31,4 +33,4 @@ def run_study_loop(options: StudyOptions) -> StudyResult:
         )
         for seed in range(options.seeds or (2 if options.quick else 5))
     ]
-    return run_loop(subjects, QUICK if options.quick else LoopPlan())
+    return run_loop(subjects, QUICK if options.quick else FULL)

@@ -5,7 +5,8 @@ a community and what an adversary knows (``_knowledge``), goes through a ``_roun
 ``_settings``: it is released, and friends and adversaries have the same ``_reading`` of it. The
 ``_adversary`` weighs the ``_evidence`` on people by ``_profiles`` of topics; ``_usefulness`` is
 measured; a ``_passage`` is looked for and what is seen set beside its bound. ``_findings`` and
-``_verdict`` say what came of it. `run_loop` does that for several communities.
+``_verdict`` say what came of it. ``_whole`` hides whole documents, by a release and by counting
+``_together``; ``_whole_findings`` compares. `run_loop` does that for several communities.
 """
 
 from typing import TYPE_CHECKING

@@ -39,6 +39,8 @@ def compare_settings(
     epsilon: Exact | Sequence[Exact] = EPSILONS,
     compress: str | Sequence[str] = "none",
     columns: int = 300,
+    whole_documents: Exact | Sequence[Exact] | None = None,
+    votes: int = 10,
     limit: float = DEFAULT_LIMIT,
     effort: Effort = Effort(),  # noqa: B008 - frozen
     seed: int = 0,
@@ -76,6 +78,9 @@ def compare_settings(
         epsilon: for each N, one or several.
         compress: "none", "random" or "frequency", or several.
         columns: K, of the compressions.
+        whole_documents: one or several epsilons at which whole documents are hidden, by a local
+            release and by counting together: two more rows each; None: none.
+        votes: of these, the most counted words and votes of a document.
         limit: the exposure that is still acceptable: a share of the people, 0 to 1.
         effort: how long topic models are trained to see what a release is good for.
         seed: of models and maps; never of the noise.
@@ -99,6 +104,8 @@ def compare_settings(
         measure=measures[-1],
         limit=limit,
         effort=effort,
+        whole_documents=() if whole_documents is None else _epsilons(whole_documents),
+        votes=votes,
     )
     result = run_loop([subject], plan)
     if out is not None:
@@ -117,6 +124,10 @@ def _several(given: _Value | Sequence[_Value], name: str) -> tuple[_Value, ...]:
     if not values:
         raise ParameterError(f"{name} must be at least 1 value, got none.")
     return values
+
+
+def _epsilons(given: Exact | Sequence[Exact]) -> tuple[str, ...]:
+    return tuple(map(str, _several(given, "whole_documents")))
 
 
 def _methods(names: Sequence[str], columns: int) -> tuple[tuple[str, int | None], ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sottovoce.errors import ParameterError, check_choice
+from sottovoce.learn.count._recipe import CountRecipe
 from sottovoce.loop._adversary import Adversary, is_former
 from sottovoce.loop._findings import (
     advice,
@@ -17,9 +18,12 @@ from sottovoce.loop._findings import (
 )
 from sottovoce.loop._round import FOUND, KEPT, Circle, luckiest_chance, setting_row
 from sottovoce.loop._settings import PrivacySetting, grid
-from sottovoce.loop._subject import Shape, Subject, documents_of
+from sottovoce.loop._subject import Shape, Subject, documents_of, texts_of
 from sottovoce.loop._usefulness import Effort, Task
 from sottovoce.loop._verdict import LABELS, change, passage_words, recommended, rule, verdict
+from sottovoce.loop._whole import WholeCircle, with_whole_documents
+from sottovoce.loop._whole_findings import with_comparison
+from sottovoce.privacy._exact import positive
 from sottovoce.report._result import Row, StudyResult
 
 WIDE = (
@@ -48,6 +52,9 @@ class LoopPlan:
         measure: the one of the unprotected ranking.
         limit: the exposure that is still acceptable.
         effort: how long topic models are trained.
+        whole_documents: epsilons at which whole documents are hidden, by a local release and by
+            counting together; none: only passages are.
+        votes: of those, the most counted words and votes of a document.
 
     >>> plan = LoopPlan(methods=(("none", None),), precisions=(2,), epsilons=("8", "1"))
     >>> [str(setting.epsilon) for setting in plan.settings]
@@ -66,12 +73,16 @@ class LoopPlan:
     measure: str = "lda-dt"
     limit: float = DEFAULT_LIMIT
     effort: Effort = field(default_factory=Effort)
+    whole_documents: tuple[str, ...] = ()
+    votes: int = 10
 
     def __post_init__(self) -> None:
         # Written so that a NaN is refused too.
         if not 0 < self.limit <= 1:
             raise ParameterError(f"limit must be > 0 and <= 1, got {self.limit}.")
         check_choice("measure", self.measure, self.measures)
+        for epsilon in self.whole_documents:
+            CountRecipe("words", self.votes, positive(epsilon, "epsilon") / 2)
 
     @property
     def settings(self) -> tuple[PrivacySetting, ...]:
@@ -116,7 +127,16 @@ def run_loop(subjects: Sequence[Subject], plan: LoopPlan) -> StudyResult:
         levels["r_precision_luck_former"] = luckiest_chance(judged, former)
     facts: Row = {"shape": plan.shape, "limit": plan.limit, **levels}
     rows = tuple(setting_row(setting, found) | facts for setting, found in outcomes.items())
-    return told_result(rows, levels, FOUND if subjects[0].judged else KEPT, plan.limit)
+    exposure = FOUND if subjects[0].judged else KEPT
+    result = told_result(rows, levels, exposure, plan.limit)
+    if not plan.whole_documents:
+        return result
+    whole = [
+        WholeCircle(circle, ranking, texts_of(subject.posts, plan.shape), plan.votes)
+        for circle, ranking, subject in zip(circles, before, subjects, strict=True)
+    ]
+    compared = with_whole_documents(rows, whole, plan.whole_documents, facts)
+    return with_comparison(result, compared, exposure)
 
 
 def _circle(subject: Subject, plan: LoopPlan) -> Circle:

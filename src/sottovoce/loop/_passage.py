@@ -29,7 +29,7 @@ from sottovoce.loop._subject import UserDocuments
 from sottovoce.release._counts import Counts, checked_counts
 
 FALSE_ALARMS = 0.05
-_TRIALS = 400
+TRIALS = 400
 _DEVIATIONS = 4.0
 
 
@@ -69,7 +69,7 @@ def passage_test(
 ) -> PassageTest:
     """Plant passages of ``profiles`` (topics x words), release and look; the noise is fresh."""
     generator = np.random.default_rng(reading.seed)
-    trials = min(_TRIALS, documents.rows)
+    trials = min(TRIALS, documents.rows)
     plain = documents.counts[generator.choice(documents.rows, trials, replace=False)]
     asked = np.arange(trials) % len(profiles)
     passages = _passages(profiles[asked], setting.precision, generator)
@@ -83,7 +83,29 @@ def passage_test(
     known = _nearer(cells, compress(plain), compress(planted))
     promise = setting.guarantee
     bound = 1.0 if promise is None else most_told(float(promise.epsilon))
-    return PassageTest(_told(seen), _told(known), bound, trials)
+    return PassageTest(told_share(seen), told_share(known), bound, trials)
+
+
+def document_test(
+    setting: PrivacySetting, documents: UserDocuments, frequencies: Floats | None, seed: int
+) -> PassageTest:
+    """Release documents, and empty ones in their place; who knows what they say tells which.
+
+    With at most N words in each, an empty document for a full one is a change of N words, so that
+    the bound is that of one passage.
+    """
+    generator = np.random.default_rng(seed)
+    filled = np.flatnonzero(np.diff(documents.counts.indptr))
+    trials = min(TRIALS, filled.size)
+    present = documents.counts[generator.choice(filled, trials, replace=False)]
+    absent = checked_counts(sparse.csr_array(present.shape, dtype=np.int64))
+    both = replace(documents, counts=checked_counts(sparse.vstack([present, absent], "csr")))
+    drawn = setting.drawn(both, frequencies, seed)
+    compress = drawn.maps[0].compress
+    told = told_share(_nearer(drawn.counts, compress(absent), compress(present)))
+    promise = setting.guarantee
+    bound = 1.0 if promise is None else most_told(float(promise.epsilon))
+    return PassageTest(told, told, bound, trials)
 
 
 def _passages(profiles: Floats, length: int, generator: np.random.Generator) -> Counts:
@@ -101,7 +123,7 @@ def _nearer(cells: Counts, without: Counts, planted: Counts) -> Floats:
     return far - near
 
 
-def _told(scores: Floats) -> float:
+def told_share(scores: Floats) -> float:
     """Of the first half (with the passage) the share above the edge of the second, ties by lot."""
     present, absent = np.split(scores, 2)
     edge = np.quantile(absent, 1 - FALSE_ALARMS, method="higher")

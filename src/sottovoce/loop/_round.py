@@ -126,6 +126,8 @@ class Circle:
     measure: str = "lda-dt"
     """The measure of the unprotected ranking."""
     seed: int = 0
+    former: bool = True
+    """Whether friends of before read a release, too."""
 
     def unprotected(self) -> TopicScores:
         """The ranking by the posts themselves."""
@@ -153,7 +155,8 @@ class Circle:
         if setting.guarantee is not None:
             profiles = self.adversary.sensitive_profiles(self.documents.words)
             passage = passage_test(setting, self.documents, reading, profiles)
-        return RoundOutcome(exposure, self.task.usefulness(reading), passage)
+        useful = self.task.usefulness if self.former else self.task.read_by_the_noise
+        return RoundOutcome(exposure, useful(reading), passage)
 
     def _exposure(self, before: TopicScores, after: TopicScores) -> Numbers:
         found = dict(surviving(before, after))
@@ -218,7 +221,7 @@ def setting_row(setting: PrivacySetting, outcomes: Sequence[RoundOutcome]) -> Ro
     useful = {name: [each.useful[name] for each in outcomes] for name in outcomes[0].useful}
     before = {f"{decides}_former": former.numbers[decides]}
     for name, values in {**worst.numbers, **before, **useful}.items():
-        row |= _summary(name, values)
+        row |= summary(name, values)
     row |= _passages([each.passage for each in outcomes if each.passage is not None])
     for view, numbers in outcomes[0].exposure.items():
         reached = [each.exposure[view][decides] for each in outcomes]
@@ -238,7 +241,7 @@ def _passages(tests: Sequence[PassageTest]) -> Row:
     }
 
 
-def _summary(name: str, values: Sequence[float]) -> Row:
+def summary(name: str, values: Sequence[float]) -> Row:
     """A mean and its interval; of one community there is none."""
     interval = mean_interval(values)
     if len(values) == 1:

@@ -207,16 +207,32 @@ def documents_of(posts: pa.Table, words: Sequence[str], shape: Shape) -> UserDoc
     check_choice("shape", shape, SHAPES)
     if not posts.num_rows:
         raise CorpusError("the loop needs posts, got none.")
+    users, keys, row = _documents_of_posts(posts, shape)
+    counted = _counted(posts["text"], words)
+    counts = checked_counts(sparse.csr_array(_gathering(row, len(keys)) @ counted))
+    return UserDocuments(users, keys[:, 0], keys[:, 1].astype(np.int32), counts, tuple(words))
+
+
+def texts_of(posts: pa.Table, shape: Shape) -> tuple[str, ...]:
+    """What stands in each of the documents of `documents_of`, in their order."""
+    _, keys, row = _documents_of_posts(posts, shape)
+    parts: list[list[str]] = [[] for _ in keys]
+    for place, text in zip(row.tolist(), posts["text"].to_pylist(), strict=True):
+        parts[place].append(text)
+    return tuple(map("\n".join, parts))
+
+
+def _documents_of_posts(
+    posts: pa.Table, shape: Shape
+) -> tuple[pa.Array, NDArray[np.int64], NDArray[np.int64]]:
+    """All users; the user and week of each document; the document of each post."""
     encoded = pc.dictionary_encode(posts["user"].combine_chunks())
-    users = encoded.dictionary
     writers = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
     weeks = WEEK.numbers(posts["time"].combine_chunks()).astype(np.int64)
     if shape == "user":
         weeks = np.zeros_like(weeks)
     keys, row = np.unique(np.stack([writers, weeks], axis=1), axis=0, return_inverse=True)
-    counted = _counted(posts["text"], words)
-    counts = checked_counts(sparse.csr_array(_gathering(row.ravel(), len(keys)) @ counted))
-    return UserDocuments(users, keys[:, 0], keys[:, 1].astype(np.int32), counts, tuple(words))
+    return encoded.dictionary, keys, row.ravel()
 
 
 def _counted(texts: pa.ChunkedArray, words: Sequence[str]) -> sparse.csr_array:

@@ -6,7 +6,7 @@ they are, and sums of clipped counts.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import CorpusError
 from sottovoce.learn import train
 from sottovoce.learn._training_terms import ALLOW_RARE
+from sottovoce.learn.count import TogetherCounts, counted_classifier, counted_topics
 from sottovoce.loop._reading import Reading
 from sottovoce.loop._subject import UserDocuments
 from sottovoce.release._counts import Counts
@@ -26,6 +27,8 @@ from sottovoce.release.evaluation import chance_jaccard, fit_topics, match_topic
 from sottovoce.topics._catalogue import Catalogue
 
 HOLDERS = 4
+OTHER, ASKED, APART = "another domain", "the domain asked for", "kept apart"
+"""Public names of what a document is to the classifier."""
 _HELD_OUT = 4
 """A user in so many is kept for judging the classifier."""
 _LEAST_DOCUMENTS = 40
@@ -70,9 +73,10 @@ class Task:
 
     def usefulness(self, reading: Reading) -> dict[str, float]:
         """Scores of all tasks on a release, and those of the former readers."""
-        return self._strong(reading) | self._former(reading)
+        return self.read_by_the_noise(reading) | self._former(reading)
 
-    def _strong(self, reading: Reading) -> dict[str, float]:
+    def read_by_the_noise(self, reading: Reading) -> dict[str, float]:
+        """Scores of all tasks on a release, as the law of its noise allows."""
         totals = np.asarray(reading.cells.sum(axis=0) @ reading.spread)
         return {
             "jaccard": match_topics(reading.topics, self._true).mean,
@@ -92,6 +96,35 @@ class Task:
             "accuracy_true_former": true,
             "totals_error_former": self._totals_error(np.asarray(words.sum(axis=0), np.float64)),
         }
+
+    def counted_usefulness(
+        self, pairs: TogetherCounts, words: TogetherCounts, texts: Sequence[str]
+    ) -> dict[str, float]:
+        """Scores of the tasks on opened sums, of pairs and of words by `label_names`.
+
+        There are no released documents to classify, so that the classifier is judged by true ones.
+        """
+        phi = counted_topics(pairs, self._effort.topics, seed=self._seed).components
+        held = self._rows[self._is_held]
+        said = counted_classifier(_of_labels(words, (ASKED, OTHER))).predict(
+            [texts[row] for row in held]
+        )
+        right = np.where(self._labels[self._is_held] == 1, ASKED, OTHER)
+        totals = words.word_totals.sum(axis=0).astype(np.float64)
+        return {
+            "jaccard": match_topics(phi, self._true).mean,
+            "coherence": topic_coherence(phi, self._documents.counts),
+            "accuracy_true": float(np.mean(said == right)),
+            "totals_error": self._totals_error(totals),
+        }
+
+    @property
+    def label_names(self) -> NDArray[np.str_]:
+        """Of every document: its label, or that it is kept apart, for judging or unanswered."""
+        names = np.full(self._documents.rows, APART, dtype=f"<U{len(ASKED)}")
+        learnt = ~self._is_held
+        names[self._rows[learnt]] = np.where(self._labels[learnt] == 1, ASKED, OTHER)
+        return names
 
     @cached_property
     def levels(self) -> Mapping[str, float]:
@@ -167,6 +200,14 @@ class Task:
         """By user, so that nobody's words are both learnt from and judged by."""
         held: NDArray[np.bool_] = self._writers % _HELD_OUT == 0
         return held
+
+
+def _of_labels(counted: TogetherCounts, labels: tuple[str, ...]) -> TogetherCounts:
+    """The rows of these labels, of a sum that has others, too."""
+    own = tuple(label for label in counted.labels if label in labels)
+    rows = counted.totals.reshape(len(counted.labels), -1)
+    kept = rows[[counted.labels.index(label) for label in own]].ravel()
+    return replace(counted, labels=own, totals=kept)
 
 
 def _question(

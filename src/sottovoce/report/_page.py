@@ -42,6 +42,8 @@ class Section:
     """Rows of cells; the first names the columns."""
     command: str | None = None
     """What to type to get these numbers again."""
+    parts: tuple["Section", ...] = ()
+    """What belongs to it under a title of its own; the contents do not list it."""
 
     @property
     def anchor(self) -> str:

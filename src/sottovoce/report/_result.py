@@ -24,6 +24,8 @@ TITLES = {
     "overlap_5_former": "top 5% kept, former",
     "r_precision_former": "R-prec, former",
     "jaccard_former": "Jaccard, former",
+    "document_told": "document told",
+    "document_bound": "at most, by the promise",
     "accuracy_true": "accuracy, true text",
     "accuracy_true_former": "accuracy, true text, former",
 }

@@ -1,6 +1,7 @@
 """The demo's learn part and the studies' drawings, without a federation."""
 
 import pytest
+from support.counted import counted_by_hand
 
 from sottovoce.corpus.simulate import SimulationParameters, simulate
 from sottovoce.demo import _learn as demo_learn
@@ -64,6 +65,7 @@ def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None
         evaluated={"accuracy": 0.75, "rows": 40, "counts": [[12, 4, 0], [6, 18, 0]]},
         labels={CONCERNED: 10, NOT: 15},
         sent=SENT,
+        count=counted_by_hand(),
     )
     monkeypatch.setattr(demo_learn, "run_learn_demo", lambda _: made)
     section = learn_section(None, command="x")  # type: ignore[arg-type] # not looked at
@@ -77,6 +79,7 @@ def test_the_section_says_what_came_out(monkeypatch: pytest.MonkeyPatch) -> None
         ("together", "all"),
     )
     assert "20.0 kB of encrypted sums" in section.plots[0].finding
+    assert section.parts[0].title == "What four count together, everybody hidden whole"
 
 
 def test_drawings_hold_the_bytes_that_were_sent() -> None:

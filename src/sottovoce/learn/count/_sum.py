@@ -122,7 +122,7 @@ def count_leakage(recipe: CountRecipe, parties: int) -> Leakage:
     )
     more = recipe.collude + 1
     together = (
-        f"the coordinator and up to {recipe.collude} peers learn no more of a document than "
+        f"the coordinator and up to {recipe.collude} of the peers learn no more of a document than "
         f"epsilon allows, from the sum less their own parts; with {more} or more of them, noise "
         f"that the promise counts on is known to them; with {recipe.threshold(parties)} peers the "
         "coordinator opens every mask and sees each peer's own noised sum"
