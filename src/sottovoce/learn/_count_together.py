@@ -98,7 +98,7 @@ def count_together(
         id: the column of documents' ids, where two of the same text are two.
         documents_per_user: how many documents of a user vote at each holder; None: all of them.
         shortest: the shortest word, in characters.
-        declare_data_dependent: own up to words that the documents chose.
+        declare_data_dependent: say that the documents chose the words.
         ledger: the privacy ledger's file; None: the one for all that you release.
         budget: the epsilon of whole documents that they may ever spend; None: this one.
         faults: what goes wrong between the parties, for tests.
@@ -200,7 +200,7 @@ def public_words(
     if found.data_dependent and not declared:
         raise ParameterError(
             "documents chose these words, and that tells something about them: give a public list, "
-            "or own up to it: declare_data_dependent=True, or sottovoce learn count "
+            "or declare it: declare_data_dependent=True, or sottovoce learn count "
             "--declare-data-dependent."
         )
     return found.under(TokenRules(shortest)).terms
@@ -208,7 +208,15 @@ def public_words(
 
 def public_labels(labels: Sequence[Any] | None) -> tuple[str, ...]:
     """Label names in alphabetical order."""
-    return () if labels is None else tuple(sorted(label_names(list(labels), len(labels)) or ()))
+    if labels is None:
+        return ()
+    names = () if isinstance(labels, str) else label_names(list(labels), len(labels)) or ()
+    if isinstance(labels, str) or len(names) == 1 or len(set(names)) != len(names):
+        raise ParameterError(
+            f"labels must be at least two names in a list, all different, got {len(names)}; leave "
+            "labels out to count words without them."
+        )
+    return tuple(sorted(names))
 
 
 def _columns(

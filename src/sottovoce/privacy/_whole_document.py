@@ -113,10 +113,19 @@ class WholeDocument(OrderedGuarantee):
         of_user = "" if user is None else f", and all of one user by at most e^{text_up(user)}"
         return (
             "Adding or removing one whole document changes any outcome's probability by a factor "
-            f"of at most e^{text_up(self.document_epsilon)} (replacing one, its label included: "
-            f"e^{text_up(self.replacing)}){of_user}, against {self._against()}, the coordinator "
-            f"with them or not, while at most {self.drop} drop out. What k peers hold counts k "
-            "times. " + _COMPUTATIONAL
+            f"of at most e^{text_up(self.document_epsilon)} ({self._replaced()}){of_user}, "
+            f"against {self._against()}, the coordinator with them or not, while at most "
+            f"{self.drop} drop out. What k peers hold counts k times. {_COMPUTATIONAL}"
+        )
+
+    def _replaced(self) -> str:
+        within = f"its label included: e^{text_up(self.replacing)}"
+        if self.documents_per_user is None:
+            return f"replacing one, {within}"
+        # Both users' documents may change places with others of theirs.
+        return (
+            f"replacing one by another of the same user, {within}; by one of another user: "
+            f"e^{text_up(2 * self.document_epsilon)}"
         )
 
     def _against(self) -> str:

@@ -46,7 +46,7 @@ def count(
         int | None, typer.Option(help="How many documents of one user vote at each peer.")
     ] = None,
     declare_data_dependent: Annotated[
-        bool, typer.Option("--declare-data-dependent", help="Own up to words that documents chose.")
+        bool, typer.Option("--declare-data-dependent", help="Say that documents chose the words.")
     ] = False,
     latest: Annotated[
         bool,

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from sottovoce._arrays import Flags
 from sottovoce.corpus.read import Corpus, ReadOptions, Skip, Tally
+from sottovoce.corpus.read._columns import MissingColumnError
 from sottovoce.corpus.read._corpus import Source, reader_for
 from sottovoce.corpus.read._strings import as_bytes, repaired
 from sottovoce.errors import InputError
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 _PAIR = 2
+_NAME_IT = (
+    "Whoever holds it must name it: text=, label=, user= or id= of count_together, or the same in "
+    "[texts] of a peer's party.toml."
+)
 
 
 @dataclass(frozen=True)
@@ -83,9 +88,12 @@ def read_counted(
     """Documents of a file or a frame."""
     named = ReadOptions(format=options.format, header=options.header, columns={**columns.wanted})
     schema = columns.schema
-    reader = reader_for(source, schema, named)
-    corpus = Corpus(reader, schema, _to_rows, named, may_be_empty=True)
-    table = corpus.read_all()
+    try:
+        reader = reader_for(source, schema, named)
+        corpus = Corpus(reader, schema, _to_rows, named, may_be_empty=True)
+        table = corpus.read_all()
+    except MissingColumnError as error:
+        raise MissingColumnError(error.missing, _NAME_IT) from None
     skipped.add(corpus.tally, 0)
     found = {name: table.column(name).to_pylist() for name in columns.wanted}
     texts = tuple(found["text"])
@@ -101,6 +109,11 @@ def _of_texts(
     if not texts:
         return Documents((), () if columns.label is not None else None, np.zeros(0, np.int64))
     found = Documents.of(texts, labels if columns.label is not None else None)
+    if broken := sum(not _is_unicode(each) for each in found.texts):
+        raise InputError(
+            f"texts must be Unicode, got {broken} of {len(found)} with half a character (a lone "
+            "surrogate); leave these out."
+        )
     lacking = [name for name in ("user", "id") if getattr(columns, name) is not None]
     if columns.label is not None and found.labels is None:
         lacking.insert(0, "label")
@@ -112,10 +125,18 @@ def _of_texts(
     return found
 
 
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _is_pair(given: object) -> bool:
     if not isinstance(given, tuple | list) or len(given) != _PAIR:
         return False
-    return not isinstance(given[0], str | Mapping)
+    return isinstance(given[0], Iterable) and not isinstance(given[0], str | Mapping)
 
 
 def _of_rows(rows: list[object]) -> pa.Table:

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, get_args
 from sottovoce.errors import ParameterError, check_choice
 from sottovoce.learn._sums._fixed import FEWEST_PARTIES
 from sottovoce.learn._wire._refusals import TooFewPartiesError
+from sottovoce.privacy._exact import Exact, exact
 
 What: TypeAlias = Literal["words", "pairs"]
 MOST_VOTES = 1 << 12
@@ -21,6 +22,7 @@ MOST_CELLS = 1 << 25
 LARGEST_EPSILON = 100
 SMALLEST_RATE = Fraction(1, 10_000)
 _MOST_OF_A_USER = 1 << 20
+_BOUND = ("documents_per_user",)
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class CountRecipe:
             noise is one, so that with 0 the promise does not hold against the peers themselves.
         documents_per_user: how many documents of one user vote at each peer; None: all of them, and
             nothing is promised to a user.
-        declared: whether documents chose the words, and everybody owns up to that.
+        declared: whether documents chose the words, which is then declared.
     """
 
     what: What = "words"
@@ -50,6 +52,9 @@ class CountRecipe:
 
     def __post_init__(self) -> None:
         check_choice("what", self.what, get_args(What))
+        bound = self.documents_per_user
+        for name in ("votes", "drop", "collude", *(() if bound is None else _BOUND)):
+            object.__setattr__(self, name, _whole(getattr(self, name), name))
         fewest = 2 if self.what == "words" else 1
         if not fewest <= self.votes <= MOST_VOTES:
             why = ", one for the document and one for a word" if self.what == "words" else ""
@@ -111,6 +116,14 @@ class CountRecipe:
                 f"apart if {self.drop} may drop out, which must be more than collude, got "
                 f"{self.collude}; lower drop or collude, or add peers."
             )
+
+
+def _whole(given: Exact, name: str) -> int:
+    """As Python has whole numbers: votes of half a one more than S would cost more than epsilon."""
+    number = exact(given, name)
+    if number.denominator != 1:
+        raise ParameterError(f"{name} must be a whole number, got {given}.")
+    return int(number)
 
 
 def cells_of(what: What, words: int, labels: int) -> int:

@@ -19,6 +19,7 @@ from sottovoce.privacy._exact import text_up
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy._whole_document import WholeDocument
 from sottovoce.privacy.ledger import DocumentSet, Ledger, SpendRequest
+from sottovoce.privacy.ledger._accounts import OtherBudgetError
 from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
 from sottovoce.privacy.ledger._database import holds_ledger
 from sottovoce.privacy.ledger._documents import Hashes
@@ -30,6 +31,10 @@ from sottovoce.privacy.ledger._elsewhere import (
 )
 
 Draw = Callable[[], Integers]
+_TWICE = (
+    "(A ledger counts changes within a document, which may replace all of its votes: twice the "
+    "epsilon of a whole one, already at N=1.)"
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,10 @@ class LedgerSpending:
     def check(self, spend: CountSpend) -> None:
         """Raise `BudgetError` if it could not be paid; pays nothing."""
         if self.budget is not None and self.budget.rate < spend.request.guarantee.rate:
-            raise BudgetError("the budget does not even allow this count; nothing was spent.")
+            raise BudgetError(
+                f"the budget does not even allow this count: {_counting(spend)} must fit it, got "
+                f"{text_up(self.budget.epsilon / 2)}; nothing was spent."
+            )
         if not holds_ledger(self.place.path):
             self._check_others(spend)
             return
@@ -104,6 +112,8 @@ class LedgerSpending:
                 ledger.quote(request, self.budget, shared=shared, elsewhere=elsewhere)
         except BudgetError as error:
             raise refused(error, spend) from None
+        except OtherBudgetError as error:
+            raise OtherBudgetError(f"{error} {_TWICE}") from None
         finally:
             ledger.close()
 
@@ -197,15 +207,16 @@ def _of(hashes: Hashes) -> DocumentSet:
 
 def refused(error: BudgetError, spend: CountSpend) -> BudgetError:
     """What a ledger says, for whoever counts whole documents."""
-    whole = text_up(spend.guarantee.epsilon * spend.times)
     said = str(error).replace("the release needs", "the count needs")
-    found = BudgetError(
-        f"counting whole documents at epsilon {whole} must fit their budget: {said} (A ledger "
-        "counts changes within a document, which may replace all of its votes: twice the epsilon "
-        "of a whole one, already at N=1.)"
-    )
+    found = BudgetError(f"{_counting(spend)} must fit their budget: {said} {_TWICE}")
     found.may_be_others = error.may_be_others
     return found
+
+
+def _counting(spend: CountSpend) -> str:
+    whole = text_up(spend.guarantee.epsilon * spend.times)
+    copied = f" ({spend.times} times: {spend.times} of the holders have the same texts)"
+    return f"counting whole documents at epsilon {whole}{copied if spend.times > 1 else ''}"
 
 
 def _write(path: Path, numbers: Integers) -> None:

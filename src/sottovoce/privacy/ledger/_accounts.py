@@ -259,7 +259,11 @@ def no_budget() -> LedgerError:
     return LedgerError("this ledger has no budget for this corpus; is it another corpus's?")
 
 
-def other_budget(account: Account, budget: LimitedPrecision) -> LedgerError:
+class OtherBudgetError(LedgerError):
+    """Documents have another budget than the one that is asked for."""
+
+
+def other_budget(account: Account, budget: LimitedPrecision) -> OtherBudgetError:
     """What to say when somebody wants to change a budget."""
     others = [group for group in account.groups if group.budget != budget]
     known = others[0].budget if others else account.budget
@@ -267,7 +271,7 @@ def other_budget(account: Account, budget: LimitedPrecision) -> LedgerError:
     who = "this corpus already has"
     if others and some != whole:
         who = f"{some:,} of these {whole:,} documents already have"
-    return LedgerError(
+    return OtherBudgetError(
         f"{who} another budget, epsilon {text_up(known.epsilon)} at N={known.n}, which cannot be "
         "changed; leave the budget out."
     )
