@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sottovoce._arrays import Floats
+from sottovoce._files import FilePath
 from sottovoce._notebook import html_facts, html_table, text_table
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
@@ -83,9 +84,9 @@ class CountedTopics:
             Origin(parameters=dict(self.facts)),
         )
 
-    def save(self, folder: Path, rules: TokenRules | None = None) -> None:
+    def save(self, folder: FilePath, rules: TokenRules | None = None) -> None:
         """Write the model into ``folder``; ``rules`` are those by which words were counted."""
-        self.lda_model(rules).save(folder)
+        self.lda_model(rules).save(Path(folder))
 
     def __repr__(self) -> str:
         return (
