@@ -177,6 +177,7 @@ class CountWith(msgspec.Struct, frozen=True):
     ``ledger`` is the file that its documents are charged to, beside all that it releases of them;
     None: its owner's one ledger. ``budget`` is the epsilon of whole documents that new ones may
     ever spend; None: what the first count costs. ``most_epsilon`` is the most of one count.
+    ``labels`` are those of its documents: a count by others is refused before they are read.
     """
 
     peers: list[str]
@@ -185,6 +186,7 @@ class CountWith(msgspec.Struct, frozen=True):
     ledger: str | None = None
     budget: int | float | str | None = None
     most_epsilon: int | float | str | None = None
+    labels: list[str] | None = None
 
 
 class Accepts(msgspec.Struct, frozen=True):

@@ -116,6 +116,7 @@ def count_together(
         "given", public_words(words, shortest, declared=declare_data_dependent), shortest=shortest
     )
     if isinstance(peers, Connection):
+        _check_connected(text, label=label, user=user, id=id, ledger=ledger, budget=budget)
         terms = _terms(peers.identities, text_recipe, labels, recipe)
         return TogetherCounts.of(peers.run(terms, {})[peers.here])
     given = named_holders(peers)
@@ -125,6 +126,17 @@ def count_together(
     connection = InProcess(documents)
     terms = _terms(connection.identities, text_recipe, labels, recipe)
     return _counted(terms, connection, documents, ledger, budget, faults)
+
+
+def _check_connected(text: str, **given: object) -> None:
+    """Refuse what peers of a federation say themselves: nobody else's word for it would count."""
+    named = ["text"] * (text != "text")
+    named += [name for name, value in given.items() if value is not None]
+    if named:
+        raise ParameterError(
+            f"peers that run say in their own party.toml what they read and pay ([texts] and "
+            f"[count_with]): leave out {', '.join(named)}."
+        )
 
 
 def _terms(

@@ -140,6 +140,22 @@ def test_a_peer_takes_part_with_those_whom_it_has_named(tmp_path: Path, roster: 
         check_accepted(terms, load_accepting(configured(tmp_path)), roster)
 
 
+def test_a_peer_is_counted_by_its_own_labels_before_its_documents_are_read(
+    tmp_path: Path, roster: Roster
+) -> None:
+    # Else one list after another would tell by refusals, at no cost, which labels a peer has.
+    named = CountWith(list(NAMES), drop=1, labels=["spam", "ham"])
+    own = load_accepting(configured(tmp_path, count_with=named))
+    check_accepted(proposed(tmp_path, roster), own, roster)
+    check_accepted(proposed(tmp_path, roster, labels=["ham", "spam"]), own, roster)
+    for others in (["ham", "other"], ["ham", "other", "spam"]):
+        terms = proposed(tmp_path, roster, labels=others)
+        with pytest.raises(ParameterError, match="the 2 labels that it has named itself"):
+            check_accepted(terms, own, roster)
+        with pytest.raises(ParameterError, match="the 2 labels that it has named itself"):
+            wanted_trust(own).check_labels("ada", terms.labels)
+
+
 def load_accepting(config: PartyConfig) -> PartyConfig:
     """With what `learn init` lets a peer accept, in the hidden mode only: a count is not of it."""
     party = msgspec.structs.replace(config.party, accepts=Accepts(["hidden"]))

@@ -1,6 +1,8 @@
 """What a count refuses in words of its own, with nothing spent."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,6 +41,23 @@ def test_whole_numbers_of_other_kinds_are_taken() -> None:
     recipe = CountRecipe(votes=np.int64(4), drop=1.0, collude="1")  # type: ignore[arg-type] # whole all the same
     assert (recipe.votes, recipe.drop, recipe.collude) == (4, 1, 1)
     assert {type(recipe.votes), type(recipe.drop), type(recipe.collude)} == {int}
+
+
+class Running:
+    """A federation that must not be asked."""
+
+    identities: Mapping[str, bytes] = {}
+    here = "ada"
+
+    def run(self, terms: object, examples: object) -> Mapping[str, Any]:
+        raise AssertionError((terms, examples))
+
+
+@pytest.mark.parametrize("name", ["text", "label", "user", "id", "ledger", "budget"])
+def test_what_running_peers_say_themselves_is_refused(name: str) -> None:
+    given: Any = {name: "1"}
+    with pytest.raises(ParameterError, match=rf"own party\.toml .*: leave out {name}\."):
+        sv.count_together(Running(), words=["debt"], epsilon=1, **given)
 
 
 @pytest.mark.parametrize("labels", [["a"], ["a", "b", "a"], "ab"])

@@ -69,7 +69,9 @@ def check_accepted(terms: RunTerms, config: PartyConfig, roster: Roster) -> None
     if config.party.role != "coordinator":
         check_policy(terms, accepted_by(config), config.party.name)
     if config.party.role == "peer" and terms.count is not None:
-        wanted_trust(config).check(config.party.name, terms.identities, terms.count)
+        trust = wanted_trust(config)
+        trust.check(config.party.name, terms.identities, terms.count)
+        trust.check_labels(config.party.name, terms.labels)
 
 
 def wanted_trust(config: PartyConfig) -> CountTrust:
@@ -81,7 +83,8 @@ def wanted_trust(config: PartyConfig) -> CountTrust:
             "party.toml: peers, drop and collude."
         )
     most = None if named.most_epsilon is None else positive(named.most_epsilon, "most_epsilon")
-    return CountTrust(tuple(named.peers), named.drop, named.collude, most)
+    labels = None if named.labels is None else tuple(named.labels)
+    return CountTrust(tuple(named.peers), named.drop, named.collude, most, labels)
 
 
 def accepted_by(config: PartyConfig) -> Accepts:

@@ -94,6 +94,7 @@ class Voter:
     def check(self, count: NoisedSum) -> None:
         """Refuse what this peer takes no part in, before it has said anything."""
         self.trust.check(self.name, count.identities, count.recipe)
+        self.trust.check_labels(self.name, count.plan.labels)
         count.plan.check(self.documents)
         self.spending.check(self._spend(count))
 
