@@ -34,7 +34,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (found / "words.txt").write_text("debt\nloan\nsea\n", encoding="utf-8")
     for name in NAMES:
         path = found / name / "party.toml"
-        path.write_text(path.read_text() + 'budget = "198.5"\n')
+        path.write_text(path.read_text() + 'budget = "297.5"\n')
+    path = found / "coordinator" / "party.toml"
+    counting = '\n[count]\nwords_file = "../words.txt"\nlabels = ["ham", "spam"]\n'
+    path.write_text(path.read_text() + counting)
     return found
 
 
@@ -68,6 +71,7 @@ def test_words_and_pairs_are_counted_between_processes_until_budgets_are_spent(
     folder: Path, parties: PartyProcesses, run: Run, tmp_path: Path
 ) -> None:
     check_words_by_label(run, folder, parties, tmp_path / "cells.csv")
+    check_classifier(run, folder, parties, tmp_path / "new.csv")
     check_pairs_and_ledger(run, folder, parties, tmp_path / "pairs.counts")
     # A notebook beside a peer hears the same refusal.
     parties.settle()
@@ -99,19 +103,41 @@ def check_words_by_label(run: Run, folder: Path, parties: PartyProcesses, out: P
     assert done["guarantee"]["in_words"] in said["sum"]
 
 
+def check_classifier(run: Run, folder: Path, parties: PartyProcesses, new: Path) -> None:
+    coordinator = ("--config", config(folder, "coordinator"))
+    code, shown, err = run("learn", "train", *coordinator, *PLAIN)
+    assert (code, err) == (0, ""), err
+    assert "a classifier from words counted by label" in shown
+    assert "Adding or removing one whole document" in shown
+    parties.settle()
+    new.write_text("text\nmy debt\na loan by the sea\n", encoding="utf-8")
+    classify = ("learn", "classify", new, "--config", config(folder, "cy"), "--json")
+    assert json.loads(run(*classify)[1])["labels"] == ["spam", "ham"]
+    code, _, err = run("learn", "evaluate", *coordinator)
+    assert code == 2
+    assert "was counted under noise" in err
+    for options, words in {
+        ("--votes", "3"): "--votes is for --epsilon",
+        ("--epsilon", "1", "--without-lost"): "leave out --without-lost",
+    }.items():
+        code, _, err = run("learn", "train", *coordinator, *options)
+        assert code == 2
+        assert words in err
+
+
 def check_pairs_and_ledger(run: Run, folder: Path, parties: PartyProcesses, kept: Path) -> None:
     done = counted(run, folder, *PLAIN, "--pairs", "--out", kept)
     found = TogetherCounts.from_bytes(kept.read_bytes())
     assert found.pair_totals[1, 2] == 36
     assert done["documents"] == 12
     ledger = Ledger(folder / "state" / "ada" / "sottovoce" / "ledger")
-    assert [str(account.spent) for account in ledger.accounts()] == ["396"]
+    assert [str(account.spent) for account in ledger.accounts()] == ["594"]
     parties.settle()
     command = ("learn", "count", "--config", config(folder, "coordinator"))
     code, _, err = run(*command, "--words", folder / "words.txt", "--epsilon", "2")
     assert code == 2
     assert "BudgetError" in err
-    assert [str(account.spent) for account in ledger.accounts()] == ["396"]
+    assert [str(account.spent) for account in ledger.accounts()] == ["594"]
 
 
 BAD = {
@@ -137,7 +163,6 @@ def test_bad_terms_are_refused_with_clear_words(
     public = ("--words", folder / "words.txt")
     tried = {(*public, *options): words for options, words in BAD.items()}
     tried[("--words", chosen)] = "documents chose these words"
-    tried[()] = "a count needs a public list of words"
     for options, words in tried.items():
         parties.settle()
         code, out, err = run(*command, *options)

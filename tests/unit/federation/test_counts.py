@@ -22,10 +22,14 @@ from sottovoce.federation._config import (
 )
 from sottovoce.federation._roster import Member, Roster
 from sottovoce.federation.party._counts import count_terms, counted_examples, spending
+from sottovoce.federation.party._history import RunHistory, count_by_label
 from sottovoce.federation.party._offline import counted_report
 from sottovoce.federation.party._policy import NotAcceptedError
 from sottovoce.federation.party._terms import check_accepted, wanted_trust
+from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._training_terms import Recipe
+from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.count._recipe import CountRecipe
 from sottovoce.privacy.ledger import user_ledger
 
@@ -80,6 +84,41 @@ def test_what_cannot_be_counted_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=words):
         proposed(tmp_path, roster, **request_)
+
+
+def test_a_count_without_words_is_refused(tmp_path: Path, roster: Roster) -> None:
+    with pytest.raises(InputError, match="a count needs a public list of words"):
+        count_terms(configured(tmp_path), roster, {"do": "count"})
+
+
+def test_a_classifier_needs_labels_before_anything_is_spent(tmp_path: Path, roster: Roster) -> None:
+    with pytest.raises(InputError, match="at least 2 labels"):
+        proposed(tmp_path, roster, classifier=True)
+    assert proposed(tmp_path, roster, classifier=True, labels=["a", "b"]).labels == ("a", "b")
+
+
+def test_pairs_leave_the_configured_labels_to_words(tmp_path: Path, roster: Roster) -> None:
+    (tmp_path / "words.txt").write_text("debt\nloan\n", encoding="utf-8")
+    settings = CountSettings(words_file="words.txt", labels=["a", "b"])
+    config = configured(tmp_path, count=settings)
+    assert count_terms(config, roster, {"do": "count"}).labels == ("a", "b")
+    assert count_terms(config, roster, {"do": "count", "what": "pairs"}).labels == ()
+
+
+def test_the_latest_classifier_is_a_count_until_there_is_a_later_training(
+    tmp_path: Path, roster: Roster
+) -> None:
+    by_label = run_of(proposed(tmp_path, roster, labels=["a", "b"]))
+    plain, unfinished = run_of(proposed(tmp_path, roster)), by_label._replace(status="running")
+    text = TextRecipe("given", ("debt", "loan"))
+    training = run_of(RunTerms(new_session(), "train", "open", roster.identities, Recipe(), text))
+    assert count_by_label([training, by_label, plain]) is by_label
+    assert count_by_label([by_label, training]) is None
+    assert count_by_label([plain, unfinished]) is None
+
+
+def run_of(terms: RunTerms) -> RunHistory:
+    return RunHistory(terms.session, terms, "finished", {}, 0.0)
 
 
 def test_a_peer_takes_part_with_those_whom_it_has_named(tmp_path: Path, roster: Roster) -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sottovoce.learn.count import TogetherCounts
 
 _FORMATS = (".csv", ".jsonl", ".counts")
+_LEVEL = 0.95
 
 
 def count(
@@ -52,7 +53,7 @@ def count(
         typer.Option("--latest", help="Show this party's latest count again; costs nothing."),
     ] = False,
     top: Annotated[int, typer.Option(help="How many cells are shown; 0: all.")] = 20,
-    level: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
+    level: Annotated[float, typer.Option(help="Of the intervals.")] = _LEVEL,
     out: Annotated[
         Path | None, typer.Option(help="Where all cells go: .csv, .jsonl, or .counts to keep it.")
     ] = None,
@@ -93,6 +94,35 @@ def count(
         show_json({**shown, **_facts(counted, level), "rows": counted.rows(level, top or None)})
     else:
         _show(shown, counted, level, top)
+
+
+def train_by_count(
+    config: Path, epsilon: str, votes: int | None, *, wait: float, as_json: bool
+) -> None:
+    """Count words by label, which is a classifier; what is counted stands in [count]."""
+    votes_said = {} if votes is None else {"votes": votes}
+    request = {"do": "count", "epsilon": epsilon, "what": "words", "classifier": True, **votes_said}
+    done = watched(config, request, "Counting", wait=wait)
+    counted = _counted(done)
+    shown = {name: value for name, value in done.items() if name != "counted"}
+    facts = _facts(counted, _LEVEL)
+    if as_json:
+        show_json({**shown, **facts})
+        return
+    show_summary(done)
+    show_facts(
+        "a classifier from words counted by label",
+        {
+            "labels": ", ".join(counted.labels),
+            "documents of each, about": ", ".join(map(str, counted.document_totals.tolist())),
+            "words": facts["words"],
+            "votes of a document, at most": counted.votes,
+            "peers in the sum": ", ".join(counted.survivors),
+            f"noise within, {_LEVEL:.0%} of the time": facts["margin"],
+        },
+    )
+    typer.echo(counted.guarantee.in_words())
+    typer.echo("Each peer has it now: sottovoce learn classify TEXTS --config PEER/party.toml")
 
 
 def _done(config: Path, request: Mapping[str, Any], wait: float, *, latest: bool) -> dict[str, Any]:

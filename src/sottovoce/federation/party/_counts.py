@@ -18,6 +18,7 @@ from sottovoce.learn._count_together import public_labels, public_words
 from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.count._classes import FEWEST_LABELS
 from sottovoce.learn.count._documents import CountedColumns, read_counted
 from sottovoce.learn.count._promise import budget_in_ledger, promised
 from sottovoce.learn.count._recipe import CountRecipe
@@ -29,13 +30,24 @@ from sottovoce.privacy.ledger._chosen_ledger import own_ledger_place
 
 def count_terms(config: PartyConfig, roster: Roster, request: Mapping[str, Any]) -> RunTerms:
     """The count that the coordinator's configuration describes, but for what a request says."""
-    said = {name: value for name, value in request.items() if name != "do" and value is not None}
+    said = {
+        name: value
+        for name, value in request.items()
+        if name not in ("do", "classifier") and value is not None
+    }
     known = msgspec.structs.asdict(config.party.count or CountSettings())
+    if said.get("what") == "pairs":
+        known["labels"] = []  # those of words by label, which is what stands there
     settings = read_table({**_present(known), **said}, CountSettings, "the count")
     if settings.words_file is None:
         raise ConfigError(
             "a count needs a public list of words: sottovoce learn count --words FILE, or "
             "words_file in [count] of the coordinator's party.toml."
+        )
+    if request.get("classifier") and len(set(settings.labels)) < FEWEST_LABELS:
+        raise ConfigError(
+            f"a classifier needs words counted by at least {FEWEST_LABELS} labels: name all labels "
+            "in [count] of the coordinator's party.toml; nothing was spent."
         )
     declared = settings.declare_data_dependent
     words = public_words(config.folder / settings.words_file, settings.shortest, declared=declared)

@@ -14,6 +14,7 @@ from sottovoce.federation.party._differences import TermsMemory
 from sottovoce.federation.party._history import (
     TRAININGS,
     RunHistory,
+    count_by_label,
     latest_training,
     trained_peers,
 )
@@ -22,6 +23,7 @@ from sottovoce.federation.party._offline import (
     counted_report,
     given_examples,
     labelled,
+    labelled_by_count,
     status_report,
     trained,
     transcript_report,
@@ -32,7 +34,6 @@ from sottovoce.federation.party._progress import Progress, summary
 from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost, proposed
 from sottovoce.federation.party._terms import NOT_YET, accepted_by, training_terms, use_terms
 from sottovoce.learn._run.evaluate import JointEvaluation
-from sottovoce.learn._run.records import Trained
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._wire.codec import encoded
 from sottovoce.learn.documents import Documents, Examples
@@ -165,6 +166,11 @@ class Service:
     def _evaluate(self, request: Mapping[str, Any]) -> Answers:
         self._check_coordinates()
         last = latest_training(self.node.history())
+        if count_by_label(self.node.history()) is not None:
+            raise ParameterError(
+                "the latest classifier was counted under noise: how often it is right would be an "
+                "exact sum over the same documents; classify labelled texts of your own instead."
+            )
         if last is None:
             raise NothingTrainedError("there is nothing to evaluate yet; train first.")
         rows, peers = int(request.get("rows", 0)), trained_peers(last)
@@ -192,7 +198,12 @@ class Service:
 
     def _classify(self, request: Mapping[str, Any]) -> Answers:
         examples = given_examples(self.party.config, str(request["file"]))
-        known = self._trained()
+        self._await_classifier()
+        role = self.party.config.party.role
+        if (found := labelled_by_count(self.node, role, examples)) is not None:
+            yield _last(found)
+            return
+        known = trained(self.node, role)
         if known.mode == "open":
             yield _last({"labels": labelled(self.node, examples), "run": None})
             return
@@ -236,15 +247,15 @@ class Service:
         found = next(each.result for each in self.node.history() if each.session.hex() == run)
         return found or {}
 
-    def _trained(self) -> Trained:
-        """The latest classifier; the coordinator may have finished a moment before this peer."""
+    def _await_classifier(self) -> None:
+        """The coordinator may have finished a moment before this peer."""
         end = time.monotonic() + self.node.settings.deadline_s
         while time.monotonic() < end and not self.stopping.is_set():
             history = self.node.history()
-            if not any(run.terms.kind in TRAININGS and run.status == "running" for run in history):
+            kinds = {run.terms.kind for run in history if run.status == "running"}
+            if kinds.isdisjoint((*TRAININGS, "count")):
                 break
             time.sleep(_LOOK_S)
-        return trained(self.node, self.party.config.party.role)
 
     def _proposed_until_ready(self, terms: Callable[[], RunTerms]) -> Answers:
         """Propose a run, and again while a peer is not yet ready for it."""

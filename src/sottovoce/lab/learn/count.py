@@ -78,7 +78,7 @@ QUICK = CountSizes(
     topics=3,
     pairs=((SIMULATED, (40,)),),
     pair_epsilons=(Fraction(4),),
-    words=40,
+    words=64,
     epsilons=(Fraction(2),),
     between=(Fraction(2),),
 )

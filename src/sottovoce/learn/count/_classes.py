@@ -26,6 +26,8 @@ from sottovoce.errors import ParameterError
 from sottovoce.learn._features import word_counts
 from sottovoce.learn.count._opened import TogetherCounts
 
+FEWEST_LABELS = 2
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CountedClassifier:
@@ -104,9 +106,10 @@ def counted_classifier(
         >>> counted_classifier(counted).predict(["pills, cheap!", "lunch?"]).tolist()
         ['spam', 'ham']
     """
-    if counted.what != "words" or len(counted.labels) < 2:  # noqa: PLR2004 - one from another
+    if counted.what != "words" or len(counted.labels) < FEWEST_LABELS:
         raise ParameterError(
-            "a classifier needs words counted by at least 2 labels; count words with labels=[...]."
+            f"a classifier needs words counted by at least {FEWEST_LABELS} labels; count words "
+            "with labels=[...]."
         )
     deviation = counted.variance**0.5
     shares = shrunk_shares(counted.word_totals, counted.document_totals, deviation)
