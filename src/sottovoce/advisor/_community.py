@@ -5,6 +5,7 @@ Posts are scored for all measures of the models at hand, so that another one can
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,8 @@ from sottovoce.advisor._crowd import (
     ScoreHistogram,
 )
 from sottovoce.advisor._person_values import Post, posts_of_table
-from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.advisor._said import DisclosureReader
+from sottovoce.advisor._settings import RECOMMENDED, AdvisorSetting
 from sottovoce.assess._score import Scoring, named_spaces
 from sottovoce.assess.measures._catalogue import MEASURES
 from sottovoce.assess.measures._risks import check_community
@@ -82,14 +84,15 @@ def allowed_measures(
 
 
 def fitting_setting(scoring: Scoring) -> AdvisorSetting:
-    """The most telling measure that a state allows, by its own bucket and mode."""
+    """The recommended measure as far as a state allows it, by its own bucket and mode."""
     header = scoring.header
     allowed = allowed_measures(scoring, words=True)
     if not allowed:
         raise InputError("none of the models that this state was made with is at hand.")
-    best = [name for name in allowed if name.endswith("-dt")] or allowed
+    best = [name for name in RECOMMENDED if name in allowed]
+    best += [name for name in allowed if name.endswith("-t")] + list(allowed)
     kept = min(AdvisorSetting.m, header.kept)
-    return AdvisorSetting(best[-1], m=kept, bucket=str(header.bucket), mode=header.mode)
+    return AdvisorSetting(best[0], m=kept, bucket=str(header.bucket), mode=header.mode)
 
 
 class Community:
@@ -193,6 +196,11 @@ class Community:
         """All topics, the sensitive ones and those they are told apart from."""
         return self.scoring.header.catalogue
 
+    @cached_property
+    def reader(self) -> DisclosureReader:
+        """Reads what single posts say of the sensitive topics."""
+        return DisclosureReader(self.catalogue)
+
     @property
     def topics(self) -> tuple[str, ...]:
         """The sensitive topics, in the catalogue's order."""
@@ -217,6 +225,11 @@ class Community:
             and isinstance(user, str)
             and self.state.users.row(user) is not None
         )
+
+    @property
+    def holds_posts(self) -> bool:
+        """Whether everybody's posts are at hand, not only what was kept of them."""
+        return self._posts is not None
 
     def posts_of(self, user: str) -> list[Post]:
         """The posts of one user, numbered from 1 in the order of their times."""

@@ -7,7 +7,8 @@ never what the person is; options with reasons, never orders.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sottovoce.advisor._evidence import Evidence
+from sottovoce.advisor._evidence import Evidence, PostEvidence
+from sottovoce.advisor._said import Level
 from sottovoce.advisor._standing import BANDS, REST, Standing
 
 if TYPE_CHECKING:
@@ -22,11 +23,13 @@ NOT_A_DIAGNOSIS = (
 )
 NOTHING = "Leave things as they are"
 REMOVE = "Remove some posts"
+REMOVE_OUTRIGHT = "Remove what says it outright"
 REPHRASE = "Say it in other words"
 ANONYMOUS = "Post about it under another name"
 
 NOTHING_REASON = (
-    "You do not stand out here. Speaking openly has its worth, and nothing needs to be done."
+    "A ranking would not come to you soon, and no post of yours says it outright. Speaking openly "
+    "has its worth."
 )
 NOTHING_REASON_FLAGGED = (
     "Being seen can be what you want: to help others, or to find help. Only you can weigh that."
@@ -34,6 +37,10 @@ NOTHING_REASON_FLAGGED = (
 REMOVE_REASON = (
     "These posts hold your place up more than any others. What others have copied or archived does "
     "not go away with them."
+)
+OUTRIGHT_REASON = (
+    "These posts say it outright: whoever reads one knows, whatever your place. What others have "
+    "copied or archived does not go away with them."
 )
 REPHRASE_REASON = (
     "These words tie your posts to the topic. A program that ranks people looks for such words; a "
@@ -134,16 +141,18 @@ def guidance(
 ) -> list[Suggestion]:
     """What she could do about one topic; with ``person`` the effects are computed.
 
-    Who does not stand out is told so, and nothing else.
+    Who neither stands out nor says it outright is told so, and gets no other option.
     """
-    if not standing.present or standing.users == 1:
+    outright = tuple(post.id for post in evidence.posts if post.level is Level.OUTRIGHT)
+    if not standing.present or (standing.users == 1 and not outright):
         return []
-    if not stands_out(standing, person):
+    if not outright and not stands_out(standing, person):
         return [Suggestion("nothing", NOTHING, NOTHING_REASON)]
     return [
         _anonymous(standing),
         *_rephrase(standing, evidence, person),
-        *_remove(standing, evidence, person),
+        *_remove_outright(standing, outright, person),
+        *(_remove(standing, evidence, person) if stands_out(standing, person) else ()),
         Suggestion("nothing", NOTHING, NOTHING_REASON_FLAGGED),
     ]
 
@@ -166,14 +175,32 @@ def decisive_posts(person: "Person", topic: str, most: int = MOST_POSTS) -> tupl
     gone: list[int] = []
     left = person
     while len(gone) < min(most, len(person.posts) - 1):
-        leading = left.evidence(topic, 1).posts
-        if not leading:
+        leading = min(left.evidence(topic, len(left.posts)).posts, key=_covered_by, default=None)
+        if leading is None:
             break
-        gone.append(leading[0].id)
+        gone.append(leading.id)
         left = person.lacking(gone)
         if not stands_out(left.standing(topic), person):
             break
     return tuple(gone)
+
+
+def _covered_by(post: PostEvidence) -> int:
+    return post.stronger
+
+
+def _remove_outright(
+    standing: Standing, posts: tuple[int, ...], person: "Person | None"
+) -> list[Suggestion]:
+    if not posts:
+        return []
+    if person is None:
+        return [Suggestion("remove", REMOVE_OUTRIGHT, OUTRIGHT_REASON, posts=posts)]
+    after = person.without(posts)[person.column(standing.topic)]
+    effect = effect_of_removal(len(posts), after)
+    return [
+        Suggestion("remove", REMOVE_OUTRIGHT, OUTRIGHT_REASON, effect, posts=posts, standing=after)
+    ]
 
 
 def _anonymous(standing: Standing) -> Suggestion:

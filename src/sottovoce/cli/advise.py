@@ -53,6 +53,10 @@ def advise(
     store: Annotated[
         Path | None, typer.Option(help="Where settings and alerts are kept, for you only.")
     ] = None,
+    help_line: Annotated[
+        str | None,
+        typer.Option(help="The line beside topics of health that says help exists; '' for none."),
+    ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
     operator: Annotated[
         bool, typer.Option("--operator", help="Also offer the full ranking, the attacker's list.")
@@ -80,7 +84,7 @@ def advise(
         _set_password(set_operator_password)
         return
     with needs_extra("web"):
-        from sottovoce.web.advise._app import PageAddress, serve  # noqa: PLC0415 - fast --help
+        from sottovoce.web.advise._app import HELP_LINE, PageAddress, serve  # noqa: PLC0415 - fast --help
     listen_at = PageAddress(host, port, beyond)
     kept = store or _data_folder() / "advise.sqlite"
     reporting = _reporting(rank_server, second_rank_server, rank_budget, kept)
@@ -93,6 +97,7 @@ def advise(
         show_address=_show_json_address if as_json else _show_address,
         show_next_address=_show_json_address if as_json else _show_next_address,
         open_browser=not no_open,
+        help_line=HELP_LINE if help_line is None else help_line or None,
     )
 
 

@@ -36,7 +36,7 @@ def test_a_state_offers_what_its_models_allow(tmp_path: Path) -> None:
     path = state_file(tmp_path)
     assert "lda-dt" in Community.from_state(path, [FixedSpace()]).measures
     without = Community.from_state(path)
-    assert without.setting.measure == "bow-dt"
+    assert without.setting.measure == "bow-t"
     assert not any(name.startswith("lda") for name in without.measures)
     assert not any(
         name.startswith("lda") for name in Community.from_state(path, [FixedSpace(seed=9)]).measures
