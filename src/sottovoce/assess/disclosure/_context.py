@@ -1,0 +1,187 @@
+"""Why a sentence that fits a rule says nothing of its author after all."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sottovoce.assess.disclosure._frames import load_frames, table
+from sottovoce.assess.disclosure._terms import BARRED
+from sottovoce.assess.disclosure._tokens import QUOTE, Sentence
+
+_LISTS = {name: str(words) for name, words in table("contexts.toml").items()}
+_SETS = {name: frozenset(words.split()) for name, words in _LISTS.items()}
+_NOT_DENIED = tuple(tuple(each.split()) for each in _LISTS["not_denied"].split(",") if each.split())
+_FRAMES = load_frames()
+_LETTERS = _FRAMES.letters
+I, MY, ME, YOU = (_LETTERS[name] for name in ("i", "my", "me", "you"))
+THEY, KIN, NOT, IF, WOULD = (_LETTERS[name] for name in ("they", "kin", "not", "if", "would"))
+_ADVERB, _THE, _AND = (_LETTERS[name] for name in ("adverb", "the", "and"))
+_BARRED = frozenset({I, YOU, THEY, KIN, NOT, IF, WOULD})
+OTHERS = frozenset({YOU, THEY, KIN})
+OWN = frozenset({I, MY, ME})
+OTHER, DOING = "_", "V"
+_NEAR = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A sentence and the letters of its words."""
+
+    sentence: Sentence
+    letters: list[str]
+
+    @cached_property
+    def text(self) -> str:
+        """The words with a blank before and after each, marked where no gap may hold them."""
+        pairs = zip(self.sentence.words, self.letters, strict=True)
+        return " " + "".join(f"{w}{BARRED if a in _BARRED else ''} " for w, a in pairs)
+
+    @cached_property
+    def elided(self) -> bool:
+        """Whether the sentence begins with a verb that has lost its "I"."""
+        words = self.sentence.words
+        first = next((k for k, a in enumerate(self.letters) if a not in (_ADVERB, _AND)), None)
+        if first is None or words[first] not in _SETS["without_i"]:
+            return False
+        return not (first + 1 < len(words) and self.letters[first + 1] in (I, YOU, THEY))
+
+    @cached_property
+    def own(self) -> bool:
+        """Whether the author is named in it."""
+        return any(letter in OWN for letter in self.letters)
+
+
+def reading_of(sentence: Sentence) -> Reading:
+    """The letters of a sentence's words; negations that deny nothing are read as adverbs."""
+    known = _FRAMES.letter_of
+    letters = [known.get(word) or _unknown(word) for word in sentence.words]
+    if NOT in letters:
+        _read_over(sentence.words, letters)
+    return Reading(sentence, letters)
+
+
+def _unknown(word: str) -> str:
+    if word[0].isdigit():
+        return _LETTERS["number"]
+    if word == QUOTE:
+        return "Q"
+    return DOING if word.endswith("ing") else OTHER
+
+
+def _read_over(words: list[str], letters: list[str]) -> None:
+    for place, letter in enumerate(letters):
+        if letter == NOT or words[place] in {"never", "have"}:
+            for idiom in _NOT_DENIED:
+                if tuple(words[place : place + len(idiom)]) == idiom:
+                    letters[place] = _ADVERB
+
+
+def is_professional(readings: list[Reading]) -> bool:
+    """Whether the author writes as somebody whose work it is."""
+    return any(_profession(reading) or _works(reading) for reading in readings)
+
+
+def _profession(reading: Reading) -> bool:
+    words, letters = reading.sentence.words, reading.letters
+    for place, word in enumerate(words):
+        if word not in _SETS["professions"]:
+            continue
+        left = words[max(0, place - 5) : place]
+        if any(letters[k] in (MY, THEY) for k in range(max(0, place - 3), place)):
+            continue
+        if place <= 2 and (place + 1 == len(words) or words[place + 1] in {",", "here", "and"}):
+            return True
+        if "as" in left or ("i" in left and ("am" in left or "was" in left)):
+            return True
+    return False
+
+
+def _works(reading: Reading) -> bool:
+    words = reading.sentence.words
+    return any(
+        word == "i" and any(each in _SETS["work"] for each in words[place + 1 : place + 4])
+        and "not" not in words[place + 1 : place + 4]
+        for place, word in enumerate(words)
+    )
+
+
+def why_not(reading: Reading, first: int, last: int, rule: str, own_words: bool) -> str:
+    """The reason why the words from ``first`` up to ``last`` are no statement, "" if none is.
+
+    ``own_words`` is true of whole phrases, whose own negations and modals belong to them.
+    """
+    words, letters = reading.sentence.words, reading.letters
+    inside = [] if own_words else letters[first:last]
+    clause = _clause_start(words, first)
+    left, before = words[clause:first], letters[clause:first]
+    starts_with_i = first < len(letters) and letters[first] == I
+    if NOT in inside or _denied(left, before, starts_with_i):
+        return "negation"
+    if IF in before or IF in inside or _doubted(left, starts_with_i):
+        return "hypothetical"
+    if WOULD in inside:
+        return "hypothetical"
+    if starts_with_i and left and left[-1] in _SETS["asking"] and _may_ask(reading, left):
+        return "question"
+    if starts_with_i and _claimed(words[max(0, first - 6) : first]):
+        return "third person"
+    if last < len(words) and (words[last] in _SETS["compounds"] or words[last] == "called"):
+        return "compound"
+    return ""
+
+
+def _may_ask(reading: Reading, left: list[str]) -> bool:
+    return reading.sentence.question or len(left) == 1
+
+
+def _clause_start(words: list[str], first: int) -> int:
+    for place in range(first - 1, -1, -1):
+        if words[place] == ",":
+            return place + 1
+    return 0
+
+
+def _denied(left: list[str], before: list[str], starts_with_i: bool) -> bool:
+    near = before[-4:] if starts_with_i else before[-2:]
+    if NOT not in near:
+        return False
+    return not starts_with_i or left[-1] in _SETS["denied_by"] or before[-1] == NOT
+
+
+def _doubted(left: list[str], starts_with_i: bool) -> bool:
+    return starts_with_i and any(word in _SETS["doubted"] for word in left[-_NEAR:])
+
+
+def _claimed(left: list[str]) -> bool:
+    for place in range(len(left) - 1, -1, -1):
+        if left[place] in _SETS["claims"]:
+            before = left[:place]
+            if any(word in _SETS["knows"] for word in before):
+                return False
+            subject = next((w for w in reversed(before) if _FRAMES.letter_of.get(w) in _SUBJECTS), "")
+            return subject not in {"i", "we", ""}
+    return False
+
+
+_SUBJECTS = frozenset({I, YOU, THEY, KIN})
+
+
+def is_fiction(reading: Reading) -> bool:
+    """Whether the sentence speaks of a role, a game or a story."""
+    return not _SETS["fiction"].isdisjoint(reading.sentence.words)
+
+
+def only_met(reading: Reading, first: int, last: int) -> bool:
+    """Whether a verb between "I" and the topic's word says that the author met it, no more."""
+    words = reading.sentence.words[first:last]
+    return not (_SETS["met"].isdisjoint(words) and _SETS["work"].isdisjoint(words))
+
+
+def other_subject(reading: Reading, first: int) -> bool:
+    """Whether the nearest subject before ``first``, in its clause, is somebody else."""
+    start = _clause_start(reading.sentence.words, first)
+    for letter in reversed(reading.letters[start:first]):
+        if letter in OTHERS:
+            return True
+        if letter in (I, MY, ME):
+            return False
+    return False

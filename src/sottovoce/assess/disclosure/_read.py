@@ -1,0 +1,262 @@
+"""Read a post: which topics it is about, and of which it says that they are the author's."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from sottovoce.assess.disclosure._context import (
+    I,
+    IF,
+    KIN,
+    NOT,
+    OTHERS,
+    THEY,
+    YOU,
+    Reading,
+    is_fiction,
+    is_professional,
+    only_met,
+    other_subject,
+    reading_of,
+    why_not,
+)
+from sottovoce.assess.disclosure._frames import load_frames
+from sottovoce.assess.disclosure._levels import Disclosure, Level
+from sottovoce.assess.disclosure._terms import BARRED, CompiledTopic
+from sottovoce.assess.disclosure._tokens import lowered, sentences, without_quotations, words_of
+
+_FRAMES = load_frames()
+_ROLE_LETTERS = frozenset("SMCTA")
+_OWN_WORDS = frozenset(("i", "me", "my", "we", "our", "us", "myself"))
+# Rules that a denial elsewhere in the post outweighs.
+_WEAK = frozenset(("takes", "my own", "sign", "taken", "anyone else"))
+_ARE = frozenset(("is", "are", "was", "were", "has", "have"))
+
+
+class _Finding(NamedTuple):
+    """Words from ``first`` up to ``last`` that say it, or why they do not."""
+
+    first: int
+    last: int
+    rule: str
+    refused: str
+
+
+class _Marked(NamedTuple):
+    """A sentence in letters, with the roles of one topic's terms; a term is one letter."""
+
+    letters: str
+    places: list[tuple[int, int]]
+    """The words of each letter."""
+    terms: list[tuple[int, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Post:
+    """A post, made ready for any topic."""
+
+    text: str
+
+    @cached_property
+    def readings(self) -> list[Reading]:
+        return [reading_of(each) for each in sentences(without_quotations(self.text))]
+
+    @cached_property
+    def all_readings(self) -> list[Reading]:
+        """Quotations included: what a post is about, it may also quote."""
+        return [reading_of(each) for each in sentences(self.text.replace(">", " "))]
+
+    @cached_property
+    def professional(self) -> bool:
+        return is_professional(self.readings)
+
+    @cached_property
+    def own(self) -> bool:
+        return any(reading.own or reading.elided for reading in self.readings)
+
+
+def read_post(text: str, topics: Iterable[CompiledTopic], index: dict[str, set[int]]) -> Iterator[Disclosure]:
+    """What ``text`` says about each of ``topics`` that it is about."""
+    low = lowered(text)
+    found = index.keys() & set(words_of(low))
+    if not found:
+        return
+    topics = list(topics)
+    post = Post(low)
+    for number in sorted(set().union(*(index[word] for word in found))):
+        told = _of_topic(post, topics[number])
+        if told is not None:
+            yield told
+
+
+def _of_topic(post: Post, topic: CompiledTopic) -> Disclosure | None:
+    said: list[tuple[Reading, _Finding]] = []
+    refused: list[str] = []
+    for place, reading in enumerate(post.readings):
+        for finding in _findings(post, topic, place, reading):
+            if finding.refused:
+                refused.append(finding.refused)
+            else:
+                said.append((reading, finding))
+    if "negation" in refused:
+        said = [each for each in said if each[1].rule not in _WEAK]
+    if said:
+        spans = [_spans(reading, [finding[:2]])[0] for reading, finding in said]
+        return Disclosure(topic.name, Level.OUTRIGHT, _merged(spans), said[0][1].rule)
+    spans = [
+        span
+        for reading in post.all_readings
+        for span in _spans(reading, _mark(reading, topic).terms)
+    ]
+    if not spans:
+        return None
+    return Disclosure(topic.name, Level.ABOUT, _merged(spans), refused[0] if refused else "")
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Spans in order, those that overlap as one."""
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(set(spans)):
+        if merged and first < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(last, merged[-1][1])
+        else:
+            merged.append((first, last))
+    return tuple(merged)
+
+
+def _spans(reading: Reading, words: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    spans = reading.sentence.spans
+    return tuple((spans[max(first, 0)][0], spans[last - 1][1]) for first, last in words)
+
+
+def _findings(post: Post, topic: CompiledTopic, place: int, reading: Reading) -> Iterator[_Finding]:
+    if any(phrase.pattern.search(reading.text) for phrase in topic.harmless):
+        yield _Finding(0, 1, "", "metaphor")
+        return
+    yield from _phrases(topic, reading)
+    marked = _mark(reading, topic)
+    if _ROLE_LETTERS.isdisjoint(marked.letters):
+        return
+    yield from _frames(marked, reading)
+    yield from _fragments(post, marked, place, reading)
+    yield from _signs(post, marked, reading)
+
+
+def _phrases(topic: CompiledTopic, reading: Reading) -> Iterator[_Finding]:
+    words = set(reading.sentence.words)
+    for phrase in topic.phrases:
+        if phrase.needs.isdisjoint(words):
+            continue
+        for match in phrase.pattern.finditer(reading.text):
+            first = reading.text.count(" ", 0, match.start()) - 1
+            last = first + match.group().count(" ")
+            refused = why_not(reading, first, last, "phrase", own_words=True)
+            own = phrase.own or not _OWN_WORDS.isdisjoint(match.group().replace(BARRED, "").split())
+            if not refused and not own and other_subject(reading, first):
+                refused = "third person"
+            yield _Finding(first, last, "phrase", refused)
+
+
+def _mark(reading: Reading, topic: CompiledTopic) -> _Marked:
+    words, letters = reading.sentence.words, reading.letters
+    marked: list[str] = []
+    places: list[tuple[int, int]] = []
+    terms: list[tuple[int, int]] = []
+    place = 0
+    while place < len(words):
+        length, role = _term_at(words, place, topic)
+        if length:
+            terms.append((place, place + length))
+        length = length or 1
+        marked.append(role or letters[place])
+        places.append((place, place + length))
+        place += length
+    return _Marked("".join(marked), places, terms)
+
+
+def _term_at(words: list[str], place: int, topic: CompiledTopic) -> tuple[int, str]:
+    for form, role in topic.terms.get(words[place], ()):
+        if tuple(words[place : place + len(form)]) == form:
+            return len(form), role
+    return 0, ""
+
+
+def _frames(marked: _Marked, reading: Reading) -> Iterator[_Finding]:
+    letters, shift = marked.letters, 0
+    if reading.elided and letters[0] != I:
+        letters, shift = I + letters, 1
+    for name, pattern in _FRAMES.frames.items():
+        for match in pattern.finditer(letters):
+            first, last = _words(marked, match, shift)
+            refused = why_not(reading, first, last, name, own_words=False)
+            if not refused and name in {"takes", "did"} and only_met(reading, first, last):
+                refused = "work"
+            if not refused and match.group()[-1] in "SM" and is_fiction(reading):
+                refused = "fiction"
+            if not refused and name == "does to me" and _before_kin(letters, match.end()):
+                refused = "third person"
+            yield _Finding(first, last, name, refused)
+
+
+def _before_kin(letters: str, place: int) -> bool:
+    return letters[place : place + 1] == KIN
+
+
+def _words(marked: _Marked, match: re.Match[str], shift: int) -> tuple[int, int]:
+    first, last = max(match.start() - shift, 0), max(match.end() - shift, 1)
+    # A rule may look one letter past the term; what follows a term is looked at from its end.
+    while last - 1 > first and marked.letters[last - 1] not in _ROLE_LETTERS:
+        last -= 1
+    return marked.places[first][0], marked.places[last - 1][1]
+
+
+def _fragments(post: Post, marked: _Marked, place: int, reading: Reading) -> Iterator[_Finding]:
+    refused = ""
+    if post.professional:
+        refused = "work"
+    elif reading.sentence.question:
+        refused = "question"
+    elif _about_others(post, marked, place, reading):
+        refused = "third person"
+    for name, pattern in _FRAMES.fragments.items():
+        match = pattern.search(marked.letters)
+        if match is None:
+            continue
+        first, last = _words(marked, match, 0)
+        alone = refused or ("" if post.own or _stands_alone(marked, match, name, reading) else "nobody")
+        yield _Finding(first, last, name, alone or why_not(reading, first, last, name, own_words=False))
+
+
+def _stands_alone(marked: _Marked, match: re.Match[str], name: str, reading: Reading) -> bool:
+    """Whether a post that names nobody can only be about its author: "Autistic, and tired"."""
+    if name == "numbered sign":
+        return True
+    after = marked.letters[match.end() - 1]
+    closed = match.end() == len(marked.letters) or after == ","
+    return closed and _ARE.isdisjoint(reading.sentence.words)
+
+
+def _about_others(post: Post, marked: _Marked, place: int, reading: Reading) -> bool:
+    if not reading.own and not {YOU, KIN}.isdisjoint(marked.letters):
+        return True
+    before = post.readings[place - 1] if place else None
+    others = {KIN, THEY}
+    return before is not None and not others.isdisjoint(before.letters) and I not in before.letters
+
+
+def _signs(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
+    for place in [k for k, letter in enumerate(marked.letters) if letter == "T"]:
+        before = marked.letters[:place]
+        refused = ""
+        if post.professional or not post.own or reading.sentence.question:
+            refused = "nobody"
+        elif not OTHERS.isdisjoint(before) or (YOU in marked.letters and not reading.own):
+            refused = "third person"
+        elif NOT in before[-4:] or IF in before:
+            refused = "negation"
+        first, last = marked.places[place]
+        if not refused and only_met(reading, 0, first):
+            refused = "work"
+        yield _Finding(first, last, "sign", refused or why_not(reading, first, last, "sign", own_words=False))
