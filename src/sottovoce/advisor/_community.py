@@ -21,9 +21,9 @@ from sottovoce.advisor._crowd import (
     ScoreHistogram,
 )
 from sottovoce.advisor._person_values import Post, posts_of_table
-from sottovoce.advisor._said import DisclosureReader
-from sottovoce.advisor._settings import RECOMMENDED, AdvisorSetting
+from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.assess._score import Scoring, named_spaces
+from sottovoce.assess.disclosure import DisclosureReader
 from sottovoce.assess.measures._catalogue import MEASURES
 from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._header import M_KEPT, StateHeader
@@ -89,10 +89,9 @@ def fitting_setting(scoring: Scoring) -> AdvisorSetting:
     allowed = allowed_measures(scoring, words=True)
     if not allowed:
         raise InputError("none of the models that this state was made with is at hand.")
-    best = [name for name in RECOMMENDED if name in allowed]
-    best += [name for name in allowed if name.endswith("-t")] + list(allowed)
     kept = min(AdvisorSetting.m, header.kept)
-    return AdvisorSetting(best[0], m=kept, bucket=str(header.bucket), mode=header.mode)
+    setting = AdvisorSetting(m=kept, bucket=str(header.bucket), mode=header.mode)
+    return setting.among(allowed)
 
 
 class Community:
@@ -113,7 +112,7 @@ class Community:
         histograms: Mapping[str, ScoreHistogram] | None = None,
         included: bool = False,
     ) -> None:
-        self.setting, self.scoring = setting, scoring
+        self.scoring = scoring
         self.now: datetime | None = None
         """What a draft without a time takes for now; None: the clock's."""
         self.example: str | None = None
@@ -124,6 +123,7 @@ class Community:
         """Spaces that can be had by learning a model first, which takes seconds."""
         self._spaces, self._posts = tuple(spaces), posts
         self._histograms, self._included = histograms, included
+        self.setting = setting.among(self.measures)
         self._check_measure()
 
     @classmethod
@@ -242,6 +242,7 @@ class Community:
 
     def with_setting(self, setting: AdvisorSetting) -> "Community":
         """The same community by another setting."""
+        setting = setting.among(self.measures)
         header, space = self.scoring.header, setting.how().space
         if space is not None and space in self.learnable and space not in header.spaces:
             return self.learnable[space](setting)

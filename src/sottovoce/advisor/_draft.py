@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from sottovoce.advisor._person_values import PostMatrix, Variants, in_utc
-from sottovoce.advisor._said import Level
 from sottovoce.advisor._standing import Standing
+from sottovoce.assess.disclosure import Level
 from sottovoce.corpus._count import count_batches
 from sottovoce.topics._rows import without_each_word
 

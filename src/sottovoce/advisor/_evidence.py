@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.advisor._person_values import PostMatrix, Variants
-from sottovoce.advisor._said import Disclosure, Level
+from sottovoce.assess.disclosure import Disclosure, Level
 
 if TYPE_CHECKING:
     from sottovoce.advisor._person import Person

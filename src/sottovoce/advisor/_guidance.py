@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sottovoce.advisor._evidence import Evidence, PostEvidence
-from sottovoce.advisor._said import Level
 from sottovoce.advisor._standing import BANDS, REST, Standing
+from sottovoce.assess.disclosure import Level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

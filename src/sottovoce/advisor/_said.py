@@ -4,51 +4,11 @@ A rank tells how soon somebody who orders everybody comes to a person. What a po
 says to each of its readers, and no crowd hides it.
 """
 
-import re
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property
-from typing import NamedTuple
 
 from sottovoce.advisor._person_values import Post
-from sottovoce.topics._catalogue import Catalogue
-
-
-class Level(IntEnum):
-    """How plainly a post speaks of a topic, whatever others write."""
-
-    NONE = 0
-    ABOUT = 1
-    OUTRIGHT = 2
-
-
-class Disclosure(NamedTuple):
-    """What one post says of one topic; ``spans``: where the telling words stand in its text."""
-
-    topic: str
-    level: Level
-    spans: tuple[tuple[int, int], ...]
-
-
-class DisclosureReader:
-    """Reads posts for the words of a catalogue's sensitive topics."""
-
-    def __init__(self, catalogue: Catalogue) -> None:
-        self._patterns = {
-            topic.name: re.compile(
-                r"\b(?:" + "|".join(re.escape(word) for word in topic.words) + r")\b", re.IGNORECASE
-            )
-            for topic in catalogue.sensitive
-        }
-
-    def read(self, text: str) -> list[Disclosure]:
-        """What ``text`` says of each topic that it is about."""
-        found = {name: _spans(pattern, text) for name, pattern in self._patterns.items()}
-        return [Disclosure(name, Level.ABOUT, spans) for name, spans in found.items() if spans]
-
-
-def _spans(pattern: re.Pattern[str], text: str) -> tuple[tuple[int, int], ...]:
-    return tuple(match.span() for match in pattern.finditer(text))
+from sottovoce.assess.disclosure import Disclosure, DisclosureReader, Level
 
 
 @dataclass(frozen=True)

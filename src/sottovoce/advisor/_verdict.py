@@ -8,8 +8,9 @@ neither is there, with how much was read.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sottovoce.advisor._said import Level, Said
+from sottovoce.advisor._said import Said
 from sottovoce.advisor._standing import Standing
+from sottovoce.assess.disclosure import Level
 
 HOW_PLAINLY = {
     Level.OUTRIGHT: "says it outright",
@@ -17,6 +18,7 @@ HOW_PLAINLY = {
     Level.NONE: "does not name it",
 }
 """What one post or draft does with a topic."""
+HALF = 50
 
 
 @dataclass(frozen=True)
@@ -44,15 +46,19 @@ class Signs:
 
     @property
     def absent(self) -> bool:
-        """Whether neither signal is there."""
-        return self.said.level is Level.NONE and not self.standing.evident
+        """Whether neither signal is there: no word of it, and a ranking surely comes to half first.
+
+        A measure that weighs everyday words gives everybody some score, so that a score alone is
+        no sign.
+        """
+        return self.said.level is Level.NONE and not self.standing.may_be_within(HALF)
 
     @property
-    def order(self) -> tuple[int, float, int]:
+    def order(self) -> tuple[int, int, float]:
         """What is said outright first, then what a ranking finds soonest, then what is about it."""
         grades = (self.outright, self.stands_out, self.said.level is Level.ABOUT, True)
         place = self.standing.percent if self.standing.evident else None
-        return grades.index(True), 100.0 if place is None else place, -len(self.said.outright)
+        return grades.index(True), -len(self.said.outright), 100.0 if place is None else place
 
 
 def posts_in_words(count: int) -> str:

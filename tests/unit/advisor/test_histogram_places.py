@@ -152,4 +152,4 @@ def test_another_measure_or_a_withheld_histogram_tells_nothing() -> None:
     withheld = [Published.withheld(description, "debts", 1)]
     assert published_histograms(description, withheld, AdvisorSetting("lda")) == {}
     with pytest.raises(InputError, match="ranks by lda, the setting by bow-t"):
-        published_histograms(description, withheld, AdvisorSetting())
+        published_histograms(description, withheld, AdvisorSetting("bow-t"))

@@ -7,9 +7,9 @@ from sottovoce.advisor import _guidance as say
 from sottovoce.advisor._draft import DraftCheck, DraftTopic
 from sottovoce.advisor._marks import pieces
 from sottovoce.advisor._person import Person
-from sottovoce.advisor._said import Level
 from sottovoce.advisor._standing import Standing
 from sottovoce.advisor._verdict import HOW_PLAINLY
+from sottovoce.assess.disclosure import Level
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._models import (
     DraftAnswer,

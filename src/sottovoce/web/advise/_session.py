@@ -220,8 +220,7 @@ class AdvisorSession:
         """How they are scored, and when they want to be told."""
         if self.person is not None:
             return self.person.setting
-        stored = self._own_store.setting()
-        return self.comparison.community(stored).setting if self.comparison.fixed else stored
+        return _nearest(self.comparison.community, self._own_store.setting()).setting
 
     def now(self) -> datetime:
         """What a post without a date takes for its time."""
@@ -358,7 +357,7 @@ class AdvisorSession:
 def _nearest(
     community: Callable[[AdvisorSetting], Community], setting: AdvisorSetting
 ) -> Community:
-    """By this setting or, where its measure is not to be had, by the default one."""
+    """By this setting or, where its measure is not to be had, by the recommended one."""
     try:
         return community(setting)
     except ParameterError:

@@ -9,10 +9,10 @@ from sottovoce.advisor._alert_store import Alert
 from sottovoce.advisor._evidence import Evidence, PostEvidence
 from sottovoce.advisor._marks import Span, TextPiece, pieces, spans_of_words
 from sottovoce.advisor._person import Person
-from sottovoce.advisor._said import Level
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.advisor._standing import Standing
 from sottovoce.advisor._verdict import HOW_PLAINLY, Signs, verdict
+from sottovoce.assess.disclosure import Level
 from sottovoce.web.advise import _drawing as drawing
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._drawing import TimelineDrawing
