@@ -20,6 +20,7 @@ OTHERS = frozenset({YOU, THEY, KIN})
 OWN = frozenset({I, MY, ME})
 OTHER, DOING = "_", "V"
 _NEAR = 3
+_LONG = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +41,20 @@ class Reading:
         """Whether the sentence begins with a verb that has lost its "I"."""
         words = self.sentence.words
         first = next((k for k, a in enumerate(self.letters) if a not in (_ADVERB, _AND)), None)
-        if first is None or words[first] not in _SETS["without_i"]:
+        if first is None or not _lost_i(words[first]):
             return False
-        return not (first + 1 < len(words) and self.letters[first + 1] in (I, YOU, THEY))
+        following = self.letters[first + 1 : first + 2]
+        return not following or following[0] not in (I, YOU, THEY, KIN)
 
     @cached_property
     def own(self) -> bool:
         """Whether the author is named in it."""
         return any(letter in OWN for letter in self.letters)
+
+
+def _lost_i(word: str) -> bool:
+    verb = len(word) > _LONG and word.endswith(("ed", "ing"))
+    return verb or word in _SETS["without_i"]
 
 
 def reading_of(sentence: Sentence) -> Reading:
@@ -104,13 +111,13 @@ def _works(reading: Reading) -> bool:
     )
 
 
-def why_not(reading: Reading, first: int, last: int, rule: str, own_words: bool) -> str:
+def why_not(reading: Reading, first: int, last: int, *, own: int) -> str:
     """The reason why the words from ``first`` up to ``last`` are no statement, "" if none is.
 
-    ``own_words`` is true of whole phrases, whose own negations and modals belong to them.
+    From ``own`` on they are the topic's own words, whose negations and modals belong to them.
     """
     words, letters = reading.sentence.words, reading.letters
-    inside = [] if own_words else letters[first:last]
+    inside = letters[first:own]
     clause = _clause_start(words, first)
     left, before = words[clause:first], letters[clause:first]
     starts_with_i = first < len(letters) and letters[first] == I
@@ -135,7 +142,7 @@ def _may_ask(reading: Reading, left: list[str]) -> bool:
 
 def _clause_start(words: list[str], first: int) -> int:
     for place in range(first - 1, -1, -1):
-        if words[place] == ",":
+        if words[place] in {",", "but"}:
             return place + 1
     return 0
 
@@ -185,3 +192,8 @@ def other_subject(reading: Reading, first: int) -> bool:
         if letter in (I, MY, ME):
             return False
     return False
+
+
+def takes(reading: Reading) -> bool:
+    """Whether a verb says that something is taken, as a medicine is."""
+    return not _SETS["taking"].isdisjoint(reading.sentence.words)

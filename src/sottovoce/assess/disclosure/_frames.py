@@ -18,6 +18,7 @@ class Frames(NamedTuple):
 
     frames: dict[str, re.Pattern[str]]
     fragments: dict[str, re.Pattern[str]]
+    illness: dict[str, re.Pattern[str]]
     letter_of: dict[str, str]
     """The letter of each everyday word; other words have none."""
     letters: dict[str, str]
@@ -42,11 +43,11 @@ def load_frames() -> Frames:
         name: "[" + "".join(known[each] for each in text.split("|")) + "]"
         for name, text in _texts(written["sets"])
     }
-    frames, fragments = (
+    frames, fragments, illness = (
         {name: re.compile(_compiled(text, letters, sets)) for name, text in _texts(written[kind])}
-        for kind in ("frames", "fragments")
+        for kind in ("frames", "fragments", "illness")
     )
-    return Frames(frames, fragments, letter_of, letters)
+    return Frames(frames, fragments, illness, letter_of, letters)
 
 
 def _texts(entries: object) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from sottovoce.assess.disclosure._context import (
     only_met,
     other_subject,
     reading_of,
+    takes,
     why_not,
 )
 from sottovoce.assess.disclosure._frames import load_frames
@@ -31,8 +32,11 @@ _FRAMES = load_frames()
 _ROLE_LETTERS = frozenset("SMCTA")
 _OWN_WORDS = frozenset(("i", "me", "my", "we", "our", "us", "myself"))
 # Rules that a denial elsewhere in the post outweighs.
-_WEAK = frozenset(("takes", "my own", "sign", "taken", "anyone else"))
-_ARE = frozenset(("is", "are", "was", "were", "has", "have"))
+_WEAK = frozenset(("takes", "on it", "my own", "sign", "taken", "anyone else"))
+# Fragments that are the author's, whoever else is named after them.
+_CERTAIN = frozenset(("numbered sign", "speaks as one"))
+_AND = _FRAMES.letters["and"]
+_ARE = frozenset(("is", "are", "was", "were", "has", "have", "will", "should", "could"))
 
 
 class _Finding(NamedTuple):
@@ -75,6 +79,11 @@ class Post:
     @cached_property
     def own(self) -> bool:
         return any(reading.own or reading.elided for reading in self.readings)
+
+    @cached_property
+    def nobody(self) -> bool:
+        """Whether no person at all is named in it."""
+        return all(OTHERS.isdisjoint(reading.letters) for reading in self.readings)
 
 
 def read_post(text: str, topics: Iterable[CompiledTopic], index: dict[str, set[int]]) -> Iterator[Disclosure]:
@@ -139,22 +148,28 @@ def _findings(post: Post, topic: CompiledTopic, place: int, reading: Reading) ->
     marked = _mark(reading, topic)
     if _ROLE_LETTERS.isdisjoint(marked.letters):
         return
-    yield from _frames(marked, reading)
+    yield from _frames(post, marked, reading)
     yield from _fragments(post, marked, place, reading)
     yield from _signs(post, marked, reading)
+    if topic.illness and reading.own and OTHERS.isdisjoint(marked.letters):
+        yield from _led(post, marked, reading)
 
 
 def _phrases(topic: CompiledTopic, reading: Reading) -> Iterator[_Finding]:
-    words = set(reading.sentence.words)
+    words = {*reading.sentence.words, "i"}
+    # A sentence that has lost its "I" is read as if it had it.
+    before = f" i{BARRED}" if reading.elided else ""
+    text = before + reading.text
     for phrase in topic.phrases:
         if phrase.needs.isdisjoint(words):
             continue
-        for match in phrase.pattern.finditer(reading.text):
-            first = reading.text.count(" ", 0, match.start()) - 1
+        for match in phrase.pattern.finditer(text):
+            first = text.count(" ", 0, match.start()) - 1 - bool(before)
             last = first + match.group().count(" ")
-            refused = why_not(reading, first, last, "phrase", own_words=True)
-            own = phrase.own or not _OWN_WORDS.isdisjoint(match.group().replace(BARRED, "").split())
-            if not refused and not own and other_subject(reading, first):
+            first = max(first, 0)
+            refused = why_not(reading, first, last, own=first)
+            said = phrase.own or not _OWN_WORDS.isdisjoint(match.group().replace(BARRED, "").split())
+            if not refused and not said and other_subject(reading, first):
                 refused = "third person"
             yield _Finding(first, last, "phrase", refused)
 
@@ -183,16 +198,18 @@ def _term_at(words: list[str], place: int, topic: CompiledTopic) -> tuple[int, s
     return 0, ""
 
 
-def _frames(marked: _Marked, reading: Reading) -> Iterator[_Finding]:
+def _frames(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
     letters, shift = marked.letters, 0
     if reading.elided and letters[0] != I:
         letters, shift = I + letters, 1
     for name, pattern in _FRAMES.frames.items():
         for match in pattern.finditer(letters):
-            first, last = _words(marked, match, shift)
-            refused = why_not(reading, first, last, name, own_words=False)
-            if not refused and name in {"takes", "did"} and only_met(reading, first, last):
+            first, own, last = _words(marked, match, shift)
+            refused = why_not(reading, first, last, own=own)
+            if not refused and name in {"takes", "did", "on it"} and only_met(reading, first, own):
                 refused = "work"
+            if not refused and name in {"takes", "on it"} and post.professional:
+                refused = "" if takes(reading) else "work"
             if not refused and match.group()[-1] in "SM" and is_fiction(reading):
                 refused = "fiction"
             if not refused and name == "does to me" and _before_kin(letters, match.end()):
@@ -204,12 +221,13 @@ def _before_kin(letters: str, place: int) -> bool:
     return letters[place : place + 1] == KIN
 
 
-def _words(marked: _Marked, match: re.Match[str], shift: int) -> tuple[int, int]:
+def _words(marked: _Marked, match: re.Match[str], shift: int) -> tuple[int, int, int]:
+    """The first word, the first one of the term, and the one after the last."""
     first, last = max(match.start() - shift, 0), max(match.end() - shift, 1)
     # A rule may look one letter past the term; what follows a term is looked at from its end.
     while last - 1 > first and marked.letters[last - 1] not in _ROLE_LETTERS:
         last -= 1
-    return marked.places[first][0], marked.places[last - 1][1]
+    return marked.places[first][0], *marked.places[last - 1]
 
 
 def _fragments(post: Post, marked: _Marked, place: int, reading: Reading) -> Iterator[_Finding]:
@@ -224,33 +242,49 @@ def _fragments(post: Post, marked: _Marked, place: int, reading: Reading) -> Ite
         match = pattern.search(marked.letters)
         if match is None:
             continue
-        first, last = _words(marked, match, 0)
+        first, own, last = _words(marked, match, 0)
+        if refused == "third person" and name in _CERTAIN:
+            refused = ""
         alone = refused or ("" if post.own or _stands_alone(marked, match, name, reading) else "nobody")
-        yield _Finding(first, last, name, alone or why_not(reading, first, last, name, own_words=False))
+        yield _Finding(first, last, name, alone or why_not(reading, first, last, own=own))
 
 
 def _stands_alone(marked: _Marked, match: re.Match[str], name: str, reading: Reading) -> bool:
     """Whether a post that names nobody can only be about its author: "Autistic, and tired"."""
-    if name == "numbered sign":
+    if name in _CERTAIN or name in {"did so", "diagnosed so", "a sufferer here"}:
         return True
     after = marked.letters[match.end() - 1]
-    closed = match.end() == len(marked.letters) or after == ","
-    return closed and _ARE.isdisjoint(reading.sentence.words)
+    closed = match.end() == len(marked.letters) or after != _AND
+    return name == "who" and closed and _ARE.isdisjoint(reading.sentence.words)
 
 
 def _about_others(post: Post, marked: _Marked, place: int, reading: Reading) -> bool:
-    if not reading.own and not {YOU, KIN}.isdisjoint(marked.letters):
+    if not reading.own and not {YOU, THEY}.isdisjoint(marked.letters):
         return True
     before = post.readings[place - 1] if place else None
     others = {KIN, THEY}
     return before is not None and not others.isdisjoint(before.letters) and I not in before.letters
 
 
+def _led(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
+    """An illness that a sentence begins with, where the author is named and nobody else."""
+    if post.professional or reading.sentence.question:
+        return
+    for name, pattern in _FRAMES.illness.items():
+        match = pattern.search(marked.letters)
+        if match is not None:
+            first, own, last = _words(marked, match, 0)
+            refused = why_not(reading, first, last, own=own)
+            met = only_met(reading, last, len(reading.sentence.words))
+            yield _Finding(first, last, name, refused or ("work" if met else ""))
+
+
 def _signs(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
     for place in [k for k, letter in enumerate(marked.letters) if letter == "T"]:
         before = marked.letters[:place]
         refused = ""
-        if post.professional or not post.own or reading.sentence.question:
+        alone = post.own or (post.nobody and _ARE.isdisjoint(reading.sentence.words))
+        if post.professional or not alone or reading.sentence.question:
             refused = "nobody"
         elif not OTHERS.isdisjoint(before) or (YOU in marked.letters and not reading.own):
             refused = "third person"
@@ -259,4 +293,4 @@ def _signs(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
         first, last = marked.places[place]
         if not refused and only_met(reading, 0, first):
             refused = "work"
-        yield _Finding(first, last, "sign", refused or why_not(reading, first, last, "sign", own_words=False))
+        yield _Finding(first, last, "sign", refused or why_not(reading, first, last, own=first))

@@ -50,6 +50,7 @@ class CompiledTopic:
     """By their first word: the words of each term, the longest first, and its role's letter."""
     phrases: tuple[CompiledPhrase, ...]
     harmless: tuple[CompiledPhrase, ...]
+    illness: bool = False
 
     @property
     def anchors(self) -> Iterator[str]:
@@ -72,6 +73,7 @@ def compiled_topic(name: str, words: tuple[str, ...], rules: TopicRules | None) 
         _terms(roles),
         tuple(compiled_phrase(phrase) for phrase in phrases),
         tuple(compiled_phrase(phrase) for phrase in harmless),
+        rules is not None and rules.illness,
     )
 
 
@@ -118,7 +120,9 @@ def compiled_phrase(phrase: str) -> CompiledPhrase:
 
 
 def _expression(choice: str) -> str:
-    written = choice.replace("*", r"\S*").replace(" ?", "\x02").replace("~ ", "\x03")
+    written = re.sub(r"(?<!\S)#|(?<=[|(])#", lambda _: f"(?:{_CLASSES['#']})", choice)
+    written = re.sub(r"(?<=[a-z])\*", lambda _: r"\S*", written)
+    written = written.replace(" ?", "\x02").replace("~ ", "\x03")
     joined = written.replace(" ", _WORD_END)
     return joined.replace("\x02", f"(?:{_WORD_END})?").replace("\x03", _GAP % _GAPS["~"])
 

@@ -36,6 +36,8 @@ class TopicRules:
     words: tuple[str, ...]
     phrases: tuple[str, ...]
     harmless: tuple[str, ...]
+    illness: bool
+    """Whether it is an illness, which is nearly always somebody's when a sentence begins with it."""
 
     @property
     def topic(self) -> Topic:
@@ -86,6 +88,7 @@ def _rules(entry: dict[str, Any]) -> TopicRules:
         words=_terms(entry["words"]),
         phrases=tuple(entry["phrases"]),
         harmless=tuple(entry["harmless"]),
+        illness=entry.get("illness", False),
     )
 
 
