@@ -83,6 +83,15 @@ def evidence_of(person: "Person", topic: str, most: int) -> Evidence:
     return Evidence(topic, posts, words_of(person, topic, most), len(person.posts) - len(posts))
 
 
+def heaviest_post(person: "Person", topic: str) -> int | None:
+    """The id of the post that holds the score up most; None where none does."""
+    shares, strengths = shares_of_posts(person, topic)
+    falls = person.left_out.falls(person.column(topic), len(person.posts))
+    row = int(np.lexsort((-strengths, -falls, -shares))[0])
+    weighs = max(shares[row], falls[row], strengths[row]) > 0
+    return person.posts[row].id if weighs else None
+
+
 def _post_evidence(person: "Person", row: int, told: Disclosure | None) -> PostEvidence:
     post = person.posts[row]
     day = person.community.scoring.header.bucket.first_day(int(person.matrix.buckets[row]))

@@ -7,7 +7,7 @@ never what the person is; options with reasons, never orders.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sottovoce.advisor._evidence import Evidence, PostEvidence
+from sottovoce.advisor._evidence import Evidence, heaviest_post
 from sottovoce.advisor._standing import BANDS, REST, Standing
 from sottovoce.assess.disclosure import Level
 
@@ -175,18 +175,14 @@ def decisive_posts(person: "Person", topic: str, most: int = MOST_POSTS) -> tupl
     gone: list[int] = []
     left = person
     while len(gone) < min(most, len(person.posts) - 1):
-        leading = min(left.evidence(topic, len(left.posts)).posts, key=_covered_by, default=None)
+        leading = heaviest_post(left, topic)
         if leading is None:
             break
-        gone.append(leading.id)
+        gone.append(leading)
         left = person.lacking(gone)
         if not stands_out(left.standing(topic), person):
             break
     return tuple(gone)
-
-
-def _covered_by(post: PostEvidence) -> int:
-    return post.stronger
 
 
 def _remove_outright(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.corpus.words._rules import ENGLISH, TokenRules
 
 _WORD = re.compile(r"[^\W_]+")
 Span = tuple[int, int]
@@ -18,13 +18,16 @@ class TextPiece(NamedTuple):
 
 
 def spans_of_words(text: str, terms: Collection[str], rules: TokenRules) -> list[Span]:
-    """Where words of ``text`` stand whose form is one of ``terms``, or half of one of two words."""
+    """Where words of ``text`` stand whose form is one of ``terms``, or half of one of two words.
+
+    Function words are left out: to mark them would tell a reader nothing.
+    """
     form = rules.former()
     wanted = {part for term in terms for part in term.split(" ")}
     found = []
     for match in _WORD.finditer(text):
         word = match.group().casefold()
-        if len(word) >= rules.shortest and form(word) in wanted:
+        if len(word) >= rules.shortest and word not in ENGLISH and form(word) in wanted:
             found.append(match.span())
     return found
 

@@ -58,7 +58,10 @@ class Person:
 
     def with_setting(self, setting: AdvisorSetting) -> "Person":
         """The same person by another setting."""
-        return Person(self.community, self.posts, self.user, setting)
+        other = Person(self.community, self.posts, self.user, setting)
+        if other.community.catalogue == self.community.catalogue:
+            other.__dict__["said"] = self.said
+        return other
 
     @cached_property
     def crowd(self) -> Crowd:
@@ -128,6 +131,7 @@ class Person:
         fewer.__dict__ = {**kept, "crowd": self.crowd}
         fewer.values = self.values.only(rows)
         fewer.posts = fewer.values.posts
+        fewer.said = self.said.only(fewer.posts)
         return fewer
 
     def without_words(self, words: Iterable[str]) -> list[Standing]:

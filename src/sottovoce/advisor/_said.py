@@ -45,6 +45,12 @@ class SaidByPosts:
         found = {post.id: self.reader.read(post.text) for post in self.posts}
         return {number: {each.topic: each for each in told} for number, told in found.items()}
 
+    def only(self, posts: tuple[Post, ...]) -> "SaidByPosts":
+        """The same of some of the posts, nothing read again."""
+        fewer = SaidByPosts(self.reader, posts)
+        fewer.__dict__["_by_post"] = {post.id: self._by_post[post.id] for post in posts}
+        return fewer
+
     @cached_property
     def words(self) -> int:
         """How many words were read."""

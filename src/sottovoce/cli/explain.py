@@ -114,7 +114,9 @@ def _levels(assessment: "Assessment", users_posts: "UserPosts", topic: str) -> "
     reader = DisclosureReader(assessment.state.header.catalogue)
     found = dict.fromkeys(users_posts.texts(), Level.NONE)
     for number, text in users_posts.texts().items():
-        found |= {number: each.level for each in reader.read(text) if each.topic == topic}
+        for each in reader.read(text):
+            if each.topic == topic:
+                found[number] = each.level
     return found
 
 
@@ -161,7 +163,9 @@ def _show(
     typer.echo(_outright(levels))
     # As --without takes it: a number in a table would have its thousands set apart.
     show_rows("Posts", [{**post, "number": str(post["number"])} for post in posts])
-    typer.echo("A post adds what the score would fall by without it; one that adds 0 would count if")
+    typer.echo(
+        "A post adds what the score would fall by without it; one that adds 0 would count if"
+    )
     typer.echo("the stronger ones were gone. What it says outright it says to every reader.")
     if words:
         show_rows("Words", words)

@@ -61,7 +61,7 @@ def with_draft(person: Person, text: str) -> DraftAnswer:
         return DraftAnswer(summary=_no_sign(check), rows=[], ways=[], pieces=[])
     return DraftAnswer(
         summary=_summary(found),
-        rows=[_row(topic) for topic in found],
+        rows=[_row(topic, text) for topic in found],
         ways=_ways(found[0]),
         pieces=[
             Piece(text=piece.text, telling=piece.telling)
@@ -72,7 +72,8 @@ def with_draft(person: Person, text: str) -> DraftAnswer:
 
 def _touches(person: Person, topic: DraftTopic) -> bool:
     """Whether the draft is about the topic, or weighs on it; an unchanged place is no sign."""
-    weighs = person.measure.space in WITHOUT_WORDS_ZERO and (topic.strength or 0.0) > 0
+    telling = person.measure.space in WITHOUT_WORDS_ZERO and (topic.strength or 0.0) > 0
+    weighs = telling and topic.after.within(max(person.setting.thresholds))
     return bool(topic.level) or weighs or topic.before.score != topic.after.score
 
 
@@ -132,8 +133,9 @@ def _place_with(topic: DraftTopic) -> str:
     return f"Your place stays {words.short_places(before)} of {before.users:,}."
 
 
-def _row(topic: DraftTopic) -> DraftRow:
-    named = ", ".join(word.word for word in topic.words[:WORDS_NAMED])
+def _row(topic: DraftTopic, text: str) -> DraftRow:
+    told = [text[start:end] for start, end in topic.spans]
+    named = ", ".join([word.word for word in topic.words[:WORDS_NAMED]] or told[:WORDS_NAMED])
     return DraftRow(
         topic=topic.before.topic,
         says=HOW_PLAINLY[topic.level],

@@ -18,8 +18,13 @@ from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._drawing import TimelineDrawing
 
 LONGEST_SHOWN = 1000
-HEALTH = frozenset({"medicine", "psychology", "health", "mental health"})
-"""Domains of topics beside which a line says that help exists."""
+HEALTH = frozenset(
+    {
+        *("addiction", "mental health", "physical health", "medicine", "psychology"),
+        *("pregnancy", "infertility and abortion", "domestic violence"),
+    }
+)
+"""Domains and topics beside which a line says that help exists."""
 _UNITS = (
     (7 * 86_400, "week", "weeks"),
     (86_400, "day", "days"),
@@ -46,6 +51,11 @@ class TopicView:
     @property
     def topic(self) -> str:
         return self.signs.topic
+
+    @property
+    def shows(self) -> bool:
+        """Whether a post names it, or a ranking lists them among the first."""
+        return bool(self.signs.said.level) or self.signs.stands_out
 
     @property
     def address(self) -> str:
@@ -81,7 +91,7 @@ class TopicView:
 
     @property
     def about_health(self) -> bool:
-        return self.standing.domain in HEALTH
+        return not HEALTH.isdisjoint((self.standing.domain, self.topic))
 
     @property
     def alone(self) -> bool:
@@ -197,6 +207,7 @@ class PostView:
     pieces: list[TextPiece]
     more: str | None
     weight: str
+    holds: bool
     says: str | None
     outright: bool
     gone: bool
@@ -211,6 +222,7 @@ class PostView:
             pieces(post.text[:LONGEST_SHOWN], marks),
             f"… ({rest:,} more characters)" if rest > 0 else None,
             weight(post, above),
+            post.share > 0,
             HOW_PLAINLY[post.level] if post.level else None,
             post.level is Level.OUTRIGHT,
             gone,
@@ -225,11 +237,12 @@ def weight(post: PostEvidence, above: int) -> str:
         return "moves the score a little"
     if (post.strength or 0.0) <= 0 or not post.stronger:
         return "the ranking gives it no weight; whoever reads it does"
-    if post.stronger > above:
-        which = counted(post.stronger, "stronger post was", "stronger posts were")
-    else:
-        which = counted(above, "post above was", "posts above were")
-    return f"would count if the {which} gone"
+    count, where = (
+        (above, "above") if post.stronger <= above else (post.stronger, "that is stronger")
+    )
+    if count == 1:
+        return f"would count if the post {where} was gone"
+    return f"would count if the {count:,} posts {where.replace('is', 'are')} were gone"
 
 
 def post_views(person: Person, evidence: Evidence, removed: Collection[int] = ()) -> list[PostView]:

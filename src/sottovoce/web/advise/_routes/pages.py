@@ -54,8 +54,8 @@ def standing(request: Request, session: CurrentSession) -> Response:
         first=None if first.signs.absent else first,
         reasons=_reasons(person, first.topic),
         bands=drawing.bands(),
-        signs=[one for one in found if not one.signs.absent],
-        absent=[one for one in found if one.signs.absent],
+        signs=[one for one in found if one.shows],
+        rest=[one for one in found if not one.shows],
         words_read=person.said.words,
         edge=views.edge(person.setting),
         unsure=views.leaves_open(found, person.setting),
@@ -70,7 +70,8 @@ def standing(request: Request, session: CurrentSession) -> Response:
 
 def _reasons(person: Person, topic: str) -> list[views.PostView]:
     """The posts that tell most."""
-    return views.post_views(person, person.evidence(topic, REASONS))
+    found = views.post_views(person, person.evidence(topic, REASONS))
+    return [post for post in found if post.says or post.holds]
 
 
 def _help_line(request: Request, found: list[views.TopicView]) -> str | None:
