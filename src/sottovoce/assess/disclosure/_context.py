@@ -61,7 +61,7 @@ def reading_of(sentence: Sentence) -> Reading:
     """The letters of a sentence's words; negations that deny nothing are read as adverbs."""
     known = _FRAMES.letter_of
     letters = [known.get(word) or _unknown(word) for word in sentence.words]
-    if NOT in letters:
+    if NOT in letters or "anything" in sentence.words:
         _read_over(sentence.words, letters)
     return Reading(sentence, letters)
 
@@ -76,6 +76,8 @@ def _unknown(word: str) -> str:
 
 def _read_over(words: list[str], letters: list[str]) -> None:
     for place, letter in enumerate(letters):
+        if words[place : place + 2] == ["anything", "but"]:
+            letters[place : place + 2] = [NOT, _ADVERB]
         if letter == NOT or words[place] in {"never", "have"}:
             for idiom in _NOT_DENIED:
                 if tuple(words[place : place + len(idiom)]) == idiom:
@@ -197,3 +199,18 @@ def other_subject(reading: Reading, first: int) -> bool:
 def takes(reading: Reading) -> bool:
     """Whether a verb says that something is taken, as a medicine is."""
     return not _SETS["taking"].isdisjoint(reading.sentence.words)
+
+
+def is_opinion(reading: Reading) -> bool:
+    """Whether the sentence says what its author thinks or read."""
+    return not _SETS["opinion"].isdisjoint(reading.sentence.words)
+
+
+def is_one_person(word: str) -> bool:
+    """Whether the word names one person."""
+    return word in _SETS["one_person"]
+
+
+def is_soon(reading: Reading) -> bool:
+    """Whether the sentence says that something is about to be."""
+    return not _SETS["soon"].isdisjoint(reading.sentence.words)

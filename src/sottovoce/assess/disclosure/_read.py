@@ -16,7 +16,10 @@ from sottovoce.assess.disclosure._context import (
     YOU,
     Reading,
     is_fiction,
+    is_one_person,
+    is_opinion,
     is_professional,
+    is_soon,
     only_met,
     other_subject,
     reading_of,
@@ -35,6 +38,8 @@ _OWN_WORDS = frozenset(("i", "me", "my", "we", "our", "us", "myself"))
 _WEAK = frozenset(("takes", "on it", "my own", "sign", "taken", "anyone else"))
 # Fragments that are the author's, whoever else is named after them.
 _CERTAIN = frozenset(("numbered sign", "speaks as one"))
+# Rules whose verb decides.
+_BY_VERB = frozenset(("takes", "did", "on it", "went"))
 _AND = _FRAMES.letters["and"]
 _ARE = frozenset(("is", "are", "was", "were", "has", "have", "will", "should", "could"))
 
@@ -103,6 +108,8 @@ def read_post(text: str, topics: Iterable[CompiledTopic], index: dict[str, set[i
 def _of_topic(post: Post, topic: CompiledTopic) -> Disclosure | None:
     said: list[tuple[Reading, _Finding]] = []
     refused: list[str] = []
+    if any(phrase.pattern.search(each.text) for phrase in topic.denials for each in post.readings):
+        return _about(post, topic, ["negation"])
     for place, reading in enumerate(post.readings):
         for finding in _findings(post, topic, place, reading):
             if finding.refused:
@@ -114,6 +121,10 @@ def _of_topic(post: Post, topic: CompiledTopic) -> Disclosure | None:
     if said:
         spans = [_spans(reading, [finding[:2]])[0] for reading, finding in said]
         return Disclosure(topic.name, Level.OUTRIGHT, _merged(spans), said[0][1].rule)
+    return _about(post, topic, refused)
+
+
+def _about(post: Post, topic: CompiledTopic, refused: list[str]) -> Disclosure | None:
     spans = [
         span
         for reading in post.all_readings
@@ -151,7 +162,7 @@ def _findings(post: Post, topic: CompiledTopic, place: int, reading: Reading) ->
     yield from _frames(post, marked, reading)
     yield from _fragments(post, marked, place, reading)
     yield from _signs(post, marked, reading)
-    if topic.illness and reading.own and OTHERS.isdisjoint(marked.letters):
+    if topic.illness and (reading.own or post.nobody) and OTHERS.isdisjoint(marked.letters):
         yield from _led(post, marked, reading)
 
 
@@ -206,7 +217,7 @@ def _frames(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]
         for match in pattern.finditer(letters):
             first, own, last = _words(marked, match, shift)
             refused = why_not(reading, first, last, own=own)
-            if not refused and name in {"takes", "did", "on it"} and only_met(reading, first, own):
+            if not refused and name in _BY_VERB and only_met(reading, first, own):
                 refused = "work"
             if not refused and name in {"takes", "on it"} and post.professional:
                 refused = "" if takes(reading) else "work"
@@ -243,19 +254,27 @@ def _fragments(post: Post, marked: _Marked, place: int, reading: Reading) -> Ite
         if match is None:
             continue
         first, own, last = _words(marked, match, 0)
+        if name == "one" and not is_one_person(reading.sentence.words[last]):
+            continue
+        if name == "being it" and not OTHERS.isdisjoint(marked.letters[: match.start()]):
+            continue
         if refused == "third person" and name in _CERTAIN:
             refused = ""
-        alone = refused or ("" if post.own or _stands_alone(marked, match, name, reading) else "nobody")
+        alone = refused or ("" if post.own or _stands_alone(post, marked, match, name, reading) else "nobody")
         yield _Finding(first, last, name, alone or why_not(reading, first, last, own=own))
 
 
-def _stands_alone(marked: _Marked, match: re.Match[str], name: str, reading: Reading) -> bool:
+def _stands_alone(post: Post, marked: _Marked, match: re.Match[str], name: str, reading: Reading) -> bool:
     """Whether a post that names nobody can only be about its author: "Autistic, and tired"."""
     if name in _CERTAIN or name in {"did so", "diagnosed so", "a sufferer here"}:
         return True
+    if name == "what, numbered":
+        return post.nobody
     after = marked.letters[match.end() - 1]
+    if name in {"who", "one", "numbered who"} and after == ",":
+        return True
     closed = match.end() == len(marked.letters) or after != _AND
-    return name == "who" and closed and _ARE.isdisjoint(reading.sentence.words)
+    return name in {"who", "one"} and closed and _ARE.isdisjoint(reading.sentence.words)
 
 
 def _about_others(post: Post, marked: _Marked, place: int, reading: Reading) -> bool:
@@ -275,15 +294,15 @@ def _led(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
         if match is not None:
             first, own, last = _words(marked, match, 0)
             refused = why_not(reading, first, last, own=own)
-            met = only_met(reading, last, len(reading.sentence.words))
-            yield _Finding(first, last, name, refused or ("work" if met else ""))
+            yield _Finding(first, last, name, refused or ("work" if is_opinion(reading) else ""))
 
 
 def _signs(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
     for place in [k for k, letter in enumerate(marked.letters) if letter == "T"]:
         before = marked.letters[:place]
         refused = ""
-        alone = post.own or (post.nobody and _ARE.isdisjoint(reading.sentence.words))
+        named = _ARE.isdisjoint(reading.sentence.words) or is_soon(reading)
+        alone = post.own or (post.nobody and named)
         if post.professional or not alone or reading.sentence.question:
             refused = "nobody"
         elif not OTHERS.isdisjoint(before) or (YOU in marked.letters and not reading.own):

@@ -50,6 +50,7 @@ class CompiledTopic:
     """By their first word: the words of each term, the longest first, and its role's letter."""
     phrases: tuple[CompiledPhrase, ...]
     harmless: tuple[CompiledPhrase, ...]
+    denials: tuple[CompiledPhrase, ...] = ()
     illness: bool = False
 
     @property
@@ -73,6 +74,7 @@ def compiled_topic(name: str, words: tuple[str, ...], rules: TopicRules | None) 
         _terms(roles),
         tuple(compiled_phrase(phrase) for phrase in phrases),
         tuple(compiled_phrase(phrase) for phrase in harmless),
+        () if rules is None else tuple(compiled_phrase(phrase) for phrase in rules.denials),
         rules is not None and rules.illness,
     )
 
