@@ -10,6 +10,7 @@ from sottovoce.assess.disclosure._context import (
     I,
     IF,
     KIN,
+    MY,
     NOT,
     OTHERS,
     THEY,
@@ -37,10 +38,11 @@ _OWN_WORDS = frozenset(("i", "me", "my", "we", "our", "us", "myself"))
 # Rules that a denial elsewhere in the post outweighs.
 _WEAK = frozenset(("takes", "on it", "my own", "sign", "taken", "anyone else"))
 # Fragments that are the author's, whoever else is named after them.
-_CERTAIN = frozenset(("numbered sign", "speaks as one"))
+_CERTAIN = frozenset(("numbered sign", "speaks as one", "as someone", "from one", "life as one"))
 # Rules whose verb decides.
 _BY_VERB = frozenset(("takes", "did", "on it", "went"))
-_AND = _FRAMES.letters["and"]
+_AND, _GLAD, _QUALITY = (_FRAMES.letters[name] for name in ("and", "glad", "quality"))
+_IS_MY = _FRAMES.letters["is"] + MY
 _ARE = frozenset(("is", "are", "was", "were", "has", "have", "will", "should", "could"))
 
 
@@ -182,6 +184,8 @@ def _phrases(topic: CompiledTopic, reading: Reading) -> Iterator[_Finding]:
             said = phrase.own or not _OWN_WORDS.isdisjoint(match.group().replace(BARRED, "").split())
             if not refused and not said and other_subject(reading, first):
                 refused = "third person"
+            if not refused and reading.letters[first] == MY and reading.letters[last : last + 1] == [KIN]:
+                refused = "third person"
             yield _Finding(first, last, "phrase", refused)
 
 
@@ -217,7 +221,9 @@ def _frames(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]
         for match in pattern.finditer(letters):
             first, own, last = _words(marked, match, shift)
             refused = why_not(reading, first, last, own=own)
-            if not refused and name in _BY_VERB and only_met(reading, first, own):
+            if not refused and name in _BY_VERB and only_met(
+                reading, first, own, did=name == "did"
+            ):
                 refused = "work"
             if not refused and name in {"takes", "on it"} and post.professional:
                 refused = "" if takes(reading) else "work"
@@ -268,12 +274,13 @@ def _stands_alone(post: Post, marked: _Marked, match: re.Match[str], name: str, 
     """Whether a post that names nobody can only be about its author: "Autistic, and tired"."""
     if name in _CERTAIN or name in {"did so", "diagnosed so", "a sufferer here"}:
         return True
-    if name == "what, numbered":
+    if name in {"what, numbered", "being it"}:
         return post.nobody
     after = marked.letters[match.end() - 1]
     if name in {"who", "one", "numbered who"} and after == ",":
         return True
-    closed = match.end() == len(marked.letters) or after != _AND
+    proud = marked.letters[match.end() : match.end() + 1] in (_GLAD, _QUALITY)
+    closed = match.end() == len(marked.letters) or after != _AND or proud
     return name in {"who", "one"} and closed and _ARE.isdisjoint(reading.sentence.words)
 
 
@@ -294,6 +301,8 @@ def _led(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
         if match is not None:
             first, own, last = _words(marked, match, 0)
             refused = why_not(reading, first, last, own=own)
+            if NOT in marked.letters[: match.start()]:
+                refused = "negation"
             yield _Finding(first, last, name, refused or ("work" if is_opinion(reading) else ""))
 
 
@@ -309,6 +318,8 @@ def _signs(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
             refused = "third person"
         elif NOT in before[-4:] or IF in before:
             refused = "negation"
+        elif before[-2:] == _IS_MY:
+            refused = "metaphor"
         first, last = marked.places[place]
         if not refused and only_met(reading, 0, first):
             refused = "work"
