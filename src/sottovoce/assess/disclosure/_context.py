@@ -21,6 +21,7 @@ OTHERS = frozenset({YOU, THEY, KIN})
 OWN = frozenset({I, MY, ME})
 OTHER, DOING = "_", "V"
 _NEAR = 3
+_AFTER_JOB = frozenset((",", "here", "and", "for", "at", "in", "of", "since", "who", "by", "speaking"))
 _IT = (["it"], ["that"], ["this"])
 _STORY = re.compile(
     r" in (?:the|a|my|this|that|our) (?:\S+ )?"
@@ -105,7 +106,7 @@ def _profession(reading: Reading) -> bool:
         left = words[max(0, place - 5) : place]
         if any(letters[k] in (MY, THEY) for k in range(max(0, place - 3), place)):
             continue
-        if place <= 2 and (place + 1 == len(words) or words[place + 1] in {",", "here", "and"}):
+        if place <= 2 and (place + 1 == len(words) or words[place + 1] in _AFTER_JOB):
             return True
         if "as" in left or ("i" in left and ("am" in left or "was" in left)):
             return True
