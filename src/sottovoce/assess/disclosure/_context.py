@@ -1,5 +1,6 @@
 """Why a sentence that fits a rule says nothing of its author after all."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +21,12 @@ OTHERS = frozenset({YOU, THEY, KIN})
 OWN = frozenset({I, MY, ME})
 OTHER, DOING = "_", "V"
 _NEAR = 3
+_AFTER_JOB = frozenset((",", "here", "and", "for", "at", "in", "of", "since", "who", "by", "speaking"))
+_IT = (["it"], ["that"], ["this"])
+_STORY = re.compile(
+    r" in (?:the|a|my|this|that|our) (?:\S+ )?"
+    r"(?:film|play|novel|musical|show|game|dream|story|panto|soap|book)\W? "
+)
 _LONG = 4
 
 
@@ -61,7 +68,7 @@ def reading_of(sentence: Sentence) -> Reading:
     """The letters of a sentence's words; negations that deny nothing are read as adverbs."""
     known = _FRAMES.letter_of
     letters = [known.get(word) or _unknown(word) for word in sentence.words]
-    if NOT in letters:
+    if NOT in letters or "but" in sentence.words:
         _read_over(sentence.words, letters)
     return Reading(sentence, letters)
 
@@ -76,6 +83,10 @@ def _unknown(word: str) -> str:
 
 def _read_over(words: list[str], letters: list[str]) -> None:
     for place, letter in enumerate(letters):
+        if letter == WOULD and words[place + 1 : place + 2] == ["be"] and "but" in words[place:]:
+            letters[place] = _ADVERB
+        if words[place : place + 2] == ["anything", "but"]:
+            letters[place : place + 2] = [NOT, _ADVERB]
         if letter == NOT or words[place] in {"never", "have"}:
             for idiom in _NOT_DENIED:
                 if tuple(words[place : place + len(idiom)]) == idiom:
@@ -95,7 +106,7 @@ def _profession(reading: Reading) -> bool:
         left = words[max(0, place - 5) : place]
         if any(letters[k] in (MY, THEY) for k in range(max(0, place - 3), place)):
             continue
-        if place <= 2 and (place + 1 == len(words) or words[place + 1] in {",", "here", "and"}):
+        if place <= 2 and (place + 1 == len(words) or words[place + 1] in _AFTER_JOB):
             return True
         if "as" in left or ("i" in left and ("am" in left or "was" in left)):
             return True
@@ -131,9 +142,18 @@ def why_not(reading: Reading, first: int, last: int, *, own: int) -> str:
         return "question"
     if starts_with_i and _claimed(words[max(0, first - 6) : first]):
         return "third person"
-    if last < len(words) and (words[last] in _SETS["compounds"] or words[last] == "called"):
+    if last < len(words) and (words[last] in _SETS["compounds"] or _joke(words[last:])):
         return "compound"
+    if letters[first] == MY and before[-1:] == [_LETTERS["is"]] and left[-2:-1] not in _IT:
+        return "metaphor"
     return ""
+
+
+def _joke(after: list[str]) -> bool:
+    """"An eating disorder called being near cheese"."""
+    return after[0] == "called" and len(after) > 1 and (
+        after[1].endswith("ing") or _FRAMES.letter_of.get(after[1]) in (_THE, MY, NOT)
+    )
 
 
 def _may_ask(reading: Reading, left: list[str]) -> bool:
@@ -148,10 +168,15 @@ def _clause_start(words: list[str], first: int) -> int:
 
 
 def _denied(left: list[str], before: list[str], starts_with_i: bool) -> bool:
-    near = before[-4:] if starts_with_i else before[-2:]
-    if NOT not in near:
+    if NOT not in before[-4:]:
         return False
-    return not starts_with_i or left[-1] in _SETS["denied_by"] or before[-1] == NOT
+    if before[-1] == NOT:
+        return True
+    if not starts_with_i:
+        return before[-2] == NOT and before[-1] in (_THE, _ADVERB)
+    if left[-1] in _SETS["denied_after"] and before[-2] == NOT:
+        return True
+    return (left[-2] if left[-1] == "that" else left[-1]) in _SETS["denied_by"]
 
 
 def _doubted(left: list[str], starts_with_i: bool) -> bool:
@@ -174,13 +199,17 @@ _SUBJECTS = frozenset({I, YOU, THEY, KIN})
 
 def is_fiction(reading: Reading) -> bool:
     """Whether the sentence speaks of a role, a game or a story."""
-    return not _SETS["fiction"].isdisjoint(reading.sentence.words)
+    return not _SETS["fiction"].isdisjoint(reading.sentence.words) or bool(_STORY.search(reading.text))
 
 
-def only_met(reading: Reading, first: int, last: int) -> bool:
-    """Whether a verb between "I" and the topic's word says that the author met it, no more."""
+def only_met(reading: Reading, first: int, last: int, *, did: bool = False) -> bool:
+    """Whether a verb between "I" and the topic's word says that the author met it, no more.
+
+    What one loves or hates, one may well have done: ``did``.
+    """
     words = reading.sentence.words[first:last]
-    return not (_SETS["met"].isdisjoint(words) and _SETS["work"].isdisjoint(words))
+    met = not (_SETS["met"].isdisjoint(words) and _SETS["work"].isdisjoint(words))
+    return met or not (did or _SETS["feel"].isdisjoint(words))
 
 
 def other_subject(reading: Reading, first: int) -> bool:
@@ -197,3 +226,18 @@ def other_subject(reading: Reading, first: int) -> bool:
 def takes(reading: Reading) -> bool:
     """Whether a verb says that something is taken, as a medicine is."""
     return not _SETS["taking"].isdisjoint(reading.sentence.words)
+
+
+def is_opinion(reading: Reading) -> bool:
+    """Whether the sentence says what its author thinks or read."""
+    return not _SETS["opinion"].isdisjoint(reading.sentence.words)
+
+
+def is_one_person(word: str) -> bool:
+    """Whether the word names one person."""
+    return word in _SETS["one_person"]
+
+
+def is_soon(reading: Reading) -> bool:
+    """Whether the sentence says that something is about to be."""
+    return not _SETS["soon"].isdisjoint(reading.sentence.words)

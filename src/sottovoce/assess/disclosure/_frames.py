@@ -39,10 +39,9 @@ def load_frames() -> Frames:
     letter_of[","] = ","
     written = table("frames.toml")
     known = letters | _ROLE_NAMES
-    sets = {
-        name: "[" + "".join(known[each] for each in text.split("|")) + "]"
-        for name, text in _texts(written["sets"])
-    }
+    sets: dict[str, str] = {}
+    for name, text in _texts(written["sets"]):
+        sets[name] = "[" + "".join((known | sets)[each].strip("[]") for each in text.split("|")) + "]"
     frames, fragments, illness = (
         {name: re.compile(_compiled(text, letters, sets)) for name, text in _texts(written[kind])}
         for kind in ("frames", "fragments", "illness")

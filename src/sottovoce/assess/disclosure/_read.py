@@ -10,13 +10,17 @@ from sottovoce.assess.disclosure._context import (
     I,
     IF,
     KIN,
+    MY,
     NOT,
     OTHERS,
     THEY,
     YOU,
     Reading,
     is_fiction,
+    is_one_person,
+    is_opinion,
     is_professional,
+    is_soon,
     only_met,
     other_subject,
     reading_of,
@@ -34,8 +38,11 @@ _OWN_WORDS = frozenset(("i", "me", "my", "we", "our", "us", "myself"))
 # Rules that a denial elsewhere in the post outweighs.
 _WEAK = frozenset(("takes", "on it", "my own", "sign", "taken", "anyone else"))
 # Fragments that are the author's, whoever else is named after them.
-_CERTAIN = frozenset(("numbered sign", "speaks as one"))
-_AND = _FRAMES.letters["and"]
+_CERTAIN = frozenset(("numbered sign", "speaks as one", "as someone", "from one", "life as one"))
+# Rules whose verb decides.
+_BY_VERB = frozenset(("takes", "did", "on it", "went"))
+_AND, _GLAD, _QUALITY = (_FRAMES.letters[name] for name in ("and", "glad", "quality"))
+_IS_MY = _FRAMES.letters["is"] + MY
 _ARE = frozenset(("is", "are", "was", "were", "has", "have", "will", "should", "could"))
 
 
@@ -103,6 +110,8 @@ def read_post(text: str, topics: Iterable[CompiledTopic], index: dict[str, set[i
 def _of_topic(post: Post, topic: CompiledTopic) -> Disclosure | None:
     said: list[tuple[Reading, _Finding]] = []
     refused: list[str] = []
+    if any(phrase.pattern.search(each.text) for phrase in topic.denials for each in post.readings):
+        return _about(post, topic, ["negation"])
     for place, reading in enumerate(post.readings):
         for finding in _findings(post, topic, place, reading):
             if finding.refused:
@@ -114,6 +123,10 @@ def _of_topic(post: Post, topic: CompiledTopic) -> Disclosure | None:
     if said:
         spans = [_spans(reading, [finding[:2]])[0] for reading, finding in said]
         return Disclosure(topic.name, Level.OUTRIGHT, _merged(spans), said[0][1].rule)
+    return _about(post, topic, refused)
+
+
+def _about(post: Post, topic: CompiledTopic, refused: list[str]) -> Disclosure | None:
     spans = [
         span
         for reading in post.all_readings
@@ -151,7 +164,7 @@ def _findings(post: Post, topic: CompiledTopic, place: int, reading: Reading) ->
     yield from _frames(post, marked, reading)
     yield from _fragments(post, marked, place, reading)
     yield from _signs(post, marked, reading)
-    if topic.illness and reading.own and OTHERS.isdisjoint(marked.letters):
+    if topic.illness and (reading.own or post.nobody) and OTHERS.isdisjoint(marked.letters):
         yield from _led(post, marked, reading)
 
 
@@ -170,6 +183,8 @@ def _phrases(topic: CompiledTopic, reading: Reading) -> Iterator[_Finding]:
             refused = why_not(reading, first, last, own=first)
             said = phrase.own or not _OWN_WORDS.isdisjoint(match.group().replace(BARRED, "").split())
             if not refused and not said and other_subject(reading, first):
+                refused = "third person"
+            if not refused and reading.letters[first] == MY and reading.letters[last : last + 1] == [KIN]:
                 refused = "third person"
             yield _Finding(first, last, "phrase", refused)
 
@@ -206,7 +221,9 @@ def _frames(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]
         for match in pattern.finditer(letters):
             first, own, last = _words(marked, match, shift)
             refused = why_not(reading, first, last, own=own)
-            if not refused and name in {"takes", "did", "on it"} and only_met(reading, first, own):
+            if not refused and name in _BY_VERB and only_met(
+                reading, first, own, did=name == "did"
+            ):
                 refused = "work"
             if not refused and name in {"takes", "on it"} and post.professional:
                 refused = "" if takes(reading) else "work"
@@ -243,19 +260,28 @@ def _fragments(post: Post, marked: _Marked, place: int, reading: Reading) -> Ite
         if match is None:
             continue
         first, own, last = _words(marked, match, 0)
+        if name == "one" and not is_one_person(reading.sentence.words[last]):
+            continue
+        if name == "being it" and not OTHERS.isdisjoint(marked.letters[: match.start()]):
+            continue
         if refused == "third person" and name in _CERTAIN:
             refused = ""
-        alone = refused or ("" if post.own or _stands_alone(marked, match, name, reading) else "nobody")
+        alone = refused or ("" if post.own or _stands_alone(post, marked, match, name, reading) else "nobody")
         yield _Finding(first, last, name, alone or why_not(reading, first, last, own=own))
 
 
-def _stands_alone(marked: _Marked, match: re.Match[str], name: str, reading: Reading) -> bool:
+def _stands_alone(post: Post, marked: _Marked, match: re.Match[str], name: str, reading: Reading) -> bool:
     """Whether a post that names nobody can only be about its author: "Autistic, and tired"."""
     if name in _CERTAIN or name in {"did so", "diagnosed so", "a sufferer here"}:
         return True
+    if name in {"what, numbered", "being it"}:
+        return post.nobody
     after = marked.letters[match.end() - 1]
-    closed = match.end() == len(marked.letters) or after != _AND
-    return name == "who" and closed and _ARE.isdisjoint(reading.sentence.words)
+    if name in {"who", "one", "numbered who"} and after == ",":
+        return True
+    proud = marked.letters[match.end() : match.end() + 1] in (_GLAD, _QUALITY)
+    closed = match.end() == len(marked.letters) or after != _AND or proud
+    return name in {"who", "one"} and closed and _ARE.isdisjoint(reading.sentence.words)
 
 
 def _about_others(post: Post, marked: _Marked, place: int, reading: Reading) -> bool:
@@ -275,21 +301,25 @@ def _led(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
         if match is not None:
             first, own, last = _words(marked, match, 0)
             refused = why_not(reading, first, last, own=own)
-            met = only_met(reading, last, len(reading.sentence.words))
-            yield _Finding(first, last, name, refused or ("work" if met else ""))
+            if NOT in marked.letters[: match.start()]:
+                refused = "negation"
+            yield _Finding(first, last, name, refused or ("work" if is_opinion(reading) else ""))
 
 
 def _signs(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
     for place in [k for k, letter in enumerate(marked.letters) if letter == "T"]:
         before = marked.letters[:place]
         refused = ""
-        alone = post.own or (post.nobody and _ARE.isdisjoint(reading.sentence.words))
+        named = _ARE.isdisjoint(reading.sentence.words) or is_soon(reading)
+        alone = post.own or (post.nobody and named)
         if post.professional or not alone or reading.sentence.question:
             refused = "nobody"
         elif not OTHERS.isdisjoint(before) or (YOU in marked.letters and not reading.own):
             refused = "third person"
         elif NOT in before[-4:] or IF in before:
             refused = "negation"
+        elif before[-2:] == _IS_MY:
+            refused = "metaphor"
         first, last = marked.places[place]
         if not refused and only_met(reading, 0, first):
             refused = "work"

@@ -25,6 +25,8 @@ _ELEMENT = re.compile(r"\((?:[^()]|\([^()]*\))*\)\??|<\w+>\??|\S+")
 BARRED = "\x01"
 _WORD_END = BARRED + "? "
 _GAP = "(?:[^ ,'" + BARRED + "]+ ){0,%d}?"
+_GAP_AFTER_MY = "(?:(?!(?:is|are|was|were|has|have|had|be|been) )[^ ,'" + BARRED + "]+ ){0,2}?"
+_MY = f"(?:(?:my|our){_WORD_END})"
 _GAPS = {"~": 3, "~~": 6}
 _SHORTEST = 3
 _CONTENT = ("kin", "quality", "number", "time", "suffer", "diagnose", "identify", "self", "update")
@@ -50,6 +52,7 @@ class CompiledTopic:
     """By their first word: the words of each term, the longest first, and its role's letter."""
     phrases: tuple[CompiledPhrase, ...]
     harmless: tuple[CompiledPhrase, ...]
+    denials: tuple[CompiledPhrase, ...] = ()
     illness: bool = False
 
     @property
@@ -73,6 +76,7 @@ def compiled_topic(name: str, words: tuple[str, ...], rules: TopicRules | None) 
         _terms(roles),
         tuple(compiled_phrase(phrase) for phrase in phrases),
         tuple(compiled_phrase(phrase) for phrase in harmless),
+        () if rules is None else tuple(compiled_phrase(phrase) for phrase in rules.denials),
         rules is not None and rules.illness,
     )
 
@@ -107,7 +111,7 @@ def compiled_phrase(phrase: str) -> CompiledPhrase:
     elements = _ELEMENT.findall(_DIGIT.sub(" ", phrase))
     for element in elements:
         if element in _GAPS:
-            parts.append(_GAP % _GAPS[element])
+            parts.append(_GAP_AFTER_MY if parts == [_MY] else _GAP % _GAPS[element])
             continue
         optional = element[0] in "(<" and element.endswith("?")
         bare = element[:-1] if optional else element

@@ -36,6 +36,9 @@ class TopicRules:
     words: tuple[str, ...]
     phrases: tuple[str, ...]
     harmless: tuple[str, ...]
+    """Where the words mean something else: such a sentence says nothing."""
+    denials: tuple[str, ...]
+    """Sayings after which the whole post says nothing of its author: "the lump was benign"."""
     illness: bool
     """Whether it is an illness, which is nearly always somebody's when a sentence begins with it."""
 
@@ -88,6 +91,7 @@ def _rules(entry: dict[str, Any]) -> TopicRules:
         words=_terms(entry["words"]),
         phrases=tuple(entry["phrases"]),
         harmless=tuple(entry["harmless"]),
+        denials=tuple(entry.get("denials", ())),
         illness=entry.get("illness", False),
     )
 
