@@ -69,9 +69,8 @@ def _learnt() -> Community:
     """The same people, and an adversary who has learnt a topic model from texts of their world."""
     plain, model = _demo(), train_lda(_background(), LATENT)
     catalogue = match_model(plain.catalogue, model).without_unmatched()
-    spaces = [_voice(), model]
     setting = AdvisorSetting("lda-t")
-    community = Community.from_posts(_posts().posts, spaces, catalogue, setting)
+    community = Community.from_posts(_posts().posts, (_voice(), model), catalogue, setting)
     community.now, community.example = plain.now, plain.example
     return community
 
