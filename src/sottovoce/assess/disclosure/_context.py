@@ -214,13 +214,18 @@ def only_met(reading: Reading, first: int, last: int, *, did: bool = False) -> b
 
 def other_subject(reading: Reading, first: int) -> bool:
     """Whether the nearest subject before ``first``, in its clause, is somebody else."""
+    return _nearest_subject(reading, first) in OTHERS
+
+
+def own_subject(reading: Reading, first: int) -> bool:
+    """Whether the nearest subject before ``first``, in its clause, is the author."""
+    return _nearest_subject(reading, first) == I
+
+
+def _nearest_subject(reading: Reading, first: int) -> str:
     start = _clause_start(reading.sentence.words, first)
-    for letter in reversed(reading.letters[start:first]):
-        if letter in OTHERS:
-            return True
-        if letter in (I, MY, ME):
-            return False
-    return False
+    named = OTHERS | OWN
+    return next((a for a in reversed(reading.letters[start:first]) if a in named), "")
 
 
 def takes(reading: Reading) -> bool:

@@ -14,6 +14,7 @@ from sottovoce.assess.disclosure._context import (
     NOT,
     OTHERS,
     THEY,
+    WOULD,
     YOU,
     Reading,
     is_fiction,
@@ -23,6 +24,7 @@ from sottovoce.assess.disclosure._context import (
     is_soon,
     only_met,
     other_subject,
+    own_subject,
     reading_of,
     takes,
     why_not,
@@ -35,6 +37,7 @@ from sottovoce.assess.disclosure._tokens import lowered, sentences, without_quot
 _FRAMES = load_frames()
 _ROLE_LETTERS = frozenset("SMCTA")
 _OWN_WORDS = frozenset(("i", "me", "my", "we", "our", "us", "myself"))
+_I_OR_ME = frozenset(("i", "me", "we", "us", "myself"))
 # Rules that a denial elsewhere in the post outweighs.
 _WEAK = frozenset(("takes", "on it", "my own", "sign", "taken", "anyone else"))
 # Fragments that are the author's, whoever else is named after them.
@@ -42,6 +45,10 @@ _CERTAIN = frozenset(("numbered sign", "speaks as one", "as someone", "from one"
 # Rules whose verb decides.
 _BY_VERB = frozenset(("takes", "did", "on it", "went"))
 _AND, _GLAD, _QUALITY = (_FRAMES.letters[name] for name in ("and", "glad", "quality"))
+# How far a subject may be, and what stands between it and another's term.
+_REACH = 8
+_PARTS = frozenset((*OTHERS, NOT, IF, WOULD, ",", "Q", _FRAMES.letters["about"], _FRAMES.letters["my"]))
+_VERBS = frozenset((_FRAMES.letters["is"], _FRAMES.letters["has"]))
 _IS_MY = _FRAMES.letters["is"] + MY
 _ARE = frozenset(("is", "are", "was", "were", "has", "have", "will", "should", "could"))
 
@@ -157,18 +164,19 @@ def _findings(post: Post, topic: CompiledTopic, place: int, reading: Reading) ->
     if any(phrase.pattern.search(reading.text) for phrase in topic.harmless):
         yield _Finding(0, 1, "", "metaphor")
         return
-    yield from _phrases(topic, reading)
+    yield from _phrases(post, topic, reading)
     marked = _mark(reading, topic)
     if _ROLE_LETTERS.isdisjoint(marked.letters):
         return
     yield from _frames(post, marked, reading)
     yield from _fragments(post, marked, place, reading)
     yield from _signs(post, marked, reading)
+    yield from _near(post, marked, reading)
     if topic.illness and (reading.own or post.nobody) and OTHERS.isdisjoint(marked.letters):
         yield from _led(post, marked, reading)
 
 
-def _phrases(topic: CompiledTopic, reading: Reading) -> Iterator[_Finding]:
+def _phrases(post: Post, topic: CompiledTopic, reading: Reading) -> Iterator[_Finding]:
     words = {*reading.sentence.words, "i"}
     # A sentence that has lost its "I" is read as if it had it.
     before = f" i{BARRED}" if reading.elided else ""
@@ -180,13 +188,27 @@ def _phrases(topic: CompiledTopic, reading: Reading) -> Iterator[_Finding]:
             first = text.count(" ", 0, match.start()) - 1 - bool(before)
             last = first + match.group().count(" ")
             first = max(first, 0)
+            spoken = frozenset(match.group().replace(BARRED, "").split())
+            named = phrase.own or not _OWN_WORDS.isdisjoint(spoken) or own_subject(reading, first)
             refused = why_not(reading, first, last, own=first)
-            said = phrase.own or not _OWN_WORDS.isdisjoint(match.group().replace(BARRED, "").split())
-            if not refused and not said and other_subject(reading, first):
-                refused = "third person"
-            if not refused and reading.letters[first] == MY and reading.letters[last : last + 1] == [KIN]:
-                refused = "third person"
+            refused = refused or _not_own(post, reading, first, last, named)
+            if not refused and post.professional and _I_OR_ME.isdisjoint(spoken):
+                refused = "" if own_subject(reading, first) else "work"
             yield _Finding(first, last, "phrase", refused)
+
+
+def _not_own(post: Post, reading: Reading, first: int, last: int, named: bool) -> str:
+    """Why a phrase is not the author's, who is ``named`` in it or not."""
+    if reading.letters[first] == MY and reading.letters[last : last + 1] == [KIN]:
+        return "third person"
+    if named:
+        return ""
+    if other_subject(reading, first):
+        return "third person"
+    if reading.sentence.question:
+        return "question"
+    told = post.own or post.nobody or _ARE.isdisjoint(reading.sentence.words)
+    return "" if told else "nobody"
 
 
 def _mark(reading: Reading, topic: CompiledTopic) -> _Marked:
@@ -290,6 +312,34 @@ def _about_others(post: Post, marked: _Marked, place: int, reading: Reading) -> 
     before = post.readings[place - 1] if place else None
     others = {KIN, THEY}
     return before is not None and not others.isdisjoint(before.letters) and I not in before.letters
+
+
+def _near(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
+    """A term to which "I" is the nearest subject, where no verb or preposition speaks against."""
+    if post.professional or is_fiction(reading):
+        return
+    for place, letter in enumerate(marked.letters):
+        if letter in _ROLE_LETTERS:
+            start = _own_subject(marked.letters, place, owned=letter in "CT")
+            if start is not None:
+                first, last = marked.places[start][0], marked.places[place][1]
+                refused = why_not(reading, first, last, own=marked.places[place][0])
+                if not refused and (only_met(reading, first, last) or is_opinion(reading)):
+                    refused = "work"
+                yield _Finding(first, last, "near", refused)
+
+
+def _own_subject(letters: str, place: int, *, owned: bool) -> int | None:
+    """Where the author is named before ``place``, with nothing between that parts the two."""
+    for start in range(place - 1, max(place - _REACH, 0) - 1, -1):
+        if letters[start] == I:
+            return start
+        if letters[start] == MY:
+            between = set(letters[start:place])
+            return start if owned and between.isdisjoint(_VERBS) else None
+        if letters[start] in _PARTS:
+            return None
+    return None
 
 
 def _led(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
