@@ -17,6 +17,7 @@ __all__ = [
     "assess",
     "assess_posts",
     "corpus",
+    "disclosures",
     "learn",
     "load_release",
     "loop",
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from sottovoce import assess, corpus, learn, loop, privacy, release, topics
     from sottovoce._version import __version__
     from sottovoce.assess import assess_posts
+    from sottovoce.assess.disclosure import disclosures
     from sottovoce.corpus.simulate import simulate
     from sottovoce.learn import train
     from sottovoce.release import load_release, release_counts
@@ -43,6 +45,7 @@ else:
             "assess": "sottovoce.assess",
             "assess_posts": "sottovoce.assess",
             "corpus": "sottovoce.corpus",
+            "disclosures": "sottovoce.assess.disclosure",
             "learn": "sottovoce.learn",
             "load_release": "sottovoce.release",
             "loop": "sottovoce.loop",

@@ -21,13 +21,14 @@ OTHERS = frozenset({YOU, THEY, KIN})
 OWN = frozenset({I, MY, ME})
 OTHER, DOING = "_", "V"
 _NEAR = 3
-_AFTER_JOB = frozenset((",", "here", "and", "for", "at", "in", "of", "since", "who", "by", "speaking"))
+_AFTER_JOB = frozenset((",", "here", "and", "for", "at", "in", "on", "of", "since", "who", "by", "speaking"))
 _IT = (["it"], ["that"], ["this"])
 _STORY = re.compile(
     r" in (?:the|a|my|this|that|our) (?:\S+ )?"
     r"(?:film|play|novel|musical|show|game|dream|story|panto|soap|book)\W? "
 )
 _LONG = 4
+_AFTER_NAME = frozenset(("'s", "is", "has", "was", "had", "got", "says", "said", "told", "takes"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,11 @@ class Reading:
         """The words with a blank before and after each, marked where no gap may hold them."""
         pairs = zip(self.sentence.words, self.letters, strict=True)
         return " " + "".join(f"{w}{BARRED if a in _BARRED else ''} " for w, a in pairs)
+
+    @cached_property
+    def word_set(self) -> frozenset[str]:
+        """Its words, and "i", which it may have lost."""
+        return frozenset((*self.sentence.words, "i"))
 
     @cached_property
     def elided(self) -> bool:
@@ -64,10 +70,18 @@ def _lost_i(word: str) -> bool:
     return verb or word in _SETS["without_i"]
 
 
-def reading_of(sentence: Sentence) -> Reading:
-    """The letters of a sentence's words; negations that deny nothing are read as adverbs."""
+def reading_of(sentence: Sentence, written: str) -> Reading:
+    """The letters of a sentence's words; negations that deny nothing are read as adverbs.
+
+    A word with a capital letter before a verb, as in "Dave has", is somebody's name.
+    """
     known = _FRAMES.letter_of
     letters = [known.get(word) or _unknown(word) for word in sentence.words]
+    for place in range(len(letters) - 1):
+        if letters[place] == OTHER and sentence.words[place + 1] in _AFTER_NAME:
+            start = sentence.spans[place][0]
+            if written[start : start + 1].isupper() and not written[start + 1 : start + 2].isupper():
+                letters[place] = KIN
     if NOT in letters or "but" in sentence.words:
         _read_over(sentence.words, letters)
     return Reading(sentence, letters)
@@ -114,7 +128,12 @@ def _profession(reading: Reading) -> bool:
 
 
 def _works(reading: Reading) -> bool:
-    words = reading.sentence.words
+    words, letters = reading.sentence.words, reading.letters
+    if any(
+        word in _SETS["in_care"] and MY in letters[max(0, place - 2) : place]
+        for place, word in enumerate(words)
+    ):
+        return True
     return any(
         word == "i" and any(each in _SETS["work"] for each in words[place + 1 : place + 4])
         and "not" not in words[place + 1 : place + 4]
@@ -214,13 +233,18 @@ def only_met(reading: Reading, first: int, last: int, *, did: bool = False) -> b
 
 def other_subject(reading: Reading, first: int) -> bool:
     """Whether the nearest subject before ``first``, in its clause, is somebody else."""
+    return _nearest_subject(reading, first) in OTHERS
+
+
+def own_subject(reading: Reading, first: int) -> bool:
+    """Whether the nearest subject before ``first``, in its clause, is the author."""
+    return _nearest_subject(reading, first) == I
+
+
+def _nearest_subject(reading: Reading, first: int) -> str:
     start = _clause_start(reading.sentence.words, first)
-    for letter in reversed(reading.letters[start:first]):
-        if letter in OTHERS:
-            return True
-        if letter in (I, MY, ME):
-            return False
-    return False
+    named = OTHERS | OWN
+    return next((a for a in reversed(reading.letters[start:first]) if a in named), "")
 
 
 def takes(reading: Reading) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 from sottovoce.assess.disclosure._levels import Disclosure
-from sottovoce.assess.disclosure._read import read_post
+from sottovoce.assess.disclosure._read import Index, read_post
 from sottovoce.assess.disclosure._terms import CompiledTopic, compiled_topic
 from sottovoce.topics._catalogue import Catalogue
 from sottovoce.topics.shipped import rules_of, shipped_catalogue
@@ -24,10 +24,10 @@ class DisclosureReader:
     def __init__(self, catalogue: Catalogue | None = None) -> None:
         chosen = shipped_catalogue() if catalogue is None else catalogue
         self.topics = tuple(_compiled(topic.name, topic.words) for topic in chosen)
-        self._index: dict[str, set[int]] = {}
+        self._index: Index = {}
         for number, topic in enumerate(self.topics):
-            for anchor in topic.anchors:
-                self._index.setdefault(anchor, set()).add(number)
+            for anchor, phrase, others in topic.anchors:
+                self._index.setdefault(anchor, set()).add((number, phrase, others))
 
     def read(self, text: str) -> tuple[Disclosure, ...]:
         """What ``text`` says about each topic that it is about, in the catalogue's order."""

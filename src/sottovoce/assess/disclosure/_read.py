@@ -1,10 +1,10 @@
 """Read a post: which topics it is about, and of which it says that they are the author's."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sottovoce.assess.disclosure._context import (
     I,
@@ -14,6 +14,7 @@ from sottovoce.assess.disclosure._context import (
     NOT,
     OTHERS,
     THEY,
+    WOULD,
     YOU,
     Reading,
     is_fiction,
@@ -23,27 +24,44 @@ from sottovoce.assess.disclosure._context import (
     is_soon,
     only_met,
     other_subject,
+    own_subject,
     reading_of,
     takes,
     why_not,
 )
 from sottovoce.assess.disclosure._frames import load_frames
 from sottovoce.assess.disclosure._levels import Disclosure, Level
-from sottovoce.assess.disclosure._terms import BARRED, CompiledTopic
+from sottovoce.assess.disclosure._terms import BARRED, TERM, CompiledPhrase, CompiledTopic
 from sottovoce.assess.disclosure._tokens import lowered, sentences, without_quotations, words_of
 
 _FRAMES = load_frames()
 _ROLE_LETTERS = frozenset("SMCTA")
 _OWN_WORDS = frozenset(("i", "me", "my", "we", "our", "us", "myself"))
-# Rules that a denial elsewhere in the post outweighs.
-_WEAK = frozenset(("takes", "on it", "my own", "sign", "taken", "anyone else"))
+_I_OR_ME = frozenset(("i", "me", "we", "us", "myself"))
+# Rules that stand although something is denied elsewhere in the post.
+_STRONG = frozenset(
+    ("is", "is, after a list", "has been", "has", "got", "became", "suffers", "diagnosed", "did")
+    + ("used to be", "grew up", "phrase", "made me", "diagnosed me", "speaks as", "went", "as someone")
+)
 # Fragments that are the author's, whoever else is named after them.
 _CERTAIN = frozenset(("numbered sign", "speaks as one", "as someone", "from one", "life as one"))
 # Rules whose verb decides.
 _BY_VERB = frozenset(("takes", "did", "on it", "went"))
 _AND, _GLAD, _QUALITY = (_FRAMES.letters[name] for name in ("and", "glad", "quality"))
+# How far a subject may be, and what stands between it and another's term.
+_REACH = 8
+_PARTS = frozenset((*OTHERS, NOT, IF, WOULD, ",", "Q", _FRAMES.letters["about"], _FRAMES.letters["my"]))
+_EARLY = 5
+_NAMED = frozenset((*OTHERS, I))
+_VERBS = frozenset((_FRAMES.letters["is"], _FRAMES.letters["has"]))
 _IS_MY = _FRAMES.letters["is"] + MY
 _ARE = frozenset(("is", "are", "was", "were", "has", "have", "will", "should", "could"))
+
+
+Index: TypeAlias = dict[str, set[tuple[int, int, tuple[frozenset[str], ...]]]]
+"""By a word: a topic, which of its phrases (or ``TERM``), and what else a post must have for it."""
+# Words that a post may hold within others ("I'm", "don't") or as digits.
+_WRITTEN_OUT = frozenset(("i", "am", "is", "are", "have", "had", "would", "will", "not", "and"))
 
 
 class _Finding(NamedTuple):
@@ -69,15 +87,22 @@ class Post:
     """A post, made ready for any topic."""
 
     text: str
+    """In lower case."""
+    written: str
+    """As it was written."""
 
     @cached_property
     def readings(self) -> list[Reading]:
-        return [reading_of(each) for each in sentences(without_quotations(self.text))]
+        own = without_quotations(self.text)
+        return [reading_of(each, self.written) for each in sentences(own)]
 
     @cached_property
     def all_readings(self) -> list[Reading]:
         """Quotations included: what a post is about, it may also quote."""
-        return [reading_of(each) for each in sentences(self.text.replace(">", " "))]
+        whole = self.text.replace(">", " ")
+        if whole == without_quotations(self.text):
+            return self.readings
+        return [reading_of(each, self.written) for each in sentences(whole)]
 
     @cached_property
     def professional(self) -> bool:
@@ -93,33 +118,46 @@ class Post:
         return all(OTHERS.isdisjoint(reading.letters) for reading in self.readings)
 
 
-def read_post(text: str, topics: Iterable[CompiledTopic], index: dict[str, set[int]]) -> Iterator[Disclosure]:
+def read_post(text: str, topics: Sequence[CompiledTopic], index: Index) -> Iterator[Disclosure]:
     """What ``text`` says about each of ``topics`` that it is about."""
     low = lowered(text)
-    found = index.keys() & set(words_of(low))
+    words = set(words_of(low))
+    found = index.keys() & words
     if not found:
         return
-    topics = list(topics)
-    post = Post(low)
-    for number in sorted(set().union(*(index[word] for word in found))):
-        told = _of_topic(post, topics[number])
+    post = Post(low, text)
+    for number, phrases in sorted(_met_topics(found, words, index).items()):
+        told = _of_topic(post, topics[number], phrases)
         if told is not None:
             yield told
 
 
-def _of_topic(post: Post, topic: CompiledTopic) -> Disclosure | None:
+def _met_topics(found: set[str], words: set[str], index: Index) -> dict[int, list[int]]:
+    """The topics of which a post may have a term or phrase, by its words alone; which phrases."""
+    words |= _WRITTEN_OUT
+    met: dict[int, set[int]] = {}
+    for word in found:
+        for number, phrase, others in index[word]:
+            if not any(need.isdisjoint(words) for need in others):
+                met.setdefault(number, set()).add(phrase)
+    return {number: sorted(phrases - {TERM}) for number, phrases in met.items()}
+
+
+def _of_topic(post: Post, topic: CompiledTopic, phrases: Sequence[int]) -> Disclosure | None:
     said: list[tuple[Reading, _Finding]] = []
     refused: list[str] = []
-    if any(phrase.pattern.search(each.text) for phrase in topic.denials for each in post.readings):
-        return _about(post, topic, ["negation"])
     for place, reading in enumerate(post.readings):
-        for finding in _findings(post, topic, place, reading):
-            if finding.refused:
-                refused.append(finding.refused)
-            else:
-                said.append((reading, finding))
+        found = list(_findings(post, topic, phrases, place, reading))
+        refused += [finding.refused for finding in found if finding.refused]
+        open_ = [(reading, finding) for finding in found if not finding.refused]
+        if open_ and _has(topic.harmless, reading):
+            refused.append("metaphor")
+        else:
+            said += open_
     if "negation" in refused:
-        said = [each for each in said if each[1].rule not in _WEAK]
+        said = [each for each in said if each[1].rule in _STRONG]
+    if said and any(_has(topic.denials, reading) for reading in post.readings):
+        return _about(post, topic, ["negation"])
     if said:
         spans = [_spans(reading, [finding[:2]])[0] for reading, finding in said]
         return Disclosure(topic.name, Level.OUTRIGHT, _merged(spans), said[0][1].rule)
@@ -153,44 +191,67 @@ def _spans(reading: Reading, words: Iterable[tuple[int, int]]) -> tuple[tuple[in
     return tuple((spans[max(first, 0)][0], spans[last - 1][1]) for first, last in words)
 
 
-def _findings(post: Post, topic: CompiledTopic, place: int, reading: Reading) -> Iterator[_Finding]:
-    if any(phrase.pattern.search(reading.text) for phrase in topic.harmless):
-        yield _Finding(0, 1, "", "metaphor")
-        return
-    yield from _phrases(topic, reading)
+def _findings(
+    post: Post, topic: CompiledTopic, phrases: Sequence[int], place: int, reading: Reading
+) -> Iterator[_Finding]:
+    for number in phrases:
+        yield from _phrases(post, topic.phrases[number], reading)
     marked = _mark(reading, topic)
     if _ROLE_LETTERS.isdisjoint(marked.letters):
         return
     yield from _frames(post, marked, reading)
     yield from _fragments(post, marked, place, reading)
     yield from _signs(post, marked, reading)
+    yield from _near(post, marked, reading)
+    yield from _subjectless(post, marked, place, reading)
     if topic.illness and (reading.own or post.nobody) and OTHERS.isdisjoint(marked.letters):
         yield from _led(post, marked, reading)
 
 
-def _phrases(topic: CompiledTopic, reading: Reading) -> Iterator[_Finding]:
-    words = {*reading.sentence.words, "i"}
+def _has(phrases: Iterable[CompiledPhrase], reading: Reading) -> bool:
+    words = reading.word_set
+    return any(
+        not any(need.isdisjoint(words) for need in phrase.needs)
+        and phrase.pattern.search(reading.text) is not None
+        for phrase in phrases
+    )
+
+
+def _phrases(post: Post, phrase: CompiledPhrase, reading: Reading) -> Iterator[_Finding]:
     # A sentence that has lost its "I" is read as if it had it.
     before = f" i{BARRED}" if reading.elided else ""
     text = before + reading.text
-    for phrase in topic.phrases:
-        if phrase.needs.isdisjoint(words):
-            continue
-        for match in phrase.pattern.finditer(text):
-            first = text.count(" ", 0, match.start()) - 1 - bool(before)
-            last = first + match.group().count(" ")
-            first = max(first, 0)
-            refused = why_not(reading, first, last, own=first)
-            said = phrase.own or not _OWN_WORDS.isdisjoint(match.group().replace(BARRED, "").split())
-            if not refused and not said and other_subject(reading, first):
-                refused = "third person"
-            if not refused and reading.letters[first] == MY and reading.letters[last : last + 1] == [KIN]:
-                refused = "third person"
-            yield _Finding(first, last, "phrase", refused)
+    for match in phrase.pattern.finditer(text):
+        first = text.count(" ", 0, match.start()) - 1 - bool(before)
+        last = first + match.group().count(" ")
+        first = max(first, 0)
+        spoken = frozenset(match.group().replace(BARRED, "").split())
+        named = phrase.own or not _OWN_WORDS.isdisjoint(spoken) or own_subject(reading, first)
+        refused = why_not(reading, first, last, own=first)
+        refused = refused or _not_own(post, reading, first, last, named)
+        if not refused and post.professional and _I_OR_ME.isdisjoint(spoken):
+            refused = "" if own_subject(reading, first) else "work"
+        yield _Finding(first, last, "phrase", refused)
+
+
+def _not_own(post: Post, reading: Reading, first: int, last: int, named: bool) -> str:
+    """Why a phrase is not the author's, who is ``named`` in it or not."""
+    if reading.letters[first] == MY and reading.letters[last : last + 1] == [KIN]:
+        return "third person"
+    if named:
+        return ""
+    if other_subject(reading, first):
+        return "third person"
+    if reading.sentence.question:
+        return "question"
+    told = post.own or post.nobody or _ARE.isdisjoint(reading.sentence.words)
+    return "" if told else "nobody"
 
 
 def _mark(reading: Reading, topic: CompiledTopic) -> _Marked:
     words, letters = reading.sentence.words, reading.letters
+    if topic.terms.keys().isdisjoint(words):
+        return _Marked("".join(letters), [], [])
     marked: list[str] = []
     places: list[tuple[int, int]] = []
     terms: list[tuple[int, int]] = []
@@ -290,6 +351,51 @@ def _about_others(post: Post, marked: _Marked, place: int, reading: Reading) -> 
     before = post.readings[place - 1] if place else None
     others = {KIN, THEY}
     return before is not None and not others.isdisjoint(before.letters) and I not in before.letters
+
+
+def _near(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
+    """A term to which "I" is the nearest subject, where no verb or preposition speaks against."""
+    if post.professional or is_fiction(reading):
+        return
+    for place, letter in enumerate(marked.letters):
+        if letter in _ROLE_LETTERS:
+            start = _own_subject(marked.letters, place, owned=letter in "CT")
+            if start is not None:
+                first, last = marked.places[start][0], marked.places[place][1]
+                refused = why_not(reading, first, last, own=marked.places[place][0])
+                if not refused and (only_met(reading, first, last) or is_opinion(reading)):
+                    refused = "work"
+                yield _Finding(first, last, "near", refused)
+
+
+def _own_subject(letters: str, place: int, *, owned: bool) -> int | None:
+    """Where the author is named before ``place``, with nothing between that parts the two."""
+    for start in range(place - 1, max(place - _REACH, 0) - 1, -1):
+        if letters[start] == I:
+            return start
+        if letters[start] == MY:
+            between = set(letters[start:place])
+            return start if owned and between.isdisjoint(_VERBS) else None
+        if letters[start] in _PARTS:
+            return None
+    return None
+
+
+def _subjectless(
+    post: Post, marked: _Marked, place: int, reading: Reading
+) -> Iterator[_Finding]:
+    """A term near the beginning of a sentence that names nobody, in a post of the author's."""
+    if post.professional or reading.sentence.question or not post.own:
+        return
+    if not _NAMED.isdisjoint(marked.letters) or _about_others(post, marked, place, reading):
+        return
+    for at, letter in enumerate(marked.letters[:_EARLY]):
+        if letter in _ROLE_LETTERS and _PARTS.isdisjoint(marked.letters[:at]):
+            first, last = marked.places[at]
+            refused = why_not(reading, first, last, own=first)
+            titled = letter in "SM" and marked.letters[0] == _FRAMES.letters["the"]
+            fits = _ARE.isdisjoint(reading.sentence.words) and not (is_opinion(reading) or titled)
+            yield _Finding(first, last, "subjectless", refused or ("" if fits else "nobody"))
 
 
 def _led(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:

@@ -29,16 +29,19 @@ _GAP_AFTER_MY = "(?:(?!(?:is|are|was|were|has|have|had|be|been) )[^ ,'" + BARRED
 _MY = f"(?:(?:my|our){_WORD_END})"
 _GAPS = {"~": 3, "~~": 6}
 _SHORTEST = 3
+# Stands for any term, where phrases are numbered.
+TERM = -1
 _CONTENT = ("kin", "quality", "number", "time", "suffer", "diagnose", "identify", "self", "update")
 _DIGIT = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
 
 @dataclass(frozen=True)
 class CompiledPhrase:
-    """A phrase as a regular expression over words and blanks, and the words one of which it needs."""
+    """A phrase as a regular expression over words and blanks, and the words that it needs."""
 
     pattern: re.Pattern[str]
-    needs: frozenset[str]
+    needs: tuple[frozenset[str], ...]
+    """Of each of these it has a word; the rarest first."""
     own: bool
     """Whether it names the author itself, so that no other subject can be meant."""
 
@@ -56,11 +59,15 @@ class CompiledTopic:
     illness: bool = False
 
     @property
-    def anchors(self) -> Iterator[str]:
-        """Words of which a post has one, if it has anything of this topic."""
-        yield from self.terms
-        for phrase in self.phrases:
-            yield from phrase.needs
+    def anchors(self) -> Iterator[tuple[str, int, tuple[frozenset[str], ...]]]:
+        """A word that a post has if it has a term or phrase; which; what else it has then."""
+        for forms in self.terms.values():
+            for form, _ in forms:
+                first, *others = sorted(form, key=_rarity)
+                yield first, TERM, tuple(frozenset((word,)) for word in others)
+        for number, phrase in enumerate(self.phrases):
+            for word in phrase.needs[0]:
+                yield word, number, phrase.needs[1:]
 
 
 def compiled_topic(name: str, words: tuple[str, ...], rules: TopicRules | None) -> CompiledTopic:
@@ -120,7 +127,8 @@ def compiled_phrase(phrase: str) -> CompiledPhrase:
         if not optional and bare not in _CLASSES:
             needs.append(_needed(choice))
     own = elements[0] in {"<i>", "<my>", "i", "my", "our", "we"}
-    return CompiledPhrase(re.compile("(?<= )" + "".join(parts)), _rarest(needs), own)
+    usable = sorted((need for need in needs if need), key=_commonest)
+    return CompiledPhrase(re.compile("(?<= )" + "".join(parts)), tuple(usable), own)
 
 
 def _expression(choice: str) -> str:
@@ -150,10 +158,11 @@ def _commonness() -> dict[str, int]:
     return {word: 1 if letter in content else 2 for word, letter in frames.letter_of.items()}
 
 
-def _rarest(needs: list[frozenset[str]]) -> frozenset[str]:
-    """The words whose presence is asked for first: of all choices, the least everyday ones."""
-    common = _commonness()
-    usable = [need for need in needs if need]
-    if not usable:
-        return frozenset()
-    return min(usable, key=lambda need: (max(common.get(w, 0) for w in need), -min(map(len, need))))
+def _rarity(word: str) -> tuple[int, int]:
+    """A key by which rare words come first."""
+    return _commonness().get(word, 0), -len(word)
+
+
+def _commonest(need: frozenset[str]) -> tuple[int, int, int]:
+    common, length = max(map(_rarity, need))
+    return common, length, len(need)
