@@ -143,11 +143,19 @@ def guidance(
 
     Who neither stands out nor says it outright is told so, and gets no other option.
     """
-    outright = tuple(post.id for post in evidence.posts if post.level is Level.OUTRIGHT)
+    outright = _outright(evidence, person)
     if not standing.present or (standing.users == 1 and not outright):
         return []
     if not outright and not stands_out(standing, person):
         return [Suggestion("nothing", NOTHING, NOTHING_REASON)]
+    if standing.users == 1:
+        # Nobody else is known, so that no effect on a place can be told.
+        return [
+            Suggestion("anonymous", ANONYMOUS, ANONYMOUS_REASON),
+            *_rephrase(standing, evidence, None),
+            *_remove_outright(standing, outright, None),
+            Suggestion("nothing", NOTHING, NOTHING_REASON_FLAGGED),
+        ]
     return [
         _anonymous(standing),
         *_rephrase(standing, evidence, person),
@@ -155,6 +163,13 @@ def guidance(
         *(_remove(standing, evidence, person) if stands_out(standing, person) else ()),
         Suggestion("nothing", NOTHING, NOTHING_REASON_FLAGGED),
     ]
+
+
+def _outright(evidence: Evidence, person: "Person | None") -> tuple[int, ...]:
+    """All posts that say it outright; without the person those that are listed."""
+    if person is not None:
+        return person.said.of_topic(evidence.topic).outright
+    return tuple(post.id for post in evidence.posts if post.level is Level.OUTRIGHT)
 
 
 def stands_out(standing: Standing, person: "Person | None" = None) -> bool:

@@ -12,7 +12,7 @@ from sottovoce.assess.disclosure import Disclosure, DisclosureReader, Level
 
 
 @dataclass(frozen=True)
-class Said:
+class TopicSaid:
     """What a person's posts say of one topic, and how much was read to find it.
 
     ``outright``: the ids of posts that say it of their author; ``about``: those that speak of the
@@ -60,11 +60,11 @@ class SaidByPosts:
         """What one post says of a topic; None where it has no word of it."""
         return self._by_post[number].get(topic)
 
-    def of_topic(self, topic: str) -> Said:
+    def of_topic(self, topic: str) -> TopicSaid:
         """What all of them say of a topic."""
         told = [
             (number, each[topic].level) for number, each in self._by_post.items() if topic in each
         ]
         outright = tuple(number for number, level in told if level is Level.OUTRIGHT)
         about = tuple(number for number, level in told if level is Level.ABOUT)
-        return Said(topic, outright, about, len(self.posts), self.words)
+        return TopicSaid(topic, outright, about, len(self.posts), self.words)

@@ -8,7 +8,7 @@ neither is there, with how much was read.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sottovoce.advisor._said import Said
+from sottovoce.advisor._said import TopicSaid
 from sottovoce.advisor._standing import Standing
 from sottovoce.assess.disclosure import Level
 
@@ -26,7 +26,7 @@ class Signs:
     """The two signals of one topic; ``edge``: the widest band in which one stands out, percent."""
 
     standing: Standing
-    said: Said
+    said: TopicSaid
     edge: int
 
     @property
@@ -66,7 +66,7 @@ def posts_in_words(count: int) -> str:
     return f"{count:,} {'post' if count == 1 else 'posts'}"
 
 
-def how_plainly(said: Said) -> str:
+def how_plainly(said: TopicSaid) -> str:
     """How many posts say it outright, how many are about it, or that none has a word of it."""
     whole = f"your {posts_in_words(said.posts)}" if said.posts != 1 else "your only post"
     if said.outright:

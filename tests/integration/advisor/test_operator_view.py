@@ -11,6 +11,7 @@ import pytest
 from support.advisor_page import PageClient, served
 
 from sottovoce.advisor._community import Community
+from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.assess._ranking import rank
 from sottovoce.errors import InputError
 from sottovoce.web.advise._routes.operator import LASTS_S, TRIES, Operator, _harmless
@@ -49,6 +50,13 @@ def looks(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in (folder / "looks.jsonl").read_text().splitlines()]
 
 
+def by_words_alone(page: PageClient) -> Community:
+    """Rank by a measure to which most people are nobody."""
+    form = {"measure": "bow-t", "k": 0.3, "m": 3, "bucket": "1w", "thresholds": 5, "hysteresis": 0}
+    assert page.post("/settings", data=form).status_code == 303
+    return Community.demo(AdvisorSetting("bow-t"))
+
+
 def enter(page: PageClient, password: str = WORD) -> int:
     return page.post("/operator/enter", data={"password": password}).status_code
 
@@ -72,7 +80,7 @@ def test_the_full_ranking_is_shown_page_by_page_and_each_look_is_logged_first(
     operated: PageClient, tmp_path: Path
 ) -> None:
     assert enter(operated) == 303
-    community = Community.demo()
+    community = by_words_alone(operated)
     assert community.state is not None
     how = {community.setting.measure: community.setting.how()}
     full = rank(community.state, how, topics=[TOPIC], setting=community.setting.risk)
@@ -113,6 +121,7 @@ def test_an_export_is_logged_first_and_stops_where_evidence_does(
 ) -> None:
     assert operated.post("/operator/export", data={"name": TOPIC}).status_code == 403
     enter(operated)
+    by_words_alone(operated)
     sent = operated.post("/operator/export", data={"name": TOPIC})
     assert sent.headers["content-disposition"].startswith("attachment")
     rows = list(csv.DictReader(sent.text.splitlines()))

@@ -12,7 +12,8 @@ from support.advisor_page import PageClient
 
 from sottovoce.advisor._community import Community
 from sottovoce.advisor._person import Person
-from sottovoce.web.advise._words import measure_in_words
+from sottovoce.web.advise._views import topic_views
+from sottovoce.web.advise._words import measure_in_words, places
 
 POSTS = "2024-03-01 The rehab clinic again.\n\n2024-03-09 Relapse, heroin, detox.\n\nI bake bread."
 
@@ -41,8 +42,8 @@ def test_the_overview_says_place_and_band_and_that_it_is_no_diagnosis(demo: Page
     assert measure_in_words(demo_person().setting.measure) in unescape(text)
     for one in demo_person().standings():
         assert one.topic in text
-    first = min(demo_person().standings(), key=lambda one: one.high or 0)
-    assert f"a ranking of {first.users} people would list you at place {first.low}" in text
+    first = topic_views(demo_person())[0].standing
+    assert f"a ranking of {first.users} people would list you {places(first)}" in text
     assert text.index("<h1") < text.index("How this is computed") < text.index("not a diagnosis")
 
 

@@ -19,7 +19,7 @@ POSTS = "2024-03-01 rehab relapse heroin\n\n2024-03-09 opioid overdose\n\n2024-0
 
 
 def description(setting: str = "k 0.3, m 3, bucket 1w", **changed: Any) -> Description:  # noqa: ANN401 - its fields
-    topics = (RankedTopic(TOPIC, "bow-dt", Buckets.even(-1, 1, 20)),)
+    topics = (RankedTopic(TOPIC, "bow-t", Buckets.even(-1, 1, 20)),)
     given = {"mode": "shares", "epsilon": Fraction(1), "topics": topics, **changed}
     return Description(**given, setting=setting)
 
@@ -58,7 +58,7 @@ def test_a_place_is_a_range_and_the_setting_is_the_servers(tmp_path: Path) -> No
         assert one["users"] == 4201
         assert one["low"] < one["high"]
         form = {
-            "measure": "bow-dt",
+            "measure": "bow-t",
             "k": "0.3",
             "m": "3",
             "bucket": "1w",
@@ -119,7 +119,7 @@ def test_what_a_histogram_leaves_open_is_neither_stated_nor_denied(tmp_path: Pat
 
 def test_topics_that_differ_in_how_many_are_known_say_how_many_each(tmp_path: Path) -> None:
     topics = tuple(
-        RankedTopic(name, "bow-dt", Buckets.even(-1, 1, 20)) for name in (TOPIC, "pregnancy")
+        RankedTopic(name, "bow-t", Buckets.even(-1, 1, 20)) for name in (TOPIC, "pregnancy")
     )
     described = description(topics=topics)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import sottovoce
-from sottovoce.advisor._said import Said
+from sottovoce.advisor._said import TopicSaid
 from sottovoce.advisor._standing import Standing
 from sottovoce.advisor._verdict import Signs, verdict, verdict_of_all
 
@@ -26,7 +26,7 @@ def signs(
 ) -> Signs:
     standing = Standing(topic, "money", "bow-t", users, score, place, place, place)
     ids = tuple(range(outright + about))
-    return Signs(standing, Said(topic, ids[:outright], ids[outright:], 4, 31), 10)
+    return Signs(standing, TopicSaid(topic, ids[:outright], ids[outright:], 4, 31), 10)
 
 
 def test_both_signals_stand_in_the_sentence() -> None:
