@@ -146,9 +146,9 @@ def _comparison(
                 "--model and --topics describe a community: give --community or --rank-server too."
             )
         return DEMO
-    catalogue = loaded_catalogue(topics)
-    if catalogue is None:
-        raise ParameterError("a community needs --topics, the catalogue of topics to look for.")
+    from sottovoce.topics.shipped import shipped_catalogue  # noqa: PLC0415 - keeps --help fast
+
+    catalogue = loaded_catalogue(topics) or shipped_catalogue()
     if posts is None:
         from sottovoce.advisor.rank._transport import HttpTransport  # noqa: PLC0415 - fast --help
         from sottovoce.web.advise._rank_server import ask  # noqa: PLC0415 - fast --help

@@ -91,7 +91,7 @@ class TimelineShape:
 
 
 WIDE = TimelineShape("wide", 600.0, 6)
-NARROW = TimelineShape("narrow", 236.0, 3)
+NARROW = TimelineShape("narrow", 224.0, 3)
 """For a phone, on which the wide one would be too small to read."""
 
 

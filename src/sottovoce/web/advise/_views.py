@@ -31,6 +31,20 @@ _UNITS = (
     (3600, "hour", "hours"),
     (60, "minute", "minutes"),
 )
+CLOSENESS = "How close your closest post comes to the topic; 1 is about no other word."
+EVIDENCE_OF_WORDS = (
+    "How much the words of your strongest post are those of people who speak of the topic as their "
+    "own; at 0 they tell neither way."
+)
+BREADTH = (
+    "How much you also write about the topic's neighbours. Someone who writes about all of them "
+    "may do so by profession."
+)
+PERSISTENCE = (
+    "The mean of your {m} strongest weeks or other stretches of time. Someone who came once may "
+    "just be curious."
+)
+EVIDENCE = 20.0
 OVER_TIME = (
     "Bars: how close your closest post of each week or other stretch of time comes to the topic. "
     "Line: your score with all posts up to then. Dashed: above these lines you are in the first "
@@ -113,6 +127,8 @@ class ScoreComponent:
     name: str
     value: float
     meaning: str
+    largest: float
+    """Up to which its bar is drawn."""
 
 
 def topic_address(topic: str, **more: object) -> str:
@@ -167,24 +183,15 @@ def parts_of(standing: Standing, setting: AdvisorSetting) -> list[ScoreComponent
     """Strength, breadth and persistence apart, for a measure that has them."""
     if standing.strength is None:
         return []
+    values = (standing.strength, standing.breadth or 0.0, standing.persistence or 0.0)
+    evidence = setting.measure.startswith("voice")
+    largest = max(EVIDENCE, *values) if evidence else 1.0
+    strongest = EVIDENCE_OF_WORDS if evidence else CLOSENESS
+    meanings = (strongest, BREADTH, PERSISTENCE.format(m=setting.m))
+    names = ("Strength", "Breadth", "Persistence")
     return [
-        ScoreComponent(
-            "Strength",
-            standing.strength,
-            "How close your closest post comes to the topic; 1 is about nothing else.",
-        ),
-        ScoreComponent(
-            "Breadth",
-            standing.breadth or 0.0,
-            "How much you also write about the topic's neighbours. Someone who writes about all of "
-            "them may do so by profession, and stands out less.",
-        ),
-        ScoreComponent(
-            "Persistence",
-            standing.persistence or 0.0,
-            f"The mean of your {setting.m} strongest weeks or other stretches of time. Someone who "
-            "came once may just be curious, and stands out less.",
-        ),
+        ScoreComponent(name, value, meaning, largest)
+        for name, value, meaning in zip(names, values, meanings, strict=True)
     ]
 
 
