@@ -109,7 +109,10 @@ def _read_over(words: list[str], letters: list[str]) -> None:
 
 def is_professional(readings: list[Reading]) -> bool:
     """Whether the author writes as somebody whose work it is."""
-    return any(_profession(reading) or _works(reading) for reading in readings)
+    return any(
+        " for a living " in reading.text or _profession(reading) or _works(reading) or _serves(reading)
+        for reading in readings
+    )
 
 
 def _profession(reading: Reading) -> bool:
@@ -124,6 +127,16 @@ def _profession(reading: Reading) -> bool:
             return True
         if "as" in left or ("i" in left and ("am" in left or "was" in left)):
             return True
+    return False
+
+
+def _serves(reading: Reading) -> bool:
+    words = reading.sentence.words
+    for place, word in enumerate(words):
+        if word == "i":
+            after = words[place + 1 : place + 8]
+            if not _SETS["served"].isdisjoint(after) and _SETS["told"].isdisjoint(after):
+                return True
     return False
 
 
@@ -163,6 +176,8 @@ def why_not(reading: Reading, first: int, last: int, *, own: int) -> str:
         return "third person"
     if last < len(words) and (words[last] in _SETS["compounds"] or _joke(words[last:])):
         return "compound"
+    if letters[first] == MY and "called" in words[last : last + 2]:
+        return "metaphor"
     if letters[first] == MY and before[-1:] == [_LETTERS["is"]] and left[-2:-1] not in _IT:
         return "metaphor"
     return ""
@@ -265,3 +280,8 @@ def is_one_person(word: str) -> bool:
 def is_soon(reading: Reading) -> bool:
     """Whether the sentence says that something is about to be."""
     return not _SETS["soon"].isdisjoint(reading.sentence.words)
+
+
+def is_doubt(reading: Reading, last: int) -> bool:
+    """Whether a word before ``last`` makes of it a fear, a wish or a thought."""
+    return not _SETS["doubted"].isdisjoint(reading.sentence.words[:last])

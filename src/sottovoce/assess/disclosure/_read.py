@@ -17,6 +17,7 @@ from sottovoce.assess.disclosure._context import (
     WOULD,
     YOU,
     Reading,
+    is_doubt,
     is_fiction,
     is_one_person,
     is_opinion,
@@ -47,11 +48,17 @@ _STRONG = frozenset(
 _CERTAIN = frozenset(("numbered sign", "speaks as one", "as someone", "from one", "life as one"))
 # Rules whose verb decides.
 _BY_VERB = frozenset(("takes", "did", "on it", "went"))
-_AND, _GLAD, _QUALITY = (_FRAMES.letters[name] for name in ("and", "glad", "quality"))
+_AND = _FRAMES.letters["and"]
+_LISTED = frozenset(("S", "M", "C", "_", _FRAMES.letters["the"], ""))
 # How far a subject may be, and what stands between it and another's term.
 _REACH = 8
 _PARTS = frozenset((*OTHERS, NOT, IF, WOULD, ",", "Q", _FRAMES.letters["about"], _FRAMES.letters["my"]))
 _EARLY = 5
+# "My sat nav has ..."
+_THING = re.compile(f"{MY}[^{I}]*[{_FRAMES.letters['is']}{_FRAMES.letters['has']}]")
+_OF = frozenset(_FRAMES.letters[name] for name in ("of", "about", "the"))
+_DENIED = frozenset((NOT, IF, WOULD))
+_APART = frozenset((NOT, IF, WOULD, _FRAMES.letters["about"], _FRAMES.letters["on"], "Q"))
 _NAMED = frozenset((*OTHERS, I))
 _VERBS = frozenset((_FRAMES.letters["is"], _FRAMES.letters["has"]))
 _IS_MY = _FRAMES.letters["is"] + MY
@@ -203,6 +210,7 @@ def _findings(
     yield from _fragments(post, marked, place, reading)
     yield from _signs(post, marked, reading)
     yield from _near(post, marked, reading)
+    yield from _done(post, marked, reading)
     yield from _subjectless(post, marked, place, reading)
     if topic.illness and (reading.own or post.nobody) and OTHERS.isdisjoint(marked.letters):
         yield from _led(post, marked, reading)
@@ -244,7 +252,7 @@ def _not_own(post: Post, reading: Reading, first: int, last: int, named: bool) -
         return "third person"
     if reading.sentence.question:
         return "question"
-    told = post.own or post.nobody or _ARE.isdisjoint(reading.sentence.words)
+    told = post.own or post.nobody or first <= 1 or _ARE.isdisjoint(reading.sentence.words)
     return "" if told else "nobody"
 
 
@@ -285,6 +293,8 @@ def _frames(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]
             if not refused and name in _BY_VERB and only_met(
                 reading, first, own, did=name == "did"
             ):
+                refused = "work"
+            if not refused and name == "is, after a list" and post.professional:
                 refused = "work"
             if not refused and name in {"takes", "on it"} and post.professional:
                 refused = "" if takes(reading) else "work"
@@ -340,9 +350,11 @@ def _stands_alone(post: Post, marked: _Marked, match: re.Match[str], name: str, 
     after = marked.letters[match.end() - 1]
     if name in {"who", "one", "numbered who"} and after == ",":
         return True
-    proud = marked.letters[match.end() : match.end() + 1] in (_GLAD, _QUALITY)
-    closed = match.end() == len(marked.letters) or after != _AND or proud
-    return name in {"who", "one"} and closed and _ARE.isdisjoint(reading.sentence.words)
+    # "Gay and proud", but not "gay and lesbian" or "Labour and the Greens".
+    listed = marked.letters[match.end() : match.end() + 1] in _LISTED
+    closed = match.end() == len(marked.letters) or after != _AND or not listed
+    alone = name in {"who", "one"} and closed
+    return alone and (after == _AND or _ARE.isdisjoint(reading.sentence.words))
 
 
 def _about_others(post: Post, marked: _Marked, place: int, reading: Reading) -> bool:
@@ -363,7 +375,8 @@ def _near(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
             if start is not None:
                 first, last = marked.places[start][0], marked.places[place][1]
                 refused = why_not(reading, first, last, own=marked.places[place][0])
-                if not refused and (only_met(reading, first, last) or is_opinion(reading)):
+                noun = marked.letters[place + 1 : place + 2] in ("_", KIN) and letter in "SM"
+                if not refused and (only_met(reading, first, last) or is_opinion(reading) or noun):
                     refused = "work"
                 yield _Finding(first, last, "near", refused)
 
@@ -379,6 +392,25 @@ def _own_subject(letters: str, place: int, *, owned: bool) -> int | None:
         if letters[start] in _PARTS:
             return None
     return None
+
+
+def _done(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
+    """Something that was done, in a post of the author's, and by nobody else that is named."""
+    if post.professional or reading.sentence.question or not post.own:
+        return
+    for place, letter in enumerate(marked.letters):
+        first, last = marked.places[place] if letter == "A" else (0, 0)
+        if letter == "A" and not other_subject(reading, first) and not _of_it(marked.letters, place):
+            clause = marked.letters[:place].rpartition(",")[2]
+            refused = why_not(reading, first, last, own=first)
+            if not _DENIED.isdisjoint(clause):
+                refused = "negation"
+            met = only_met(reading, first - len(clause), first, did=True)
+            yield _Finding(first, last, "done", refused or ("work" if met else ""))
+
+
+def _of_it(letters: str, place: int) -> bool:
+    return letters[place - 1 : place] in _OF
 
 
 def _subjectless(
@@ -402,6 +434,14 @@ def _led(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
     """An illness that a sentence begins with, where the author is named and nobody else."""
     if post.professional or reading.sentence.question:
         return
+    place = marked.letters.find("C")
+    if place >= 0 and reading.own and _APART.isdisjoint(marked.letters[:place]):
+        first, last = marked.places[place]
+        refused = why_not(reading, first, last, own=first)
+        met = is_opinion(reading) or is_doubt(reading, first)
+        met = met or bool(_THING.search(marked.letters[:place]))
+        met = met or only_met(reading, 0, len(reading.sentence.words))
+        yield _Finding(first, last, "with me", refused or ("work" if met else ""))
     for name, pattern in _FRAMES.illness.items():
         match = pattern.search(marked.letters)
         if match is not None:
@@ -424,6 +464,8 @@ def _signs(post: Post, marked: _Marked, reading: Reading) -> Iterator[_Finding]:
             refused = "third person"
         elif NOT in before[-4:] or IF in before:
             refused = "negation"
+        elif _FRAMES.letters["about"] in before[-2:]:
+            refused = "work"
         elif before[-2:] == _IS_MY:
             refused = "metaphor"
         first, last = marked.places[place]
