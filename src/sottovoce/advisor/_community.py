@@ -121,7 +121,9 @@ class Community:
         """What is known of each user; None where only histograms are."""
         self.learnable: Mapping[str, Callable[[AdvisorSetting], Community]] = {}
         """Spaces that can be had by learning a model first, which takes seconds."""
-        self._spaces, self._posts = tuple(spaces), posts
+        self.spaces = tuple(spaces)
+        """The adversary's models, beside the bag of words."""
+        self._posts = posts
         self._histograms, self._included = histograms, included
         self.setting = setting.among(self.measures)
         self._check_measure()
@@ -280,7 +282,7 @@ class Community:
         return Community(
             setting,
             self.scoring,
-            spaces=self._spaces,
+            spaces=self.spaces,
             state=self.state,
             posts=self._posts,
             histograms=self._histograms,
@@ -293,7 +295,7 @@ class Community:
                 f"bucket, mode and more than {self.scoring.header.kept} buckets cannot be changed "
                 "here: this community holds no posts to score anew."
             )
-        return Community.from_posts(self._posts, self._spaces, self.catalogue, setting)
+        return Community.from_posts(self._posts, self.spaces, self.catalogue, setting)
 
     def _check_measure(self) -> None:
         if not self.topics:

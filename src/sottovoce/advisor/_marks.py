@@ -36,12 +36,12 @@ def pieces(text: str, spans: Sequence[Span]) -> list[TextPiece]:
     """The text in pieces, in order, so that joined they are the text again."""
     found, at = [], 0
     for start, end in _merged(spans):
-        first, last = max(start, at), min(end, len(text))
-        if first >= last:
+        last = min(end, len(text))
+        if start >= last:
             continue
-        if first > at:
-            found.append(TextPiece(text[at:first], telling=False))
-        found.append(TextPiece(text[first:last], telling=True))
+        if start > at:
+            found.append(TextPiece(text[at:start], telling=False))
+        found.append(TextPiece(text[start:last], telling=True))
         at = last
     if at < len(text):
         found.append(TextPiece(text[at:], telling=False))
