@@ -1,7 +1,7 @@
 """Read a post: which topics it is about, and of which it says that they are the author's."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -68,7 +68,11 @@ _ARE = frozenset(("is", "are", "was", "were", "has", "have", "will", "should", "
 Index: TypeAlias = dict[str, set[tuple[int, int, tuple[frozenset[str], ...]]]]
 """By a word: a topic, which of its phrases (or ``TERM``), and what else a post must have for it."""
 # Words that a post may hold within others ("I'm", "don't") or as digits.
-_WRITTEN_OUT = frozenset(("i", "am", "is", "are", "have", "had", "would", "will", "not", "and"))
+_WRITTEN_OUT = frozenset(
+    ("i", "am", "is", "are", "have", "had", "would", "will", "not", "and", "can", "do", "did", "does")
+    + ("was", "were", "could", "should", "has", "us", "to", "want", "got", "going", "positive", "he")
+    + ("she", "they", "you", "we", "it", "that", "who", "what", "there", "here", "'s", "must", "let")
+)
 
 
 class _Finding(NamedTuple):
@@ -97,11 +101,13 @@ class Post:
     """In lower case."""
     written: str
     """As it was written."""
+    mended: Mapping[str, str]
+    """What misspelt words of it mean."""
 
     @cached_property
     def readings(self) -> list[Reading]:
         own = without_quotations(self.text)
-        return [reading_of(each, self.written) for each in sentences(own)]
+        return [reading_of(each, self.written) for each in sentences(own, self.mended)]
 
     @cached_property
     def all_readings(self) -> list[Reading]:
@@ -109,7 +115,7 @@ class Post:
         whole = self.text.replace(">", " ")
         if whole == without_quotations(self.text):
             return self.readings
-        return [reading_of(each, self.written) for each in sentences(whole)]
+        return [reading_of(each, self.written) for each in sentences(whole, self.mended)]
 
     @cached_property
     def professional(self) -> bool:
@@ -125,14 +131,18 @@ class Post:
         return all(OTHERS.isdisjoint(reading.letters) for reading in self.readings)
 
 
-def read_post(text: str, topics: Sequence[CompiledTopic], index: Index) -> Iterator[Disclosure]:
+def read_post(
+    text: str, topics: Sequence[CompiledTopic], index: Index, misspelt: Mapping[str, str]
+) -> Iterator[Disclosure]:
     """What ``text`` says about each of ``topics`` that it is about."""
     low = lowered(text)
     words = set(words_of(low))
+    mended = {wrong: misspelt[wrong] for wrong in misspelt.keys() & words}
+    words.update(mended.values())
     found = index.keys() & words
     if not found:
         return
-    post = Post(low, text)
+    post = Post(low, text, mended)
     for number, phrases in sorted(_met_topics(found, words, index).items()):
         told = _of_topic(post, topics[number], phrases)
         if told is not None:
