@@ -29,6 +29,7 @@ from sottovoce.assess.disclosure._context import (
     reading_of,
     takes,
     why_not,
+    works_with,
 )
 from sottovoce.assess.disclosure._frames import load_frames
 from sottovoce.assess.disclosure._levels import Disclosure, Level
@@ -93,7 +94,7 @@ class _Marked(NamedTuple):
     terms: list[tuple[int, int]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Post:
     """A post, made ready for any topic."""
 
@@ -103,6 +104,8 @@ class Post:
     """As it was written."""
     mended: Mapping[str, str]
     """What misspelt words of it mean."""
+    professional: bool = False
+    """Whether the topic at hand is the author's work; set for each topic."""
 
     @cached_property
     def readings(self) -> list[Reading]:
@@ -118,7 +121,8 @@ class Post:
         return [reading_of(each, self.written) for each in sentences(whole, self.mended)]
 
     @cached_property
-    def professional(self) -> bool:
+    def has_profession(self) -> bool:
+        """Whether the author writes as somebody of a profession that meets such topics."""
         return is_professional(self.readings)
 
     @cached_property
@@ -163,6 +167,9 @@ def _met_topics(found: set[str], words: set[str], index: Index) -> dict[int, lis
 def _of_topic(post: Post, topic: CompiledTopic, phrases: Sequence[int]) -> Disclosure | None:
     said: list[tuple[Reading, _Finding]] = []
     refused: list[str] = []
+    post.professional = post.has_profession or any(
+        works_with(reading, _mark(reading, topic).terms) for reading in post.readings
+    )
     for place, reading in enumerate(post.readings):
         found = list(_findings(post, topic, phrases, place, reading))
         refused += [finding.refused for finding in found if finding.refused]
