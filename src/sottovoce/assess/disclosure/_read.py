@@ -40,11 +40,8 @@ _FRAMES = load_frames()
 _ROLE_LETTERS = frozenset("SMCTA")
 _OWN_WORDS = frozenset(("i", "me", "my", "we", "our", "us", "myself"))
 _I_OR_ME = frozenset(("i", "me", "we", "us", "myself"))
-# Rules that stand although something is denied elsewhere in the post.
-_STRONG = frozenset(
-    ("is", "is, after a list", "has been", "has", "got", "became", "suffers", "diagnosed", "did")
-    + ("used to be", "grew up", "phrase", "made me", "diagnosed me", "speaks as", "went", "as someone")
-)
+# Rules that a denial elsewhere in the post outweighs.
+_WEAK = frozenset(("near", "sign", "leads", "with me", "with a verb", "subjectless", "taken", "done"))
 # Fragments that are the author's, whoever else is named after them.
 _CERTAIN = frozenset(("numbered sign", "speaks as one", "as someone", "from one", "life as one"))
 # Rules whose verb decides.
@@ -179,7 +176,7 @@ def _of_topic(post: Post, topic: CompiledTopic, phrases: Sequence[int]) -> Discl
         else:
             said += open_
     if "negation" in refused:
-        said = [each for each in said if each[1].rule in _STRONG]
+        said = [each for each in said if each[1].rule not in _WEAK]
     if said and any(_has(topic.denials, reading) for reading in post.readings):
         return _about(post, topic, ["negation"])
     if said:
@@ -362,8 +359,10 @@ def _stands_alone(post: Post, marked: _Marked, match: re.Match[str], name: str, 
     """Whether a post that names nobody can only be about its author: "Autistic, and tired"."""
     if name in _CERTAIN or name in {"did so", "diagnosed so", "a sufferer here"}:
         return True
-    if name in {"what, numbered", "being it"}:
+    if name in {"what, numbered", "what", "being it", "is back", "diagnosed so"}:
         return post.nobody
+    if name == "taken":
+        return post.nobody and _ARE.isdisjoint(reading.sentence.words)
     after = marked.letters[match.end() - 1]
     if name in {"who", "one", "numbered who"} and after == ",":
         return True
@@ -371,7 +370,8 @@ def _stands_alone(post: Post, marked: _Marked, match: re.Match[str], name: str, 
     listed = marked.letters[match.end() : match.end() + 1] in _LISTED
     closed = match.end() == len(marked.letters) or after != _AND or not listed
     alone = name in {"who", "one"} and closed
-    return alone and (after == _AND or _ARE.isdisjoint(reading.sentence.words))
+    clause = " ".join(reading.sentence.words).split(",")[0].split()
+    return alone and (after == _AND or _ARE.isdisjoint(clause))
 
 
 def _about_others(post: Post, marked: _Marked, place: int, reading: Reading) -> bool:
