@@ -1,6 +1,7 @@
 """Why a sentence that fits a rule says nothing of its author after all."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -110,7 +111,7 @@ def _read_over(words: list[str], letters: list[str]) -> None:
 def is_professional(readings: list[Reading]) -> bool:
     """Whether the author writes as somebody whose work it is."""
     return any(
-        " for a living " in reading.text or _profession(reading) or _works(reading) or _serves(reading)
+        " for a living " in reading.text or _profession(reading) or _in_care(reading) or _serves(reading)
         for reading in readings
     )
 
@@ -140,18 +141,27 @@ def _serves(reading: Reading) -> bool:
     return False
 
 
-def _works(reading: Reading) -> bool:
-    words, letters = reading.sentence.words, reading.letters
-    if any(
-        word in _SETS["in_care"] and MY in letters[max(0, place - 2) : place]
-        for place, word in enumerate(words)
-    ):
-        return True
+def _in_care(reading: Reading) -> bool:
+    letters = reading.letters
     return any(
-        word == "i" and any(each in _SETS["work"] for each in words[place + 1 : place + 4])
-        and "not" not in words[place + 1 : place + 4]
-        for place, word in enumerate(words)
+        word in _SETS["in_care"] and MY in letters[max(0, place - 2) : place]
+        for place, word in enumerate(reading.sentence.words)
     )
+
+
+def works_with(reading: Reading, terms: Iterable[tuple[int, int]]) -> bool:
+    """Whether the author says that they work with one of ``terms``, or where such work is done."""
+    words = reading.sentence.words
+    for place, word in enumerate(words):
+        if word == "i" and not _SETS["work"].isdisjoint(words[place + 1 : place + 4]):
+            if "not" in words[place + 1 : place + 4]:
+                continue
+            near = range(place + 2, place + 10)
+            if any(first in near for first, _ in terms):
+                return True
+            if not _SETS["institutions"].isdisjoint(words[place + 2 : place + 9]):
+                return True
+    return False
 
 
 def why_not(reading: Reading, first: int, last: int, *, own: int) -> str:

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from sottovoce.assess.disclosure._frames import load_frames
 from sottovoce.assess.disclosure._levels import Disclosure
+from sottovoce.assess.disclosure._misspelt import misspellings
 from sottovoce.assess.disclosure._read import Index, read_post
 from sottovoce.assess.disclosure._terms import CompiledTopic, compiled_topic
 from sottovoce.topics._catalogue import Catalogue
@@ -28,10 +30,13 @@ class DisclosureReader:
         for number, topic in enumerate(self.topics):
             for anchor, phrase, others in topic.anchors:
                 self._index.setdefault(anchor, set()).add((number, phrase, others))
+        known = {word for topic in self.topics for word in topic.words}
+        single = {word for topic in self.topics for word in topic.single}
+        self._misspelt = misspellings(single, known | load_frames().letter_of.keys())
 
     def read(self, text: str) -> tuple[Disclosure, ...]:
         """What ``text`` says about each topic that it is about, in the catalogue's order."""
-        return tuple(read_post(text, self.topics, self._index))
+        return tuple(read_post(text, self.topics, self._index, self._misspelt))
 
     def read_all(self, texts: Iterable[str]) -> Iterator[tuple[Disclosure, ...]]:
         """What each of ``texts`` says, in order."""

@@ -1,7 +1,7 @@
 """Read a post: which topics it is about, and of which it says that they are the author's."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -29,6 +29,7 @@ from sottovoce.assess.disclosure._context import (
     reading_of,
     takes,
     why_not,
+    works_with,
 )
 from sottovoce.assess.disclosure._frames import load_frames
 from sottovoce.assess.disclosure._levels import Disclosure, Level
@@ -39,11 +40,8 @@ _FRAMES = load_frames()
 _ROLE_LETTERS = frozenset("SMCTA")
 _OWN_WORDS = frozenset(("i", "me", "my", "we", "our", "us", "myself"))
 _I_OR_ME = frozenset(("i", "me", "we", "us", "myself"))
-# Rules that stand although something is denied elsewhere in the post.
-_STRONG = frozenset(
-    ("is", "is, after a list", "has been", "has", "got", "became", "suffers", "diagnosed", "did")
-    + ("used to be", "grew up", "phrase", "made me", "diagnosed me", "speaks as", "went", "as someone")
-)
+# Rules that a denial elsewhere in the post outweighs.
+_WEAK = frozenset(("near", "sign", "leads", "with me", "with a verb", "subjectless", "taken", "done"))
 # Fragments that are the author's, whoever else is named after them.
 _CERTAIN = frozenset(("numbered sign", "speaks as one", "as someone", "from one", "life as one"))
 # Rules whose verb decides.
@@ -68,7 +66,11 @@ _ARE = frozenset(("is", "are", "was", "were", "has", "have", "will", "should", "
 Index: TypeAlias = dict[str, set[tuple[int, int, tuple[frozenset[str], ...]]]]
 """By a word: a topic, which of its phrases (or ``TERM``), and what else a post must have for it."""
 # Words that a post may hold within others ("I'm", "don't") or as digits.
-_WRITTEN_OUT = frozenset(("i", "am", "is", "are", "have", "had", "would", "will", "not", "and"))
+_WRITTEN_OUT = frozenset(
+    ("i", "am", "is", "are", "have", "had", "would", "will", "not", "and", "can", "do", "did", "does")
+    + ("was", "were", "could", "should", "has", "us", "to", "want", "got", "going", "positive", "he")
+    + ("she", "they", "you", "we", "it", "that", "who", "what", "there", "here", "'s", "must", "let")
+)
 
 
 class _Finding(NamedTuple):
@@ -89,7 +91,7 @@ class _Marked(NamedTuple):
     terms: list[tuple[int, int]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Post:
     """A post, made ready for any topic."""
 
@@ -97,11 +99,15 @@ class Post:
     """In lower case."""
     written: str
     """As it was written."""
+    mended: Mapping[str, str]
+    """What misspelt words of it mean."""
+    professional: bool = False
+    """Whether the topic at hand is the author's work; set for each topic."""
 
     @cached_property
     def readings(self) -> list[Reading]:
         own = without_quotations(self.text)
-        return [reading_of(each, self.written) for each in sentences(own)]
+        return [reading_of(each, self.written) for each in sentences(own, self.mended)]
 
     @cached_property
     def all_readings(self) -> list[Reading]:
@@ -109,10 +115,11 @@ class Post:
         whole = self.text.replace(">", " ")
         if whole == without_quotations(self.text):
             return self.readings
-        return [reading_of(each, self.written) for each in sentences(whole)]
+        return [reading_of(each, self.written) for each in sentences(whole, self.mended)]
 
     @cached_property
-    def professional(self) -> bool:
+    def has_profession(self) -> bool:
+        """Whether the author writes as somebody of a profession that meets such topics."""
         return is_professional(self.readings)
 
     @cached_property
@@ -125,14 +132,18 @@ class Post:
         return all(OTHERS.isdisjoint(reading.letters) for reading in self.readings)
 
 
-def read_post(text: str, topics: Sequence[CompiledTopic], index: Index) -> Iterator[Disclosure]:
+def read_post(
+    text: str, topics: Sequence[CompiledTopic], index: Index, misspelt: Mapping[str, str]
+) -> Iterator[Disclosure]:
     """What ``text`` says about each of ``topics`` that it is about."""
     low = lowered(text)
     words = set(words_of(low))
+    mended = {wrong: misspelt[wrong] for wrong in misspelt.keys() & words}
+    words.update(mended.values())
     found = index.keys() & words
     if not found:
         return
-    post = Post(low, text)
+    post = Post(low, text, mended)
     for number, phrases in sorted(_met_topics(found, words, index).items()):
         told = _of_topic(post, topics[number], phrases)
         if told is not None:
@@ -153,6 +164,9 @@ def _met_topics(found: set[str], words: set[str], index: Index) -> dict[int, lis
 def _of_topic(post: Post, topic: CompiledTopic, phrases: Sequence[int]) -> Disclosure | None:
     said: list[tuple[Reading, _Finding]] = []
     refused: list[str] = []
+    post.professional = post.has_profession or any(
+        works_with(reading, _mark(reading, topic).terms) for reading in post.readings
+    )
     for place, reading in enumerate(post.readings):
         found = list(_findings(post, topic, phrases, place, reading))
         refused += [finding.refused for finding in found if finding.refused]
@@ -162,7 +176,7 @@ def _of_topic(post: Post, topic: CompiledTopic, phrases: Sequence[int]) -> Discl
         else:
             said += open_
     if "negation" in refused:
-        said = [each for each in said if each[1].rule in _STRONG]
+        said = [each for each in said if each[1].rule not in _WEAK]
     if said and any(_has(topic.denials, reading) for reading in post.readings):
         return _about(post, topic, ["negation"])
     if said:
@@ -345,8 +359,10 @@ def _stands_alone(post: Post, marked: _Marked, match: re.Match[str], name: str, 
     """Whether a post that names nobody can only be about its author: "Autistic, and tired"."""
     if name in _CERTAIN or name in {"did so", "diagnosed so", "a sufferer here"}:
         return True
-    if name in {"what, numbered", "being it"}:
+    if name in {"what, numbered", "what", "being it", "is back", "diagnosed so"}:
         return post.nobody
+    if name == "taken":
+        return post.nobody and _ARE.isdisjoint(reading.sentence.words)
     after = marked.letters[match.end() - 1]
     if name in {"who", "one", "numbered who"} and after == ",":
         return True
@@ -354,7 +370,8 @@ def _stands_alone(post: Post, marked: _Marked, match: re.Match[str], name: str, 
     listed = marked.letters[match.end() : match.end() + 1] in _LISTED
     closed = match.end() == len(marked.letters) or after != _AND or not listed
     alone = name in {"who", "one"} and closed
-    return alone and (after == _AND or _ARE.isdisjoint(reading.sentence.words))
+    clause = " ".join(reading.sentence.words).split(",")[0].split()
+    return alone and (after == _AND or _ARE.isdisjoint(clause))
 
 
 def _about_others(post: Post, marked: _Marked, place: int, reading: Reading) -> bool:

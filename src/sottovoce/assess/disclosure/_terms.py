@@ -29,6 +29,8 @@ _GAP_AFTER_MY = "(?:(?!(?:is|are|was|were|has|have|had|be|been) )[^ ,'" + BARRED
 _MY = f"(?:(?:my|our){_WORD_END})"
 _GAPS = {"~": 3, "~~": 6}
 _SHORTEST = 3
+_SAID = ("S", "M", "C")
+_LETTERS = re.compile(r"[a-z]+")
 # Stands for any term, where phrases are numbered.
 TERM = -1
 _CONTENT = ("kin", "quality", "number", "time", "suffer", "diagnose", "identify", "self", "update")
@@ -57,6 +59,20 @@ class CompiledTopic:
     harmless: tuple[CompiledPhrase, ...]
     denials: tuple[CompiledPhrase, ...] = ()
     illness: bool = False
+
+    @property
+    def single(self) -> Iterator[str]:
+        """Its terms of one word that say what one is or has."""
+        for forms in self.terms.values():
+            yield from (form[0] for form, role in forms if len(form) == 1 and role in _SAID)
+
+    @property
+    def words(self) -> Iterator[str]:
+        """Every word of its terms and phrases."""
+        for forms in self.terms.values():
+            yield from (word for form, _ in forms for word in form)
+        for phrase in (*self.phrases, *self.harmless):
+            yield from _LETTERS.findall(phrase.pattern.pattern)
 
     @property
     def anchors(self) -> Iterator[tuple[str, int, tuple[frozenset[str], ...]]]:

@@ -1,6 +1,7 @@
 """A post as sentences of plain words: contractions written out, quotations taken out."""
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 QUOTE = "<quote>"
@@ -9,7 +10,7 @@ _LIKE = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"',
 _TOKEN = re.compile(
     r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,:]\d+)*|[.!?]+|\n+|\x00+|[,;:()–—+&]|(?<=\s)-+(?=\s)"
 )
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+|\d+")
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _QUOTED = re.compile(r'"[^"\n]{2,}?"|(?<![\w\'])\'(?=\w)[^\'\n]*?(?:\w\'\w[^\'\n]*?)*\'(?!\w)')
 _OWN_WORDS = re.compile(
@@ -65,7 +66,7 @@ def lowered(text: str) -> str:
 
 
 def words_of(low: str) -> list[str]:
-    """Every run of letters, fast: to see whether a post has any word that matters."""
+    """Every run of letters or digits, fast: to see whether a post has any word that matters."""
     return _WORD.findall(low)
 
 
@@ -95,8 +96,8 @@ def _blot_speech(match: re.Match[str]) -> str:
     return _blot(match)
 
 
-def sentences(low: str) -> list[Sentence]:
-    """The sentences of a text without quotations."""
+def sentences(low: str, mended: Mapping[str, str]) -> list[Sentence]:
+    """The sentences of a text without quotations; ``mended`` writes misspelt words as they are."""
     found: list[Sentence] = []
     words: list[str] = []
     spans: list[tuple[int, int]] = []
@@ -109,7 +110,7 @@ def sentences(low: str) -> list[Sentence]:
             elif found and "?" in token:
                 found[-1] = found[-1]._replace(question=True)
             continue
-        for word in _plain(token):
+        for word in _plain(mended.get(token, token)):
             words.append(word)
             spans.append(match.span())
     if words:
