@@ -71,10 +71,12 @@ def test_unticking_posts_is_exact_and_survives_a_reload(demo: PageClient) -> Non
     form = {"topic": topic, "shown": shown, "kept": kept}
     back = demo.post("/what-if", data=form).headers["location"]
     expected = person.without(gone)[person.column(topic)]
+    still = len(set(person.said.of_topic(topic).outright) - set(gone))
     for _ in range(2):
         text = demo.get(back).text
         assert f"at place {expected.low} instead of" in text
         assert f"3 posts of {len(person.posts)} left out" in text
+        assert f"{still} of the others still say it outright." in text
         assert text.count("checked") == len(kept)
     demo.post("/what-if", data={**form, "again": "yes"})
     assert "All your posts are ticked" in demo.get(back).text

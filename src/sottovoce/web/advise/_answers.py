@@ -38,6 +38,10 @@ def without_posts(person: Person, topic: str, removed: Collection[int]) -> WhatI
     if removed:
         change = words.change(before, after)
         count = f"{counted(len(removed), 'post', 'posts')} of {len(person.posts):,} left out."
+        left = set(person.said.of_topic(topic).outright) - set(removed)
+        if left:
+            still = counted(len(left), "of the others still says", "of the others still say")
+            count = f"{count} {still} it outright."
     else:
         change, count = "All your posts are ticked: this is where you stand now.", ""
     return WhatIfAnswer(
@@ -71,10 +75,14 @@ def with_draft(person: Person, text: str) -> DraftAnswer:
 
 
 def _touches(person: Person, topic: DraftTopic) -> bool:
-    """Whether the draft is about the topic, or weighs on it; an unchanged place is no sign."""
+    """Whether the draft names the topic, or weighs on it where a ranking lists them early.
+
+    An unchanged place is no sign that it does not.
+    """
     telling = person.measure.space in WITHOUT_WORDS_ZERO and (topic.strength or 0.0) > 0
-    weighs = telling and topic.after.within(max(person.setting.thresholds))
-    return bool(topic.level) or weighs or topic.before.score != topic.after.score
+    weighs = telling or topic.before.score != topic.after.score
+    early = topic.after.may_be_within(max(person.setting.thresholds))
+    return bool(topic.level) or (weighs and early)
 
 
 def _ways(topic: DraftTopic) -> list[Way]:
@@ -93,10 +101,18 @@ def _ways(topic: DraftTopic) -> list[Way]:
 
 def _no_sign(check: DraftCheck) -> str:
     read = counted(check.words_read, "word", "words")
-    topics = f"{len(check.topics)} sensitive topics"
+    found = f"No sign of any of the {len(check.topics)} sensitive topics in its {read}"
     if not check.known_words:
-        return f"No sign of any of the {topics} in its {read}, none of which the ranking knows."
-    return f"No sign of any of the {topics} in its {read}."
+        return f"{found}, none of which the ranking knows."
+    moved = max(check.topics, key=_moves)
+    if _moves(moved) <= 0:
+        return f"{found}."
+    return f"{found}, but a ranking would still move you. {words.change(moved.before, moved.after)}"
+
+
+def _moves(topic: DraftTopic) -> int:
+    """By how many places a ranking would come to them sooner."""
+    return (topic.before.high or 0) - (topic.after.high or 0)
 
 
 def _summary(found: list[DraftTopic]) -> str:
