@@ -14,15 +14,17 @@ _SETS = {name: frozenset(words.split()) for name, words in _LISTS.items()}
 _NOT_DENIED = tuple(tuple(each.split()) for each in _LISTS["not_denied"].split(",") if each.split())
 _FRAMES = load_frames()
 _LETTERS = _FRAMES.letters
-I, MY, ME, YOU = (_LETTERS[name] for name in ("i", "my", "me", "you"))
+AUTHOR, MY, ME, YOU = (_LETTERS[name] for name in ("i", "my", "me", "you"))
 THEY, KIN, NOT, IF, WOULD = (_LETTERS[name] for name in ("they", "kin", "not", "if", "would"))
 _ADVERB, _THE, _AND = (_LETTERS[name] for name in ("adverb", "the", "and"))
-_BARRED = frozenset({I, YOU, THEY, KIN, NOT, IF, WOULD})
+_BARRED = frozenset({AUTHOR, YOU, THEY, KIN, NOT, IF, WOULD})
 OTHERS = frozenset({YOU, THEY, KIN})
-OWN = frozenset({I, MY, ME})
+OWN = frozenset({AUTHOR, MY, ME})
 OTHER, DOING = "_", "V"
 _NEAR = 3
-_AFTER_JOB = frozenset((",", "here", "and", "for", "at", "in", "on", "of", "since", "who", "by", "speaking"))
+_AFTER_JOB = frozenset(
+    (",", "here", "and", "for", "at", "in", "on", "of", "since", "who", "by", "speaking")
+)
 _IT = (["it"], ["that"], ["this"])
 _STORY = re.compile(
     r" in (?:the|a|my|this|that|our) (?:\S+ )?"
@@ -58,7 +60,7 @@ class Reading:
         if first is None or not _lost_i(words[first]):
             return False
         following = self.letters[first + 1 : first + 2]
-        return not following or following[0] not in (I, YOU, THEY, KIN)
+        return not following or following[0] not in (AUTHOR, YOU, THEY, KIN)
 
     @cached_property
     def own(self) -> bool:
@@ -81,7 +83,10 @@ def reading_of(sentence: Sentence, written: str) -> Reading:
     for place in range(len(letters) - 1):
         if letters[place] == OTHER and sentence.words[place + 1] in _AFTER_NAME:
             start = sentence.spans[place][0]
-            if written[start : start + 1].isupper() and not written[start + 1 : start + 2].isupper():
+            if (
+                written[start : start + 1].isupper()
+                and not written[start + 1 : start + 2].isupper()
+            ):
                 letters[place] = KIN
     if NOT in letters or "but" in sentence.words:
         _read_over(sentence.words, letters)
@@ -111,7 +116,10 @@ def _read_over(words: list[str], letters: list[str]) -> None:
 def is_professional(readings: list[Reading]) -> bool:
     """Whether the author writes as somebody whose work it is."""
     return any(
-        " for a living " in reading.text or _profession(reading) or _in_care(reading) or _serves(reading)
+        " for a living " in reading.text
+        or _profession(reading)
+        or _in_care(reading)
+        or _serves(reading)
         for reading in readings
     )
 
@@ -124,7 +132,7 @@ def _profession(reading: Reading) -> bool:
         left = words[max(0, place - 5) : place]
         if any(letters[k] in (MY, THEY) for k in range(max(0, place - 3), place)):
             continue
-        if place <= 2 and (place + 1 == len(words) or words[place + 1] in _AFTER_JOB):
+        if place < _NEAR and (place + 1 == len(words) or words[place + 1] in _AFTER_JOB):
             return True
         if "as" in left or ("i" in left and ("am" in left or "was" in left)):
             return True
@@ -170,38 +178,53 @@ def why_not(reading: Reading, first: int, last: int, *, own: int) -> str:
     From ``own`` on they are the topic's own words, whose negations and modals belong to them.
     """
     words, letters = reading.sentence.words, reading.letters
-    inside = letters[first:own]
     clause = _clause_start(words, first)
     left, before = words[clause:first], letters[clause:first]
-    starts_with_i = first < len(letters) and letters[first] == I
-    if NOT in inside or _denied(left, before, starts_with_i):
+    refused = _unsaid(left, before, letters[first:own], by_author=letters[first] == AUTHOR)
+    if not refused and letters[first] == AUTHOR:
+        refused = _not_stated(reading, left, words[max(0, first - 6) : first])
+    return refused or _followed(words, last) or _is_my(words, letters, (first, last), before, left)
+
+
+def _unsaid(left: list[str], before: list[str], inside: list[str], *, by_author: bool) -> str:
+    if NOT in inside or _denied(left, before, starts_with_i=by_author):
         return "negation"
-    if IF in before or IF in inside or _doubted(left, starts_with_i):
-        return "hypothetical"
-    if WOULD in inside:
-        return "hypothetical"
-    if starts_with_i and left and left[-1] in _SETS["asking"] and _may_ask(reading, left):
+    doubted = by_author and any(word in _SETS["doubted"] for word in left[-_NEAR:])
+    return "hypothetical" if doubted or IF in before or IF in inside or WOULD in inside else ""
+
+
+def _not_stated(reading: Reading, left: list[str], before: list[str]) -> str:
+    asked = bool(left) and left[-1] in _SETS["asking"]
+    if asked and (reading.sentence.question or len(left) == 1):
         return "question"
-    if starts_with_i and _claimed(words[max(0, first - 6) : first]):
-        return "third person"
-    if last < len(words) and (words[last] in _SETS["compounds"] or _joke(words[last:])):
-        return "compound"
-    if letters[first] == MY and "called" in words[last : last + 2]:
-        return "metaphor"
-    if letters[first] == MY and before[-1:] == [_LETTERS["is"]] and left[-2:-1] not in _IT:
-        return "metaphor"
-    return ""
+    return "third person" if _claimed(before) else ""
+
+
+def _followed(words: list[str], last: int) -> str:
+    """Whether what follows makes it a field of work, or a joke."""
+    compound = last < len(words) and (words[last] in _SETS["compounds"] or _joke(words[last:]))
+    return "compound" if compound else ""
+
+
+def _is_my(
+    words: list[str], letters: list[str], at: tuple[int, int], before: list[str], left: list[str]
+) -> str:
+    """Whether something else is said to be mine: "coffee is my antidepressant"."""
+    first, last = at
+    if letters[first] != MY:
+        return ""
+    named = "called" in words[last : last + 2]
+    like = before[-1:] == [_LETTERS["is"]] and left[-2:-1] not in _IT
+    return "metaphor" if named or like else ""
 
 
 def _joke(after: list[str]) -> bool:
-    """"An eating disorder called being near cheese"."""
-    return after[0] == "called" and len(after) > 1 and (
-        after[1].endswith("ing") or _FRAMES.letter_of.get(after[1]) in (_THE, MY, NOT)
+    """Whether what follows names it as a joke does: "called being near cheese", say."""
+    return (
+        after[0] == "called"
+        and len(after) > 1
+        and (after[1].endswith("ing") or _FRAMES.letter_of.get(after[1]) in (_THE, MY, NOT))
     )
-
-
-def _may_ask(reading: Reading, left: list[str]) -> bool:
-    return reading.sentence.question or len(left) == 1
 
 
 def _clause_start(words: list[str], first: int) -> int:
@@ -211,7 +234,7 @@ def _clause_start(words: list[str], first: int) -> int:
     return 0
 
 
-def _denied(left: list[str], before: list[str], starts_with_i: bool) -> bool:
+def _denied(left: list[str], before: list[str], *, starts_with_i: bool) -> bool:
     if NOT not in before[-4:]:
         return False
     if before[-1] == NOT:
@@ -223,27 +246,27 @@ def _denied(left: list[str], before: list[str], starts_with_i: bool) -> bool:
     return (left[-2] if left[-1] == "that" else left[-1]) in _SETS["denied_by"]
 
 
-def _doubted(left: list[str], starts_with_i: bool) -> bool:
-    return starts_with_i and any(word in _SETS["doubted"] for word in left[-_NEAR:])
-
-
 def _claimed(left: list[str]) -> bool:
     for place in range(len(left) - 1, -1, -1):
         if left[place] in _SETS["claims"]:
             before = left[:place]
             if any(word in _SETS["knows"] for word in before):
                 return False
-            subject = next((w for w in reversed(before) if _FRAMES.letter_of.get(w) in _SUBJECTS), "")
+            subject = next(
+                (w for w in reversed(before) if _FRAMES.letter_of.get(w) in _SUBJECTS), ""
+            )
             return subject not in {"i", "we", ""}
     return False
 
 
-_SUBJECTS = frozenset({I, YOU, THEY, KIN})
+_SUBJECTS = frozenset({AUTHOR, YOU, THEY, KIN})
 
 
 def is_fiction(reading: Reading) -> bool:
     """Whether the sentence speaks of a role, a game or a story."""
-    return not _SETS["fiction"].isdisjoint(reading.sentence.words) or bool(_STORY.search(reading.text))
+    return not _SETS["fiction"].isdisjoint(reading.sentence.words) or bool(
+        _STORY.search(reading.text)
+    )
 
 
 def only_met(reading: Reading, first: int, last: int, *, did: bool = False) -> bool:
@@ -263,7 +286,7 @@ def other_subject(reading: Reading, first: int) -> bool:
 
 def own_subject(reading: Reading, first: int) -> bool:
     """Whether the nearest subject before ``first``, in its clause, is the author."""
-    return _nearest_subject(reading, first) == I
+    return _nearest_subject(reading, first) == AUTHOR
 
 
 def _nearest_subject(reading: Reading, first: int) -> str:

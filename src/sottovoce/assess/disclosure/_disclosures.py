@@ -5,9 +5,8 @@ from functools import cache
 
 from sottovoce.assess.disclosure._frames import load_frames
 from sottovoce.assess.disclosure._levels import Disclosure
-from sottovoce.assess.disclosure._misspelt import misspellings
 from sottovoce.assess.disclosure._read import Index, read_post
-from sottovoce.assess.disclosure._terms import CompiledTopic, compiled_topic
+from sottovoce.assess.disclosure._terms import CompiledTopic, compiled_topic, misspellings
 from sottovoce.topics._catalogue import Catalogue
 from sottovoce.topics.shipped import rules_of, shipped_catalogue
 

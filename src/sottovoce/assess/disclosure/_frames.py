@@ -1,4 +1,4 @@
-"""The tables of words and rules, made ready: a class is one letter, a rule is a regular expression."""
+"""The tables of words and rules, made ready: a class is a letter, a rule an expression."""
 
 import re
 import tomllib
@@ -6,7 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-_LETTERS = "abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρστυφχψω"
+# No letter of a role, and none that regular expressions read otherwise.
+_LETTERS = "abcdefghijklmnopqrstuvwxyzBDEFGHIJKLNOPRUWXYZ"
 ROLES = {"states": "S", "members": "M", "conditions": "C", "signs": "T", "acts": "A"}
 _ROLE_NAMES = {"STATE": "S", "MEMBER": "M", "CONDITION": "C", "SIGN": "T", "ACT": "A"}
 _FIXED = {"stop": ",", "other": "_", "doing": "V", "quote": "Q", "^": "^", "$": "$"}
@@ -41,7 +42,9 @@ def load_frames() -> Frames:
     known = letters | _ROLE_NAMES
     sets: dict[str, str] = {}
     for name, text in _texts(written["sets"]):
-        sets[name] = "[" + "".join((known | sets)[each].strip("[]") for each in text.split("|")) + "]"
+        sets[name] = (
+            "[" + "".join((known | sets)[each].strip("[]") for each in text.split("|")) + "]"
+        )
     frames, fragments, illness = (
         {name: re.compile(_compiled(text, letters, sets)) for name, text in _texts(written[kind])}
         for kind in ("frames", "fragments", "illness")

@@ -31,6 +31,10 @@ _GAPS = {"~": 3, "~~": 6}
 _SHORTEST = 3
 _SAID = ("S", "M", "C")
 _LETTERS = re.compile(r"[a-z]+")
+_LONG = 7
+_VOWELS = "aeiou"
+# Right words that look like one of ours mistyped.
+_OTHERS = frozenset(("addition", "additions", "believes", "disable", "disables", "convection"))
 # Stands for any term, where phrases are numbered.
 TERM = -1
 _CONTENT = ("kin", "quality", "number", "time", "suffer", "diagnose", "identify", "self", "update")
@@ -92,7 +96,7 @@ def compiled_topic(name: str, words: tuple[str, ...], rules: TopicRules | None) 
     phrases: tuple[str, ...] = ()
     harmless: tuple[str, ...] = ()
     if rules is not None:
-        roles = {role: terms for role, terms in rules.roles.items()}
+        roles = dict(rules.roles)
         phrases, harmless = rules.phrases, rules.harmless
     return CompiledTopic(
         name,
@@ -125,7 +129,7 @@ def _forms(term: str) -> Iterator[tuple[str, ...]]:
 
 
 def compiled_phrase(phrase: str) -> CompiledPhrase:
-    """Read a phrase: words, (one|of|these), optional ones with ?, <my>, # for a number, ~ for a gap.
+    """Read a phrase: words, (one|of|these), optional ones with ?, # for a number, ~ for a gap.
 
     Inside brackets a choice may have several words, and choices of its own.
     """
@@ -182,3 +186,27 @@ def _rarity(word: str) -> tuple[int, int]:
 def _commonest(need: frozenset[str]) -> tuple[int, int, int]:
     common, length = max(map(_rarity, need))
     return common, length, len(need)
+
+
+def misspellings(words: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """The usual mistypings of ``words`` that are no ``known`` words, each with what was meant.
+
+    The first letter is nearly always right, and short words are too near to others.
+
+    >>> misspellings(["pregnant"], [])["pregant"]
+    'pregnant'
+    """
+    long = [word for word in words if len(word) >= _LONG and word.isalpha()]
+    right = {*known, *words, *_OTHERS}
+    return {wrong: word for word in long for wrong in _mistyped(word) if wrong not in right}
+
+
+def _mistyped(word: str) -> Iterator[str]:
+    for place in range(1, len(word)):
+        before, letter, after = word[:place], word[place], word[place + 1 :]
+        yield before + after
+        yield before + letter + letter + after
+        if after:
+            yield before + after[0] + letter + after[1:]
+        if letter in _VOWELS:
+            yield from (before + vowel + after for vowel in _VOWELS if vowel != letter)

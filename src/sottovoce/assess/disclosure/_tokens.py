@@ -6,9 +6,19 @@ from typing import NamedTuple
 
 QUOTE = "<quote>"
 _GONE = "\x00"
-_LIKE = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "…": ".", _GONE: " "})
+_LIKE = str.maketrans(
+    {
+        "\u2019": "'",
+        "\u2018": "'",
+        "`": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u2026": ".",
+        _GONE: " ",
+    }
+)
 _TOKEN = re.compile(
-    r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,:]\d+)*|[.!?]+|\n+|\x00+|[,;:()–—+&]|(?<=\s)-+(?=\s)"
+    r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,:]\d+)*|[.!?]+|\n+|\x00+|[,;:()\u2013\u2014+&]|(?<=\s)-+(?=\s)"
 )
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
@@ -42,10 +52,13 @@ _WRITTEN_OUT = {
     "cannot": "can not", "who've": "who have", "who'd": "who would", "he'd": "he would",
     "she'd": "she would", "they'd": "they would", "thats": "that is", "whats": "what is",
     "should've": "should have", "could've": "could have", "would've": "would have",
-    "&": "and", "+": "positive", "mom's": "mom is", "i’m": "i am",
+    "&": "and", "+": "positive", "mom's": "mom is",
 }  # fmt: skip
 _AFTER_HAD = frozenset(
-    "been got lost become had just already gone taken started stopped told left tried only".split()
+    (
+        *("been", "got", "lost", "become", "had", "just", "already", "gone", "taken", "started"),
+        *("told", "stopped", "left", "tried", "only"),
+    )
 )
 
 
@@ -127,7 +140,7 @@ def _plain(token: str) -> list[str]:
         return _WRITTEN_OUT[token].split(" ")
     if token in _NOT:
         return [_NOT[token], "not"]
-    if token in {",", ";", ":", "(", ")", "–", "—"} or token[0] == "-":
+    if token in {",", ";", ":", "(", ")", "\u2013", "\u2014"} or token[0] == "-":
         return [","]
     if "'" in token:
         return _with_apostrophe(token)
@@ -142,7 +155,7 @@ def _with_apostrophe(token: str) -> list[str]:
 
 
 def _had(words: list[str]) -> None:
-    """"I'd been" is "I had been"."""
+    """ "I'd been" is "I had been"."""
     for place in range(1, len(words) - 1):
         if words[place] == "would" and words[place + 1] in _AFTER_HAD and words[place - 1] in "iwe":
             words[place] = "had"

@@ -40,7 +40,7 @@ class TopicRules:
     denials: tuple[str, ...]
     """Sayings after which the whole post says nothing of its author: "the lump was benign"."""
     illness: bool
-    """Whether it is an illness, which is nearly always somebody's when a sentence begins with it."""
+    """Whether it is an illness: mostly the author's where nobody else is named."""
 
     @property
     def topic(self) -> Topic:
