@@ -7,6 +7,7 @@ from typing import NamedTuple
 from sottovoce.corpus.words._rules import ENGLISH, TokenRules
 
 _WORD = re.compile(r"[^\W_]+")
+SHORTEST = 2
 Span = tuple[int, int]
 
 
@@ -27,7 +28,7 @@ def spans_of_words(text: str, terms: Collection[str], rules: TokenRules) -> list
     found = []
     for match in _WORD.finditer(text):
         word = match.group().casefold()
-        if len(word) >= rules.shortest and word not in ENGLISH and form(word) in wanted:
+        if len(word) >= SHORTEST and word not in ENGLISH and form(word) in wanted:
             found.append(match.span())
     return found
 
