@@ -296,7 +296,7 @@ def _alike(job: "Job") -> int:
 
 
 def _promised(card: "ReleaseCard") -> dict[str, object]:
-    from sottovoce.privacy._guarantee import to_record  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy._records import to_record  # noqa: PLC0415 - fast --help
 
     return {
         "stated": to_record(card.stated),

@@ -23,6 +23,8 @@ from sottovoce.federation.party._party import ConfiguredParty
 from sottovoce.federation.party._transcript import in_words, meaning
 from sottovoce.learn._run.classify import called
 from sottovoce.learn._run.records import Trained, read_trained
+from sottovoce.learn.count._opened import TogetherCounts
+from sottovoce.learn.count._promise import promise_record
 from sottovoce.learn.documents import Examples
 
 
@@ -71,6 +73,8 @@ def answer_offline(config: PartyConfig, request: Mapping[str, Any]) -> Any:  # n
             return status_report(party, view, running=False)
         if request["do"] == "transcript":
             return transcript_report(view, party.name, request.get("run"))
+        if request["do"] == "counted":
+            return counted_report(view, request.get("run"))
         examples = given_examples(config, str(request["file"]))
         if trained(view, config.party.role).mode != "open":
             raise InputError(
@@ -128,8 +132,8 @@ def _line(line: Mapping[str, Any], run: RunHistory, own: str) -> dict[str, Any]:
         "bytes": line["bytes"],
         "fields": line.get("fields", {}),
         "state": line["state"],
-        "means": meaning(kind, line.get("fields", {})),
-        "words": in_words(line, own),
+        "means": meaning(kind, line.get("fields", {}), run.terms.kind),
+        "words": in_words(line, own, run.terms),
     }
 
 
@@ -138,6 +142,21 @@ def _chosen(history: Sequence[RunHistory], wanted: str | None) -> list[RunHistor
     if wanted is not None and not chosen:
         raise InputError(f"there is no run {wanted[:32]!r}; sottovoce learn status lists them.")
     return chosen
+
+
+def counted_report(view: View, run: str | None = None) -> dict[str, Any]:
+    """What a party keeps of a count, in hexadecimal; the latest one, if none is named."""
+    runs = [each for each in view.history() if each.terms.kind == "count"]
+    chosen = [each for each in runs if run is None or each.session.hex().startswith(run)]
+    done = [each for each in chosen if each.status == "finished" and each.result is not None]
+    if not done:
+        raise InputError("this party has no finished count of that name; count first.")
+    counted = TogetherCounts.of(done[-1].result or {})
+    return {
+        "run": done[-1].session.hex(),
+        "guarantee": promise_record(counted.guarantee),
+        "counted": counted.to_bytes().hex(),
+    }
 
 
 def trained(view: View, role: Role) -> Trained:

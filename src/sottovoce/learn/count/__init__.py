@@ -1,0 +1,31 @@
+"""Count together: one noised secure sum over all peers' documents, each document hidden whole.
+
+Begin with `count_together`: one call, which gives back a `TogetherCounts`. Every document casts a
+few votes (`_votes`), each peer adds up those of its documents and its share of the noise, and only
+the sum over all peers is opened. `_recipe` says how many votes, how much noise, and how many peers
+may drop out or collude; `_promise` what then holds, `_spend` that it is paid for before noise is
+drawn, `_sum` how the parties add, `_opened` what comes out.
+
+Who sees what. The coordinator and every peer see the opened sum, which is pure differentially
+private for adding or removing a whole document. Nobody sees a peer's own sum, or how many documents
+it has.
+"""
+
+from typing import TYPE_CHECKING
+
+from sottovoce._lazy import attach
+
+__all__ = ["TogetherCounts", "count_together"]
+
+if TYPE_CHECKING:
+    from sottovoce.learn._count_together import count_together
+    from sottovoce.learn.count._opened import TogetherCounts
+else:
+    __getattr__, __dir__ = attach(
+        __name__,
+        {
+            "TogetherCounts": "sottovoce.learn.count._opened",
+            "count_together": "sottovoce.learn._count_together",
+        },
+        extra="learn",
+    )
