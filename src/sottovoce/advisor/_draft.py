@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from sottovoce.advisor._person_values import PostMatrix, Variants, in_utc
 from sottovoce.advisor._standing import Standing
-from sottovoce.assess.disclosure import Level
+from sottovoce.assess.disclosure import DisclosureLevel
 from sottovoce.corpus._count import count_batches
 from sottovoce.topics._rows import without_each_word
 
@@ -43,7 +43,7 @@ class DraftTopic:
     """How close the draft itself comes to the topic; None for a measure of word use."""
     words: tuple[DraftWord, ...]
     """Words that push her up, the strongest first."""
-    level: Level = Level.NONE
+    level: DisclosureLevel = DisclosureLevel.NONE
     """How plainly the draft itself speaks of the topic, whatever her place."""
     spans: tuple[tuple[int, int], ...] = ()
     """Where its telling words stand in the draft."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.advisor._person_values import PostMatrix, Variants
-from sottovoce.assess.disclosure import Disclosure, Level
+from sottovoce.assess.disclosure import Disclosure, DisclosureLevel
 
 if TYPE_CHECKING:
     from sottovoce.advisor._person import Person
@@ -33,7 +33,7 @@ class PostEvidence:
     adds: float
     strength: float | None
     stronger: int = 0
-    level: Level = Level.NONE
+    level: DisclosureLevel = DisclosureLevel.NONE
     spans: tuple[tuple[int, int], ...] = ()
 
 
@@ -62,12 +62,12 @@ def evidence_of(person: "Person", topic: str, most: int) -> Evidence:
     shares, strengths = shares_of_posts(person, topic)
     falls = person.left_out.falls(person.column(topic), len(person.posts))
     told = [person.said.of_post(post.id, topic) for post in person.posts]
-    levels = np.array([Level.NONE if each is None else each.level for each in told])
+    levels = np.array([DisclosureLevel.NONE if each is None else each.level for each in told])
     by_weight = np.lexsort((-strengths, -falls, -shares))
     stronger = np.empty_like(by_weight)
     stronger[by_weight] = np.arange(by_weight.size)
-    order = np.lexsort((stronger, levels != Level.OUTRIGHT))
-    counts = (shares > 0) | (falls > 0) | (strengths > 0) | (levels > Level.NONE)
+    order = np.lexsort((stronger, levels != DisclosureLevel.OUTRIGHT))
+    counts = (shares > 0) | (falls > 0) | (strengths > 0) | (levels > DisclosureLevel.NONE)
     known = person.measure.space is not None
     posts = tuple(
         replace(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sottovoce.advisor._evidence import Evidence, heaviest_post
 from sottovoce.advisor._standing import BANDS, REST, Standing
-from sottovoce.assess.disclosure import Level
+from sottovoce.assess.disclosure import DisclosureLevel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,7 +169,7 @@ def _outright(evidence: Evidence, person: "Person | None") -> tuple[int, ...]:
     """All posts that say it outright; without the person those that are listed."""
     if person is not None:
         return person.said.of_topic(evidence.topic).outright
-    return tuple(post.id for post in evidence.posts if post.level is Level.OUTRIGHT)
+    return tuple(post.id for post in evidence.posts if post.level is DisclosureLevel.OUTRIGHT)
 
 
 def stands_out(standing: Standing, person: "Person | None" = None) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from sottovoce.advisor._person_values import Post
-from sottovoce.assess.disclosure import Disclosure, DisclosureReader, Level
+from sottovoce.assess.disclosure import Disclosure, DisclosureLevel, DisclosureReader
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ class TopicSaid:
     words: int
 
     @property
-    def level(self) -> Level:
+    def level(self) -> DisclosureLevel:
         """How plainly the plainest post speaks."""
         if self.outright:
-            return Level.OUTRIGHT
-        return Level.ABOUT if self.about else Level.NONE
+            return DisclosureLevel.OUTRIGHT
+        return DisclosureLevel.ABOUT if self.about else DisclosureLevel.NONE
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,6 @@ class SaidByPosts:
         told = [
             (number, each[topic].level) for number, each in self._by_post.items() if topic in each
         ]
-        outright = tuple(number for number, level in told if level is Level.OUTRIGHT)
-        about = tuple(number for number, level in told if level is Level.ABOUT)
+        outright = tuple(number for number, level in told if level is DisclosureLevel.OUTRIGHT)
+        about = tuple(number for number, level in told if level is DisclosureLevel.ABOUT)
         return TopicSaid(topic, outright, about, len(self.posts), self.words)

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from sottovoce.advisor._said import TopicSaid
 from sottovoce.advisor._standing import Standing
-from sottovoce.assess.disclosure import Level
+from sottovoce.assess.disclosure import DisclosureLevel
 
 HOW_PLAINLY = {
-    Level.OUTRIGHT: "says it outright",
-    Level.ABOUT: "is about it",
-    Level.NONE: "does not name it",
+    DisclosureLevel.OUTRIGHT: "says it outright",
+    DisclosureLevel.ABOUT: "is about it",
+    DisclosureLevel.NONE: "does not name it",
 }
 """What one post or draft does with a topic."""
 HALF = 50
@@ -42,7 +42,7 @@ class Signs:
     @property
     def outright(self) -> bool:
         """Whether any post says it of its author."""
-        return self.said.level is Level.OUTRIGHT
+        return self.said.level is DisclosureLevel.OUTRIGHT
 
     @property
     def absent(self) -> bool:
@@ -51,12 +51,12 @@ class Signs:
         A measure that weighs everyday words gives everybody some score, so that a score alone is
         no sign.
         """
-        return self.said.level is Level.NONE and not self.standing.may_be_within(HALF)
+        return self.said.level is DisclosureLevel.NONE and not self.standing.may_be_within(HALF)
 
     @property
     def order(self) -> tuple[int, int, float]:
         """What is said outright first, then what a ranking finds soonest, then what is about it."""
-        grades = (self.outright, self.stands_out, self.said.level is Level.ABOUT, True)
+        grades = (self.outright, self.stands_out, self.said.level is DisclosureLevel.ABOUT, True)
         place = self.standing.percent if self.standing.evident else None
         return grades.index(True), -len(self.said.outright), 100.0 if place is None else place
 

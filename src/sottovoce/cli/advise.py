@@ -14,6 +14,7 @@ from sottovoce.cli._options import (
     loaded_catalogue,
     loaded_models,
     needs_extra,
+    shipped,
 )
 from sottovoce.cli._output import AsJson, progress
 from sottovoce.errors import ParameterError
@@ -146,9 +147,7 @@ def _comparison(
                 "--model and --topics describe a community: give --community or --rank-server too."
             )
         return DEMO
-    from sottovoce.topics.shipped import shipped_catalogue  # noqa: PLC0415 - keeps --help fast
-
-    catalogue = loaded_catalogue(topics) or shipped_catalogue()
+    catalogue = loaded_catalogue(topics) or shipped()
     if posts is None:
         from sottovoce.advisor.rank._transport import HttpTransport  # noqa: PLC0415 - fast --help
         from sottovoce.web.advise._rank_server import ask  # noqa: PLC0415 - fast --help

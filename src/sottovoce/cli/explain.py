@@ -35,7 +35,7 @@ MOST_NAMED = 20
 if TYPE_CHECKING:
     from sottovoce.assess._explain.explanation import Explanation, UserPosts
     from sottovoce.assess._job import Assessment
-    from sottovoce.assess.disclosure import Level
+    from sottovoce.assess.disclosure import DisclosureLevel
     from sottovoce.corpus.read import ReadOptions
 
 
@@ -107,12 +107,14 @@ def explain(
     _show(found, users_posts, _levels(assessment, users_posts, topic), show_text, as_json)
 
 
-def _levels(assessment: "Assessment", users_posts: "UserPosts", topic: str) -> "dict[int, Level]":
+def _levels(
+    assessment: "Assessment", users_posts: "UserPosts", topic: str
+) -> "dict[int, DisclosureLevel]":
     """How plainly each of the user's posts speaks of the topic, whatever others write."""
-    from sottovoce.assess.disclosure import DisclosureReader, Level  # noqa: PLC0415 - fast --help
+    from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader  # noqa: PLC0415 - fast --help
 
     reader = DisclosureReader(assessment.state.header.catalogue)
-    found = dict.fromkeys(users_posts.texts(), Level.NONE)
+    found = dict.fromkeys(users_posts.texts(), DisclosureLevel.NONE)
     for number, text in users_posts.texts().items():
         for each in reader.read(text):
             if each.topic == topic:
@@ -137,7 +139,7 @@ def _pass(
 def _show(
     found: "Explanation",
     users_posts: "UserPosts",
-    levels: "dict[int, Level]",
+    levels: "dict[int, DisclosureLevel]",
     show_text: bool,
     as_json: bool,
 ) -> None:
@@ -174,7 +176,7 @@ def _show(
         show_facts("What if", without)
 
 
-def _outright(levels: "dict[int, Level]") -> str:
+def _outright(levels: "dict[int, DisclosureLevel]") -> str:
     """What the posts say by themselves, and how many were read."""
     outright = [number for number, level in levels.items() if level.name == "OUTRIGHT"]
     about = sum(level.name == "ABOUT" for level in levels.values())

@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.advisor._draft import DraftCheck, DraftTopic
 from sottovoce.advisor._standing import Standing
-from sottovoce.assess.disclosure import Level
+from sottovoce.assess.disclosure import DisclosureLevel
 from sottovoce.web.advise._answers import _no_sign, _place_with, _says
 
 BEFORE = Standing("debts", "money", "bow-t", 500, 0.5, 7, 7, 7)
@@ -24,12 +24,12 @@ def check(*topics: DraftTopic, known: int = 3) -> DraftCheck:
 @pytest.mark.parametrize(
     ("level", "words"),
     [
-        (Level.OUTRIGHT, "It says it outright: debts."),
-        (Level.ABOUT, "It is about debts, without saying outright that it is yours."),
-        (Level.NONE, "Some of its words weigh on debts."),
+        (DisclosureLevel.OUTRIGHT, "It says it outright: debts."),
+        (DisclosureLevel.ABOUT, "It is about debts, without saying outright that it is yours."),
+        (DisclosureLevel.NONE, "Some of its words weigh on debts."),
     ],
 )
-def test_what_it_is_about_and_how_plainly_comes_first(level: Level, words: str) -> None:
+def test_what_it_is_about_and_how_plainly_comes_first(level: DisclosureLevel, words: str) -> None:
     assert _says(draft(level=level)) == words
 
 

@@ -8,12 +8,12 @@ its author; `_counts` is for communities.
 
 from sottovoce.assess.disclosure._counts import TopicCounts, disclosure_counts
 from sottovoce.assess.disclosure._disclosures import DisclosureReader, disclosures
-from sottovoce.assess.disclosure._levels import Disclosure, Level
+from sottovoce.assess.disclosure._levels import Disclosure, DisclosureLevel
 
 __all__ = [
     "Disclosure",
+    "DisclosureLevel",
     "DisclosureReader",
-    "Level",
     "TopicCounts",
     "disclosure_counts",
     "disclosures",

@@ -35,7 +35,7 @@ _AFTER_NAME = frozenset(("'s", "is", "has", "was", "had", "got", "says", "said",
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class SentenceReading:
     """A sentence and the letters of its words."""
 
     sentence: Sentence
@@ -73,7 +73,7 @@ def _lost_i(word: str) -> bool:
     return verb or word in _SETS["without_i"]
 
 
-def reading_of(sentence: Sentence, written: str) -> Reading:
+def reading_of(sentence: Sentence, written: str) -> SentenceReading:
     """The letters of a sentence's words; negations that deny nothing are read as adverbs.
 
     A word with a capital letter before a verb, as in "Dave has", is somebody's name.
@@ -90,7 +90,7 @@ def reading_of(sentence: Sentence, written: str) -> Reading:
                 letters[place] = KIN
     if NOT in letters or "but" in sentence.words:
         _read_over(sentence.words, letters)
-    return Reading(sentence, letters)
+    return SentenceReading(sentence, letters)
 
 
 def _unknown(word: str) -> str:
@@ -113,7 +113,7 @@ def _read_over(words: list[str], letters: list[str]) -> None:
                     letters[place] = _ADVERB
 
 
-def is_professional(readings: list[Reading]) -> bool:
+def is_professional(readings: list[SentenceReading]) -> bool:
     """Whether the author writes as somebody whose work it is."""
     return any(
         " for a living " in reading.text
@@ -124,7 +124,7 @@ def is_professional(readings: list[Reading]) -> bool:
     )
 
 
-def _profession(reading: Reading) -> bool:
+def _profession(reading: SentenceReading) -> bool:
     words, letters = reading.sentence.words, reading.letters
     for place, word in enumerate(words):
         if word not in _SETS["professions"]:
@@ -139,7 +139,7 @@ def _profession(reading: Reading) -> bool:
     return False
 
 
-def _serves(reading: Reading) -> bool:
+def _serves(reading: SentenceReading) -> bool:
     words = reading.sentence.words
     for place, word in enumerate(words):
         if word == "i":
@@ -149,7 +149,7 @@ def _serves(reading: Reading) -> bool:
     return False
 
 
-def _in_care(reading: Reading) -> bool:
+def _in_care(reading: SentenceReading) -> bool:
     letters = reading.letters
     return any(
         word in _SETS["in_care"] and MY in letters[max(0, place - 2) : place]
@@ -157,7 +157,7 @@ def _in_care(reading: Reading) -> bool:
     )
 
 
-def works_with(reading: Reading, terms: Iterable[tuple[int, int]]) -> bool:
+def works_with(reading: SentenceReading, terms: Iterable[tuple[int, int]]) -> bool:
     """Whether the author says that they work with one of ``terms``, or where such work is done."""
     words = reading.sentence.words
     for place, word in enumerate(words):
@@ -172,7 +172,7 @@ def works_with(reading: Reading, terms: Iterable[tuple[int, int]]) -> bool:
     return False
 
 
-def why_not(reading: Reading, first: int, last: int, *, own: int) -> str:
+def why_not(reading: SentenceReading, first: int, last: int, *, own: int) -> str:
     """The reason why the words from ``first`` up to ``last`` are no statement, "" if none is.
 
     From ``own`` on they are the topic's own words, whose negations and modals belong to them.
@@ -193,7 +193,7 @@ def _unsaid(left: list[str], before: list[str], inside: list[str], *, by_author:
     return "hypothetical" if doubted or IF in before or IF in inside or WOULD in inside else ""
 
 
-def _not_stated(reading: Reading, left: list[str], before: list[str]) -> str:
+def _not_stated(reading: SentenceReading, left: list[str], before: list[str]) -> str:
     asked = bool(left) and left[-1] in _SETS["asking"]
     if asked and (reading.sentence.question or len(left) == 1):
         return "question"
@@ -262,14 +262,14 @@ def _claimed(left: list[str]) -> bool:
 _SUBJECTS = frozenset({AUTHOR, YOU, THEY, KIN})
 
 
-def is_fiction(reading: Reading) -> bool:
+def is_fiction(reading: SentenceReading) -> bool:
     """Whether the sentence speaks of a role, a game or a story."""
     return not _SETS["fiction"].isdisjoint(reading.sentence.words) or bool(
         _STORY.search(reading.text)
     )
 
 
-def only_met(reading: Reading, first: int, last: int, *, did: bool = False) -> bool:
+def only_met(reading: SentenceReading, first: int, last: int, *, did: bool = False) -> bool:
     """Whether a verb between "I" and the topic's word says that the author met it, no more.
 
     What one loves or hates, one may well have done: ``did``.
@@ -279,28 +279,28 @@ def only_met(reading: Reading, first: int, last: int, *, did: bool = False) -> b
     return met or not (did or _SETS["feel"].isdisjoint(words))
 
 
-def other_subject(reading: Reading, first: int) -> bool:
+def other_subject(reading: SentenceReading, first: int) -> bool:
     """Whether the nearest subject before ``first``, in its clause, is somebody else."""
     return _nearest_subject(reading, first) in OTHERS
 
 
-def own_subject(reading: Reading, first: int) -> bool:
+def own_subject(reading: SentenceReading, first: int) -> bool:
     """Whether the nearest subject before ``first``, in its clause, is the author."""
     return _nearest_subject(reading, first) == AUTHOR
 
 
-def _nearest_subject(reading: Reading, first: int) -> str:
+def _nearest_subject(reading: SentenceReading, first: int) -> str:
     start = _clause_start(reading.sentence.words, first)
     named = OTHERS | OWN
     return next((a for a in reversed(reading.letters[start:first]) if a in named), "")
 
 
-def takes(reading: Reading) -> bool:
+def takes(reading: SentenceReading) -> bool:
     """Whether a verb says that something is taken, as a medicine is."""
     return not _SETS["taking"].isdisjoint(reading.sentence.words)
 
 
-def is_opinion(reading: Reading) -> bool:
+def is_opinion(reading: SentenceReading) -> bool:
     """Whether the sentence says what its author thinks or read."""
     return not _SETS["opinion"].isdisjoint(reading.sentence.words)
 
@@ -310,11 +310,11 @@ def is_one_person(word: str) -> bool:
     return word in _SETS["one_person"]
 
 
-def is_soon(reading: Reading) -> bool:
+def is_soon(reading: SentenceReading) -> bool:
     """Whether the sentence says that something is about to be."""
     return not _SETS["soon"].isdisjoint(reading.sentence.words)
 
 
-def is_doubt(reading: Reading, last: int) -> bool:
+def is_doubt(reading: SentenceReading, last: int) -> bool:
     """Whether a word before ``last`` makes of it a fear, a wish or a thought."""
     return not _SETS["doubted"].isdisjoint(reading.sentence.words[:last])

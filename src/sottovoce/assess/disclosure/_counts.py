@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from sottovoce.assess.disclosure._disclosures import DisclosureReader
-from sottovoce.assess.disclosure._levels import Level
+from sottovoce.assess.disclosure._levels import DisclosureLevel
 from sottovoce.topics._catalogue import Catalogue
 
 
@@ -39,5 +39,5 @@ def disclosure_counts(
     for found in reader.read_all(posts):
         for told in found:
             about[told.topic] += 1
-            outright[told.topic] += told.level is Level.OUTRIGHT
+            outright[told.topic] += told.level is DisclosureLevel.OUTRIGHT
     return tuple(TopicCounts(name, about[name], outright[name]) for name in about)

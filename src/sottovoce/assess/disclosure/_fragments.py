@@ -3,13 +3,13 @@
 import re
 from collections.abc import Iterator
 
-from sottovoce.assess.disclosure._context import OTHERS, Reading, is_one_person, why_not
+from sottovoce.assess.disclosure._context import OTHERS, SentenceReading, is_one_person, why_not
 from sottovoce.assess.disclosure._frames import load_frames
 from sottovoce.assess.disclosure._post import (
     ARE,
-    Finding,
     Marked,
-    Post,
+    ReadPost,
+    RuleMatch,
     about_others,
     words_of_match,
 )
@@ -24,7 +24,9 @@ _AND = _FRAMES.letters["and"]
 _LISTED = frozenset(("S", "M", "C", "_", _FRAMES.letters["the"], ""))
 
 
-def fragments(post: Post, marked: Marked, place: int, reading: Reading) -> Iterator[Finding]:
+def fragments(
+    post: ReadPost, marked: Marked, place: int, reading: SentenceReading
+) -> Iterator[RuleMatch]:
     """What the fragments find in a sentence."""
     refused = _not_a_fragment(post, marked, place, reading)
     for name, pattern in _FRAMES.fragments.items():
@@ -39,10 +41,10 @@ def fragments(post: Post, marked: Marked, place: int, reading: Reading) -> Itera
         why = "" if refused == "third person" and name in _CERTAIN else refused
         if not why and not (post.own or _stands_alone(post, marked, match, name, reading)):
             why = "nobody"
-        yield Finding(first, last, name, why or why_not(reading, first, last, own=own))
+        yield RuleMatch(first, last, name, why or why_not(reading, first, last, own=own))
 
 
-def _not_a_fragment(post: Post, marked: Marked, place: int, reading: Reading) -> str:
+def _not_a_fragment(post: ReadPost, marked: Marked, place: int, reading: SentenceReading) -> str:
     if post.professional:
         return "work"
     if reading.sentence.question:
@@ -51,7 +53,7 @@ def _not_a_fragment(post: Post, marked: Marked, place: int, reading: Reading) ->
 
 
 def _stands_alone(
-    post: Post, marked: Marked, match: re.Match[str], name: str, reading: Reading
+    post: ReadPost, marked: Marked, match: re.Match[str], name: str, reading: SentenceReading
 ) -> bool:
     """Whether a post that names nobody can only be about its author: "Autistic, and tired"."""
     if name in _CERTAIN or name in _DONE:
@@ -63,7 +65,7 @@ def _stands_alone(
     return name in _PERSONS and _closed(marked.letters, match.end(), name, reading)
 
 
-def _closed(letters: str, end: int, name: str, reading: Reading) -> bool:
+def _closed(letters: str, end: int, name: str, reading: SentenceReading) -> bool:
     """Whether what follows leaves the term alone: "gay and proud", but not "gay and lesbian"."""
     after = letters[end - 1]
     if after == ",":

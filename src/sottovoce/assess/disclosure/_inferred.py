@@ -12,7 +12,7 @@ from sottovoce.assess.disclosure._context import (
     OTHERS,
     WOULD,
     YOU,
-    Reading,
+    SentenceReading,
     is_doubt,
     is_fiction,
     is_opinion,
@@ -25,9 +25,9 @@ from sottovoce.assess.disclosure._frames import load_frames
 from sottovoce.assess.disclosure._post import (
     ARE,
     ROLE_LETTERS,
-    Finding,
     Marked,
-    Post,
+    ReadPost,
+    RuleMatch,
     about_others,
     words_of_match,
 )
@@ -49,8 +49,8 @@ _IS_MY = _FRAMES.letters["is"] + MY
 
 
 def inferred(
-    post: Post, topic: CompiledTopic, marked: Marked, place: int, reading: Reading
-) -> Iterator[Finding]:
+    post: ReadPost, topic: CompiledTopic, marked: Marked, place: int, reading: SentenceReading
+) -> Iterator[RuleMatch]:
     """What may be inferred from a sentence; a denial elsewhere in the post outweighs it."""
     yield from _signs(post, marked, reading)
     yield from _near(post, marked, reading)
@@ -61,7 +61,7 @@ def inferred(
         yield from _led(post, marked, reading)
 
 
-def _signs(post: Post, marked: Marked, reading: Reading) -> Iterator[Finding]:
+def _signs(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
     """A medicine, an appointment, a paper: whose, if not the author's?"""
     for place, letter in enumerate(marked.letters):
         if letter == "T":
@@ -70,10 +70,10 @@ def _signs(post: Post, marked: Marked, reading: Reading) -> Iterator[Finding]:
             if not refused and only_met(reading, 0, first):
                 refused = "work"
             refused = refused or why_not(reading, first, last, own=first)
-            yield Finding(first, last, "sign", refused)
+            yield RuleMatch(first, last, "sign", refused)
 
 
-def _not_a_sign(post: Post, marked: Marked, place: int, reading: Reading) -> str:
+def _not_a_sign(post: ReadPost, marked: Marked, place: int, reading: SentenceReading) -> str:
     before = marked.letters[:place]
     named = ARE.isdisjoint(reading.sentence.words) or is_soon(reading)
     alone = post.own or (post.nobody and named)
@@ -88,7 +88,7 @@ def _not_a_sign(post: Post, marked: Marked, place: int, reading: Reading) -> str
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def _near(post: Post, marked: Marked, reading: Reading) -> Iterator[Finding]:
+def _near(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
     """A term to which "I" is the nearest subject, where no verb or preposition speaks against."""
     if post.professional or is_fiction(reading):
         return
@@ -100,7 +100,7 @@ def _near(post: Post, marked: Marked, reading: Reading) -> Iterator[Finding]:
             noun = marked.letters[place + 1 : place + 2] in ("_", KIN) and letter in "SM"
             if not refused and (only_met(reading, first, last) or is_opinion(reading) or noun):
                 refused = "work"
-            yield Finding(first, last, "near", refused)
+            yield RuleMatch(first, last, "near", refused)
 
 
 def _own_subject(letters: str, place: int) -> int | None:
@@ -116,7 +116,7 @@ def _own_subject(letters: str, place: int) -> int | None:
     return None
 
 
-def _done(post: Post, marked: Marked, reading: Reading) -> Iterator[Finding]:
+def _done(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
     """Something that was done, in a post of the author's, and by nobody else that is named."""
     if post.professional or reading.sentence.question or not post.own:
         return
@@ -130,10 +130,12 @@ def _done(post: Post, marked: Marked, reading: Reading) -> Iterator[Finding]:
             if not _DENIED.isdisjoint(clause):
                 refused = "negation"
             met = only_met(reading, first - len(clause), first, did=True)
-            yield Finding(first, last, "done", refused or ("work" if met else ""))
+            yield RuleMatch(first, last, "done", refused or ("work" if met else ""))
 
 
-def _subjectless(post: Post, marked: Marked, place: int, reading: Reading) -> Iterator[Finding]:
+def _subjectless(
+    post: ReadPost, marked: Marked, place: int, reading: SentenceReading
+) -> Iterator[RuleMatch]:
     """A term near the beginning of a sentence that names nobody, in a post of the author's."""
     if post.professional or reading.sentence.question or not post.own:
         return
@@ -145,10 +147,10 @@ def _subjectless(post: Post, marked: Marked, place: int, reading: Reading) -> It
             refused = why_not(reading, first, last, own=first)
             titled = letter in "SM" and marked.letters[0] == _FRAMES.letters["the"]
             fits = ARE.isdisjoint(reading.sentence.words) and not (is_opinion(reading) or titled)
-            yield Finding(first, last, "subjectless", refused or ("" if fits else "nobody"))
+            yield RuleMatch(first, last, "subjectless", refused or ("" if fits else "nobody"))
 
 
-def _with_me(post: Post, marked: Marked, reading: Reading) -> Iterator[Finding]:
+def _with_me(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
     """An illness in a sentence that names the author, and nobody else."""
     place = marked.letters.find("C")
     if place < 0 or post.professional or reading.sentence.question or not reading.own:
@@ -159,10 +161,10 @@ def _with_me(post: Post, marked: Marked, reading: Reading) -> Iterator[Finding]:
         refused = why_not(reading, first, last, own=first)
         met = is_opinion(reading) or is_doubt(reading, first) or _THING.search(before) is not None
         met = met or only_met(reading, 0, len(reading.sentence.words))
-        yield Finding(first, last, "with me", refused or ("work" if met else ""))
+        yield RuleMatch(first, last, "with me", refused or ("work" if met else ""))
 
 
-def _led(post: Post, marked: Marked, reading: Reading) -> Iterator[Finding]:
+def _led(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
     """An illness that a sentence begins with, where nobody but the author is named."""
     if post.professional or reading.sentence.question:
         return
@@ -173,4 +175,4 @@ def _led(post: Post, marked: Marked, reading: Reading) -> Iterator[Finding]:
             refused = why_not(reading, first, last, own=own)
             if NOT in marked.letters[: match.start()]:
                 refused = "negation"
-            yield Finding(first, last, name, refused or ("work" if is_opinion(reading) else ""))
+            yield RuleMatch(first, last, name, refused or ("work" if is_opinion(reading) else ""))

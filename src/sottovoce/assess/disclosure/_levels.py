@@ -4,10 +4,10 @@ from enum import IntEnum
 from typing import NamedTuple
 
 
-class Level(IntEnum):
+class DisclosureLevel(IntEnum):
     """How plainly a post speaks of a topic, whatever others write.
 
-    >>> Level.ABOUT < Level.OUTRIGHT
+    >>> DisclosureLevel.ABOUT < DisclosureLevel.OUTRIGHT
     True
     """
 
@@ -27,12 +27,12 @@ class Level(IntEnum):
 class Disclosure(NamedTuple):
     """What one post says about one topic.
 
-    >>> Disclosure("debt", Level.OUTRIGHT, ((0, 9),), "phrase").level.words
+    >>> Disclosure("debt", DisclosureLevel.OUTRIGHT, ((0, 9),), "phrase").level.words
     'says it outright'
     """
 
     topic: str
-    level: Level
+    level: DisclosureLevel
     spans: tuple[tuple[int, int], ...]
     """Where the telling words stand in the text: characters from, up to; in order."""
     rule: str

@@ -12,7 +12,7 @@ from sottovoce.assess.disclosure._context import (
     OTHERS,
     THEY,
     YOU,
-    Reading,
+    SentenceReading,
     is_professional,
     reading_of,
 )
@@ -24,7 +24,7 @@ ROLE_LETTERS = frozenset("SMCTA")
 ARE = frozenset(("is", "are", "was", "were", "has", "have", "will", "should", "could"))
 
 
-class Finding(NamedTuple):
+class RuleMatch(NamedTuple):
     """Words from ``first`` up to ``last`` that say it, or why they do not."""
 
     first: int
@@ -43,7 +43,7 @@ class Marked(NamedTuple):
 
 
 @dataclass(eq=False)
-class Post:
+class ReadPost:
     """A post, made ready for any topic."""
 
     text: str
@@ -56,12 +56,12 @@ class Post:
     """Whether the topic at hand is the author's work; set for each topic."""
 
     @cached_property
-    def readings(self) -> list[Reading]:
+    def readings(self) -> list[SentenceReading]:
         own = without_quotations(self.text)
         return [reading_of(each, self.written) for each in sentences(own, self.mended)]
 
     @cached_property
-    def all_readings(self) -> list[Reading]:
+    def all_readings(self) -> list[SentenceReading]:
         """Quotations included: what a post is about, it may also quote."""
         whole = self.text.replace(">", " ")
         if whole == without_quotations(self.text):
@@ -83,7 +83,7 @@ class Post:
         return all(OTHERS.isdisjoint(reading.letters) for reading in self.readings)
 
 
-def mark(reading: Reading, topic: CompiledTopic) -> Marked:
+def mark(reading: SentenceReading, topic: CompiledTopic) -> Marked:
     """The sentence with the roles of the topic's terms."""
     words, letters = reading.sentence.words, reading.letters
     if topic.terms.keys().isdisjoint(words):
@@ -119,7 +119,7 @@ def words_of_match(marked: Marked, match: re.Match[str], shift: int) -> tuple[in
     return marked.places[first][0], *marked.places[last - 1]
 
 
-def about_others(post: Post, marked: Marked, place: int, reading: Reading) -> bool:
+def about_others(post: ReadPost, marked: Marked, place: int, reading: SentenceReading) -> bool:
     """Whether a sentence without a subject is about whom it, or the one before, names."""
     if not reading.own and not {YOU, THEY}.isdisjoint(marked.letters):
         return True

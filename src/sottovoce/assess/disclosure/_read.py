@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from sottovoce.assess.disclosure._context import Reading, works_with
+from sottovoce.assess.disclosure._context import SentenceReading, works_with
 from sottovoce.assess.disclosure._fragments import fragments
 from sottovoce.assess.disclosure._inferred import inferred
-from sottovoce.assess.disclosure._levels import Disclosure, Level
-from sottovoce.assess.disclosure._post import ROLE_LETTERS, Finding, Post, mark
+from sottovoce.assess.disclosure._levels import Disclosure, DisclosureLevel
+from sottovoce.assess.disclosure._post import ROLE_LETTERS, ReadPost, RuleMatch, mark
 from sottovoce.assess.disclosure._said import frames, has_any, phrases_in
 from sottovoce.assess.disclosure._terms import TERM, CompiledTopic
 from sottovoce.assess.disclosure._tokens import lowered, words_of
@@ -39,7 +39,7 @@ def read_post(
     found = index.keys() & words
     if not found:
         return
-    post = Post(low, text, mended)
+    post = ReadPost(low, text, mended)
     for number, phrases in sorted(_met_topics(found, words, index).items()):
         told = _of_topic(post, topics[number], phrases)
         if told is not None:
@@ -57,12 +57,12 @@ def _met_topics(found: set[str], words: set[str], index: Index) -> dict[int, lis
     return {number: sorted(phrases - {TERM}) for number, phrases in met.items()}
 
 
-def _of_topic(post: Post, topic: CompiledTopic, phrases: Sequence[int]) -> Disclosure | None:
+def _of_topic(post: ReadPost, topic: CompiledTopic, phrases: Sequence[int]) -> Disclosure | None:
     post.professional = post.has_profession or any(
         works_with(reading, mark(reading, topic).terms) for reading in post.readings
     )
-    said: list[tuple[Reading, Finding]] = []
-    refused: list[tuple[Reading, Finding]] = []
+    said: list[tuple[SentenceReading, RuleMatch]] = []
+    refused: list[tuple[SentenceReading, RuleMatch]] = []
     for place, reading in enumerate(post.readings):
         found = [(reading, each) for each in _findings(post, topic, phrases, place, reading)]
         stated = [each for each in found if not each[1].refused]
@@ -75,10 +75,10 @@ def _of_topic(post: Post, topic: CompiledTopic, phrases: Sequence[int]) -> Discl
 
 
 def _outright(
-    post: Post,
+    post: ReadPost,
     topic: CompiledTopic,
-    said: list[tuple[Reading, Finding]],
-    refused: list[tuple[Reading, Finding]],
+    said: list[tuple[SentenceReading, RuleMatch]],
+    refused: list[tuple[SentenceReading, RuleMatch]],
 ) -> Disclosure | None:
     """What is said, unless the post denies it."""
     if any(finding.refused == "negation" for _, finding in refused):
@@ -89,11 +89,11 @@ def _outright(
     if denied:
         refused.insert(0, (denied[0], said[0][1]._replace(refused="negation")))
         return None
-    return Disclosure(topic.name, Level.OUTRIGHT, _told(said), said[0][1].rule)
+    return Disclosure(topic.name, DisclosureLevel.OUTRIGHT, _told(said), said[0][1].rule)
 
 
 def _about(
-    post: Post, topic: CompiledTopic, refused: list[tuple[Reading, Finding]]
+    post: ReadPost, topic: CompiledTopic, refused: list[tuple[SentenceReading, RuleMatch]]
 ) -> Disclosure | None:
     spans = [
         _span(reading, words)
@@ -102,10 +102,10 @@ def _about(
     ]
     told = _merged(spans) or _told(refused)
     why = refused[0][1].refused if refused else ""
-    return Disclosure(topic.name, Level.ABOUT, told, why) if told else None
+    return Disclosure(topic.name, DisclosureLevel.ABOUT, told, why) if told else None
 
 
-def _told(findings: Iterable[tuple[Reading, Finding]]) -> tuple[Span, ...]:
+def _told(findings: Iterable[tuple[SentenceReading, RuleMatch]]) -> tuple[Span, ...]:
     return _merged(_span(reading, (each.first, each.last)) for reading, each in findings)
 
 
@@ -120,7 +120,7 @@ def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
     return tuple(merged)
 
 
-def _span(reading: Reading, words: tuple[int, int]) -> Span:
+def _span(reading: SentenceReading, words: tuple[int, int]) -> Span:
     """Where words of a sentence stand in the text."""
     spans = reading.sentence.spans
     last = min(words[1], len(spans))
@@ -128,8 +128,12 @@ def _span(reading: Reading, words: tuple[int, int]) -> Span:
 
 
 def _findings(
-    post: Post, topic: CompiledTopic, phrases: Sequence[int], place: int, reading: Reading
-) -> Iterator[Finding]:
+    post: ReadPost,
+    topic: CompiledTopic,
+    phrases: Sequence[int],
+    place: int,
+    reading: SentenceReading,
+) -> Iterator[RuleMatch]:
     for number in phrases:
         yield from phrases_in(post, topic.phrases[number], reading)
     marked = mark(reading, topic)

@@ -6,7 +6,7 @@ from sottovoce.assess.disclosure._context import (
     AUTHOR,
     KIN,
     MY,
-    Reading,
+    SentenceReading,
     is_fiction,
     only_met,
     other_subject,
@@ -15,7 +15,7 @@ from sottovoce.assess.disclosure._context import (
     why_not,
 )
 from sottovoce.assess.disclosure._frames import load_frames
-from sottovoce.assess.disclosure._post import ARE, Finding, Marked, Post, words_of_match
+from sottovoce.assess.disclosure._post import ARE, Marked, ReadPost, RuleMatch, words_of_match
 from sottovoce.assess.disclosure._terms import BARRED, CompiledPhrase
 
 _FRAMES = load_frames()
@@ -26,7 +26,7 @@ _BY_VERB = frozenset(("takes", "did", "on it", "went"))
 _OF_WORK = frozenset(("takes", "on it"))
 
 
-def has_any(phrases: Iterable[CompiledPhrase], reading: Reading) -> bool:
+def has_any(phrases: Iterable[CompiledPhrase], reading: SentenceReading) -> bool:
     """Whether one of ``phrases`` stands in a sentence."""
     words = reading.word_set
     return any(
@@ -36,7 +36,9 @@ def has_any(phrases: Iterable[CompiledPhrase], reading: Reading) -> bool:
     )
 
 
-def phrases_in(post: Post, phrase: CompiledPhrase, reading: Reading) -> Iterator[Finding]:
+def phrases_in(
+    post: ReadPost, phrase: CompiledPhrase, reading: SentenceReading
+) -> Iterator[RuleMatch]:
     """Where a phrase stands in a sentence, and whether it is the author's."""
     # A sentence that has lost its "I" is read as if it had it.
     before = f" i{BARRED}" if reading.elided else ""
@@ -51,10 +53,12 @@ def phrases_in(post: Post, phrase: CompiledPhrase, reading: Reading) -> Iterator
         refused = refused or _not_own(post, reading, first, last, named=named)
         if not refused and post.professional and _I_OR_ME.isdisjoint(spoken):
             refused = "" if own_subject(reading, first) else "work"
-        yield Finding(first, last, "phrase", refused)
+        yield RuleMatch(first, last, "phrase", refused)
 
 
-def _not_own(post: Post, reading: Reading, first: int, last: int, *, named: bool) -> str:
+def _not_own(
+    post: ReadPost, reading: SentenceReading, first: int, last: int, *, named: bool
+) -> str:
     """Why a phrase is not the author's, who is ``named`` in it or not."""
     if reading.letters[first] == MY and reading.letters[last : last + 1] == [KIN]:
         return "third person"
@@ -68,7 +72,7 @@ def _not_own(post: Post, reading: Reading, first: int, last: int, *, named: bool
     return "" if told else "nobody"
 
 
-def frames(post: Post, marked: Marked, reading: Reading) -> Iterator[Finding]:
+def frames(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
     """What the frames find in a sentence."""
     letters, shift = marked.letters, 0
     if reading.elided and letters[0] != AUTHOR:
@@ -82,10 +86,12 @@ def frames(post: Post, marked: Marked, reading: Reading) -> Iterator[Finding]:
                 refused = "fiction"
             if not refused and name == "does to me" and letters[match.end() :][:1] == KIN:
                 refused = "third person"
-            yield Finding(first, last, name, refused)
+            yield RuleMatch(first, last, name, refused)
 
 
-def _not_by_frame(post: Post, reading: Reading, name: str, words: tuple[int, int]) -> str:
+def _not_by_frame(
+    post: ReadPost, reading: SentenceReading, name: str, words: tuple[int, int]
+) -> str:
     """Why what a frame finds is another's: its verb, or the author's work."""
     if name in _BY_VERB and only_met(reading, *words, did=name == "did"):
         return "work"

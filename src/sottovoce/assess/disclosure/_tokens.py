@@ -155,7 +155,11 @@ def _with_apostrophe(token: str) -> list[str]:
 
 
 def _had(words: list[str]) -> None:
-    """ "I'd been" is "I had been"."""
+    """Write out that the short form before a participle is "had"."""
     for place in range(1, len(words) - 1):
-        if words[place] == "would" and words[place + 1] in _AFTER_HAD and words[place - 1] in "iwe":
+        if (
+            words[place] == "would"
+            and words[place + 1] in _AFTER_HAD
+            and words[place - 1] in {"i", "we"}
+        ):
             words[place] = "had"

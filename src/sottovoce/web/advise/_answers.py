@@ -9,7 +9,7 @@ from sottovoce.advisor._marks import pieces
 from sottovoce.advisor._person import Person
 from sottovoce.advisor._standing import Standing
 from sottovoce.advisor._verdict import HOW_PLAINLY
-from sottovoce.assess.disclosure import Level
+from sottovoce.assess.disclosure import DisclosureLevel
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._models import (
     DraftAnswer,
@@ -122,9 +122,9 @@ def _summary(found: list[DraftTopic]) -> str:
 
 
 def _says(topic: DraftTopic) -> str:
-    if topic.level is Level.OUTRIGHT:
+    if topic.level is DisclosureLevel.OUTRIGHT:
         return f"It says it outright: {topic.before.topic}."
-    if topic.level is Level.ABOUT:
+    if topic.level is DisclosureLevel.ABOUT:
         return f"It is about {topic.before.topic}, without saying outright that it is yours."
     return f"Some of its words weigh on {topic.before.topic}."
 

@@ -12,7 +12,7 @@ from sottovoce.advisor._person import Person
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.advisor._standing import Standing
 from sottovoce.advisor._verdict import HOW_PLAINLY, Signs, verdict
-from sottovoce.assess.disclosure import Level
+from sottovoce.assess.disclosure import DisclosureLevel
 from sottovoce.web.advise import _drawing as drawing
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._drawing import TimelineDrawing
@@ -231,7 +231,7 @@ class PostView:
             weight(post, above),
             post.share > 0,
             HOW_PLAINLY[post.level] if post.level else None,
-            post.level is Level.OUTRIGHT,
+            post.level is DisclosureLevel.OUTRIGHT,
             gone,
         )
 

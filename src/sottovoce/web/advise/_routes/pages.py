@@ -76,7 +76,7 @@ def _reasons(person: Person, topic: str) -> list[views.PostView]:
 
 def _help_line(request: Request, found: list[views.TopicView]) -> str | None:
     """That help exists: said where a topic of health shows, and nowhere else."""
-    shown = any(one.about_health and not one.signs.absent for one in found)
+    shown = any(one.about_health and one.shows for one in found)
     return request.app.state.help_line if shown else None
 
 
