@@ -2,13 +2,19 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from sottovoce.advisor._draft import DraftCheck, DraftTopic
+from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.advisor._standing import Standing
 from sottovoce.assess.disclosure import DisclosureLevel
-from sottovoce.web.advise._answers import _no_sign, _place_with, _says
+from sottovoce.web.advise._answers import _no_sign, _place_with, _says, _touches
+
+if TYPE_CHECKING:
+    from sottovoce.advisor._person import Person
 
 BEFORE = Standing("debts", "money", "bow-t", 500, 0.5, 7, 7, 7)
 
@@ -42,6 +48,25 @@ def test_a_place_that_stays_is_told_with_what_holds_it() -> None:
     )
     unseen = replace(BEFORE, score=0.0, low=300, high=500)
     assert "whoever reads them does" in _place_with(draft(unseen))
+
+
+@pytest.mark.parametrize(
+    ("topic", "touched"),
+    [
+        (draft(replace(BEFORE, low=400, high=400), level=DisclosureLevel.ABOUT), True),
+        (draft(replace(BEFORE, strength=0.5)), True),
+        (draft(replace(BEFORE, strength=0.9)), False),
+        (draft(after=replace(BEFORE, score=0.6)), True),
+        (draft(replace(BEFORE, low=400, high=400, surely=400, strength=0.1)), False),
+    ],
+    ids=["named", "as strong as others", "weak and covered", "moves", "weighs far behind"],
+)
+def test_a_topic_is_told_of_if_named_or_if_it_weighs_where_one_is_listed_early(
+    topic: DraftTopic, touched: bool
+) -> None:
+    measure, setting = SimpleNamespace(space="bow"), AdvisorSetting("bow-t")
+    person = SimpleNamespace(measure=measure, setting=setting)
+    assert _touches(cast("Person", person), topic) is touched
 
 
 def test_no_sign_tells_how_much_was_read_and_what_a_ranking_would_still_do() -> None:

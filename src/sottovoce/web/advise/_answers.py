@@ -10,6 +10,7 @@ from sottovoce.advisor._person import Person
 from sottovoce.advisor._standing import Standing
 from sottovoce.advisor._verdict import HOW_PLAINLY
 from sottovoce.assess.disclosure import DisclosureLevel
+from sottovoce.corpus.words._rules import ENGLISH
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._models import (
     DraftAnswer,
@@ -23,6 +24,9 @@ from sottovoce.web.advise._views import counted
 
 WORDS_NAMED = 6
 TOPICS_TOLD = 2
+FUNCTION_WORDS = ENGLISH | {"a", "i"}
+AS_STRONG = 0.5
+"""Of their strongest post: a draft that comes half as close would count without it."""
 WITHOUT_WORDS_ZERO = frozenset({"bow", "voice"})
 """Spaces in which a text without a telling word has no strength at all."""
 REPHRASE_REASON = (
@@ -79,7 +83,9 @@ def _touches(person: Person, topic: DraftTopic) -> bool:
 
     An unchanged place is no sign that it does not.
     """
-    telling = person.measure.space in WITHOUT_WORDS_ZERO and (topic.strength or 0.0) > 0
+    own = topic.strength or 0.0
+    as_strong = own > 0 and own >= AS_STRONG * (topic.before.strength or 0.0)
+    telling = person.measure.space in WITHOUT_WORDS_ZERO and as_strong
     weighs = telling or topic.before.score != topic.after.score
     early = topic.after.may_be_within(max(person.setting.thresholds))
     return bool(topic.level) or (weighs and early)
@@ -151,7 +157,8 @@ def _place_with(topic: DraftTopic) -> str:
 
 def _row(topic: DraftTopic, text: str) -> DraftRow:
     told = [text[start:end] for start, end in topic.spans]
-    named = ", ".join([word.word for word in topic.words[:WORDS_NAMED]] or told[:WORDS_NAMED])
+    weighing = [word.word for word in topic.words if word.word not in FUNCTION_WORDS]
+    named = ", ".join((weighing or told)[:WORDS_NAMED])
     return DraftRow(
         topic=topic.before.topic,
         says=HOW_PLAINLY[topic.level],
