@@ -9,7 +9,7 @@ from support.disclosure_posts import JUDGED, OPEN, disclosure_posts
 from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
 
 # Seen when the rules were finished; a change of the rules may not fall below.
-LEAST = {OPEN: (0.98, 0.98), JUDGED: (0.80, 0.88)}
+LEAST = {OPEN: (0.98, 0.98), JUDGED: (0.81, 0.88)}
 
 
 def wilson(hits: int, number: int) -> tuple[float, float]:

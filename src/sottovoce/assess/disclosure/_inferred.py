@@ -35,8 +35,8 @@ from sottovoce.assess.disclosure._terms import CompiledTopic
 
 _FRAMES = load_frames()
 # How far a subject may be, and what stands between it and another's term.
-_REACH = 8
-_PARTS = frozenset((*OTHERS, NOT, IF, WOULD, ",", "Q", _FRAMES.letters["about"], MY))
+_REACH = 14
+_PARTS = frozenset((*OTHERS, NOT, IF, WOULD, "Q", _FRAMES.letters["about"], MY))
 _EARLY = 5
 # "My sat nav has ..."
 _THING = re.compile(f"{MY}[^{AUTHOR}]*[{_FRAMES.letters['is']}{_FRAMES.letters['has']}]")
@@ -56,9 +56,10 @@ def inferred(
     yield from _near(post, marked, reading)
     yield from _done(post, marked, reading)
     yield from _subjectless(post, marked, place, reading)
-    if topic.illness and (reading.own or post.nobody) and OTHERS.isdisjoint(marked.letters):
+    if (reading.own or post.nobody) and OTHERS.isdisjoint(marked.letters):
         yield from _with_me(post, marked, reading)
-        yield from _led(post, marked, reading)
+        if topic.illness:
+            yield from _led(post, marked, reading)
 
 
 def _signs(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
