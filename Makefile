@@ -13,11 +13,12 @@ DEMO_OPTIONS ?=
 WORKERS ?= 2
 LIMIT_S ?= 1000
 KERNEL_LIMIT_S ?= 150
+QUICK_LIMIT_S ?= 230
 
 help:
 	@echo "make demo       run everything on a simulated community; prints where the report is"
 	@echo "make test       all tests and gates (installs what they need)"
-	@echo "make test-quick unit and property tests alone, for the inner loop (about three minutes)"
+	@echo "make test-quick unit and property tests alone, for the inner loop (under two minutes)"
 	@echo "make test-long  the long versions of the size and statistical tests"
 	@echo "make peers      add the libraries that 'sottovoce bench' compares with"
 	@echo "make docs       build the documentation into docs/_build/html"
@@ -76,6 +77,8 @@ browser:
 # Threads of linear algebra wait for each other by turning, which is processor time for nothing.
 unit test-quick: export OPENBLAS_NUM_THREADS = 1
 unit test-quick: export OMP_NUM_THREADS = 1
+# Compiled tests and modules are kept, whatever the shell says: else each process compiles them again.
+unit test-quick test-long: export PYTHONDONTWRITEBYTECODE =
 
 # The second run has compilation off: coverage cannot see inside machine code.
 # The limits are processor seconds of an idle machine: tests/support/costs.py.
@@ -87,7 +90,7 @@ unit: $(VENV)/dev.ready
 	$(BIN)/coverage report
 
 test-quick: $(VENV)/dev.ready
-	$(BIN)/pytest -n $(WORKERS) -m "not long" tests/unit tests/property
+	$(BIN)/pytest -n $(WORKERS) -m "not long" --processor-limit $(QUICK_LIMIT_S) tests/unit tests/property
 
 test-long: $(VENV)/dev.ready
 	$(BIN)/pytest -m long

@@ -5,6 +5,7 @@
     ranking = sv.assess_posts(posts, topics="topics.toml")
     released = sv.release_counts(documents, words=words, epsilon=2, precision=2, ledger="my.ledger")
     classifier = sv.train(holders)
+    counted = sv.count_together(holders, words=words, epsilon=1)
 
 Each call does what its command does, on a path, a data frame or rows. Names here are loaded when
 they are first used: importing the package takes no time and needs no extra.
@@ -17,6 +18,7 @@ __all__ = [
     "assess",
     "assess_posts",
     "corpus",
+    "count_together",
     "disclosures",
     "learn",
     "load_release",
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from sottovoce.assess.disclosure import disclosures
     from sottovoce.corpus.simulate import simulate
     from sottovoce.learn import train
+    from sottovoce.learn.count import count_together
     from sottovoce.release import load_release, release_counts
 else:
     __getattr__, __dir__ = attach(
@@ -45,6 +48,7 @@ else:
             "assess": "sottovoce.assess",
             "assess_posts": "sottovoce.assess",
             "corpus": "sottovoce.corpus",
+            "count_together": "sottovoce.learn.count",
             "disclosures": "sottovoce.assess.disclosure",
             "learn": "sottovoce.learn",
             "load_release": "sottovoce.release",

@@ -29,6 +29,7 @@ SHARED = {
     "--fields": _READERS,
     "--format": _READERS,
     "--header": _READERS,
+    "--ledger": "`loop` trains models of topics, and no classifier that would be paid for",
     "--max-line-bytes": _READERS,
     "--model": "the sentence sends its reader to the command that scores the posts",
     "--resume": "`explain`, `advise` and `loop` assess, but keep no checkpoint",

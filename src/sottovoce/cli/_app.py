@@ -22,7 +22,7 @@ from sottovoce.cli import (
     release,
     state,
 )
-from sottovoce.cli.learn import approvals, parties, runs
+from sottovoce.cli.learn import approvals, counted, counts, parties, runs
 from sottovoce.cli.topics import judge, models, train
 
 learn = typer.Typer(
@@ -38,6 +38,9 @@ learn.command("peer")(parties.peer)
 learn.command("intermediary")(parties.intermediary)
 learn.command("train")(runs.train)
 learn.command("evaluate")(runs.evaluate)
+learn.command("count")(counts.count)
+learn.command("topics")(counted.topics)
+learn.command("forecast")(counted.forecast)
 learn.command("status")(runs.status)
 learn.command("classify")(runs.classify)
 learn.command("transcript")(runs.transcript)

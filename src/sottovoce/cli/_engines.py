@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from sottovoce.cluster._release import SparkDocuments
     from sottovoce.cluster._sketches import Precision
     from sottovoce.corpus.read import ReadOptions
+    from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
     from sottovoce.release._inputs import ReleaseInputs
-    from sottovoce.release._ledger_place import LedgerPlace
 
 
 ENGINES = ("embedded", "spark")
@@ -118,14 +118,14 @@ def ledger_beside(corpus: Path) -> Path:
             "a corpus at an address has no place beside it; give the --ledger, on a file system "
             "that the driver and all workers share."
         )
-    from sottovoce.release._ledger_place import ledger_of  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy.ledger._chosen_ledger import ledger_of  # noqa: PLC0415 - keeps --help fast
 
     return ledger_of(Path(corpus))
 
 
 def chosen_ledger(given: Path | None, corpus: Path, engine: Engine) -> "LedgerPlace":
     """The ledger of a release; on a cluster it must lie where all workers can write."""
-    from sottovoce.release._ledger_place import (  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy.ledger._chosen_ledger import (  # noqa: PLC0415 - fast --help
         beside_corpus,
         ledger_place,
         with_others,

@@ -70,7 +70,10 @@ def study(
     ] = None,
     readers: Annotated[
         str | None,
-        typer.Option(help="release-analyse: topics, classifiers, sums, settings; default: all."),
+        typer.Option(
+            help="release-analyse: topics, classifiers, sums, settings; learn-count: topics, "
+            "classes, processes; default: all."
+        ),
     ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small sizes: a look, not a result.")
@@ -166,6 +169,12 @@ def _noise(samples: float) -> "list[BenchRow]":
     return bench_noise(int(samples))
 
 
+def _shares(cells: float) -> "list[BenchRow]":
+    from sottovoce.lab.bench.shares import bench_shares  # noqa: PLC0415 - keeps --help fast
+
+    return bench_shares(int(cells))
+
+
 def _release(documents: float) -> "list[BenchRow]":
     from sottovoce.lab.bench.release import bench_release  # noqa: PLC0415 - keeps --help fast
 
@@ -233,6 +242,7 @@ class _Bench(NamedTuple):
 BENCHES = {
     "tokenize": _Bench(_tokenize, "megabytes of text", 100, 0.01),
     "noise": _Bench(_noise, "samples", 1e8, 1000),
+    "shares": _Bench(_shares, "cells", 500_500, 1000),
     "release": _Bench(_release, "documents", 100_000, 100),
     "analyse": _Bench(_analyse, "documents", 100_000, 200),
     "infer": _Bench(_infer, "posts", 5000, 50, "topics"),

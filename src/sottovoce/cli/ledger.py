@@ -95,7 +95,7 @@ def _spend_row(spend: "Spend") -> dict[str, object]:
 
 def _record(account: "Account", spends: "list[Spend]") -> dict[str, object]:
     from sottovoce.privacy._exact import float_up  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.privacy._guarantee import to_record  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy._records import to_record  # noqa: PLC0415 - keeps --help fast
 
     spent, left = account.spent * account.budget.n, account.left * account.budget.n
     return {
@@ -110,7 +110,7 @@ def _record(account: "Account", spends: "list[Spend]") -> dict[str, object]:
 
 
 def _group_record(group: "DocumentGroup") -> dict[str, object]:
-    from sottovoce.privacy._guarantee import to_record  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy._records import to_record  # noqa: PLC0415 - keeps --help fast
 
     return {
         "documents": group.documents,
@@ -124,7 +124,7 @@ def _ratios(epsilon: "Fraction", rate: "Fraction") -> dict[str, object]:
 
 
 def _spend_record(spend: "Spend") -> dict[str, object]:
-    from sottovoce.privacy._guarantee import to_record  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.privacy._records import to_record  # noqa: PLC0415 - keeps --help fast
 
     stored = spend.output
     return {

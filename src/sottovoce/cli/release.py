@@ -31,16 +31,18 @@ from sottovoce.cli._options import (
 )
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
+from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.release._card import ReleaseCard
     from sottovoce.release._job import Job, ReleaseQuote
     from sottovoce.release._release_counts import Done
     from sottovoce.release._settings import Accounting, PriorKind
+    from sottovoce.release.classify import AccuracyForecast
 
 
 # What is shown that follows from the true texts, without noise.
-_PRIVATE = ("expected_nonzero_cells", "documents_alike", "spent_before")
+_PRIVATE = ("expected_nonzero_cells", "documents_alike", "spent_before", "pilot")
 
 
 def release(
@@ -122,6 +124,10 @@ def release(
         float | None,
         typer.Option(help="Words a document has, about, for --dry-run; default: theirs, rounded."),
     ] = None,
+    pilot: Annotated[
+        bool,
+        typer.Option("--pilot", help="Try on them what a classifier of their labels would reach."),
+    ] = False,
     file_format: FormatOption = None,
     fields: FieldsOption = None,
     header: HeaderOption = None,
@@ -148,6 +154,8 @@ def release(
         from sottovoce.release._job import quote  # noqa: PLC0415 - fast --help
         from sottovoce.release._release_counts import Wanted, carry_out, uncounted  # noqa: PLC0415 - fast --help
 
+    if pilot and not (dry_run and labels):
+        raise ParameterError("--pilot needs --dry-run, and --labels to name the classes' column.")
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     inputs = ReleaseInputs(
@@ -202,7 +210,8 @@ def release(
         if dry_run:
             quoted = quote(job, place, allowed, out, length=length)
             _warn(uncounted(place, quoted))
-            _show(job, quoted, as_json, place.path)
+            said = _tried(job) if pilot else None
+            _show(job, quoted, as_json, place.path, said=said)
             return
         with progress("Drawing noise"):
             elsewhere = None if remote is None else partial(remote.draw, job)
@@ -222,8 +231,9 @@ def _show(
     as_json: bool,
     ledger: Path,
     out: Path | None = None,
+    said: "AccuracyForecast | None" = None,
 ) -> None:
-    """What was released into ``out``, or what a dry run would."""
+    """What was released into ``out``, or what a dry run would, and what its pilot said."""
     from sottovoce.privacy._exact import text_up  # noqa: PLC0415 - fast --help
 
     card, account = made.card, made.account
@@ -244,7 +254,8 @@ def _show(
     else:
         facts["folder"] = out
     if as_json:
-        shown = {**facts, **_foreseen(made), **_promised(card), **_how(made, out)}
+        tried = {} if said is None else {"pilot": said.facts()}
+        shown = {**facts, **_foreseen(made), **tried, **_promised(card), **_how(made, out)}
         private = [name for name in _PRIVATE if name in shown] + _private_forecast(made)
         show_json({**shown, "private": private})
         return
@@ -272,6 +283,25 @@ def _show(
             f"and {forecast.documents:,} documents of about {forecast.length:g} counted words"
             f"{own}: {forecast.in_words(_guessing(job))}"
         )
+    if said is not None:
+        typer.echo(f"By a pilot of {said.pilot:,} of these documents (private): {said.in_words()}")
+
+
+def _tried(job: "Job") -> "AccuracyForecast":
+    """What a classifier of the labels would reach, tried on the documents themselves."""
+    from scipy import sparse  # noqa: PLC0415 - fast --help
+
+    from sottovoce.release.classify._pilot import forecast_accuracy  # noqa: PLC0415 - fast --help
+
+    counts, settings = job.documents.counts, job.plan.settings
+    if settings.compression != "none" or settings.threshold is not None:
+        raise ParameterError("--pilot tries words as they are: leave out --compress, --threshold.")
+    if not isinstance(counts, sparse.csr_array) or job.documents.labels is None:
+        raise ParameterError("--pilot needs the documents on this machine: leave out --engine.")
+    with progress("Trying a classifier"):
+        return forecast_accuracy(
+            counts, job.documents.labels, epsilon=job.plan.noise_rate, precision=1
+        )
 
 
 def _guessing(job: "Job") -> float:
@@ -296,7 +326,7 @@ def _alike(job: "Job") -> int:
 
 
 def _promised(card: "ReleaseCard") -> dict[str, object]:
-    from sottovoce.privacy._guarantee import to_record  # noqa: PLC0415 - fast --help
+    from sottovoce.privacy._records import to_record  # noqa: PLC0415 - fast --help
 
     return {
         "stated": to_record(card.stated),

@@ -4,6 +4,7 @@ Read and checked here, and written as `learn init` does: with a comment where so
 """
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
@@ -19,6 +20,7 @@ CONFIG_FILE = "party.toml"
 ROSTER_FILE = "roster.toml"
 TEXTS_FILE, ROWS_FILE = "texts.csv", "rows.csv"
 _LARGEST_FILE = 1 << 20
+_FEWEST_COUNTED = 3
 _HEAD = "# One party of a training together. Paths are relative to this file's folder."
 _TEXTS = (
     "# Your documents, which never leave this machine: a CSV, TSV, JSONL or Parquet file, and the",
@@ -26,6 +28,10 @@ _TEXTS = (
 )
 _ROWS = "# Your rows of numbers, which never leave this machine: a CSV file with a header."
 _ACCEPTS = "# What you agree to take part in; a proposal beyond it is refused here."
+_COUNT_WITH = (
+    "# Whose noise you count on when documents are counted together: name only peers whom you know",
+    "# yourself. Of them so many may drop out, and so many may work against you.",
+)
 _FEATURES = "# How texts become numbers, at every peer alike."
 _TRAINING = "# What is proposed to the peers; every one of them must accept it."
 _Table = TypeVar("_Table", bound=msgspec.Struct)
@@ -61,13 +67,16 @@ class TextsFile(msgspec.Struct, frozen=True):
     """A peer's documents: a file, and what its columns are called.
 
     ``document`` is the column with the id of the document that each row is a sentence of, if rows
-    are sentences.
+    are sentences. ``user`` and ``id`` are those of a document's writer and name, where documents
+    are counted together.
     """
 
     file: str
     text: str = "text"
     label: str = "label"
     document: str | None = None
+    user: str | None = None
+    id: str | None = None
     format: str | None = None
     header: list[str] | None = None
 
@@ -143,6 +152,41 @@ class FeatureSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     columns: list[str] = []
 
 
+class CountSettings(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What the coordinator proposes to count together: fields of `CountRecipe` by their names.
+
+    ``words_file`` has the public words, ``labels`` all public label names; ``shortest`` is the
+    shortest word. ``learn count`` may say otherwise for one run.
+    """
+
+    what: Literal["words", "pairs"] = "words"
+    words_file: str | None = None
+    labels: list[str] = []
+    epsilon: int | float | str = 1
+    votes: int = 10
+    drop: int = 0
+    collude: int = 1
+    documents_per_user: int | None = None
+    declare_data_dependent: bool = False
+    shortest: int = 2
+
+
+class CountWith(msgspec.Struct, frozen=True):
+    """Whose noise a peer counts on: peers that it has named itself, and how many it gives up.
+
+    ``ledger`` is the file that its documents are charged to, beside all that it releases of them;
+    None: its owner's one ledger. ``budget`` is the epsilon of whole documents that new ones may
+    ever spend; None: what the first count costs. ``most_epsilon`` is the most of one count.
+    """
+
+    peers: list[str]
+    drop: int = 0
+    collude: int = 1
+    ledger: str | None = None
+    budget: int | float | str | None = None
+    most_epsilon: int | float | str | None = None
+
+
 class Accepts(msgspec.Struct, frozen=True):
     """What a party agrees to take part in; a proposal beyond it is refused by that party.
 
@@ -192,6 +236,8 @@ class PartyFile(msgspec.Struct, frozen=True):
     training: TrainingSettings | None = None
     features: FeatureSettings | None = None
     accepts: Accepts | None = None
+    count: CountSettings | None = None
+    count_with: CountWith | None = None
 
 
 class PartyConfig(msgspec.Struct, frozen=True):
@@ -278,8 +324,9 @@ def party_toml(
     training: TrainingSettings,
     features: FeatureSettings,
     passphrase: str,
+    peers: Sequence[str] = (),
 ) -> str:
-    """One party's configuration."""
+    """One party's configuration; ``peers`` are those that it may count with."""
     name, role = who
     head: dict[str, Plain | None] = {"name": name, "role": role, "listen": address}
     lines = [_HEAD, *toml_lines(head), "", "[secrets]", *toml_lines({"passphrase": passphrase})]
@@ -287,6 +334,9 @@ def party_toml(
         lines += ["", *_own_data(features)]
     if role != "coordinator":
         lines += ["", _ACCEPTS, "[accepts]", *toml_lines(_accepted(training))]
+    if role == "peer" and len(peers) >= _FEWEST_COUNTED:
+        named: dict[str, Plain | None] = {"peers": list(peers), "drop": 0, "collude": 1}
+        lines += ["", *_COUNT_WITH, "[count_with]", *toml_lines(named)]
     if role == "coordinator":
         chosen = {"mode": training.mode, "way": training.way} | msgspec.to_builtins(training)
         lines += ["", _TRAINING, "[training]", *toml_lines(chosen)]

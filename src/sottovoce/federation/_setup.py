@@ -150,7 +150,7 @@ def _party(
     training = plan.training
     key_bits = training.key_bits if training.needs_key_holder else None
     identity = new_secrets(folder, role, key_bits, passphrase)
-    text = party_toml(who, address, training, plan.features, plan.passphrase)
+    text = party_toml(who, address, training, plan.features, plan.passphrase, plan.peers)
     _write(folder / CONFIG_FILE, text.encode())
     return member(name, role, address, fingerprint(issued.certificate), identity.hex())
 

@@ -15,6 +15,7 @@ from sottovoce.lab.assess.table_3 import run_assess_table_3
 from sottovoce.lab.assess.table_4 import run_table_4
 from sottovoce.lab.assess.table_5 import run_table_5
 from sottovoce.lab.assess.table_6 import run_table_6
+from sottovoce.lab.learn.count import run_learn_count
 from sottovoce.lab.learn.federation import run_learn_federation
 from sottovoce.lab.learn.figures import run_learn_figures
 from sottovoce.lab.learn.solvers import run_learn_solvers
@@ -138,6 +139,11 @@ STUDIES: dict[str, Study] = {
         "Seconds and bytes of trainings between processes, by peers and features",
         run_learn_federation,
         frozenset({"documents"}),
+    ),
+    "learn-count": Study(
+        "Topics and classes of documents that were counted together, beside a local release",
+        run_learn_count,
+        frozenset({"data", "documents", "readers", "seeds"}),
     ),
     "loop": Study(
         "Assess, release, assess again: exposure against usefulness over privacy settings",

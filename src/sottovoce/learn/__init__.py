@@ -7,14 +7,14 @@ machines of their own.
 Where to read on, from the call inwards:
 
 - The calls: `_train`, `_trained`, `_text_classifier` with scikit-learn's conventions, and
-  `_estimators`, the learners on one's own rows.
+  `_estimators`, the learners on one's own rows; `_count_together`, which counts words under noise.
 - From what a holder has to rows: `_holders`, `_labels`, `documents`, `_features`,
   `_local_data`.
 - From rows to a classifier: `_examples`, `_support` (which features may be opened), `_ridge`, and
   `_rados` for irreversible sums of examples.
 - A whole run: `_training_terms`, then `_run`, whose parties talk through `_wire`.
 - The three trust modes, each saying who sees what: `open`, `hidden`, and `paper`, which is
-  reproduced and not recommended.
+  reproduced and not recommended; and `count`, where a noised sum hides whole documents.
 - Beneath them: secure sums (`_sums`), Paillier (`_paillier`, its key files under a passphrase by
   `_encrypted_files`), solves that nobody sees (`_solve`), and comparisons of encrypted numbers
   (`_arithmetic`).

@@ -353,12 +353,19 @@ def _statistics(texts: tuple[str, ...], recipe: TextRecipe) -> "TermStatistics":
 
 
 def _counts(texts: tuple[str, ...], words: tuple[str, ...], recipe: TextRecipe) -> sparse.csr_array:
+    return word_counts(texts, words, recipe.rules)
+
+
+def word_counts(
+    texts: tuple[str, ...], words: tuple[str, ...], rules: TokenRules
+) -> sparse.csr_array:
+    """How often each text uses each of ``words``."""
     # Who counts no texts, as a coordinator does not, starts in half the time without the compiler.
     from sottovoce.corpus._count import count_batches  # noqa: PLC0415 - loads the compiler
 
     vocabulary = Vocabulary(words, data_dependent=True, origin="a peer's own words")
     try:
-        (matrix,) = count_batches([_array(texts)], vocabulary, recipe.rules)
+        (matrix,) = count_batches([_array(texts)], vocabulary, rules)
     except CorpusError as error:
         raise NoDocumentsError("a peer's texts could not be counted; check the files.") from error
     return matrix

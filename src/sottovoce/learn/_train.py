@@ -5,11 +5,13 @@ It warns of what a user may not expect: of the paper's mode, and of features tha
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
+from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError, check_choice
+from sottovoce.learn._count_together import count_together
 from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._holders import (
     RowHolders,
@@ -27,10 +29,27 @@ from sottovoce.learn._trained import TrainedClassifier
 from sottovoce.learn._training_terms import Mode, mode_recipe
 from sottovoce.learn._wire.exchange import Faults
 from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.count._classes import CountedClassifier, counted_classifier
+from sottovoce.privacy._exact import Exact
 
 Given: TypeAlias = "RowsGiven | TextsGiven"
 _TEXT_OPTIONS = frozenset(TextRecipe.__dataclass_fields__)
 _MANY = ("words", "stop_words")
+_COUNT_OPTIONS = frozenset(
+    {
+        "words",
+        "votes",
+        "drop",
+        "collude",
+        "user",
+        "id",
+        "documents_per_user",
+        "shortest",
+        "declare_data_dependent",
+        "ledger",
+        "budget",
+    }
+)
 PAPER_WARNING = (
     "mode='paper' is for reproducing the paper: its coordinator holds the key, so that it can read "
     "every peer's sums, theta and every score; use mode='open' or mode='hidden' on private text."
@@ -71,9 +90,11 @@ class DroppedFeaturesWarning(UserWarning):
     """
 
 
+@overload
 def train(
     peers: Sequence[Given] | Mapping[str, Given],
     *,
+    epsilon: None = None,
     mode: Mode = "open",
     text: str | None = None,
     label: str | None = None,
@@ -83,8 +104,38 @@ def train(
     shared: Sequence[str] | None = None,
     keys: tuple[Any, Any] | None = None,
     faults: Faults | None = None,
-    **options: Any,  # noqa: ANN401 - fields of Recipe and TextRecipe, checked by them
-) -> TrainedClassifier:
+    **options: Any,  # noqa: ANN401 - as below
+) -> TrainedClassifier: ...
+
+
+@overload
+def train(
+    peers: Sequence[Given] | Mapping[str, Given],
+    *,
+    epsilon: Exact,
+    text: str | None = None,
+    label: str | None = None,
+    labels: Sequence[Any],
+    faults: Faults | None = None,
+    **options: Any,  # noqa: ANN401 - as below
+) -> CountedClassifier: ...
+
+
+def train(
+    peers: Sequence[Given] | Mapping[str, Given],
+    *,
+    epsilon: Exact | None = None,
+    mode: Mode = "open",
+    text: str | None = None,
+    label: str | None = None,
+    labels: Sequence[Any] | None = None,
+    held_out: float = 0.0,
+    features: Sequence[str] | Sequence[Sequence[str]] | None = None,
+    shared: Sequence[str] | None = None,
+    keys: tuple[Any, Any] | None = None,
+    faults: Faults | None = None,
+    **options: Any,
+) -> TrainedClassifier | CountedClassifier:
     """Train one classifier across holders who show nobody their texts or rows.
 
     Private Text Classification, Protocol 2.
@@ -94,6 +145,9 @@ def train(
 
     Args:
         peers: the holders, by name or in a list; at least three.
+        epsilon: of a whole document: the classifier is read from words that are counted together
+            under noise (`count_together`, whose options are taken: ``words``, ``votes``, ...), and
+            is a `CountedClassifier`; None: no noise is added.
         mode: ``open`` (only sums over all peers are opened, everybody gets theta), ``hidden``
             (nobody sees the sums or theta) or ``paper`` (the coordinator holds the key; warns).
         text: the column of texts in files, frames and dictionaries; ``text`` if nothing is said.
@@ -122,6 +176,13 @@ def train(
         >>> trained.predict(["pills, cheap!"]).tolist()
         ['spam']
     """
+    if epsilon is not None:
+        apart = {"features": features, "shared": shared, "keys": keys}
+        refused = [name for name, value in apart.items() if value is not None]
+        refused += ["mode"] * (mode != "open") + ["held_out"] * (held_out != 0)
+        refused += sorted(set(options) - _COUNT_OPTIONS)
+        columns = {"text": text or "text", "label": label, "labels": labels}
+        return _train_by_count(peers, epsilon, refused, faults=faults, **columns, **options)
     check_choice("mode", mode, MODES)
     holders = _holders(named_holders(peers), TextColumns(text, label), features, labels)
     of_texts = isinstance(holders, TextHolders)
@@ -148,6 +209,26 @@ def train(
     if isinstance(holders, RowHolders) and shared is None:
         _warn_of_dropped(holders, trained)
     return trained
+
+
+def _train_by_count(
+    peers: Sequence[Given] | Mapping[str, Given],
+    epsilon: Exact,
+    refused: Sequence[str],
+    **options: Any,  # noqa: ANN401 - those of count_together
+) -> CountedClassifier:
+    if refused:
+        raise ParameterError(
+            f"with epsilon a classifier is read from counted words: leave out {', '.join(refused)}."
+            f" What counting takes: {', '.join(sorted(_COUNT_OPTIONS))}."
+        )
+    if options["labels"] is None:
+        raise ParameterError(
+            "with epsilon all labels must be named, labels=[...]: those that documents happen to "
+            "have would tell something about them."
+        )
+    counted = count_together(peers, epsilon=epsilon, **options)
+    return counted_classifier(counted, rules=TokenRules(options.get("shortest", 2)))
 
 
 def _holders(

@@ -71,12 +71,15 @@ class Documents:
     Attributes:
         texts: one a row.
         labels: a name for each; None where they are to be classified.
-        groups: which document each text is of, if several texts (sentences) are of one.
+        groups: which document each text is of, if several texts (sentences) are of one; where
+            documents are counted, whose each is.
+        ids: what each document is called, if it has a name of its own.
     """
 
     texts: tuple[str, ...]
     labels: tuple[str, ...] | None = None
     groups: Integers | None = None
+    ids: tuple[str, ...] | None = None
 
     @classmethod
     def of(
@@ -101,7 +104,8 @@ class Documents:
         at = np.flatnonzero(chosen)
         labels = None if self.labels is None else tuple(self.labels[i] for i in at)
         groups = None if self.groups is None else self.groups[at]
-        return Documents(tuple(self.texts[i] for i in at), labels, groups)
+        ids = None if self.ids is None else tuple(self.ids[i] for i in at)
+        return Documents(tuple(self.texts[i] for i in at), labels, groups, ids)
 
     def split(self) -> "Documents":
         """Each sentence with its document's label and its document's number."""

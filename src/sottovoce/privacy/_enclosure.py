@@ -4,6 +4,7 @@ At ``bits`` of precision the pair (low, high) encloses the real x >= 0 when
 low <= x * 2^bits <= high. Every operation rounds low down and high up, so an enclosure stays one.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -44,6 +45,30 @@ def power(a: Enclosure, exponent: int, bits: int) -> Enclosure:
             result = times(result, square, bits)
         square, exponent = times(square, square, bits), exponent >> 1
     return result
+
+
+def root(a: Enclosure, degree: int, bits: int) -> Enclosure:
+    """a^(1/degree), for 0 < a <= 1: by halving, between numbers whose powers are enclosed."""
+    if degree == 1:
+        return a
+
+    def risen(x: int) -> Enclosure:
+        return power(Enclosure(x, x), degree, bits)
+
+    one = 1 << bits
+    return Enclosure(
+        _last(lambda x: risen(x).high <= a.low, one),
+        _last(lambda x: risen(x).low < min(a.high, one), one) + 1,
+    )
+
+
+def _last(holds: Callable[[int], bool], limit: int) -> int:
+    """The largest x in 0..limit up to which ``holds`` does, as it does at 0."""
+    low, high = 0, limit + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
 
 
 def exp_minus(rate: Fraction, bits: int) -> Enclosure:

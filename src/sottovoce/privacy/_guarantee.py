@@ -7,8 +7,7 @@ two-sided geometric noise with alpha = exp(-r) on every count gives
 
 so a release at rate r is (N, r N)-limited-precision locally private for every N at once. The
 unit says whose data y is: one document, or all released documents of one user (distances then add
-up over them). Which documents there are, and whose, is public. All numbers are exact rationals; in
-records they are ratios as text, with floats beside them that are rounded up.
+up over them). Which documents there are, and whose, is public. All numbers are exact rationals.
 
 ``a <= b`` reads "a promises at least what b promises": a partial order, in which guarantees of
 different kinds are often not comparable. Two limited-precision guarantees of the same unit and
@@ -16,15 +15,13 @@ rate are equal, at whichever N they are stated.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from html import escape
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from sottovoce.errors import InputError, ParameterError
-from sottovoce.privacy._exact import Exact, float_up, positive, positive_integer, text_up
+from sottovoce.errors import ParameterError
+from sottovoce.privacy._exact import Exact, positive, positive_integer, text_up
 
 Unit: TypeAlias = Literal["document", "user"]
 
@@ -36,11 +33,11 @@ _UNITS = ("document", "user")
 _LARGEST_N = 1 << 48
 
 
-class _Ordered(ABC):
+class OrderedGuarantee(ABC):
     """The order every guarantee shares, given what its kind says of `promises`."""
 
     @abstractmethod
-    def promises(self, other: "_Ordered") -> bool:
+    def promises(self, other: "OrderedGuarantee") -> bool:
         """Whether this guarantee promises at least what ``other`` does."""
 
     @abstractmethod
@@ -53,24 +50,24 @@ class _Ordered(ABC):
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.in_words())}</p>"
 
-    def __le__(self, other: "_Ordered") -> bool:
+    def __le__(self, other: "OrderedGuarantee") -> bool:
         return self.promises(other)
 
-    def __ge__(self, other: "_Ordered") -> bool:
+    def __ge__(self, other: "OrderedGuarantee") -> bool:
         return other.promises(self)
 
-    def __lt__(self, other: "_Ordered") -> bool:
+    def __lt__(self, other: "OrderedGuarantee") -> bool:
         return self.promises(other) and not other.promises(self)
 
-    def __gt__(self, other: "_Ordered") -> bool:
+    def __gt__(self, other: "OrderedGuarantee") -> bool:
         return other < self
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Ordered) and self.promises(other) and other.promises(self)
+        return isinstance(other, OrderedGuarantee) and self.promises(other) and other.promises(self)
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class LimitedPrecision(_Ordered):
+class LimitedPrecision(OrderedGuarantee):
     """(N, epsilon)-limited-precision local privacy at the rate r = epsilon / N.
 
     Limited-Precision Release, Definition 2.
@@ -143,14 +140,14 @@ class LimitedPrecision(_Ordered):
     def __hash__(self) -> int:
         return hash((LimitedPrecision, self.rate, self.unit))
 
-    def promises(self, other: _Ordered) -> bool:
+    def promises(self, other: OrderedGuarantee) -> bool:
         if isinstance(other, LimitedPrecision):
             return self.rate <= other.rate and _covers(self.unit, other.unit)
         return isinstance(other, NoGuarantee)
 
 
 @dataclass(frozen=True, init=False, eq=False)
-class LocalPrivacy(_Ordered):
+class LocalPrivacy(OrderedGuarantee):
     """Plain epsilon-local privacy of data cut to at most L words: epsilon = 2 L r.
 
     Limited-Precision Release, Definition 1.
@@ -204,7 +201,7 @@ class LocalPrivacy(_Ordered):
     def __hash__(self) -> int:
         return hash((LocalPrivacy, self.epsilon, self.unit))
 
-    def promises(self, other: _Ordered) -> bool:
+    def promises(self, other: OrderedGuarantee) -> bool:
         if isinstance(other, LocalPrivacy):
             return self.epsilon <= other.epsilon and _covers(self.unit, other.unit)
         if isinstance(other, LimitedPrecision):
@@ -213,7 +210,7 @@ class LocalPrivacy(_Ordered):
 
 
 @dataclass(frozen=True, eq=False)
-class NoGuarantee(_Ordered):
+class NoGuarantee(OrderedGuarantee):
     """No epsilon holds, for the given reason; every guarantee promises more.
 
     >>> LimitedPrecision(2, 1) < NoGuarantee("floating-point noise")
@@ -232,44 +229,8 @@ class NoGuarantee(_Ordered):
     def __hash__(self) -> int:
         return hash(NoGuarantee)
 
-    def promises(self, other: _Ordered) -> bool:
+    def promises(self, other: OrderedGuarantee) -> bool:
         return isinstance(other, NoGuarantee)
-
-
-Guarantee: TypeAlias = LimitedPrecision | LocalPrivacy | NoGuarantee
-
-
-def compose_overlapping(*parts: LimitedPrecision) -> LimitedPrecision:
-    """Releases of the same documents: rates add. Stated at the smallest N among the parts.
-
-    >>> print(compose_overlapping(LimitedPrecision(2, 1), LimitedPrecision(4, 1)))
-    (N=2, epsilon=1.5) limited-precision local privacy per document, 0.75 nats per word
-    """
-    _check_units(parts)
-    rate = sum((part.rate for part in parts), Fraction(0))
-    return LimitedPrecision.at_rate(rate, n=_smallest_n(parts), unit=parts[0].unit)
-
-
-def compose_disjoint(*parts: LimitedPrecision) -> LimitedPrecision:
-    """Releases of documents no two of which share a unit: the largest rate counts.
-
-    >>> print(compose_disjoint(LimitedPrecision(2, 1), LimitedPrecision(4, 1)))
-    (N=2, epsilon=1) limited-precision local privacy per document, 0.5 nats per word
-    """
-    _check_units(parts)
-    rate = max(part.rate for part in parts)
-    return LimitedPrecision.at_rate(rate, n=_smallest_n(parts), unit=parts[0].unit)
-
-
-def _smallest_n(parts: tuple[LimitedPrecision, ...]) -> int:
-    return reduce(min, (part.n for part in parts))
-
-
-def _check_units(parts: tuple[LimitedPrecision, ...]) -> None:
-    if not parts:
-        raise ParameterError("at least one guarantee is needed to compose, got none.")
-    if len({part.unit for part in parts}) > 1:
-        raise ParameterError("guarantees of different units do not compose; restate one of them.")
 
 
 def _covers(unit: Unit, other: Unit) -> bool:
@@ -296,40 +257,3 @@ def _words(number: int) -> str:
 
 def _whose(unit: Unit) -> str:
     return "a document" if unit == "document" else "the released documents of a user"
-
-
-def to_record(guarantee: Guarantee) -> dict[str, int | float | str]:
-    """What JSON can hold, and `from_record` reads back without loss."""
-    if isinstance(guarantee, NoGuarantee):
-        return {"kind": "none", "reason": guarantee.reason}
-    record: dict[str, int | float | str] = {
-        "epsilon": str(guarantee.epsilon),
-        "epsilon_rounded_up": float_up(guarantee.epsilon),
-        "nats_per_word": str(guarantee.rate),
-        "unit": guarantee.unit,
-    }
-    if isinstance(guarantee, LimitedPrecision):
-        return {"kind": "limited-precision", "n": guarantee.n, **record}
-    return {"kind": "local", "length_cap": guarantee.length_cap, **record}
-
-
-def from_record(record: Mapping[str, Any]) -> Guarantee:
-    """The guarantee that `to_record` wrote; what contradicts itself is refused."""
-    try:
-        guarantee = _read(record)
-    except KeyError as missing:
-        raise InputError(f"a guarantee's record lacks its field {missing}.") from None
-    if to_record(guarantee) != dict(record):
-        raise InputError("a guarantee's record contradicts itself; it was changed by hand.")
-    return guarantee
-
-
-def _read(record: Mapping[str, Any]) -> Guarantee:
-    kind = record["kind"]
-    if kind == "limited-precision":
-        return LimitedPrecision(record["n"], record["epsilon"], record["unit"])
-    if kind == "local":
-        return LocalPrivacy(record["epsilon"], record["length_cap"], record["unit"])
-    if kind == "none":
-        return NoGuarantee(record["reason"])
-    raise InputError("a guarantee's kind must be limited-precision, local or none.")

@@ -100,7 +100,10 @@ class TableSampler:
         low_bits = np.uint64(BOUNDARY_BITS - CELL_BITS)
         points = heads.astype(np.uint64) << low_bits
         points |= words(source, heads.size) >> np.uint64(CELL_BITS)
-        index = self.index(points, source)
+        return self._values(self.index(points, source), source)
+
+    def _values(self, index: NDArray[np.int64], source: Keystream) -> NDArray[np.int64]:
+        """What each index stands for; a tail's is drawn."""
         values = index - self.law.offset
         self._stretch(values, np.flatnonzero(index == self.law.run), 1, source)
         if self.law.open_below:

@@ -29,7 +29,8 @@ import sottovoce
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.errors import InputError
 from sottovoce.privacy._exact import exact, positive, positive_integer
-from sottovoce.privacy._guarantee import COMPUTATIONAL, LimitedPrecision, from_record, to_record
+from sottovoce.privacy._guarantee import COMPUTATIONAL, LimitedPrecision
+from sottovoce.privacy._records import from_record, to_record
 from sottovoce.release._labels import LABELS_IN_WORDS
 from sottovoce.release._plan import ReleasePlan
 from sottovoce.release._settings import ACCOUNTINGS, PRIORS

@@ -24,6 +24,7 @@ from sottovoce.privacy._exact import text_up
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, Ledger, Spend, SpendRequest
 from sottovoce.privacy.ledger._accounts import check_budget
+from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
 from sottovoce.privacy.ledger._database import holds_ledger
 from sottovoce.privacy.ledger._elsewhere import SpentThere, budgets_in, new_here, refuse_beyond
 from sottovoce.release._card import ReleaseCard, make_card
@@ -36,7 +37,6 @@ from sottovoce.release._folder import (
 )
 from sottovoce.release._inputs import VOUCHED, CountedDocuments, CountsElsewhere
 from sottovoce.release._labels import labels_digest
-from sottovoce.release._ledger_place import LedgerPlace
 from sottovoce.release._plan import Released, ReleasePlan
 from sottovoce.release.analysis._forecast import ReleaseForecast
 

@@ -22,10 +22,10 @@ from sottovoce.errors import ParameterError
 from sottovoce.privacy._exact import Exact, exact, positive_integer
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, Ledger
+from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace, ledger_place
 from sottovoce.release._card import ReleaseCard
 from sottovoce.release._inputs import CountedDocuments, ReleaseInputs, load_frequencies
 from sottovoce.release._job import Job, ReleaseQuote, open_account, quote, release_to_folder
-from sottovoce.release._ledger_place import LedgerPlace, ledger_place
 from sottovoce.release._plan import Released, ReleasePlan
 from sottovoce.release._release import Release, load_release
 from sottovoce.release._settings import Accounting, PriorKind, ReleaseSettings

@@ -127,8 +127,8 @@ def test_a_field_of_another_type_is_refused_or_valid(name: str, other: Value) ->
 def test_another_version_is_refused_with_what_to_do() -> None:
     whole = decoded(TERMS.to_bytes())
     assert isinstance(whole, dict)
-    with pytest.raises(DamagedTermsError, match="version 1 or 2, got 3; use the same"):
-        RunTerms.from_bytes(encoded({**whole, "version": 3}))
+    with pytest.raises(DamagedTermsError, match="version 1 to 3, got 4; use the same"):
+        RunTerms.from_bytes(encoded({**whole, "version": 4}))
     with pytest.raises(DamagedTermsError, match="known fields"):
         RunTerms.from_bytes(encoded({**whole, "more": 1}))
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.privacy._enclosure import Enclosure, exp_minus, over_one_plus, power
+from sottovoce.privacy._enclosure import Enclosure, exp_minus, one_minus, over_one_plus, power, root
 
 CONTEXT = Context(prec=120)
 RATES = st.fractions(min_value=Fraction(1, 10**6), max_value=60, max_denominator=10**9)
@@ -36,3 +36,12 @@ def test_powers_and_quotients_are_enclosed(rate: Fraction, exponent: int, bits: 
     assert encloses(power(alpha, exponent, bits), risen, bits)
     quotient = over_one_plus(power(alpha, exponent, bits), alpha, bits)
     assert encloses(quotient, CONTEXT.divide(risen, CONTEXT.add(Decimal(1), base)), bits)
+
+
+@given(RATES, st.integers(1, 50), BITS)
+def test_roots_are_enclosed_and_narrow(rate: Fraction, degree: int, bits: int) -> None:
+    rest = one_minus(exp_minus(rate, bits), bits)
+    enclosure = root(rest, degree, bits)
+    true = CONTEXT.subtract(Decimal(1), decimal_exp_minus(rate))
+    assert encloses(enclosure, CONTEXT.power(true, CONTEXT.divide(Decimal(1), degree)), bits)
+    assert enclosure.high - enclosure.low < 1 << 40

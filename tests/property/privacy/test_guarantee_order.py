@@ -6,21 +6,29 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sottovoce.privacy._composition import compose_counts, compose_disjoint, compose_overlapping
 from sottovoce.privacy._guarantee import (
-    Guarantee,
     LimitedPrecision,
     LocalPrivacy,
     NoGuarantee,
     Unit,
-    compose_disjoint,
-    compose_overlapping,
 )
+from sottovoce.privacy._records import Guarantee
+from sottovoce.privacy._whole_document import WholeDocument
 
 UNITS = st.sampled_from(cast("list[Unit]", ["document", "user"]))
 EPSILONS = st.fractions(min_value=Fraction(1, 50), max_value=5, max_denominator=50)
 LIMITED = st.builds(LimitedPrecision, st.integers(1, 5), EPSILONS, UNITS)
 LOCAL = st.builds(LocalPrivacy, EPSILONS, st.integers(1, 5), UNITS)
-GUARANTEES = st.one_of(LIMITED, LOCAL, st.just(NoGuarantee("none.")))
+WHOLE = st.builds(
+    WholeDocument,
+    EPSILONS,
+    parties=st.integers(4, 6),
+    drop=st.integers(0, 1),
+    collude=st.integers(0, 2),
+    documents_per_user=st.one_of(st.none(), st.integers(1, 3)),
+)
+GUARANTEES = st.one_of(LIMITED, LOCAL, WHOLE, st.just(NoGuarantee("none.")))
 
 
 @given(GUARANTEES, GUARANTEES)
@@ -43,6 +51,11 @@ def test_composition_promises_no_more_than_its_parts(rates: list[Fraction]) -> N
     parts = [LimitedPrecision.at_rate(rate) for rate in rates]
     for part in parts:
         assert part <= compose_disjoint(*parts) <= compose_overlapping(*parts)
+
+
+@given(st.lists(WHOLE, min_size=1, max_size=4))
+def test_counts_together_promise_no_more_than_any_of_them(parts: list[WholeDocument]) -> None:
+    assert all(part <= compose_counts(*parts) for part in parts)
 
 
 @given(LIMITED, EPSILONS)

@@ -24,6 +24,7 @@ from sottovoce.learn._features import FeatureMap, TextRecipe
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._training_terms import Recipe
 from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.count._recipe import CountRecipe
 
 ACCEPTS = Accepts(["open", "hidden"])
 OPEN = made_terms(text=HASHED)
@@ -35,6 +36,8 @@ def paths(kind: type, prefix: str = "") -> set[str]:
     found: set[str] = set()
     for each in fields(kind):
         inner = {"recipe": Recipe, "text": TextRecipe}.get(each.name)
+        if (each.name, kind) == ("count", RunTerms):
+            inner = CountRecipe
         assert inner is None or inner in (
             hints[each.name],
             *getattr(hints[each.name], "__args__", ()),

@@ -37,7 +37,7 @@ from sottovoce.federation.party._holdings import read_texts
 from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty, RunRequest, RunResponse
 from sottovoce.federation.party._party import _read as read_body
 from sottovoce.federation.party._progress import opened_log
-from sottovoce.federation.party._service import PeerRequests, RetryWithoutLost
+from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost
 from sottovoce.federation.party._terms import check_accepted, training_terms, use_terms
 from sottovoce.federation.party._transcript import ANY, MEANINGS, UNKNOWN, in_words, meaning
 from sottovoce.learn._run.terms import RunTerms

@@ -5,12 +5,11 @@ from fractions import Fraction
 import pytest
 
 from sottovoce.errors import ParameterError
+from sottovoce.privacy._composition import compose_disjoint, compose_overlapping
 from sottovoce.privacy._guarantee import (
     LimitedPrecision,
     LocalPrivacy,
     NoGuarantee,
-    compose_disjoint,
-    compose_overlapping,
 )
 
 

@@ -19,6 +19,7 @@ from sottovoce.privacy._mechanism import GeometricMechanism
 
 SOURCE = "privacy._randomness"
 PATH = ["_enclosure", "_noise_kernels", "_laws", "_mechanism", "_sampler", "_sparse_noise"]
+PATH += ["shares._law", "shares._share"]
 PATH = [*(f"privacy.{module}" for module in PATH), SOURCE]
 # What is always drawn afresh; the rest of the source may follow a seed.
 FRESH = {"Keystream", "SystemKeystream", "halfwords", "word", "words"}

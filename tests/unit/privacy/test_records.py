@@ -6,18 +6,19 @@ import pytest
 
 from sottovoce.errors import InputError
 from sottovoce.privacy._guarantee import (
-    Guarantee,
     LimitedPrecision,
     LocalPrivacy,
     NoGuarantee,
-    from_record,
-    to_record,
 )
+from sottovoce.privacy._records import Guarantee, from_record, to_record
+from sottovoce.privacy._whole_document import WholeDocument
 
 GUARANTEES: list[Guarantee] = [
     LimitedPrecision(3, "1/3"),
     LimitedPrecision(3, 0.1, "user"),
     LocalPrivacy("0.7", 9),
+    WholeDocument("1/3", parties=2),
+    WholeDocument(1, parties=9, drop=2, collude=3, documents_per_user=2),
     NoGuarantee("a reason."),
 ]
 

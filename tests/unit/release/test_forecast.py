@@ -122,6 +122,16 @@ def test_a_forecast_refuses_what_cannot_be_meant(changes: dict[str, Any], messag
         forecast(**changes)
 
 
+def test_an_accuracy_comes_with_the_range_that_most_labels_lie_in() -> None:
+    found = forecast(true_accuracy=0.78, largest_class=0.46)
+    assert found.accuracy is not None
+    assert found.accuracy_range == pytest.approx((found.accuracy - 0.15, 0.78))
+    assert "(0.61 to 0.78, by how the classes differ)" in found.in_words()
+    low = forecast(epsilon="1/10", precision=10, true_accuracy=0.78, largest_class=0.1)
+    assert low.accuracy_range == pytest.approx((0.0, (low.accuracy or 0) + 0.08))
+    assert forecast().accuracy_range is None
+
+
 NOTES = ["my debt and my loan at the bank"] * 12 + ["the bank is shut"] * 5
 
 

@@ -37,6 +37,12 @@ def train(
         bool,
         typer.Option("--without-lost", help="Begin again without peers that are lost on the way."),
     ] = False,
+    epsilon: Annotated[
+        str | None, typer.Option(help="Hide whole documents: count words by label under noise.")
+    ] = None,
+    votes: Annotated[
+        int | None, typer.Option(help="With --epsilon: the most votes of a document.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask the running coordinator to train, wait, and show what it cost and who learns what.
@@ -45,8 +51,23 @@ def train(
     --without-lost a sum may be opened twice, with and without a lost peer: the difference is that
     peer's own part. The summary says who was lost.
 
+    With --epsilon the classifier is read from words that are counted by label under noise, so that
+    whole documents stay hidden; what is counted stands in [count], as for `learn count`.
+
     Example: sottovoce learn train --config together/coordinator/party.toml
     """
+    if epsilon is not None:
+        from sottovoce.cli.learn.counts import train_by_count  # noqa: PLC0415 - it imports this
+
+        if without_lost:
+            raise ParameterError(
+                "with --epsilon, drop in [count] says how many may be lost: leave out "
+                "--without-lost."
+            )
+        train_by_count(config, epsilon, votes, wait=wait, as_json=as_json)
+        return
+    if votes is not None:
+        raise ParameterError("--votes is for --epsilon: only counted documents cast votes.")
     request = {"do": "train", "without_lost": without_lost}
     done = watched(config, request, "Training", wait=wait)
     if as_json:

@@ -52,7 +52,8 @@ ENOUGH_BYTES = MIB
 class Corpus:
     """A stream of record batches of one schema that can be read again: each pass opens it anew.
 
-    ``tally`` counts what the latest pass has seen so far.
+    ``tally`` counts what the latest pass has seen so far. One without a usable row is refused, but
+    where it ``may_be_empty``.
 
     >>> posts = open_posts([("ada", "2024-01-01", "a loan"), ("ben", "yesterday", "the sea")])
     >>> posts.read_all().num_rows, str(posts.tally)
@@ -60,9 +61,16 @@ class Corpus:
     """
 
     def __init__(
-        self, reader: Reader, schema: pa.Schema, conform: Conform, options: ReadOptions
+        self,
+        reader: Reader,
+        schema: pa.Schema,
+        conform: Conform,
+        options: ReadOptions,
+        *,
+        may_be_empty: bool = False,
     ) -> None:
         self.schema = schema
+        self._may_be_empty = may_be_empty
         self.tally = Tally()
         self._reader = reader
         self._conform = conform
@@ -79,7 +87,7 @@ class Corpus:
         for raw in self._reader.raw_batches(tally):
             for part in bounded(raw, self._options.max_line_bytes, tally):
                 yield self._conform(part, self._options.timezone, tally)
-        if not tally.rows_kept:
+        if not tally.rows_kept and not self._may_be_empty:
             raise CorpusError(f"no usable row: {tally}.")
 
     def read_all(self) -> pa.Table:

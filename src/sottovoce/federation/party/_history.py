@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._wire.codec import Value, decoded
+from sottovoce.learn.count._classes import FEWEST_LABELS
 
 TRAININGS = ("train", "rados")
 
@@ -51,6 +52,16 @@ def latest_training(history: Iterable[RunHistory]) -> RunHistory | None:
     """The last training that was finished."""
     trained = [run for run in history if run.terms.kind in TRAININGS and run.status == "finished"]
     return trained[-1] if trained else None
+
+
+def count_by_label(history: Iterable[RunHistory]) -> RunHistory | None:
+    """The last count by label, if no training was finished after it."""
+    found = [run for run in history if run.status == "finished" and _classifies(run.terms)]
+    return found[-1] if found and found[-1].terms.kind == "count" else None
+
+
+def _classifies(terms: RunTerms) -> bool:
+    return terms.kind in TRAININGS or (terms.kind == "count" and len(terms.labels) >= FEWEST_LABELS)
 
 
 def trained_peers(training: RunHistory) -> tuple[str, ...] | None:

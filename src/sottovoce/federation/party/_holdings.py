@@ -12,9 +12,10 @@ from sottovoce.errors import InputError
 from sottovoce.federation._config import ConfigError, PartyConfig, RowsFile, TextsFile
 from sottovoce.federation._roster import Roster
 from sottovoce.federation._secrets import Secrets
+from sottovoce.federation.party._counts import counted_examples, spending
 from sottovoce.federation.party._memory import PartyMemory
 from sottovoce.federation.party._run_keys import SUMS, RunKeys
-from sottovoce.federation.party._terms import check_accepted
+from sottovoce.federation.party._terms import check_accepted, wanted_trust
 from sottovoce.learn._run.party import make_party
 from sottovoce.learn._run.terms import Holdings, RunTerms
 from sottovoce.learn._wire.codec import Value
@@ -60,13 +61,20 @@ class MachineMaker:
             secret=self.memory.digest_secret,
             memory=self.memory,
             ledger=self.memory,
+            spending=spending(self._config, terms) if self._counts(terms) else None,
+            trust=wanted_trust(self._config) if self._counts(terms) else None,
         )
+
+    def _counts(self, terms: RunTerms) -> bool:
+        return terms.count is not None and self._config.party.role == "peer"
 
     def _examples(self, terms: RunTerms) -> Examples | None:
         if self._config.party.role != "peer":
             return None
         if terms.kind == "classify":
             return self.query_examples.get(terms.session)
+        if terms.count is not None:
+            return counted_examples(self._config, terms)
         return own_examples(self._config)
 
 

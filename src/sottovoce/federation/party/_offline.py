@@ -14,6 +14,7 @@ from sottovoce.federation._config import PartyConfig, Role, TextsFile
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation.party._history import (
     RunHistory,
+    count_by_label,
     journal_history,
     latest_training,
     training_record,
@@ -23,7 +24,10 @@ from sottovoce.federation.party._party import ConfiguredParty
 from sottovoce.federation.party._transcript import in_words, meaning
 from sottovoce.learn._run.classify import called
 from sottovoce.learn._run.records import Trained, read_trained
-from sottovoce.learn.documents import Examples
+from sottovoce.learn.count._classes import counted_classifier
+from sottovoce.learn.count._opened import TogetherCounts
+from sottovoce.learn.count._promise import promise_record
+from sottovoce.learn.documents import Documents, Examples
 
 
 class NothingTrainedError(InputError):
@@ -71,7 +75,11 @@ def answer_offline(config: PartyConfig, request: Mapping[str, Any]) -> Any:  # n
             return status_report(party, view, running=False)
         if request["do"] == "transcript":
             return transcript_report(view, party.name, request.get("run"))
+        if request["do"] == "counted":
+            return counted_report(view, request.get("run"))
         examples = given_examples(config, str(request["file"]))
+        if (found := labelled_by_count(view, config.party.role, examples)) is not None:
+            return found
         if trained(view, config.party.role).mode != "open":
             raise InputError(
                 "in the hidden mode others help to classify: start this peer first, and ask again."
@@ -128,8 +136,8 @@ def _line(line: Mapping[str, Any], run: RunHistory, own: str) -> dict[str, Any]:
         "bytes": line["bytes"],
         "fields": line.get("fields", {}),
         "state": line["state"],
-        "means": meaning(kind, line.get("fields", {})),
-        "words": in_words(line, own),
+        "means": meaning(kind, line.get("fields", {}), run.terms.kind),
+        "words": in_words(line, own, run.terms),
     }
 
 
@@ -140,10 +148,42 @@ def _chosen(history: Sequence[RunHistory], wanted: str | None) -> list[RunHistor
     return chosen
 
 
-def trained(view: View, role: Role) -> Trained:
-    """The peer's latest classifier."""
+def counted_report(view: View, run: str | None = None) -> dict[str, Any]:
+    """What a party keeps of a count, in hexadecimal; the latest one, if none is named."""
+    runs = [each for each in view.history() if each.terms.kind == "count"]
+    chosen = [each for each in runs if run is None or each.session.hex().startswith(run)]
+    done = [each for each in chosen if each.status == "finished" and each.result is not None]
+    if not done:
+        raise InputError("this party has no finished count of that name; count first.")
+    counted = TogetherCounts.of(done[-1].result or {})
+    return {
+        "run": done[-1].session.hex(),
+        "guarantee": promise_record(counted.guarantee),
+        "counted": counted.to_bytes().hex(),
+    }
+
+
+def labelled_by_count(view: View, role: Role, examples: Examples) -> dict[str, Any] | None:
+    """The label of each text by words that were counted by label; None: a training is later."""
+    run = count_by_label(view.history())
+    if run is None:
+        return None
+    _check_classifies(role)
+    if not isinstance(examples, Documents):
+        raise InputError("counted words classify texts, not rows of numbers; train on rows again.")
+    rules = None if run.terms.text is None else run.terms.text.rules
+    found = counted_classifier(TogetherCounts.of(run.result or {}), rules=rules)
+    return {"labels": found.predict(examples.texts).tolist(), "run": run.session.hex()}
+
+
+def _check_classifies(role: Role) -> None:
     if role != "peer":
         raise InputError("only a peer classifies; give a peer's party.toml with --config.")
+
+
+def trained(view: View, role: Role) -> Trained:
+    """The peer's latest classifier."""
+    _check_classifies(role)
     history = view.history()
     last = latest_training(history)
     record = None if last is None else training_record(history, last.terms.session)

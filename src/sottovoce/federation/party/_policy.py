@@ -78,6 +78,10 @@ def _among(listed: str) -> Check:
     return check
 
 
+def _mode(value: str, terms: RunTerms, accepts: Accepts) -> str | None:
+    return None if terms.count is not None else _among("modes")(value, terms, accepts)
+
+
 def _from_to(field: str, least: float, most: str) -> Check:
     def check(value: Any, _: RunTerms, accepts: Accepts) -> str | None:  # noqa: ANN401 - a number
         highest = getattr(accepts, most)
@@ -154,7 +158,7 @@ def _mapping(value: Any, _: RunTerms, __: Accepts) -> str | None:  # noqa: ANN40
 RULES: dict[str, Rule] = {
     "session": Rule("every run has one of its own, which the journal knows"),
     "kind": Rule("each kind is looked at by its other fields"),
-    "mode": Rule("who learns what", _among("modes")),
+    "mode": Rule("who learns what; a count says it by itself", _mode),
     "identities": Rule("among whom sums are opened", _peers, apart=True),
     "recipe.statistics": Rule("what is summed", _among("statistics")),
     "recipe.way": Rule("how sums are kept apart", _among("ways")),
@@ -213,4 +217,12 @@ RULES: dict[str, Rule] = {
     "contributors": Rule("who adds to others' scores", _contributors),
     "offset": Rule("what contributors add, see there"),
     "shared": Rule("block rados show a peer's own sums", _shared),
+    # What a peer makes of a count stands in [count_with]: see `CountTrust`.
+    "count.what": Rule("either is hidden by its votes and epsilon"),
+    "count.votes": Rule("shares the same epsilon out"),
+    "count.epsilon": Rule("bounded by most_epsilon, and paid for in the ledger"),
+    "count.drop": Rule("must be the peer's own"),
+    "count.collude": Rule("must be the peer's own"),
+    "count.documents_per_user": Rule("fewer documents vote"),
+    "count.declared": Rule("a public list that documents chose tells of those who chose it"),
 }

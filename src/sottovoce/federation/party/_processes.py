@@ -25,6 +25,7 @@ from sottovoce.federation._roster import load_roster
 from sottovoce.federation._setup import AUTHORITY_FOLDER, SetupPlan, set_up
 from sottovoce.federation.party._control import NotRunningError, ask, asked
 from sottovoce.learn.documents import Documents, Examples
+from sottovoce.privacy.ledger._place import LEDGER_VARIABLE
 
 LOG_FILE = "log.jsonl"
 STATE_FOLDER = "state"
@@ -168,9 +169,11 @@ def _started(folder: Path, within: Sequence[str]) -> "subprocess.Popen[bytes]":
 def _environment(folder: Path) -> dict[str, str]:
     """As this process's, with our package where this process found it.
 
-    What parties keep outside their folders goes beside these: nothing is left behind elsewhere.
+    What parties keep outside their folders goes beside these, as if each had a machine of its own:
+    nothing is left behind elsewhere, and none pays from another's ledger.
     """
     here = str(Path(__file__).parents[3])
     paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
-    beside = {"XDG_STATE_HOME": str(folder.parent / STATE_FOLDER)}
-    return {**os.environ, **beside, "PYTHONPATH": os.pathsep.join(paths)}
+    beside = {"XDG_STATE_HOME": str(folder.parent / STATE_FOLDER / folder.name)}
+    own = {name: value for name, value in os.environ.items() if name != LEDGER_VARIABLE}
+    return {**own, **beside, "PYTHONPATH": os.pathsep.join(paths)}

@@ -1,10 +1,4 @@
-"""A running party: its node, and what commands of its owner may ask of it.
-
-The coordinator's also proposes runs that peers ask for (`PeerRequests`), and may begin a training
-again without peers that were lost on the way (`RetryWithoutLost`). What a broken-off attempt had
-opened stays known, and its difference to the sums of those who are left is the lost peers' own
-part. So nothing begins again unless somebody has asked for it.
-"""
+"""A running party: its node, and what commands of its owner may ask of it."""
 
 import threading
 import time
@@ -13,36 +7,33 @@ from typing import Any, Self
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation._events import Log
-from sottovoce.federation._roster import Member
 from sottovoce.federation._transport.frames import VERSION, RunAbortedError
 from sottovoce.federation.party._control import Answers, ControlServer
+from sottovoce.federation.party._counts import count_terms
 from sottovoce.federation.party._differences import TermsMemory
 from sottovoce.federation.party._history import (
     TRAININGS,
     RunHistory,
+    count_by_label,
     latest_training,
     trained_peers,
 )
 from sottovoce.federation.party._offline import (
     NothingTrainedError,
+    counted_report,
     given_examples,
     labelled,
+    labelled_by_count,
     status_report,
     trained,
     transcript_report,
 )
 from sottovoce.federation.party._outside_count import restored_at, spent_unknown
-from sottovoce.federation.party._party import ConfiguredParty, PartyNode, RunRequest
+from sottovoce.federation.party._party import ConfiguredParty, RunRequest
 from sottovoce.federation.party._progress import Progress, summary
-from sottovoce.federation.party._terms import (
-    NOT_YET,
-    accepted_by,
-    terms_without,
-    training_terms,
-    use_terms,
-)
+from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost, proposed
+from sottovoce.federation.party._terms import NOT_YET, accepted_by, training_terms, use_terms
 from sottovoce.learn._run.evaluate import JointEvaluation
-from sottovoce.learn._run.records import Trained
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._wire.codec import encoded
 from sottovoce.learn.documents import Documents, Examples
@@ -145,6 +136,8 @@ class Service:
             "train": self._train,
             "evaluate": self._evaluate,
             "classify": self._classify,
+            "count": self._count,
+            "counted": self._counted,
             "run": self._run,
             "transcript": self._transcript,
             "stop": self._stop,
@@ -173,6 +166,11 @@ class Service:
     def _evaluate(self, request: Mapping[str, Any]) -> Answers:
         self._check_coordinates()
         last = latest_training(self.node.history())
+        if count_by_label(self.node.history()) is not None:
+            raise ParameterError(
+                "the latest classifier was counted under noise: how often it is right would be an "
+                "exact sum over the same documents; classify labelled texts of your own instead."
+            )
         if last is None:
             raise NothingTrainedError("there is nothing to evaluate yet; train first.")
         rows, peers = int(request.get("rows", 0)), trained_peers(last)
@@ -186,9 +184,26 @@ class Service:
             found = _evaluation(JointEvaluation.of(record))
             yield _last({**answer["value"], **found, "held_out": last.terms.held_out})
 
+    def _count(self, request: Mapping[str, Any]) -> Answers:
+        self._check_coordinates()
+        terms = count_terms(self.party.config, self.party.roster, request)
+        for answer in self._progress_of(terms, self._proposed(terms)):
+            if "last" in answer:
+                found = counted_report(self.node, answer["value"]["run"])
+                answer = _last({**answer["value"], **found})  # noqa: PLW2901 - with what was counted
+            yield answer
+
+    def _counted(self, request: Mapping[str, Any]) -> Answers:
+        yield _last(counted_report(self.node, request.get("run")))
+
     def _classify(self, request: Mapping[str, Any]) -> Answers:
         examples = given_examples(self.party.config, str(request["file"]))
-        known = self._trained()
+        self._await_classifier()
+        role = self.party.config.party.role
+        if (found := labelled_by_count(self.node, role, examples)) is not None:
+            yield _last(found)
+            return
+        known = trained(self.node, role)
         if known.mode == "open":
             yield _last({"labels": labelled(self.node, examples), "run": None})
             return
@@ -232,15 +247,15 @@ class Service:
         found = next(each.result for each in self.node.history() if each.session.hex() == run)
         return found or {}
 
-    def _trained(self) -> Trained:
-        """The latest classifier; the coordinator may have finished a moment before this peer."""
+    def _await_classifier(self) -> None:
+        """The coordinator may have finished a moment before this peer."""
         end = time.monotonic() + self.node.settings.deadline_s
         while time.monotonic() < end and not self.stopping.is_set():
             history = self.node.history()
-            if not any(run.terms.kind in TRAININGS and run.status == "running" for run in history):
+            kinds = {run.terms.kind for run in history if run.status == "running"}
+            if kinds.isdisjoint((*TRAININGS, "count")):
                 break
             time.sleep(_LOOK_S)
-        return trained(self.node, self.party.config.party.role)
 
     def _proposed_until_ready(self, terms: Callable[[], RunTerms]) -> Answers:
         """Propose a run, and again while a peer is not yet ready for it."""
@@ -307,71 +322,6 @@ class Service:
             return terms
         last = bytes.fromhex(attempts[-1]["session"])
         return next(run.terms for run in self.node.history() if run.session == last)
-
-
-class PeerRequests:
-    """Decides on the runs that peers ask the coordinator for, one at a time."""
-
-    def __init__(self, node: PartyNode, *, peers_may_start: bool) -> None:
-        self._node = node
-        self._peers_may_start = peers_may_start
-        self._lock = threading.Lock()
-
-    def propose(self, caller: Member, request: RunRequest) -> bytes:
-        """Propose what a peer asks for, if it may: the run's name."""
-        terms = RunTerms.from_bytes(request.terms)
-        with self._lock:
-            if terms.kind == "classify":
-                self._check_query(caller, terms)
-            elif caller.role != "peer" or not self._peers_may_start:
-                raise ParameterError(
-                    "peers may not start runs here; set peers_may_start = true in [training] of "
-                    "the coordinator's party.toml, or start it there."
-                )
-            return proposed(self._node, terms)
-
-    def _check_query(self, caller: Member, terms: RunTerms) -> None:
-        history = self._node.history()
-        training = next((run for run in history if run.terms.session == terms.training), None)
-        if training is None or training.status != "finished":
-            raise ParameterError("the coordinator knows no finished training of that name.")
-        if caller.role != "peer" or terms.asker != caller.name:
-            raise ParameterError("a peer asks in its own name only.")
-        # Two at a time would count on the same budget.
-        if any(run.status == "running" and run.terms.training == terms.training for run in history):
-            raise ParameterError("another query is under way; ask again when it has ended.")
-
-
-def proposed(node: PartyNode, terms: RunTerms) -> bytes:
-    """Propose a run to its parties: its name."""
-    return node.propose(terms.to_bytes(), terms.parties)
-
-
-class RetryWithoutLost:
-    """Which trainings may begin again; a `TermsWithout` of a node's aborts.
-
-    Args:
-        always: whether the configuration says so for every training.
-    """
-
-    def __init__(self, *, always: bool) -> None:
-        self._always = always
-        self._allowed: set[bytes] = set()
-
-    def allow(self, terms: RunTerms) -> None:
-        """Let this training begin again; a restarted coordinator has forgotten it."""
-        self._allowed.add(terms.session)
-
-    def __call__(self, terms: bytes, lost: frozenset[str]) -> bytes | None:
-        """The terms of the next attempt, or None: then the run ends by name."""
-        broken_off = RunTerms.from_bytes(terms)
-        if not self._always and broken_off.session not in self._allowed:
-            return None
-        following = terms_without(broken_off, lost)
-        if following is None:
-            return None
-        self.allow(following)
-        return following.to_bytes()
 
 
 def _evaluation(found: JointEvaluation) -> dict[str, Any]:

@@ -32,6 +32,8 @@ from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._training_terms import Recipe
 from sottovoce.learn._wire._refusals import TooFewPartiesError
 from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.count._promise import CountTrust
+from sottovoce.privacy._exact import positive
 
 DEFAULT_PENALTY = 0.1
 NOT_YET = "has not finished that training yet"
@@ -66,6 +68,20 @@ def check_accepted(terms: RunTerms, config: PartyConfig, roster: Roster) -> None
         )
     if config.party.role != "coordinator":
         check_policy(terms, accepted_by(config), config.party.name)
+    if config.party.role == "peer" and terms.count is not None:
+        wanted_trust(config).check(config.party.name, terms.identities, terms.count)
+
+
+def wanted_trust(config: PartyConfig) -> CountTrust:
+    """Whom a peer counts on; one that names nobody takes part in no count."""
+    named = config.party.count_with
+    if named is None:
+        raise NotAcceptedError(
+            f"{config.party.name} has named no peers to count with; set [count_with] in its "
+            "party.toml: peers, drop and collude."
+        )
+    most = None if named.most_epsilon is None else positive(named.most_epsilon, "most_epsilon")
+    return CountTrust(tuple(named.peers), named.drop, named.collude, most)
 
 
 def accepted_by(config: PartyConfig) -> Accepts:

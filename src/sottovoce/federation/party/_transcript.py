@@ -7,6 +7,9 @@ things, so that a sentence belongs to a kind together with one of its fields.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn.count._promise import promised
+
 ANY = "*"
 UNKNOWN = "a message of a kind that this version has no words for"
 MEANINGS: Mapping[tuple[str, str], str] = {
@@ -68,23 +71,43 @@ MEANINGS: Mapping[tuple[str, str], str] = {
 }
 
 
-def meaning(kind: str, fields: Iterable[str]) -> str:
-    """What a message of this kind, with these fields, is."""
+# In a run that counts, the same messages carry votes and noise.
+COUNTED: Mapping[tuple[str, str], str] = {
+    ("masked", "vector"): (
+        "the votes of this peer's documents and its share of the noise, under masks, which nobody "
+        "can read alone"
+    ),
+    ("sum", ANY): "the opened sum of all documents' votes, with the noise of everybody who is left",
+}
+
+
+def meaning(kind: str, fields: Iterable[str], run: str = "") -> str:
+    """What a message of this kind, with these fields, is, in a run of that kind."""
     for field in (*fields, ANY):
+        if run == "count" and (kind, field) in COUNTED:
+            return COUNTED[kind, field]
         found = MEANINGS.get((kind, field))
         if found is not None:
             return found
     return UNKNOWN
 
 
-def in_words(line: Mapping[str, Any], own: str) -> str:
+def promise_beside(kind: str, terms: RunTerms) -> str:
+    """What is promised of the opened sum of a count, beside the messages that carry it."""
+    if terms.count is None or kind != "sum":
+        return ""
+    return f". {promised(terms.count, len(terms.identities)).in_words()}"
+
+
+def in_words(line: Mapping[str, Any], own: str, terms: RunTerms | None = None) -> str:
     """One line of a transcript as a sentence."""
     kind = str(line.get("kind") or line["frame"])
-    what = meaning(kind, line.get("fields", {}))
+    what = meaning(kind, line.get("fields", {}), "" if terms is None else terms.kind)
+    promise = "" if terms is None else promise_beside(kind, terms)
     sent = line["sender"] == own
     way = f"sent to {line['receiver']}" if sent else f"received from {line['sender']}"
     fate = _fate(line, sent=sent)
-    return f"{way}: {what}; {line['bytes']:,} bytes{fate}."
+    return f"{way}: {what}; {line['bytes']:,} bytes{fate}." + promise.removeprefix(".")
 
 
 def _fate(line: Mapping[str, Any], *, sent: bool) -> str:

@@ -19,11 +19,13 @@ from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release.analysis._forecast import ReleaseForecast
 from sottovoce.release.classify._choice import chosen_classifier
 from sottovoce.release.classify._inputs import Labelled
+from sottovoce.release.classify._pilot import FEWEST, forecast_accuracy
 from sottovoce.report._result import Row
 
 FOLDS = 5
 MAJORITY, TEXT = "largest class", "true text"
 TRUE, RELEASED = "true documents", "released documents"
+PILOT = "pilot"
 # Almost no noise: what the same readers reach on the text itself.
 CLEAR_RATE = 12.0
 
@@ -156,6 +158,20 @@ def chosen_accuracy(known: ClassifiedCorpus, rate: Fraction, seed: int) -> Value
     """Of the chosen reader alone, on true documents."""
     cells = checked_counts(geometric_noise(known.corpus.counts, rate), signed=True)
     return {TRUE: {CHOSEN: _told(known, cells, float(rate), seed)}}
+
+
+def pilot_accuracy(known: ClassifiedCorpus, rate: Fraction) -> Values:
+    """What is said beforehand by half of the documents, tried, of learning from four fifths."""
+    documents = known.codes.size
+    rows = np.random.default_rng(0).permutation(documents)[: max(FEWEST, documents // 2)]
+    said = forecast_accuracy(
+        known.corpus.counts[rows],
+        known.codes[rows],
+        epsilon=rate,
+        precision=1,
+        documents=documents * (FOLDS - 1) // FOLDS,
+    )
+    return {TRUE: {PILOT: said.accuracy, "low": said.low, "high": said.high}}
 
 
 def _on_text(known: ClassifiedCorpus) -> Values:

@@ -1,8 +1,9 @@
 """Settings on which the meter and the planner are judged; each list was written before it was run.
 
-What the meter's and the planner's constants were found on is in the guide; no setting of a list is
-among it. A setting names how many documents of a corpus are released, with how many of its most
-frequent words; drawn documents have a length, and the topics that they are drawn from.
+What the meter's constants and those of the rule of thumb were found on is in the guide; no setting
+of a list is among it. The planner tries half of the documents; the rule of thumb knows public
+figures alone. A setting names how many documents of a corpus are released, with how many of its
+most frequent words; drawn documents have a length, and the topics that they are drawn from.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from sottovoce.lab.release._classified import TRUE, ClassifiedCorpus, chosen_accuracy, text_accuracy
+from sottovoce.lab.release._classified import (
+    PILOT,
+    TRUE,
+    ClassifiedCorpus,
+    chosen_accuracy,
+    pilot_accuracy,
+    text_accuracy,
+)
 from sottovoce.lab.release._parts import PartStore, Values, by_reader
 from sottovoce.lab.release._pinned import counted_corpus
 from sottovoce.lab.release._to_find import MEAN_LENGTH
@@ -32,7 +40,7 @@ from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release.analysis._moments import released_moments
 from sottovoce.report._result import Row, number
 
-LISTED = "list"
+LISTED, RULE = "list", "rule of thumb"
 FACTOR, APART = 1.5, 0.03
 """How far the meter may be off in topics, and the planner in accuracy."""
 
@@ -112,15 +120,20 @@ def _accuracy_seen(setting: ClassSetting, seeds: int, store: PartStore) -> list[
         )
         for seed in range(seeds)
     ]
+    pilot = store.values(
+        known.parameters(setting.rate, None, PILOT), partial(pilot_accuracy, known, setting.rate)
+    )
+    at, rule = float(setting.rate), known.planned(float(setting.rate), reference)
     row = reader_row(
-        known.setting(float(setting.rate)),
+        known.setting(at),
         CHOSEN,
         by_reader(parts, TRUE)[CHOSEN],
         reference=reference,
-        predicted=known.planned(float(setting.rate), reference),
+        predicted=pilot[TRUE][PILOT],
         baseline=known.majority,
     )
-    return [_marked(row, setting.listed)]
+    rows = [reader_row(known.setting(at), RULE, [rule or 0.0]), row]
+    return [_marked(each, setting.listed) for each in rows]
 
 
 def _marked(row: Row, listed: int) -> Row:
@@ -134,7 +147,7 @@ def is_listed(row: Row) -> bool:
 
 def verdicts(rows: Sequence[Row]) -> tuple[str, ...]:
     """How often the meter and the planner were right, list by list."""
-    own = [row for row in rows if is_listed(row) and row["reader"] == CHOSEN]
+    own = [row for row in rows if is_listed(row)]
     lists = sorted({str(row["data"]).rpartition(", ")[2] for row in own})
     return tuple(
         f"{each.capitalize()}: {_verdict([row for row in own if str(row['data']).endswith(each)])}"
@@ -143,8 +156,10 @@ def verdicts(rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _verdict(rows: Sequence[Row]) -> str:
-    topics = [_topics_right(row) for row in rows if row["score"] == "topics_seen"]
-    apart = [_apart(row) for row in rows if row["score"] == "accuracy"]
+    chosen = [row for row in rows if row["reader"] == CHOSEN]
+    topics = [_topics_right(row) for row in chosen if row["score"] == "topics_seen"]
+    seen = [row for row in chosen if row["score"] == "accuracy"]
+    apart = [abs(number(row, "predicted") - number(row, "mean")) for row in seen]
     told = []
     if topics:
         told.append(
@@ -157,6 +172,9 @@ def _verdict(rows: Sequence[Row]) -> str:
             f"the planner's accuracy was within {APART:g} in {near} of {len(apart)} settings, and "
             f"{float(np.max(apart)):.3f} off at most"
         )
+    if ruled := _ruled(rows, seen):
+        near = sum(each <= APART for each in ruled)
+        told.append(f"the rule of thumb's in {near} of {len(ruled)}, {max(ruled):.3f} off at most")
     return "; ".join(told) + "."
 
 
@@ -165,5 +183,11 @@ def _topics_right(row: Row) -> bool:
     return max(said / seen, seen / said) <= FACTOR
 
 
-def _apart(row: Row) -> float:
-    return abs(number(row, "predicted") - number(row, "mean"))
+def _ruled(rows: Sequence[Row], seen: Sequence[Row]) -> list[float]:
+    """How far the rule of thumb was from what was seen in the same setting."""
+    said = {_key(row): number(row, "mean") for row in rows if row["reader"] == RULE}
+    return [abs(said[_key(row)] - number(row, "mean")) for row in seen if _key(row) in said]
+
+
+def _key(row: Row) -> tuple[object, ...]:
+    return row["data"], row["documents"], row["words"], row["rate"]

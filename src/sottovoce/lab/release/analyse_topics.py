@@ -34,6 +34,7 @@ from sottovoce.lab.release._to_find import (
     DrawnRows,
     TopicsToFind,
     first_rows,
+    with_seeded_noise,
 )
 from sottovoce.lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
 from sottovoce.privacy._noise_law import NoiseLaw
@@ -208,13 +209,9 @@ def simulated_corpus_of(topics: Floats, documents: int, *, seed: int) -> TopicCo
 def noised(counts: Counts, rate: float, seed: int) -> Counts:
     """The counts as a release has them. A study hides nobody: its noise is seeded."""
     generator = np.random.default_rng([seed, round(1000 * rate)])
-    end = -np.expm1(-rate)
-    blocks = []
-    for first in range(0, counts.shape[0], _BLOCK):
-        block = counts[first : first + _BLOCK].toarray().astype(np.int32)
-        block += generator.geometric(end, block.shape).astype(np.int32)
-        block -= generator.geometric(end, block.shape).astype(np.int32)
-        blocks.append(sparse.csr_array(block))
+    starts = range(0, counts.shape[0], _BLOCK)
+    dense = (counts[first : first + _BLOCK].toarray().astype(np.int32) for first in starts)
+    blocks = [with_seeded_noise(block, rate, generator) for block in dense]
     return checked_counts(sparse.vstack(blocks, format="csr"), signed=True)
 
 

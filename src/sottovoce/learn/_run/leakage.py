@@ -7,6 +7,7 @@ from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._support import caps
 from sottovoce.learn._training_terms import Mode, Recipe
 from sottovoce.learn._wire.machine import Leakage, Learns
+from sottovoce.learn.count._sum import count_leakage
 
 _BUCKETS = (
     "how many peers nominated a word of each of {} buckets, whose words it cannot work out without "
@@ -38,6 +39,8 @@ def run_leakage(terms: RunTerms) -> Leakage:
         return _query(terms)
     if terms.kind == "evaluate":
         return _evaluation(terms)
+    if terms.count is not None:
+        return count_leakage(terms.count, len(terms.peers))
     inner = _rados(terms.recipe) if terms.kind == "rados" else _training(terms)
     before = {
         "coordinator": [*_dictionary(terms), *_labels(terms, told=False)],

@@ -6,7 +6,7 @@ done through a `Connection`: `InProcess` has all parties here, a federation has 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from sottovoce.errors import ParameterError
 from sottovoce.learn._data_digest import (
@@ -16,6 +16,7 @@ from sottovoce.learn._data_digest import (
     keyed_digest,
 )
 from sottovoce.learn._run.classify import classify_plan, classifying_helper, classifying_peer
+from sottovoce.learn._run.count import count_plan, counting_coordinator, counting_peer
 from sottovoce.learn._run.evaluate import evaluate_plan, evaluating_helper, evaluating_peer
 from sottovoce.learn._run.leakage import run_leakage
 from sottovoce.learn._run.terms import INTERMEDIARY, ROLES, Holdings, RunKind, RunTerms
@@ -34,6 +35,10 @@ from sottovoce.learn._wire.exchange import Exchange, Faults, Said, Traffic
 from sottovoce.learn._wire.machine import Leakage
 from sottovoce.learn._wire.stages import Script, Staged
 from sottovoce.learn.documents import Examples
+
+if TYPE_CHECKING:
+    from sottovoce.learn.count._promise import CountTrust
+    from sottovoce.learn.count._spend import Spending
 
 # What a helper counts on is not what it brings: queries that run side by side change it.
 _COUNTED = "helpers"
@@ -147,6 +152,12 @@ def _rados(terms: RunTerms, name: str, holdings: Holdings) -> RunScript:
     return intermediary.rados_peer(name, terms, holdings)
 
 
+def _counting(terms: RunTerms, name: str, holdings: Holdings) -> RunScript:
+    if name == COORDINATOR:
+        return counting_coordinator(terms)
+    return counting_peer(name, terms, holdings)
+
+
 def _training(terms: RunTerms, name: str, holdings: Holdings) -> RunScript:
     if name == COORDINATOR:
         return training_coordinator(terms, holdings)
@@ -162,6 +173,7 @@ _KINDS: dict[RunKind, tuple[_Plan, _Made]] = {
     "classify": (classify_plan, _classifying),
     "evaluate": (evaluate_plan, _evaluating),
     "rados": (_rados_plan, _rados),
+    "count": (count_plan, _counting),
 }
 
 
@@ -226,6 +238,8 @@ class InProcess:
 
     Attributes:
         last: the latest run: traffic, transcript and leakage.
+        spending: where all peers pay for counts.
+        trust: whom all of them count on.
     """
 
     def __init__(self, peers: Mapping[str, Examples], keys: tuple[Any, Any] | None = None) -> None:
@@ -235,6 +249,8 @@ class InProcess:
         if keys is not None:
             self._keys = dict(zip((COORDINATOR, KEY_HOLDER), keys, strict=True))
         self._kept: dict[bytes, dict[str, Mapping[str, Value]]] = {}
+        self.spending: Spending | None = None
+        self.trust: CountTrust | None = None
         self.last: Finished | None = None
 
     @property
@@ -287,7 +303,13 @@ class InProcess:
         earlier = self._kept.get(terms.training, {}).get(name)
         key = self._key(name, terms) if name in {COORDINATOR, KEY_HOLDER} else None
         return Holdings(
-            self._identities.get(name), brought.get(name), key, earlier, self._secret(name)
+            self._identities.get(name),
+            brought.get(name),
+            key,
+            earlier,
+            self._secret(name),
+            spending=self.spending,
+            trust=self.trust,
         )
 
     def _secret(self, name: str) -> bytes:

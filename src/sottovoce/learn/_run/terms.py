@@ -14,14 +14,17 @@ from sottovoce.learn._sums.keys import Identity, derived
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Mode, Offset, Recipe
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.message import SESSION_BYTES
+from sottovoce.learn.count._recipe import CountRecipe, check_cells
 from sottovoce.learn.documents import Examples
 
 if TYPE_CHECKING:
     from sottovoce.learn._openings import OpeningMemory
     from sottovoce.learn._paillier.keys import PrivateKey
     from sottovoce.learn._query_ledger import QueryLedger
+    from sottovoce.learn.count._promise import CountTrust
+    from sottovoce.learn.count._spend import Spending
 
-RunKind: TypeAlias = Literal["train", "classify", "evaluate", "rados"]
+RunKind: TypeAlias = Literal["train", "classify", "evaluate", "rados", "count"]
 KINDS: tuple[RunKind, ...] = get_args(RunKind)
 MODES: tuple[Mode, ...] = get_args(Mode)
 INTERMEDIARY = "intermediary"
@@ -38,7 +41,8 @@ class RunTerms:
     Attributes:
         session: the run's name.
         kind: ``train`` a classifier; ``classify`` rows or ``evaluate`` held-out ones with one that
-            was trained before; make ``rados`` under encryption and learn from them.
+            was trained before; make ``rados`` under encryption and learn from them; ``count``
+            words or pairs of words together.
         mode: the trust mode.
         identities: every peer's name with its public identity.
         recipe: how a classifier is trained.
@@ -56,6 +60,7 @@ class RunTerms:
         rows: how many rows it asks for; of a hidden evaluation, how many of each peer are used.
         shared: the features that all peers have, where each has others of its own besides and
             nobody can match entities: trains on basic block rados (open mode, masks).
+        count: how documents are counted, by a run that counts.
     """
 
     session: bytes
@@ -74,6 +79,7 @@ class RunTerms:
     contributors: tuple[str, ...] = ()
     offset: Offset | None = None
     shared: tuple[str, ...] = ()
+    count: CountRecipe | None = None
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, KINDS)
@@ -84,6 +90,7 @@ class RunTerms:
         self._check_labels()
         if not 0 <= self.held_out <= 0.5:  # noqa: PLR2004 - at least half is trained on
             raise ParameterError(f"held_out must be from 0 to 0.5, got {self.held_out}.")
+        self._check_count()
         self._check_use()
 
     @property
@@ -178,6 +185,16 @@ class RunTerms:
                 f"and labels at most {MOST_CLASSES}."
             )
 
+    def _check_count(self) -> None:
+        if (self.count is not None) != (self.kind == "count"):
+            raise ParameterError("a run that counts, and no other, says how it is counted.")
+        if self.count is None:
+            return
+        if self.text is None or self.text.dictionary != "given" or self.mode != "open":
+            raise ParameterError("a count is of given public words, in the open mode.")
+        self.count.check_parties(len(self.identities))
+        check_cells(self.count.what, len(self.text.words), len(self.labels))
+
     def _check_contributors(self) -> None:
         others = set(self.contributors)
         if self.contributors and (self.kind != "classify" or not others < set(self.identities)):
@@ -189,7 +206,7 @@ class RunTerms:
     def _check_use(self) -> None:
         if not 0 <= self.rows <= MOST_ROWS:
             raise ParameterError(f"rows must be from 0 to {MOST_ROWS}, got {self.rows}.")
-        if self.kind in {"train", "rados"}:
+        if self.kind in {"train", "rados", "count"}:
             return
         if len(self.training) != SESSION_BYTES:
             raise ParameterError("a classifier is used by the session of its training.")
@@ -232,6 +249,8 @@ class Holdings:
             none is brought, one that its identity gives.
         memory: what a peer's earlier trainings opened, if it remembers.
         ledger: where a helper counts the rows that are asked for, over all trainings.
+        spending: where a peer's documents pay for being counted.
+        trust: whose noise a peer counts on.
     """
 
     identity: Identity | None = None
@@ -242,6 +261,8 @@ class Holdings:
     memory: "OpeningMemory | None" = None
     ledger: "QueryLedger | None" = None
     sums_key: "PrivateKey | None" = None
+    spending: "Spending | None" = None
+    trust: "CountTrust | None" = None
 
     def wanted_identity(self, name: str) -> Identity:
         """Who the peer is."""

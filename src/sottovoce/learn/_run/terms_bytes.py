@@ -6,6 +6,7 @@ there changes the bytes, and so needs a new version.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from fractions import Fraction
 from functools import cache
 from types import NoneType, UnionType
 from typing import (
@@ -26,6 +27,7 @@ from sottovoce.errors import InputError, ProtocolError
 from sottovoce.learn._features import FeatureMap, TextRecipe
 from sottovoce.learn._wire._refusals import DamagedMessageError
 from sottovoce.learn._wire.codec import Value, decoded, encoded
+from sottovoce.learn.count._recipe import CountRecipe
 
 if TYPE_CHECKING:
     from sottovoce.learn._run.terms import RunTerms
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 SHARED_VERSION = 2  # of terms with shared features; all others are as they were in version 1
+COUNT_VERSION = 3  # of terms of a count, likewise
+_LONGEST_FRACTION = 200
 _Terms = TypeVar("_Terms")
 
 
@@ -50,6 +54,8 @@ class Kind(NamedTuple):
 def terms_to_bytes(terms: "RunTerms") -> bytes:
     """A version and every field."""
     version = SHARED_VERSION if terms.shared else VERSION
+    if terms.count is not None:
+        version = COUNT_VERSION
     kinds = _versions(type(terms))[version]
     return encoded({"version": version, "terms": _written(terms, kinds)})
 
@@ -69,7 +75,7 @@ def _known_kinds(version: Value, made: type) -> Mapping[str, Kind]:
     known = _versions(made)
     if not isinstance(version, int) or version not in known:
         raise DamagedTermsError(
-            f"a run's terms must be of version {VERSION} or {SHARED_VERSION}, got {version!r}; use "
+            f"a run's terms must be of version {VERSION} to {COUNT_VERSION}, got {version!r}; use "
             "the same release of Sottovoce at all parties."
         )
     return known[version]
@@ -137,6 +143,18 @@ def _flag(value: Value) -> bool:
     return bool(value)
 
 
+def _fraction(value: Value) -> Fraction:
+    if not isinstance(value, str) or len(value) > _LONGEST_FRACTION:
+        raise DamagedTermsError("a field must be a fraction as text.")
+    try:
+        found = Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        raise DamagedTermsError("a field must be a fraction as text.") from None
+    if str(found) != value:
+        raise DamagedTermsError("a fraction must be in lowest terms.")
+    return found
+
+
 def _identities(value: Value) -> dict[str, bytes]:
     if not isinstance(value, Mapping) or not all(isinstance(v, bytes) for v in value.values()):
         raise DamagedTermsError("identities must be bytes by name.")
@@ -183,6 +201,7 @@ NUMBERS = Kind(lambda given: np.array(given, np.float64), _numbers)
 TEXTS = Kind(tuple, _texts)
 
 MAP = Kind(_map_written, _map_read)
+FRACTION = Kind(str, _fraction)
 IDENTITIES = Kind(dict, _identities)
 _BY_TYPE: dict[Any, Kind] = {
     int: WHOLE,
@@ -194,6 +213,7 @@ _BY_TYPE: dict[Any, Kind] = {
     tuple[str, ...]: TEXTS,
     Mapping[str, bytes]: IDENTITIES,
     FeatureMap: MAP,
+    Fraction: FRACTION,
 }
 
 
@@ -220,7 +240,11 @@ TEXT = kind_of(TextRecipe)
 
 
 def _versions(described: type) -> dict[int, dict[str, Kind]]:
-    """What terms of each version hold: only those with shared features have that field."""
+    """What terms of each version hold: only those with shared features, or of a count, more."""
     every = kinds_of(described)
-    plain = {name: kind for name, kind in every.items() if name != "shared"}
-    return {VERSION: plain, SHARED_VERSION: {**plain, "shared": Kind(tuple, _some_texts)}}
+    plain = {name: kind for name, kind in every.items() if name not in {"shared", "count"}}
+    return {
+        VERSION: plain,
+        SHARED_VERSION: {**plain, "shared": Kind(tuple, _some_texts)},
+        COUNT_VERSION: {**plain, "count": kind_of(CountRecipe)},
+    }

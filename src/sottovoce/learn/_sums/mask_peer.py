@@ -44,7 +44,8 @@ _KINDS = {
 class MaskPeer:
     """Adds its masked summand, and helps to open the masks of the sum, never of a summand.
 
-    ``among`` is what it makes of who is left.
+    ``among`` is what it makes of who is left. A ``summand`` that is a function is asked for when it
+    is to be given, and not before.
     """
 
     def __init__(
@@ -52,14 +53,14 @@ class MaskPeer:
         name: str,
         terms: MaskedSum,
         identity: Identity,
-        summand: Ring,
+        summand: Ring | Callable[[], Ring],
         *,
         among: Among | None = None,
     ) -> None:
         if terms.identities.get(name) != identity.public:
             raise ParameterError(f"{name} must be enrolled with its own identity.")
-        if summand.shape != (terms.size,):
-            raise ParameterError(f"a summand must have {terms.size} values, got {summand.size}.")
+        if not callable(summand):
+            _check_size(summand, terms.size)
         self.name = name
         self.total: Ring | None = None
         self._terms, self._identity, self._summand = terms, identity, summand
@@ -85,7 +86,7 @@ class MaskPeer:
     def start(self) -> list[Message]:
         """Advertise this session's keys, signed."""
         keys = (self._sealing.public, self._masking.public)
-        signature = self._identity.signed("keys", self._terms.session, self.name, *keys)
+        signature = self._identity.signed("keys", self._terms.signed_session, self.name, *keys)
         self._await(masking.DIRECTORY)
         payload = {"sealing": keys[0], "masking": keys[1], "signature": signature}
         return [self._said(masking.KEYS, "keys", payload)]
@@ -110,7 +111,8 @@ class MaskPeer:
         for name, entry in _record(message, "keys").items():
             sealing, masked, signature = _three_bytes(entry)
             public = self._known(name)
-            check_signature(public, signature, "keys", self._terms.session, name, sealing, masked)
+            signed = (self._terms.signed_session, name, sealing, masked)
+            check_signature(public, signature, "keys", *signed)
             self._sealing_keys[name], self._masking_keys[name] = sealing, masked
         self._check_enough(tuple(self._sealing_keys))
         self._await(masking.SEALED)
@@ -149,7 +151,9 @@ class MaskPeer:
             for other in others
         )
         own = self_mask(self._terms, self._seed, self.name)
-        return summed((self._summand, own, *masks), self._terms.size)
+        summand = self._summand() if callable(self._summand) else self._summand
+        _check_size(summand, self._terms.size)
+        return summed((summand, own, *masks), self._terms.size)
 
     def _agree(self, message: Message) -> list[Message]:
         names = tuple(sorted(map(str, message.item("names", tuple))))
@@ -202,7 +206,7 @@ class MaskPeer:
             )
 
     def _agreed_text(self) -> tuple[bytes, bytes]:
-        return self._terms.session, names_signed(self._survivors)
+        return self._terms.signed_session, names_signed(self._survivors)
 
     def _commitment(self) -> bytes:
         return commitment(self._terms, self.name, self._seed)
@@ -217,6 +221,11 @@ class MaskPeer:
 
     def _said(self, step: int, kind: str, payload: Mapping[str, Value]) -> Message:
         return Message(self._terms.session, self.name, self._terms.server, step, kind, payload)
+
+
+def _check_size(summand: Ring, size: int) -> None:
+    if summand.shape != (size,):
+        raise ParameterError(f"a summand must have {size} values, got {summand.size}.")
 
 
 def _record(message: Message, name: str) -> dict[str, Value]:

@@ -58,6 +58,8 @@ class MaskedSum:
             never fewer than three unless ``allow_two`` says so.
         allow_two: the name of what two peers accept.
         told: whether the peers are told the sum; if not, only that it is there.
+        context: what peers sign beside the session: a digest of terms that must be the same at all
+            of them, whatever a server says; empty where nothing hangs on it.
     """
 
     session: bytes
@@ -67,6 +69,7 @@ class MaskedSum:
     threshold: int = 0
     allow_two: AllowTwo | None = None
     told: bool = True
+    context: bytes = b""
 
     def __post_init__(self) -> None:
         peers = checked_parties(list(self.identities), allow_two=self.allow_two)
@@ -102,6 +105,11 @@ class MaskedSum:
             f"the server and {self.threshold} of {len(self.peers)} peers; "
             f"if the server also lies about survivors, {lying} of them suffice"
         )
+
+    @property
+    def signed_session(self) -> bytes:
+        """What a peer signs for: this sum, under these terms."""
+        return self.session + self.context
 
     def place(self, peer: str) -> int:
         """Where a peer's shares lie."""

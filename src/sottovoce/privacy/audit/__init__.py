@@ -2,6 +2,7 @@
 
 `_sampler` is the whole audit of the noise at one claim; `_black_box` bounds epsilon from below by
 experiment, and `_findings` is what an audit returns, with the checks on repeated and porous noise.
+`_shares` audits a party's share of noise, and `_sums` what a sum of such shares opens.
 `_lines` asks of published counts what holds for any documents, `_law` tests noise that is known
 because the counts were made up, and `_repeats` looks for draws of one key that come again.
 """
@@ -15,12 +16,17 @@ __all__ = [
     "Finding",
     "audit_mechanism",
     "audit_noise",
+    "audit_share",
+    "audit_sum",
+    "audit_votes",
 ]
 
 if TYPE_CHECKING:
     from sottovoce.privacy.audit._black_box import audit_noise
     from sottovoce.privacy.audit._findings import AuditReport, Finding
     from sottovoce.privacy.audit._sampler import audit_mechanism
+    from sottovoce.privacy.audit._shares import audit_share
+    from sottovoce.privacy.audit._sums import audit_sum, audit_votes
 else:
     __getattr__, __dir__ = attach(
         __name__,
@@ -29,6 +35,9 @@ else:
             "Finding": "sottovoce.privacy.audit._findings",
             "audit_mechanism": "sottovoce.privacy.audit._sampler",
             "audit_noise": "sottovoce.privacy.audit._black_box",
+            "audit_share": "sottovoce.privacy.audit._shares",
+            "audit_sum": "sottovoce.privacy.audit._sums",
+            "audit_votes": "sottovoce.privacy.audit._sums",
         },
         extra="release",
     )

@@ -15,6 +15,7 @@ too: either it had no power, or the noise is not the claimed one.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -101,10 +102,15 @@ def neighbours(n: int) -> list[Neighbours]:
 
 def lower_bound(subject: AuditSubject, pair: Neighbours, trials: int, alarm: float) -> float:
     """A number that the true epsilon of ``pair`` exceeds, but for a chance of ``alarm``."""
-    pilot = _tally(subject, pair, max(1, trials // _PILOT_SHARE))
-    event = max(_events(pair), key=lambda event: _bound(*_hits(pilot, event), pilot.trials, alarm))
-    final = _tally(subject, pair, trials)
-    return _bound(*_hits(final, event), final.trials, alarm)
+    return bound_by(partial(_tally, subject, pair), trials, alarm)
+
+
+def bound_by(tallied: Callable[[int], "ScoreTally"], trials: int, alarm: float) -> float:
+    """The same from any experiment: an event is picked on draws of its own, and then counted."""
+    pilot = tallied(max(1, trials // _PILOT_SHARE))
+    event = max(pilot.events(), key=lambda event: _bound(*pilot.hits(event), pilot.trials, alarm))
+    final = tallied(trials)
+    return _bound(*final.hits(event), final.trials, alarm)
 
 
 def _finding(
@@ -118,9 +124,14 @@ def _finding(
     small = epsilon < _SMALL_CLAIM
     default = _SMALL_CLAIM_TRIALS if small else TRIALS
     bound = lower_bound(subject, pair, trials or default, alarm)
-    weak = trials is None and _lacks_power(bound, epsilon)
+    weak = trials is None and lacks_power(bound, epsilon)
+    return bound_finding(f"neighbours: {pair.name}", bound, epsilon, weak=weak)
+
+
+def bound_finding(name: str, bound: float, epsilon: float, *, weak: bool) -> Finding:
+    """Whether a claim of ``epsilon`` survives a lower bound, and the bound confirms it."""
     return Finding(
-        name=f"neighbours: {pair.name}",
+        name=name,
         holds=bound <= epsilon and not weak,
         detail=f"epsilon is at least {bound:.4g}, claimed {epsilon:.4g}"
         + (", too far below it to confirm the claim" if weak else ""),
@@ -129,40 +140,44 @@ def _finding(
     )
 
 
-def _lacks_power(bound: float, epsilon: float) -> bool:
+def lacks_power(bound: float, epsilon: float) -> bool:
+    """Whether an experiment of the usual size should have come nearer to a true claim."""
     least, most = _POWERFUL_CLAIMS
     return least <= epsilon <= most and bound < _LEAST_POWER * epsilon
-
-
-@dataclass(frozen=True)
-class _Tally:
-    """How often each value of L was seen under the left and the right document, L from -d."""
-
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    trials: int
 
 
 _Event: TypeAlias = tuple[int, bool]
 
 
-def _events(pair: Neighbours) -> list[_Event]:
-    """Thresholds t with a direction: {L >= t} for the left, {-L >= t} for the right document."""
-    reach = pair.distance
-    return [(t, mirrored) for t in range(-reach + 1, reach + 1) for mirrored in (False, True)]
+@dataclass(frozen=True)
+class ScoreTally:
+    """How often each value of L was seen under the left and the right document, L from -d to d."""
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    trials: int
+
+    @property
+    def reach(self) -> int:
+        """The largest L, d."""
+        return self.left.size // 2
+
+    def events(self) -> list[_Event]:
+        """Thresholds t with a direction: {L >= t} for the left, {-L >= t} for the right one."""
+        thresholds = range(-self.reach + 1, self.reach + 1)
+        return [(t, mirrored) for t in thresholds for mirrored in (False, True)]
+
+    def hits(self, event: _Event) -> tuple[int, int]:
+        """How often an event was seen under the document that it speaks for, and the other."""
+        threshold, mirrored = event
+        if mirrored:
+            upto = self.reach - threshold + 1
+            return int(self.right[:upto].sum()), int(self.left[:upto].sum())
+        start = threshold + self.reach
+        return int(self.left[start:].sum()), int(self.right[start:].sum())
 
 
-def _hits(tally: _Tally, event: _Event) -> tuple[int, int]:
-    threshold, mirrored = event
-    reach = tally.left.size // 2
-    if mirrored:
-        return int(tally.right[: reach - threshold + 1].sum()), int(
-            tally.left[: reach - threshold + 1].sum()
-        )
-    return int(tally.left[threshold + reach :].sum()), int(tally.right[threshold + reach :].sum())
-
-
-def _tally(subject: AuditSubject, pair: Neighbours, trials: int) -> _Tally:
+def _tally(subject: AuditSubject, pair: Neighbours, trials: int) -> ScoreTally:
     columns = subject.project(pair.left), subject.project(pair.right)
     reach = pair.distance
     seen = np.zeros((2, 2 * reach + 1), dtype=np.int64)
@@ -171,7 +186,7 @@ def _tally(subject: AuditSubject, pair: Neighbours, trials: int) -> _Tally:
         for side in (0, 1):
             out = subject.noise(np.tile(columns[side], (size, 1)))
             seen[side] += _histogram(out, columns, reach)
-    return _Tally(seen[0], seen[1], trials)
+    return ScoreTally(seen[0], seen[1], trials)
 
 
 def _histogram(

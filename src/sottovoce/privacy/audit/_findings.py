@@ -7,7 +7,7 @@ a neighbour away outright (`audit_lattice`, `audit_porous_support`).
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
@@ -78,15 +78,19 @@ def audit_freshness(
     rate: Fraction, draw: Callable[[int], NDArray[np.signedinteger]]
 ) -> AuditReport:
     """Look for repeated blocks within and between several calls of ``draw``."""
-    length = block_length(rate)
-    blocks = [block for _ in range(_CALLS) for block in _blocks(draw(_SAMPLES), length)]
+    draws = (draw(_SAMPLES) for _ in range(_CALLS))
+    return AuditReport((repeated_blocks(draws, block_length(rate)),))
+
+
+def repeated_blocks(draws: Iterable[NDArray[np.signedinteger]], length: int) -> Finding:
+    """Look for blocks of ``length`` draws that stand twice in any of ``draws``."""
+    blocks = [block for noise in draws for block in _blocks(noise, length)]
     repeated = len(blocks) - len(set(blocks))
-    finding = Finding(
+    return Finding(
         name="fresh noise",
         holds=repeated == 0,
         detail=f"{repeated} of {len(blocks)} blocks of {length} draws were seen before",
     )
-    return AuditReport((finding,))
 
 
 def block_length(rate: Fraction) -> int:

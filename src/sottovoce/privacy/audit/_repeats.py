@@ -36,7 +36,13 @@ def audit_repeats(
     rate: Fraction, draw: Callable[[int], NDArray[np.signedinteger]], number: int = DRAWS
 ) -> Finding:
     """Look for any run of draws that ``draw``, under one key, gives twice."""
-    length = run_length(rate, number)
+    return audit_runs(run_length(rate, number), draw, number)
+
+
+def audit_runs(
+    length: int, draw: Callable[[int], NDArray[np.signedinteger]], number: int = DRAWS
+) -> Finding:
+    """The same, for runs of ``length`` draws."""
     if 2 * length > number:
         return Finding(_NAME, holds=True, detail="noise is too rare to see whether it came again")
     noise = draw(number)
@@ -58,7 +64,11 @@ def audit_repeats(
 def run_length(rate: Fraction, number: int) -> int:
     """How long a run must be not to come again by chance."""
     alpha = exp(-float(rate))
-    likeliest = max(agreement_chance(rate), (1 - alpha) / (1 + alpha))
+    return unlikely_length(max(agreement_chance(rate), (1 - alpha) / (1 + alpha)), number)
+
+
+def unlikely_length(likeliest: float, number: int) -> int:
+    """The same, where no draw and no agreement of two has a chance above ``likeliest``."""
     # Noise so rare that two numbers of 64 bits cannot tell it from none.
     if likeliest == 1:
         return number

@@ -34,6 +34,7 @@ from sottovoce.privacy._sampler import (
 from sottovoce.privacy.audit._black_box import audit_noise
 from sottovoce.privacy.audit._findings import AuditReport, Finding, audit_freshness, audit_lattice
 from sottovoce.privacy.audit._repeats import audit_repeats
+from sottovoce.privacy.shares._law import NegativeBinomial
 
 _CONTEXT = Context(prec=90)
 _ONE = Decimal(1)
@@ -167,6 +168,21 @@ def _cumulative(law: object) -> Iterator[Decimal]:
         stays = _CONTEXT.subtract(_ONE, _chance(law))
         for g in range(law.run):
             yield _CONTEXT.subtract(_ONE, _CONTEXT.power(stays, g + 1))
+    elif isinstance(law, NegativeBinomial):
+        yield from _cumulative_of_share(law)
+
+
+def _cumulative_of_share(law: NegativeBinomial) -> Iterator[Decimal]:
+    """F_k as the sum of (1 - alpha)^s alpha^k Gamma(k + s)/(Gamma(s) k!) up to k."""
+    s = _decimal(law.shape)
+    stays = _CONTEXT.ln(_CONTEXT.subtract(_ONE, _exp_minus(law.rate)))
+    weight = _CONTEXT.exp(_CONTEXT.multiply(s, stays))
+    below = Decimal(0)
+    for k in range(law.run):
+        below = _CONTEXT.add(below, _CONTEXT.multiply(weight, _exp_minus(k * law.rate)))
+        yield below
+        rise = _CONTEXT.divide(_CONTEXT.add(s, k), Decimal(k + 1))
+        weight = _CONTEXT.multiply(weight, rise)
 
 
 def _chance(law: Gap) -> Decimal:
@@ -180,8 +196,11 @@ def _chance(law: Gap) -> Decimal:
 
 
 def _exp_minus(exponent: Fraction) -> Decimal:
-    quotient = _CONTEXT.divide(Decimal(-exponent.numerator), Decimal(exponent.denominator))
-    return _CONTEXT.exp(quotient)
+    return _CONTEXT.exp(_decimal(-exponent))
+
+
+def _decimal(number: Fraction) -> Decimal:
+    return _CONTEXT.divide(Decimal(number.numerator), Decimal(number.denominator))
 
 
 def _wrong_cells(table: LawTable, offset: int) -> int:

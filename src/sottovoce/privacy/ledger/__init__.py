@@ -2,7 +2,7 @@
 
 `_ledger` is the whole idea; `_documents` says how it knows a document, `_groups` and `_accounts`
 what each has spent, `_elsewhere` what in other ledgers; `_database` keeps the rows, `_outputs` the
-bytes that were drawn, and `_place` says where a user's ledger is.
+bytes that were drawn, `_place` says where a user's ledger is, `_chosen_ledger` which is charged.
 """
 
 from typing import TYPE_CHECKING

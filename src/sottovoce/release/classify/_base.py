@@ -12,15 +12,9 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, Matrix, checked_counts
+from sottovoce.release._stated_rate import Rate, law_of
 from sottovoce.release.analysis._moments import Rows, row_blocks
-from sottovoce.release.classify._inputs import (
-    Rate,
-    ReleasedCounts,
-    encoded,
-    is_release,
-    law_of,
-    refuse_texts,
-)
+from sottovoce.release.classify._inputs import ReleasedCounts, encoded, is_release, refuse_texts
 from sottovoce.release.classify._linear import LinearReader
 from sottovoce.release.classify._rows import BLOCK_CELLS, LabelledRows
 

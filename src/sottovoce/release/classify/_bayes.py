@@ -10,10 +10,11 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import check_choice
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts
+from sottovoce.release._stated_rate import Rate
 from sottovoce.release.classify._base import ReleasedDocumentsClassifier
 from sottovoce.release.classify._expected import CellLikelihoods
 from sottovoce.release.classify._features import Feature, feature_of
-from sottovoce.release.classify._inputs import Labelled, Rate
+from sottovoce.release.classify._inputs import Labelled
 from sottovoce.release.classify._linear import LinearReader, calibration
 from sottovoce.release.classify._rows import LabelledRows
 from sottovoce.release.classify._shrink import positive_means, shrunk_ratios

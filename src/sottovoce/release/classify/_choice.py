@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sottovoce.errors import ParameterError
+from sottovoce.release._stated_rate import Rate
 from sottovoce.release.classify._base import ReleasedDocumentsClassifier
 from sottovoce.release.classify._bayes import PrivateNaiveBayes
-from sottovoce.release.classify._inputs import CannotFitError, Rate, ReleasedCounts
+from sottovoce.release.classify._inputs import CannotFitError, ReleasedCounts
 from sottovoce.release.classify._logistic import PrivateLogistic
 from sottovoce.release.classify._ridge import PrivateRidge
 

@@ -1,7 +1,7 @@
-"""What a classifier of released documents is given: cells, law, labels, and parts to hold out."""
+"""What a classifier of released documents is given: cells, labels, and parts to hold out."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,9 +10,9 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from sottovoce._arrays import Floats, Integers
-from sottovoce.errors import CorpusError, InputError, ParameterError
-from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.release._counts import Counts, Matrix
+from sottovoce.release._stated_rate import HasLaw
 from sottovoce.release.analysis._moments import Rows
 
 if TYPE_CHECKING:
@@ -23,14 +23,6 @@ FOLDS = 3
 
 class CannotFitError(ParameterError):
     """These documents do not determine a classifier of this kind; another may do."""
-
-
-class HasLaw(Protocol):
-    """A release, as far as its noise is concerned."""
-
-    @property
-    def law(self) -> NoiseLaw:
-        """Of every cell's noise."""
 
 
 class ReleasedCounts(HasLaw, Protocol):
@@ -45,30 +37,9 @@ class ReleasedCounts(HasLaw, Protocol):
         """Which column each word was summed into; document i took map i modulo their number."""
 
 
-Rate: TypeAlias = "float | HasLaw | None"
-
-
 def is_release(given: "Matrix | ReleasedCounts") -> TypeGuard[ReleasedCounts]:
     """Whether a release is given, and not a matrix of its cells."""
     return hasattr(given, "law") and hasattr(given, "rows")
-
-
-def law_of(rate: Rate) -> NoiseLaw:
-    """The law of noise at ``rate``, or of the release that is given in its place."""
-    if rate is None:
-        raise ParameterError(
-            "rate must be given: nats per cell, as the release's card states it, or the release."
-        )
-    law = getattr(rate, "law", None)
-    if isinstance(law, NoiseLaw):
-        return law
-    given: Any = rate
-    if isinstance(given, bool) or not isinstance(given, int | float | np.number):
-        raise ParameterError(f"rate must be a number or a release, got {type(rate).__name__}.")
-    try:
-        return NoiseLaw(float(given))
-    except InputError:
-        raise ParameterError(f"rate must be > 0 and finite, got {given:g}.") from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,11 @@ from operator import add
 import numpy as np
 
 from sottovoce.errors import ParameterError
+from sottovoce.release._stated_rate import Rate
 from sottovoce.release.classify._base import ReleasedDocumentsClassifier
 from sottovoce.release.classify._bayes import bayes_reader
 from sottovoce.release.classify._features import BitFeature, Feature
-from sottovoce.release.classify._inputs import Labelled, Rate
+from sottovoce.release.classify._inputs import Labelled
 from sottovoce.release.classify._linear import LinearReader, log_loss
 from sottovoce.release.classify._rows import LabelledRows
 from sottovoce.release.classify._softmax import SoftmaxProblem

@@ -11,13 +11,14 @@ from scipy import sparse
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import ParameterError
+from sottovoce.release._stated_rate import Rate
 from sottovoce.release.classify._base import ReleasedDocumentsClassifier
 from sottovoce.release.classify._features import Feature, feature_of
-from sottovoce.release.classify._inputs import CannotFitError, Labelled, Rate
+from sottovoce.release.classify._inputs import CannotFitError, Labelled
 from sottovoce.release.classify._linear import LinearReader
 from sottovoce.release.classify._rows import LabelledRows
 from sottovoce.release.classify._softmax import ROWS_AT_ONCE
-from sottovoce.release.classify._sums import ClassSums, all_but, fold_sums, summed_by_fold
+from sottovoce.release.classify._sums import ClassSums, all_but, summed_by_fold
 
 # In units of the noise's variance; -1 would take all of it out of the sums of squares.
 PENALTIES = (-0.75, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0)
@@ -100,6 +101,21 @@ class Sums:
         return squares / self.documents - variance * float(np.sum(weights**2))
 
 
+@dataclass(frozen=True, eq=False)
+class _FoldSums:
+    """All that is asked of a fold's documents, so that they are read once."""
+
+    squares: Sums
+    classes: ClassSums
+
+    @classmethod
+    def of(cls, data: Labelled, feature: Feature) -> "_FoldSums":
+        return cls(Sums.of(data, feature), ClassSums.of(data, feature))
+
+    def __add__(self, other: "_FoldSums") -> "_FoldSums":
+        return _FoldSums(self.squares + other.squares, self.classes + other.classes)
+
+
 class PrivateRidge(ReleasedDocumentsClassifier):
     """Ridge regression of the classes on released features, with errors in variables.
 
@@ -144,14 +160,14 @@ class PrivateRidge(ReleasedDocumentsClassifier):
         feature = feature_of(self.features, self.law_)
         penalties = _checked(self.penalties)
         scaled = [penalty * feature.variance for penalty in penalties]
-        sums = summed_by_fold(data, partial(Sums.of, feature=feature))
+        folds = summed_by_fold(data, partial(_FoldSums.of, feature=feature))
+        sums, classes = [each.squares for each in folds], [each.classes for each in folds]
         total = reduce(add, sums)
         tried = [(total - part).solved(scaled) for part in sums]
         losses = [_true_loss(sums, fits, feature) for fits in zip(*tried, strict=True)]
         best = int(np.argmin(losses))
         self.true_losses_ = dict(zip(penalties, losses, strict=True))
         self.penalty_ = penalties[best]
-        classes = fold_sums(data, feature)
         readers = [
             self._reader(all_but(classes, fold), fits[best:], feature)
             for fold, fits in enumerate(tried)

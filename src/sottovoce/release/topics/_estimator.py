@@ -13,8 +13,8 @@ from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, Matrix, checked_counts
+from sottovoce.release._stated_rate import law_of
 from sottovoce.release.analysis._moments import Rows, row_blocks
-from sottovoce.release.classify._inputs import law_of
 from sottovoce.release.topics._expected import PairSums, pair_sums_of
 from sottovoce.release.topics._positive import (
     PositiveCells,

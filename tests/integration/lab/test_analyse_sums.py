@@ -91,10 +91,23 @@ def test_listed_settings_have_rows_with_what_was_said_beforehand(
     classes = ClassSetting("news", None, 30, Fraction(1))
     rows = listed_rows([topics], [classes], 1, PartStore())
     assert all(tuple(row) == NAMES for row in rows)
-    assert [row["reader"] for row in rows] == ["meter", "planner", "chosen", "chosen"]
+    assert [row["reader"] for row in rows] == [
+        *("meter", "planner", "chosen"),
+        *("rule of thumb", "chosen"),
+    ]
     assert all(str(row["data"]).endswith(", list 1") for row in rows)
     assert rows[2]["predicted"] == rows[0]["mean"]
-    assert 0.5 <= number(rows[3], "predicted") < 1
+    assert 0.5 <= number(rows[3], "mean") < 1
+    assert 0 < number(rows[4], "predicted") <= 1
+
+
+def test_the_verdict_sets_the_rule_of_thumb_beside_the_pilot() -> None:
+    row = seen_row("accuracy", 0.71, 0.7, data="news, list 3")
+    (told,) = verdicts([row, row | {"reader": "rule of thumb", "mean": 0.8}])
+    assert told == (
+        "List 3: the planner's accuracy was within 0.03 in 1 of 1 settings, and 0.010 off at most; "
+        "the rule of thumb's in 0 of 1, 0.100 off at most."
+    )
 
 
 def test_every_reader_has_the_same_names_and_the_scores_it_promises(

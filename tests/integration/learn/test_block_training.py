@@ -57,7 +57,8 @@ def split_peers(rows: int = 240) -> list[tuple[Floats, Floats]]:
 
 
 def trained_on(peers: list[tuple[Floats, Floats]], **options: Any) -> TrainedClassifier:  # noqa: ANN401 - any option of train
-    return train(peers, features=NAMES, shared=["s"], **options)
+    trained: TrainedClassifier = train(peers, features=NAMES, shared=["s"], **options)
+    return trained
 
 
 def test_theta_is_that_of_plain_block_rados() -> None:

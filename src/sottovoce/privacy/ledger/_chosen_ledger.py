@@ -1,4 +1,4 @@
-"""Which ledger a release is charged to: the user's own, one that is named, or one by its path.
+"""Which ledger documents are charged to: the user's own, one that is named, or one by its path.
 
 Documents are known to a ledger wherever they lie, so that one ledger should see all releases. One
 that lies beside a corpus is taken only where it was begun there by an earlier version, or where the
@@ -14,9 +14,10 @@ from pathlib import Path
 
 from sottovoce._files import FilePath, check_folder
 from sottovoce.errors import InputError, LedgerError
-from sottovoce.privacy.ledger import Ledger, SpendRequest
+from sottovoce.privacy.ledger._accounts import SpendRequest
 from sottovoce.privacy.ledger._database import holds_ledger
 from sottovoce.privacy.ledger._elsewhere import SpentThere, newest_of_each
+from sottovoce.privacy.ledger._ledger import Ledger
 from sottovoce.privacy.ledger._place import make_room, noted_ledgers, refuse_lost, user_ledger
 
 
@@ -64,7 +65,19 @@ def ledger_of(corpus: Path) -> Path:
 
 def ledger_place(given: FilePath | None, corpus: Path | None) -> LedgerPlace:
     """The ledger that was ``given``, or the user's; or the one beside the ``corpus``'s file."""
-    place = _chosen(given, corpus)
+    return _checked(_chosen(given, corpus), corpus)
+
+
+def own_ledger_place(given: Path | None, corpus: Path) -> LedgerPlace:
+    """The ledger that was ``given``, or the user's, whatever lies beside the ``corpus``.
+
+    What was spent from one that does is asked for, and counts.
+    """
+    own = LedgerPlace(user_ledger(), shared=True) if given is None else _named(given)
+    return _checked(own, corpus)
+
+
+def _checked(place: LedgerPlace, corpus: Path | None) -> LedgerPlace:
     if place.shared and not place.path.exists():
         refuse_lost(place.path)
     return with_others(place, corpus)
@@ -93,8 +106,7 @@ def _is_ledger(path: Path) -> bool:
 
 def _chosen(given: FilePath | None, corpus: Path | None) -> LedgerPlace:
     if given is not None:
-        shared = _is_users(Path(given))
-        return LedgerPlace(Path(given), shared=shared, named=not shared)
+        return _named(Path(given))
     beside = None if corpus is None else ledger_of(corpus)
     if beside is not None and holds_ledger(beside):
         return beside_corpus(beside, "it was begun there")
@@ -106,6 +118,11 @@ def _chosen(given: FilePath | None, corpus: Path | None) -> LedgerPlace:
             raise LedgerError(f"{error} Name a ledger: --ledger, in Python ledger=.") from None
         return beside_corpus(beside, f"yours cannot be had ({str(error).rstrip('.')})")
     return LedgerPlace(own, shared=True)
+
+
+def _named(path: Path) -> LedgerPlace:
+    shared = _is_users(path)
+    return LedgerPlace(path, shared=shared, named=not shared)
 
 
 def beside_corpus(path: Path, why: str) -> LedgerPlace:

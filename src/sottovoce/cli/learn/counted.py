@@ -1,0 +1,128 @@
+"""``sottovoce learn topics`` and ``forecast``: what a count shows, and what one would show."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli._options import needs_extra
+from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_rows
+
+if TYPE_CHECKING:
+    from sottovoce.learn.count import CountedTopics, TogetherCounts
+
+
+def topics(
+    counts: Annotated[Path, typer.Argument(help="A count of pairs: learn count --out x.counts.")],
+    out: Annotated[Path, typer.Option(help="Folder for the model.")],
+    topics: Annotated[int, typer.Option(help="How many topics are looked for.")] = 25,
+    shortest: Annotated[
+        int, typer.Option(help="Shortest word, in characters, as it was counted.")
+    ] = 2,
+    top: Annotated[int, typer.Option(help="How many words of each topic are shown.")] = 8,
+    seed: Annotated[int, typer.Option(help="One seed gives one result.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Read topics from pairs of words that were counted together; costs nothing more.
+
+    The noise of the sum is known: its variance says which words stand together beyond it. The
+    model is one that `assess --model` and `topics show` take.
+
+    Example: sottovoce learn topics pairs.counts --topics 25 --out model
+    """
+    from sottovoce._files import check_folder  # noqa: PLC0415 - keeps --help fast
+
+    check_folder(out)
+    with needs_extra("learn"), needs_extra("topics"):
+        from sottovoce.corpus.words._rules import TokenRules  # noqa: PLC0415 - keeps --help fast
+        from sottovoce.learn.count import counted_topics  # noqa: PLC0415 - keeps --help fast
+
+        rules = TokenRules(shortest=shortest)
+        with progress("Reading"):
+            found = counted_topics(_read(counts), topics, seed=seed)
+            found.save(out, rules)
+    warning = found.warning()
+    if warning is not None:
+        typer.echo(f"warning: {warning}", err=True)
+    _show(found, out, top, as_json)
+
+
+def _read(path: Path) -> "TogetherCounts":
+    from sottovoce.corpus.read._bytes import check_file, readable  # noqa: PLC0415 - fast --help
+    from sottovoce.learn.count import TogetherCounts  # noqa: PLC0415 - keeps --help fast
+
+    check_file(path)
+    with readable(str(path)):
+        data = path.read_bytes()
+    return TogetherCounts.from_bytes(data)
+
+
+def _show(found: "CountedTopics", out: Path, top: int, as_json: bool) -> None:
+    facts = {
+        "topics": len(found.components),
+        "words": len(found.words),
+        "dimensions above the noise": found.dimensions,
+        "folder": out,
+    }
+    if as_json:
+        show_json(
+            {
+                "topics": found.top(top),
+                "words": len(found.words),
+                "dimensions": found.dimensions,
+                "share": found.share,
+                "held_out": found.held_out,
+                "folder": str(out),
+            }
+        )
+        return
+    show_facts("Topics of all peers' documents", facts)
+    show_rows("the largest first", found.top(top))
+
+
+def forecast(
+    documents: Annotated[int, typer.Option(help="Of all peers together, about.")],
+    words: Annotated[int, typer.Option(help="Words of the public list.")],
+    epsilon: Annotated[str, typer.Option(help="Of a whole document: 1, 0.5, 1/3.")],
+    votes: Annotated[int, typer.Option(help="The most votes of a document, itself included.")] = 10,
+    peers: Annotated[int, typer.Option(help="How many count together.")] = 3,
+    drop: Annotated[int, typer.Option(help="How many of them may be lost on the way.")] = 0,
+    collude: Annotated[int, typer.Option(help="How many may work against the others.")] = 1,
+    topics: Annotated[int, typer.Option(help="How many topics are looked for.")] = 25,
+    labels: Annotated[int, typer.Option(help="How many labels there are.")] = 2,
+    true_accuracy: Annotated[
+        float | None, typer.Option(help="What a classifier reaches without noise, 0 to 1.")
+    ] = None,
+    largest_label: Annotated[
+        float | None, typer.Option(help="Share of the largest label, 0 to 1.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a count together would show, before anybody spends.
+
+    About how many topics, what a classifier keeps, how large errors are, and whether documents are
+    too few. By rule of thumb and from public figures alone: no document is read.
+
+    Example: sottovoce learn forecast --documents 20000 --words 300 --epsilon 1 --peers 4
+    """
+    with needs_extra("learn"):
+        from sottovoce.learn.count import forecast_count  # noqa: PLC0415 - keeps --help fast
+
+    found = forecast_count(
+        documents=documents,
+        words=words,
+        epsilon=epsilon,
+        votes=votes,
+        parties=peers,
+        drop=drop,
+        collude=collude,
+        topics=topics,
+        labels=labels,
+        true_accuracy=true_accuracy,
+        largest_label=largest_label,
+    )
+    if as_json:
+        show_json({**found.facts(), "in_words": found.in_words()})
+        return
+    show_facts("What a count together would show, about", found.facts())
+    typer.echo(found.in_words())

@@ -1,0 +1,204 @@
+"""``sottovoce learn count``: words or pairs of words over all peers' documents, under noise."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sottovoce.cli._output import AsJson, show_facts, show_json, show_rows
+from sottovoce.cli.learn._output import ConfigOption, WaitOption, show_summary
+from sottovoce.cli.learn.runs import asked_or_read, watched
+from sottovoce.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sottovoce.learn.count import TogetherCounts
+
+_FORMATS = (".csv", ".jsonl", ".counts")
+_LEVEL = 0.95
+
+
+def count(
+    config: ConfigOption,
+    words: Annotated[
+        Path | None, typer.Option(help="The public words to count, one a line.")
+    ] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help="Of a whole document, exactly as written: 1, 0.5, 1/3.")
+    ] = None,
+    votes: Annotated[
+        int | None, typer.Option(help="The most votes of a document, itself included.")
+    ] = None,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Count pairs of words that stand in one document.")
+    ] = False,
+    labels: Annotated[
+        str | None, typer.Option(help="All labels, which are public: ham,spam; count by label.")
+    ] = None,
+    drop: Annotated[int | None, typer.Option(help="How many peers may be lost on the way.")] = None,
+    collude: Annotated[
+        int | None, typer.Option(help="How many peers may work against the others.")
+    ] = None,
+    per_user: Annotated[
+        int | None, typer.Option(help="How many documents of one user vote at each peer.")
+    ] = None,
+    declare_data_dependent: Annotated[
+        bool, typer.Option("--declare-data-dependent", help="Own up to words that documents chose.")
+    ] = False,
+    latest: Annotated[
+        bool,
+        typer.Option("--latest", help="Show this party's latest count again; costs nothing."),
+    ] = False,
+    top: Annotated[int, typer.Option(help="How many cells are shown; 0: all.")] = 20,
+    level: Annotated[float, typer.Option(help="Of the intervals.")] = _LEVEL,
+    out: Annotated[
+        Path | None, typer.Option(help="Where all cells go: .csv, .jsonl, or .counts to keep it.")
+    ] = None,
+    wait: WaitOption = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Count words over all peers' documents; whole documents stay hidden, and only sums open.
+
+    Each peer adds its share of the noise; the sum is pure differentially private for adding or
+    removing a whole document. What is not said here stands in [count] of the coordinator's
+    party.toml. Every peer pays from its own ledger first, and takes part only with peers that it
+    has named in [count_with] of its own, with the drop and collude that stand there.
+
+    Example: sottovoce learn count --config together/coordinator/party.toml --words words.txt
+    """
+    kind = _format(out)
+    if not 0 < level < 1 or top < 0:
+        raise ParameterError(
+            f"--level must be between 0 and 1 and --top at least 0, got {level} and {top}."
+        )
+    request = {
+        "words_file": None if words is None else str(words.absolute()),
+        "epsilon": epsilon,
+        "votes": votes,
+        "what": "pairs" if pairs else None,
+        "labels": None if labels is None else [each.strip() for each in labels.split(",")],
+        "drop": drop,
+        "collude": collude,
+        "documents_per_user": per_user,
+        "declare_data_dependent": declare_data_dependent or None,
+    }
+    done = _done(config, request, wait, latest=latest)
+    counted = _counted(done)
+    if out is not None:
+        _write(out, kind, counted, level)
+    shown = {name: value for name, value in done.items() if name != "counted"}
+    if as_json:
+        show_json({**shown, **_facts(counted, level), "rows": counted.rows(level, top or None)})
+    else:
+        _show(shown, counted, level, top)
+
+
+def train_by_count(
+    config: Path, epsilon: str, votes: int | None, *, wait: float, as_json: bool
+) -> None:
+    """Count words by label, which is a classifier; what is counted stands in [count]."""
+    votes_said = {} if votes is None else {"votes": votes}
+    request = {"do": "count", "epsilon": epsilon, "what": "words", "classifier": True, **votes_said}
+    done = watched(config, request, "Counting", wait=wait)
+    counted = _counted(done)
+    shown = {name: value for name, value in done.items() if name != "counted"}
+    facts = _facts(counted, _LEVEL)
+    if as_json:
+        show_json({**shown, **facts})
+        return
+    show_summary(done)
+    show_facts(
+        "a classifier from words counted by label",
+        {
+            "labels": ", ".join(counted.labels),
+            "documents of each, about": ", ".join(map(str, counted.document_totals.tolist())),
+            "words": facts["words"],
+            "votes of a document, at most": counted.votes,
+            "peers in the sum": ", ".join(counted.survivors),
+            f"noise within, {_LEVEL:.0%} of the time": facts["margin"],
+        },
+    )
+    typer.echo(counted.guarantee.in_words())
+    typer.echo("Each peer has it now: sottovoce learn classify TEXTS --config PEER/party.toml")
+
+
+def _done(config: Path, request: Mapping[str, Any], wait: float, *, latest: bool) -> dict[str, Any]:
+    said = {name: value for name, value in request.items() if value is not None}
+    if not latest:
+        return dict(watched(config, {"do": "count", **said}, "Counting", wait=wait))
+    if said:
+        raise ParameterError(
+            f"--latest shows a count that was made: leave out {', '.join(sorted(said))}."
+        )
+    return dict(asked_or_read(config, {"do": "counted"}, wait=wait))
+
+
+def _counted(done: Mapping[str, Any]) -> "TogetherCounts":
+    from sottovoce.learn.count import TogetherCounts  # noqa: PLC0415 - keeps --help fast
+
+    return TogetherCounts.from_bytes(bytes.fromhex(done["counted"]))
+
+
+def _facts(counted: "TogetherCounts", level: float) -> dict[str, Any]:
+    return {
+        "what": counted.what,
+        "words": len(counted.words),
+        "labels": list(counted.labels),
+        "documents": counted.documents,
+        "votes": counted.votes,
+        "epsilon": str(counted.epsilon),
+        "survivors": list(counted.survivors),
+        "variance": counted.variance,
+        "level": level,
+        "margin": counted.margin(level),
+    }
+
+
+def _show(done: Mapping[str, Any], counted: "TogetherCounts", level: float, top: int) -> None:
+    if "leakage" in done:
+        show_summary(done)
+    facts = _facts(counted, level)
+    show_facts(
+        f"{counted.what} of all peers' documents",
+        {
+            "documents, about": round(counted.documents),
+            "words": facts["words"],
+            "labels": ", ".join(counted.labels) or None,
+            "votes of a document, at most": counted.votes,
+            "peers in the sum": ", ".join(counted.survivors),
+            f"noise within, {level:.0%} of the time": facts["margin"],
+        },
+    )
+    rows = counted.rows(level, top or None)
+    show_rows(f"the largest cells, with {level:.0%} intervals of the votes", rows)
+    typer.echo(counted.guarantee.in_words())
+
+
+def _format(out: Path | None) -> str:
+    kind = ".csv" if out is None else out.suffix.lower()
+    if kind not in _FORMATS:
+        raise ParameterError(f"--out must end in {', '.join(_FORMATS)}, got {out}.")
+    return kind
+
+
+def _write(out: Path, kind: str, counted: "TogetherCounts", level: float) -> None:
+    from sottovoce._files import whole_file  # noqa: PLC0415 - keeps --help fast
+
+    with whole_file(out) as part:
+        if kind == ".counts":
+            part.write_bytes(counted.to_bytes())
+        else:
+            part.write_text(_table(counted.rows(level), kind), encoding="utf-8")
+
+
+def _table(rows: Sequence[Mapping[str, object]], kind: str) -> str:
+    if kind == ".jsonl":
+        return "".join(json.dumps(row) + "\n" for row in rows)
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()

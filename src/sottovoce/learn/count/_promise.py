@@ -1,0 +1,82 @@
+"""What one count promises, as a value, and whom a peer counts on for it.
+
+`WholeDocument` says why it holds. A ledger counts changes within a document, each of which replaces
+its vector: 2 epsilon for one changed word, as for all of them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sottovoce.errors import ParameterError
+from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.privacy._exact import Exact, positive, text_up
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy._records import to_record
+from sottovoce.privacy._whole_document import WholeDocument
+
+
+def promised(recipe: CountRecipe, parties: int) -> WholeDocument:
+    """What holds for every document of one count among so many peers."""
+    return WholeDocument(
+        recipe.epsilon,
+        parties=parties,
+        drop=recipe.drop,
+        collude=recipe.collude,
+        documents_per_user=recipe.documents_per_user,
+    )
+
+
+def promise_record(promise: WholeDocument) -> dict[str, int | float | str]:
+    """What JSON can hold, with the promise in words."""
+    return {**to_record(promise), "in_words": promise.in_words()}
+
+
+def budget_in_ledger(promise: WholeDocument, budget: Exact | None) -> LimitedPrecision | None:
+    """A budget for whole documents, by those who make this promise, as a ledger keeps it."""
+    if budget is None:
+        return None
+    return WholeDocument(positive(budget, "budget"), parties=promise.parties).in_ledger
+
+
+@dataclass(frozen=True)
+class CountTrust:
+    """Whom a peer has named itself, and how many of them it gives up.
+
+    Attributes:
+        peers: those whose noise it counts on, itself among them.
+        drop: how many of them may be lost.
+        collude: how many of them may work against it.
+        most_epsilon: the most that it takes part in; None: as its ledger allows.
+    """
+
+    peers: tuple[str, ...]
+    drop: int = 0
+    collude: int = 1
+    most_epsilon: Fraction | None = None
+
+    def check(self, name: str, peers: Iterable[str], recipe: CountRecipe) -> None:
+        """Refuse a roster with others, and terms with another h.
+
+        Peers that somebody else brought would make every share smaller, and add no noise.
+        """
+        listed = tuple(sorted(peers))
+        strangers = sorted(set(listed) - set(self.peers))
+        if strangers:
+            raise ParameterError(
+                f"{name} counts on peers that it has named itself, and has not named "
+                f"{', '.join(strangers)}; leave them out, or name them there."
+            )
+        if (recipe.drop, recipe.collude) != (self.drop, self.collude):
+            n = len(listed)
+            raise ParameterError(
+                f"{name} counts on the noise of {n - self.drop - self.collude} of {n} peers (drop "
+                f"{self.drop}, collude {self.collude}), got terms for {recipe.honest(n)} (drop "
+                f"{recipe.drop}, collude {recipe.collude}); agree on these."
+            )
+        if self.most_epsilon is not None and recipe.epsilon > self.most_epsilon:
+            raise ParameterError(
+                f"{name} counts at epsilon up to {text_up(self.most_epsilon)}, got "
+                f"{text_up(recipe.epsilon)}."
+            )
+        recipe.check_parties(len(listed))

@@ -1,0 +1,137 @@
+"""``sottovoce study learn-count``, ``learn topics`` and ``learn forecast``, as people meet them."""
+
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from sottovoce.lab.release.analyse_rows import NAMES
+from sottovoce.learn.count import TogetherCounts
+from sottovoce.learn.count._recipe import CountRecipe
+
+Run = Callable[..., tuple[int, str, str]]
+WORDS = ("bank", "debt", "itch", "loan", "rash", "skin")
+PEERS = ("ada", "ben", "cy")
+CATALOGUE = """
+[[topic]]
+name = "debt"
+domain = "money"
+sensitive = true
+words = ["debt", "loan"]
+
+[[topic]]
+name = "skin"
+domain = "health"
+sensitive = true
+words = ["rash", "itch"]
+"""
+
+
+def test_the_study_has_rows_for_every_reader_and_goes_on_where_it_was(
+    run_study: Run, tmp_path: Path
+) -> None:
+    asked = ("learn-count", "--quick", "--readers", "topics,classes", "--out", tmp_path / "out")
+    code, out, _ = run_study(*asked, "--json")
+    assert code == 0
+    rows = json.loads(out)
+    assert all(tuple(row) == NAMES for row in rows)
+    assert {row["study"] for row in rows} == {"learn-count"}
+    told = {(row["score"], row["reader"]) for row in rows}
+    besides = {"chosen", "difference", "local release", "no noise"}
+    assert {("error", name) for name in besides | {"largest label"}} <= told
+    assert {("jaccard", name) for name in besides | {"frequent", "chance"}} <= told
+    chosen = [row for row in rows if row["reader"] == "chosen"]
+    assert {(row["unit"], row["parties"], row["collude"], row["drop"]) for row in chosen} == {
+        ("document", 4, 1, 0)
+    }
+    assert {row["rate"] * row["S"] for row in chosen} == {row["epsilon"] for row in chosen}
+    for part in (tmp_path / "out" / "parts").glob("count-classes*.json"):
+        part.write_text(part.read_text().replace('"chosen": ', '"chosen": 0.5, "was": '))
+    code, again, _ = run_study(*asked, "--json")
+    assert [row["values"] for row in json.loads(again) if is_error(row)] == [[0.5]]
+
+
+def is_error(row: dict[str, object]) -> bool:
+    return (row["reader"], row["score"]) == ("chosen", "error")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--readers", "people"), "readers must be one of topics, classes, processes"),
+        (("--data", "novels"), "data must be one of blogs"),
+    ],
+)
+def test_a_part_that_nobody_knows_is_refused(
+    run_study: Run, options: tuple[str, ...], told: str
+) -> None:
+    code, _, err = run_study("learn-count", "--quick", *options)
+    assert (code, told in err) == (2, True)
+
+
+def counted(folder: Path) -> Path:
+    """Pairs of two topics, as `learn count` would have kept them."""
+    low, high = np.triu_indices(len(WORDS))
+    money = (0, 1, 3)
+    together = (np.isin(low, money) == np.isin(high, money)) & (low != high)
+    totals = np.where(together, 5_000, 10).astype(np.int64)
+    recipe = CountRecipe("pairs", 10, Fraction(1))
+    path = folder / "pairs.counts"
+    path.write_bytes(TogetherCounts(WORDS, (), totals, recipe, PEERS, PEERS).to_bytes())
+    return path
+
+
+def test_topics_of_a_count_are_a_model_that_other_commands_take(run: Run, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    path = counted(tmp_path)
+    code, out, err = run("learn", "topics", path, "--topics", 2, "--out", model, "--json")
+    assert (code, err) == (0, "")
+    told = {row["topic"]: sorted(row["words"].split()[:3]) for row in json.loads(out)["topics"]}
+    assert sorted(told.values()) == [["bank", "debt", "loan"], ["itch", "rash", "skin"]]
+    code, out, _ = run("topics", "show", model, "--json")
+    assert code == 0
+    assert "bank" in out
+    posts, catalogue = tmp_path / "posts.csv", tmp_path / "catalogue.toml"
+    posts.write_text("user,time,text\nu1,2020-01-01,my debt and bank loan\nu2,2020-01-02,a rash\n")
+    catalogue.write_text(CATALOGUE)
+    matched, ranks = tmp_path / "matched.toml", tmp_path / "ranks.parquet"
+    chosen = [("--choose", f"{'debt' if 'debt' in told[at] else 'skin'}={at}") for at in told]
+    assert run("topics", "match", model, catalogue, "--out", matched, *sum(chosen, ()))[0] == 0
+    asked = ("assess", posts, "--model", model, "--topics", matched, "--measure", "lda")
+    code, _, err = run(*asked, "--out", ranks)
+    assert (code, err) == (0, "")
+    first = [row for row in pq.read_table(ranks).to_pylist() if row["rank"] == 1]
+    assert sorted((row["topic"], row["user"]) for row in first) == [("debt", "u1"), ("skin", "u2")]
+
+
+def test_more_topics_than_stand_above_the_noise_are_warned_of(run: Run, tmp_path: Path) -> None:
+    path = counted(tmp_path)
+    code, out, err = run("learn", "topics", path, "--topics", 4, "--out", tmp_path / "model")
+    assert code == 0
+    assert "4 topics were asked for" in err
+    assert "dimensions above the noise" in out
+
+
+@pytest.mark.parametrize("content", [b"", b"no count"])
+def test_a_file_that_is_no_count_is_refused(run: Run, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "pairs.counts"
+    path.write_bytes(content)
+    code, _, err = run("learn", "topics", path, "--out", tmp_path / "model")
+    assert code == 2
+    assert "pairs.counts is empty" in err or "this is no count together" in err
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_forecast_says_that_documents_are_too_few(run: Run) -> None:
+    asked = ("learn", "forecast", "--documents", 3573, "--words", 300, "--epsilon", 1)
+    code, out, _ = run(*asked, "--peers", 4, "--votes", 30)
+    assert code == 0
+    assert "3,573 documents are too few for topics" in out
+    code, out, _ = run(*asked, "--peers", 4, "--json")
+    assert json.loads(out)["too_few_for_topics"] is True
+    code, _, err = run(*asked, "--peers", 2)
+    assert (code, "at least 3 peers" in err) == (2, True)

@@ -1,0 +1,206 @@
+"""What a coordinator proposes to count, and what a peer makes of it, by their configurations."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.federation._config import (
+    Accepts,
+    ConfigError,
+    CountSettings,
+    CountWith,
+    FeatureSettings,
+    PartyConfig,
+    PartyFile,
+    TextsFile,
+    TrainingSettings,
+    load_config,
+    party_toml,
+)
+from sottovoce.federation._roster import Member, Roster
+from sottovoce.federation.party._counts import count_terms, counted_examples, spending
+from sottovoce.federation.party._history import RunHistory, count_by_label
+from sottovoce.federation.party._offline import counted_report
+from sottovoce.federation.party._policy import NotAcceptedError
+from sottovoce.federation.party._terms import check_accepted, wanted_trust
+from sottovoce.learn._features import TextRecipe
+from sottovoce.learn._run.terms import RunTerms
+from sottovoce.learn._training_terms import Recipe
+from sottovoce.learn._wire.message import new_session
+from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.privacy.ledger import user_ledger
+
+NAMES = ("ada", "ben", "cy", "dee")
+
+
+@pytest.fixture
+def roster() -> Roster:
+    members = [
+        Member(name, "peer", f"127.0.0.1:{9000 + at}", f"{at:064x}", f"{at:064x}")
+        for at, name in enumerate(NAMES)
+    ]
+    return Roster((Member("coordinator", "coordinator", "127.0.0.1:8999", "f" * 64), *members))
+
+
+def configured(folder: Path, **tables: object) -> PartyConfig:
+    party = PartyFile(name="ada", role="peer", listen="127.0.0.1:0")
+    return PartyConfig(msgspec.structs.replace(party, **tables), folder)
+
+
+def proposed(folder: Path, roster: Roster, **request: object) -> RunTerms:
+    (folder / "words.txt").write_text("debt\nLoan\nnot a word!\n", encoding="utf-8")
+    settings = CountSettings(words_file="words.txt", votes=4, drop=1)
+    return count_terms(configured(folder, count=settings), roster, {"do": "count", **request})
+
+
+def test_a_request_says_otherwise_than_the_configuration(tmp_path: Path, roster: Roster) -> None:
+    terms = proposed(tmp_path, roster)
+    assert terms.count == CountRecipe("words", 4, Fraction(1), drop=1)
+    assert terms.text is not None
+    assert terms.text.words == ("debt", "loan")
+    other = proposed(tmp_path, roster, epsilon="1/2", what="pairs", votes=9, labels=None)
+    assert other.count == CountRecipe("pairs", 9, Fraction(1, 2), drop=1)
+    assert proposed(tmp_path, roster, labels=["spam", "ham"]).labels == ("ham", "spam")
+    assert RunTerms.from_bytes(other.to_bytes()) == other
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        ({"epsilon": "much"}, "epsilon must be"),
+        ({"votes": "many"}, "votes is wrong"),
+        ({"what": "letters"}, "what must be one of words, pairs"),
+        ({"vots": 3}, "the key 'vots' is unknown"),
+        ({"what": "pairs", "labels": ["a", "b"]}, "pairs are counted without labels"),
+        ({"labels": ["a"]}, "labels must be at least two"),
+        ({"drop": 2}, "drop must leave at least 3 of 4"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(
+    tmp_path: Path, roster: Roster, request_: dict[str, object], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        proposed(tmp_path, roster, **request_)
+
+
+def test_a_count_without_words_is_refused(tmp_path: Path, roster: Roster) -> None:
+    with pytest.raises(InputError, match="a count needs a public list of words"):
+        count_terms(configured(tmp_path), roster, {"do": "count"})
+
+
+def test_a_classifier_needs_labels_before_anything_is_spent(tmp_path: Path, roster: Roster) -> None:
+    with pytest.raises(InputError, match="at least 2 labels"):
+        proposed(tmp_path, roster, classifier=True)
+    assert proposed(tmp_path, roster, classifier=True, labels=["a", "b"]).labels == ("a", "b")
+
+
+def test_pairs_leave_the_configured_labels_to_words(tmp_path: Path, roster: Roster) -> None:
+    (tmp_path / "words.txt").write_text("debt\nloan\n", encoding="utf-8")
+    settings = CountSettings(words_file="words.txt", labels=["a", "b"])
+    config = configured(tmp_path, count=settings)
+    assert count_terms(config, roster, {"do": "count"}).labels == ("a", "b")
+    assert count_terms(config, roster, {"do": "count", "what": "pairs"}).labels == ()
+
+
+def test_the_latest_classifier_is_a_count_until_there_is_a_later_training(
+    tmp_path: Path, roster: Roster
+) -> None:
+    by_label = run_of(proposed(tmp_path, roster, labels=["a", "b"]))
+    plain, unfinished = run_of(proposed(tmp_path, roster)), by_label._replace(status="running")
+    text = TextRecipe("given", ("debt", "loan"))
+    training = run_of(RunTerms(new_session(), "train", "open", roster.identities, Recipe(), text))
+    assert count_by_label([training, by_label, plain]) is by_label
+    assert count_by_label([by_label, training]) is None
+    assert count_by_label([plain, unfinished]) is None
+
+
+def run_of(terms: RunTerms) -> RunHistory:
+    return RunHistory(terms.session, terms, "finished", {}, 0.0)
+
+
+def test_a_peer_takes_part_with_those_whom_it_has_named(tmp_path: Path, roster: Roster) -> None:
+    terms = proposed(tmp_path, roster)
+    own = configured(tmp_path, count_with=CountWith(list(NAMES), drop=1))
+    accepting = load_accepting(own)
+    check_accepted(terms, accepting, roster)
+    fewer = load_accepting(configured(tmp_path, count_with=CountWith(["ada", "ben", "cy"], drop=1)))
+    with pytest.raises(ParameterError, match="ada counts on peers .* has not named dee"):
+        check_accepted(terms, fewer, roster)
+    strict = load_accepting(
+        configured(tmp_path, count_with=CountWith(list(NAMES), drop=1, most_epsilon="0.5"))
+    )
+    with pytest.raises(ParameterError, match=r"counts at epsilon up to 0\.5, got 1"):
+        check_accepted(terms, strict, roster)
+    with pytest.raises(
+        NotAcceptedError, match=r"has named no peers to count with; set \[count_with\]"
+    ):
+        check_accepted(terms, load_accepting(configured(tmp_path)), roster)
+
+
+def load_accepting(config: PartyConfig) -> PartyConfig:
+    """With what `learn init` lets a peer accept, in the hidden mode only: a count is not of it."""
+    party = msgspec.structs.replace(config.party, accepts=Accepts(["hidden"]))
+    return PartyConfig(party, config.folder)
+
+
+def test_init_writes_whom_a_peer_may_count_with(tmp_path: Path) -> None:
+    path = tmp_path / "party.toml"
+
+    def written(*peers: str) -> str:
+        settings = (TrainingSettings(), FeatureSettings())
+        return party_toml(("ada", "peer"), "127.0.0.1:1", *settings, "none", peers)
+
+    path.write_text(written("ada", "ben", "cy"), encoding="utf-8")
+    assert wanted_trust(load_config(path)).peers == ("ada", "ben", "cy")
+    path.write_text(written("ada", "ben"), encoding="utf-8")
+    assert load_config(path).party.count_with is None
+
+
+def test_a_peer_reads_the_columns_that_a_count_needs(tmp_path: Path, roster: Roster) -> None:
+    (tmp_path / "notes.csv").write_text(
+        "no,who,kind,note\n1,mia,ham,a debt\n2,mia,,a loan\n", encoding="utf-8"
+    )
+    texts = TextsFile("notes.csv", text="note", label="kind", user="who", id="no")
+    config = configured(tmp_path, texts=texts)
+    plain = counted_examples(config, proposed(tmp_path, roster))
+    assert (plain.texts, plain.labels, plain.groups) == (("a debt", "a loan"), None, None)
+    assert plain.ids == ("1", "2")
+    by_label = counted_examples(config, proposed(tmp_path, roster, labels=["ham", "spam"]))
+    assert (by_label.texts, by_label.labels) == (("a debt",), ("ham",))
+    (tmp_path / "none.csv").write_text("no,who,kind,note\n", encoding="utf-8")
+    empty = configured(tmp_path, texts=msgspec.structs.replace(texts, file="none.csv"))
+    assert len(counted_examples(empty, proposed(tmp_path, roster, labels=["ham", "spam"]))) == 0
+    bounded = proposed(tmp_path, roster, documents_per_user=1)
+    found = counted_examples(config, bounded)
+    assert found.groups is not None
+    assert found.groups.tolist() == [0, 0]
+    unnamed = configured(tmp_path, texts=msgspec.structs.replace(texts, user=None))
+    with pytest.raises(ConfigError, match="must name the column of users"):
+        counted_examples(unnamed, bounded)
+    with pytest.raises(ConfigError, match="has no documents to count"):
+        counted_examples(configured(tmp_path), bounded)
+
+
+def test_a_peer_pays_from_its_owner_s_ledger_or_one_that_it_names(
+    tmp_path: Path, roster: Roster
+) -> None:
+    terms, texts = proposed(tmp_path, roster), TextsFile("notes.csv")
+    owner = spending(configured(tmp_path, texts=texts), terms)
+    assert (owner.place.path, owner.place.shared, owner.budget) == (user_ledger(), True, None)
+    named = CountWith(list(NAMES), ledger="own.ledger", budget="1.5")
+    own = spending(configured(tmp_path, texts=texts, count_with=named), terms)
+    assert (own.place.path, own.place.named) == (tmp_path / "own.ledger", True)
+    assert own.budget is not None
+    assert own.budget.epsilon == 3
+
+
+def test_a_party_without_a_count_says_so() -> None:
+    class Nothing:
+        def history(self) -> list[object]:
+            return []
+
+    with pytest.raises(InputError, match="no finished count"):
+        counted_report(Nothing())  # type: ignore[arg-type] # it has no runs

@@ -1,0 +1,127 @@
+"""What can be read from an opened sum, and what is no sum."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from support.counts import counting
+
+from sottovoce.errors import InputError, ParameterError
+from sottovoce.learn._run.count import noised_sum
+from sottovoce.learn._run.party import make_party
+from sottovoce.learn._run.terms import MissingHoldingError
+from sottovoce.learn._sums.keys import Identity
+from sottovoce.learn._wire.codec import DamagedResultError, encoded
+from sottovoce.learn.count._documents import CountedColumns, counted_documents
+from sottovoce.learn.count._opened import TogetherCounts, counted_record
+from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.learn.documents import Documents, Skipped, Table
+from sottovoce.privacy.shares import SharesLaw
+
+PEERS = ("ada", "ben", "cy")
+PAIRS = TogetherCounts(
+    ("bank", "debt", "loan"),
+    (),
+    np.array([1, -2, 30, 4, 5, 6]),
+    CountRecipe("pairs", 2, Fraction(1, 2), collude=1),
+    PEERS,
+    PEERS,
+)
+WORDS = TogetherCounts(
+    ("bank", "debt"),
+    ("ham", "spam"),
+    np.array([5, 1, 9, -3, 7, 8]),
+    CountRecipe("words", 4, Fraction(2), documents_per_user=3),
+    PEERS,
+    PEERS[:2],
+)
+
+
+def test_cells_are_named_by_their_words_and_labels() -> None:
+    assert PAIRS.pair_totals.tolist() == [[1, -2, 30], [-2, 4, 5], [30, 5, 6]]
+    assert [(row["word"], row["other"], row["votes"]) for row in PAIRS.rows(most=2)] == [
+        ("bank", "loan", 30),
+        ("loan", "loan", 6),
+    ]
+    assert [(row["label"], row["word"]) for row in WORDS.rows()] == [
+        ("spam", "debt"),
+        ("ham", "bank"),
+        ("ham", "debt"),
+        ("spam", "bank"),
+    ]
+    assert (WORDS.document_totals.tolist(), WORDS.documents) == ([9, 8], 17)
+    assert PAIRS.documents == 22
+    assert "documents=17" in repr(WORDS)
+
+
+def test_the_law_is_that_of_the_shares_which_are_in_the_sum() -> None:
+    assert SharesLaw(Fraction(1, 4), shares=3, among=2) == PAIRS.law
+    assert SharesLaw(Fraction(1, 2), shares=2, among=2) == WORDS.law
+    assert WORDS.variance == pytest.approx(7.8354, abs=1e-3)
+    assert (WORDS.drop, WORDS.collude, WORDS.epsilon) == (0, 1, Fraction(2))
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_a_margin_is_the_least_that_holds(level: float) -> None:
+    margin, law = WORDS.margin(level), WORDS.law
+    assert 1 - 2 * law.at_least(margin + 1) >= level
+    assert margin == 0 or 1 - 2 * law.at_least(margin) < level
+
+
+def test_questions_without_an_answer_are_refused() -> None:
+    with pytest.raises(ParameterError, match="these are counts of pairs"):
+        _ = PAIRS.word_totals
+    with pytest.raises(ParameterError, match="these are counts of words"):
+        _ = WORDS.pair_totals
+    with pytest.raises(ParameterError, match="level must be between 0 and 1"):
+        WORDS.margin(1)
+    with pytest.raises(InputError, match="must have 6 whole numbers"):
+        replace(PAIRS, totals=np.zeros(5, np.int64))
+
+
+def test_what_is_kept_is_read_again_and_nothing_else() -> None:
+    for counted in (PAIRS, WORDS):
+        again = TogetherCounts.from_bytes(counted.to_bytes())
+        assert again.totals.tolist() == counted.totals.tolist()
+        assert (again.recipe, again.survivors) == (counted.recipe, counted.survivors)
+    record = counted_record(WORDS)
+    broken = [
+        {**record, "version": 9},
+        {**record, "totals": np.zeros(2, np.int64)},
+        {**record, "recipe": {}},
+        {**record, "recipe": {**record["recipe"], "epsilon": "none"}},  # type: ignore[dict-item] # a record
+    ]
+    for each in broken:
+        with pytest.raises(DamagedResultError):
+            TogetherCounts.of(each)
+    with pytest.raises(DamagedResultError, match="no count together"):
+        TogetherCounts.from_bytes(encoded(("a", "b")))
+
+
+def test_a_peer_that_brings_another_identity_or_rows_takes_no_part() -> None:
+    run = counting(3)
+    own = run.holdings("peer0")
+    with pytest.raises(MissingHoldingError, match="the identity that this run knows"):
+        make_party(run.terms, "peer0", replace(own, identity=Identity()))
+    with pytest.raises(MissingHoldingError, match="rows of numbers are not counted"):
+        make_party(run.terms, "peer0", replace(own, examples=Table(np.ones((2, 3)))))
+
+
+def test_terms_that_count_nothing_are_refused() -> None:
+    terms = counting(3).terms
+    with pytest.raises(ParameterError, match="says how it is counted"):
+        replace(terms, count=None)
+    with pytest.raises(ParameterError, match="says how it is counted"):
+        replace(terms, kind="train")
+    with pytest.raises(ParameterError, match="given public words"):
+        replace(terms, text=None)
+    assert noised_sum(terms).plan.cells == 4
+
+
+def test_a_holder_s_documents_are_taken_as_they_are() -> None:
+    own = Documents(("a debt",))
+    assert counted_documents(own, CountedColumns(), Skipped()) is own
+    mixed = [{"text": "a debt", "no": 1}, {"text": 3, "no": "two"}]
+    with pytest.raises(InputError, match="one kind of value"):
+        counted_documents(mixed, CountedColumns(), Skipped())
