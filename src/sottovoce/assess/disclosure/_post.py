@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -54,6 +54,18 @@ class ReadPost:
     """What misspelt words of it mean."""
     professional: bool = False
     """Whether the topic at hand is the author's work; set for each topic."""
+    has_terms: bool = True
+    """Whether it may have a term of the topic at hand, and not phrases only; set for each topic."""
+    marks: dict[tuple[int, int], Marked] = field(default_factory=dict)
+
+    def mark(self, reading: SentenceReading, topic: CompiledTopic) -> Marked:
+        """A sentence of it with the roles of the topic's terms; worked out once."""
+        if not self.has_terms:
+            return Marked("".join(reading.letters), [], [])
+        key = id(reading), id(topic)
+        if key not in self.marks:
+            self.marks[key] = mark(reading, topic)
+        return self.marks[key]
 
     @cached_property
     def readings(self) -> list[SentenceReading]:

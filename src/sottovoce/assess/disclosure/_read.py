@@ -7,7 +7,7 @@ from sottovoce.assess.disclosure._context import SentenceReading, works_with
 from sottovoce.assess.disclosure._fragments import fragments
 from sottovoce.assess.disclosure._inferred import inferred
 from sottovoce.assess.disclosure._levels import Disclosure, DisclosureLevel
-from sottovoce.assess.disclosure._post import ROLE_LETTERS, ReadPost, RuleMatch, mark
+from sottovoce.assess.disclosure._post import ROLE_LETTERS, ReadPost, RuleMatch
 from sottovoce.assess.disclosure._said import frames, has_any, phrases_in
 from sottovoce.assess.disclosure._terms import TERM, CompiledTopic
 from sottovoce.assess.disclosure._tokens import lowered, words_of
@@ -41,12 +41,13 @@ def read_post(
         return
     post = ReadPost(low, text, mended)
     for number, phrases in sorted(_met_topics(found, words, index).items()):
-        told = _of_topic(post, topics[number], phrases)
+        post.has_terms = TERM in phrases
+        told = _of_topic(post, topics[number], sorted(phrases - {TERM}))
         if told is not None:
             yield told
 
 
-def _met_topics(found: set[str], words: set[str], index: Index) -> dict[int, list[int]]:
+def _met_topics(found: set[str], words: set[str], index: Index) -> dict[int, set[int]]:
     """The topics of which a post may have a term or phrase, by its words alone; which phrases."""
     words |= _WRITTEN_OUT
     met: dict[int, set[int]] = {}
@@ -54,12 +55,12 @@ def _met_topics(found: set[str], words: set[str], index: Index) -> dict[int, lis
         for number, phrase, others in index[word]:
             if not any(need.isdisjoint(words) for need in others):
                 met.setdefault(number, set()).add(phrase)
-    return {number: sorted(phrases - {TERM}) for number, phrases in met.items()}
+    return met
 
 
 def _of_topic(post: ReadPost, topic: CompiledTopic, phrases: Sequence[int]) -> Disclosure | None:
     post.professional = post.has_profession or any(
-        works_with(reading, mark(reading, topic).terms) for reading in post.readings
+        works_with(reading, post.mark(reading, topic).terms) for reading in post.readings
     )
     said: list[tuple[SentenceReading, RuleMatch]] = []
     refused: list[tuple[SentenceReading, RuleMatch]] = []
@@ -98,7 +99,7 @@ def _about(
     spans = [
         _span(reading, words)
         for reading in post.all_readings
-        for words in mark(reading, topic).terms
+        for words in post.mark(reading, topic).terms
     ]
     told = _merged(spans) or _told(refused)
     why = refused[0][1].refused if refused else ""
@@ -136,7 +137,7 @@ def _findings(
 ) -> Iterator[RuleMatch]:
     for number in phrases:
         yield from phrases_in(post, topic.phrases[number], reading)
-    marked = mark(reading, topic)
+    marked = post.mark(reading, topic)
     if not ROLE_LETTERS.isdisjoint(marked.letters):
         yield from frames(post, marked, reading)
         yield from fragments(post, marked, place, reading)

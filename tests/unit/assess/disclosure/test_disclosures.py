@@ -32,6 +32,7 @@ ABOUT = {
     "I'm not pregnant, I just like dungarees": ("pregnancy", "negation"),
     "If I had cancer I wouldn't want anyone to call me brave": ("cancer", "hypothetical"),
     "Do I have OCD?": ("anxiety", "question"),
+    "I don't have lupus, whatever he says": ("chronic illness and disability", "negation"),
     "My mum thinks I'm gay": ("sexuality", "third person"),
     "I'm forever in your debt for that": ("debt", ""),
     "I work with people who have HIV": ("HIV and sexual health", ""),
