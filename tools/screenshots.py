@@ -1,26 +1,26 @@
 """Make the guide's pictures of the advisor page, from the demo community: docs/pictures/."""
 
 import os
-import re
 import shutil
 import sys
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import parse_qs, urlsplit
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from sottovoce.advisor._community import Community
 from sottovoce.lab.bench._advise_page import advisor_process
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 FLAGS = ["--disable-gpu", "--disable-background-networking", "--no-first-run", "--hide-scrollbars"]
 LARGEST_BYTES = 150_000
 COLOURS = 64
-WIDE, PHONE = 960, 360
+WIDE, PHONE = 960, 390
+DRAFT = (
+    "Has anybody here been through this? I owe the bank more than I earn, and the bailiffs come."
+)
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,10 @@ class Shot:
 SHOTS = (
     Shot("advise-start", "/start", height=860),
     Shot("advise-standing", "/standing", height=1060),
-    Shot("advise-topic", "TOPIC", height=1150),
+    Shot("advise-topic", "TOPIC", height=1000),
     Shot("advise-what-if", "TOPIC", height=820, under="why"),
-    Shot("advise-ways", "TOPIC", height=640, under="ways"),
+    Shot("advise-ways", "TOPIC", height=700, under="ways"),
+    Shot("advise-time", "TOPIC", height=560, under="time"),
     Shot("advise-draft", "/draft", height=900),
     Shot("advise-phone-dark", "/standing", PHONE, 900, "dark"),
 )
@@ -84,18 +85,9 @@ def prepare(page: Page, home: str, topic: str) -> None:
     page.goto(home + topic)
     page.get_by_role("checkbox").first.uncheck()
     page.locator("#what-if-count", has_text="left out").wait_for()
-    words = other_words(topic)
     page.goto(f"{home}/draft")
-    draft = f"Has anybody here been through this? {', '.join(words[:4])}, again and again."
-    page.get_by_role("textbox", name="Draft").fill(draft)
-    page.locator("#draft-summary", has_text=re.compile("would")).wait_for()
-
-
-def other_words(topic: str) -> list[str]:
-    """Words of a sensitive topic other than the one at this address."""
-    shown = parse_qs(urlsplit(topic).query)["name"][0]
-    other = next(one for one in Community.demo().catalogue.sensitive if one.name != shown)
-    return list(other.words)
+    page.get_by_role("textbox", name="Draft").fill(DRAFT)
+    page.locator("#draft-summary", has_text="outright").wait_for()
 
 
 def take(page: Page, home: str, shot: Shot, topic: str) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "assess_posts",
     "corpus",
     "count_together",
+    "disclosures",
     "learn",
     "load_release",
     "loop",
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from sottovoce import assess, corpus, learn, loop, privacy, release, topics
     from sottovoce._version import __version__
     from sottovoce.assess import assess_posts
+    from sottovoce.assess.disclosure import disclosures
     from sottovoce.corpus.simulate import simulate
     from sottovoce.learn import train
     from sottovoce.learn.count import count_together
@@ -47,6 +49,7 @@ else:
             "assess_posts": "sottovoce.assess",
             "corpus": "sottovoce.corpus",
             "count_together": "sottovoce.learn.count",
+            "disclosures": "sottovoce.assess.disclosure",
             "learn": "sottovoce.learn",
             "load_release": "sottovoce.release",
             "loop": "sottovoce.loop",

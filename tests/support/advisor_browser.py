@@ -26,10 +26,11 @@ from sottovoce.web._listening import listening_socket
 from sottovoce.web.advise._app import PageOptions, create_app
 from sottovoce.web.advise._rank_server import ask
 from sottovoce.web.advise._reports import Reporting
+from sottovoce.web.advise._routes.operator import Operator
 from sottovoce.web.advise._session import DEMO, ComparedCommunity
 from sottovoce.web.rank._service import RankService
 from sottovoce.web.rank._store import SqliteStore
-from sottovoce.web.security._login import LoginTokens
+from sottovoce.web.security._login import LoginTokens, LookLog, PasswordFile, write_password
 from support.rank_servers import running
 from support.serving import served_at
 
@@ -127,14 +128,24 @@ def advisor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Advisor]:
 
 @contextmanager
 def serving(
-    folder: Path, comparison: ComparedCommunity, reporting: Reporting | None = None
+    folder: Path,
+    comparison: ComparedCommunity,
+    reporting: Reporting | None = None,
+    operator: Operator | None = None,
 ) -> Iterator[Advisor]:
     """A page on a port that the system chose, until the block ends."""
     listener = listening_socket("127.0.0.1", 0)
     port = listener.getsockname()[1]
     store, login = folder / "advise.sqlite", LoginTokens()
     app = create_app(
-        PageOptions(port=port, store=store, comparison=comparison, reporting=reporting, login=login)
+        PageOptions(
+            port=port,
+            store=store,
+            comparison=comparison,
+            operator=operator,
+            reporting=reporting,
+            login=login,
+        )
     )
     with listener, served_at(listener, app):
         yield Advisor(f"http://127.0.0.1:{port}", login, store)
@@ -143,13 +154,25 @@ def serving(
 @pytest.fixture
 def advisor_who_reports(tmp_path: Path) -> Iterator[Advisor]:
     """A page that may report to a rank server to which nobody has reported yet."""
-    topics = (RankedTopic("drug addiction", "bow-dt", Buckets.even(-1, 1, 20)),)
+    topics = (RankedTopic("drug addiction", "bow-t", Buckets.even(-1, 1, 20)),)
     rules = Description("noise", Fraction(1), topics, "k 0.3, m 3, bucket 1w")
     with running(RankService(rules, SqliteStore(tmp_path / "server.sqlite"))) as server:
         comparison = ask(server, (), Community.demo().catalogue, unpublished=True)
         reporting = Reporting([server], tmp_path / "reports", Fraction(1))
         with serving(tmp_path, comparison, reporting) as served:
             yield served
+
+
+OPERATORS_PASSWORD = "correct horse battery"  # noqa: S105 - of nobody
+
+
+@pytest.fixture
+def operated_advisor(tmp_path: Path) -> Iterator[Advisor]:
+    """A page with the operator's view."""
+    write_password(tmp_path / "password", OPERATORS_PASSWORD)
+    operator = Operator(PasswordFile(tmp_path / "password"), LookLog(tmp_path / "looks.jsonl"))
+    with serving(tmp_path, DEMO, operator=operator) as served:
+        yield served
 
 
 @pytest.fixture

@@ -35,6 +35,7 @@ DOORS = (
 OTHER_DOORS = (
     "sottovoce.advisor",
     "sottovoce.advisor.rank",
+    "sottovoce.assess.disclosure",
     "sottovoce.assess.evaluation",
     "sottovoce.assess.measures",
     "sottovoce.assess.state",
@@ -241,9 +242,14 @@ def test_ranks_come_as_a_frame_of_the_library_that_is_wanted(
         ranking.to_frame("polars")
 
 
-def test_rows_without_topics_or_with_no_post_say_what_to_give() -> None:
-    with pytest.raises(ParameterError, match="a catalogue of topics is needed"):
-        sv.assess_posts(marked_posts(), user="author", time="at", text="body")
+def test_rows_without_topics_are_ranked_by_the_shipped_catalogue() -> None:
+    ranking = sv.assess_posts(
+        marked_posts(), user="author", time="at", text="body", measures="bow-t"
+    )
+    assert set(ranking.table["topic"].to_pylist()) == set(sv.topics.shipped_catalogue().names)
+
+
+def test_rows_with_no_post_say_what_to_give() -> None:
     with pytest.raises(ParameterError, match="give posts, or a state that holds some"):
         sv.assess_posts(None, topics=TOPICS)
 

@@ -1,19 +1,21 @@
 """Alerts and settings on this machine: one SQLite file, for its owner's eyes only.
 
 What is stored: the setting; for each measure, topic and threshold whether they are inside; and of
-each alert its time, measure, topic, threshold, direction, place and whether they have seen it. Post
-texts are stored only if they ask (``keep_posts``). ``erase`` removes everything, the file included.
+each alert its time, measure, topic, threshold, direction, place, how many posts say it outright,
+and whether they have seen it. Post texts are stored only if they ask (``keep_posts``). ``erase``
+removes everything, the file included.
 """
 
 import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from sottovoce._files import PRIVATE_MODE
 from sottovoce.advisor._person_values import Post, in_utc
@@ -29,26 +31,35 @@ CREATE TABLE IF NOT EXISTS inside (
 CREATE TABLE IF NOT EXISTS alert (
     id INTEGER PRIMARY KEY, time TEXT NOT NULL, measure TEXT NOT NULL, topic TEXT NOT NULL,
     percent INTEGER NOT NULL, entered INTEGER NOT NULL, low INTEGER, high INTEGER,
-    users INTEGER NOT NULL, seen INTEGER NOT NULL DEFAULT 0);
+    users INTEGER NOT NULL, seen INTEGER NOT NULL DEFAULT 0, outright INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS outright (topic TEXT PRIMARY KEY, posts INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS post (id INTEGER PRIMARY KEY, time TEXT NOT NULL, text TEXT NOT NULL);
 """
+# Files of before posts were read for what they say outright lack it.
+_ADD_OUTRIGHT = "ALTER TABLE alert ADD COLUMN outright INTEGER NOT NULL DEFAULT 0"
+_NO_BAND = 0
 _COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 
 @dataclass(frozen=True)
 class Alert:
-    """She entered, or left, the top ``percent`` for a topic."""
+    """One event: she entered or left bands for a topic, more posts say it outright, or both.
+
+    ``percent`` is the narrowest band she entered, or the widest she left; None where no band
+    changed. ``outright``: how many of her posts say it outright.
+    """
 
     id: int
     time: datetime
     measure: str
     topic: str
-    percent: int
+    percent: int | None
     entered: bool
     low: int | None
     high: int | None
     users: int
     seen: bool
+    outright: int = 0
 
 
 class AlertStore:
@@ -65,6 +76,9 @@ class AlertStore:
             self._base = sqlite3.connect(self.path, check_same_thread=False, isolation_level=None)
             self._base.execute("PRAGMA secure_delete = ON")
             self._base.executescript(_TABLES)
+            columns = [row[1] for row in self._base.execute("PRAGMA table_info(alert)")]
+            if "outright" not in columns:
+                self._base.execute(_ADD_OUTRIGHT)
         except sqlite3.Error:
             raise InputError(
                 f"{self.path} is no file of the advisor, or it is damaged; remove it."
@@ -91,19 +105,28 @@ class AlertStore:
         self._save_value("setting", json.dumps(asdict(setting)))
 
     def update(
-        self, standings: Iterable[Standing], setting: AdvisorSetting, time: datetime | None = None
+        self,
+        standings: Iterable[Standing],
+        setting: AdvisorSetting,
+        time: datetime | None = None,
+        *,
+        outright: Mapping[str, int] | None = None,
     ) -> list[Alert]:
-        """Note where she stands now; the alerts that this raises, which are stored as well."""
+        """Note where she stands now; the alerts that this raises, which are stored as well.
+
+        ``outright``: for each topic how many of her posts say it outright. Whatever happens for a
+        topic at once is one alert.
+        """
         when = in_utc(time or datetime.now(UTC)).isoformat()
+        told = outright or {}
         with self._lock, closing(self._base.cursor()) as cursor:
             cursor.execute("BEGIN IMMEDIATE")
             raised = [
-                _raise(cursor, standing, percent, entered=now, when=when)
+                _raise(cursor, standing, band, told.get(standing.topic, 0), when)
                 for standing in standings
-                for percent in setting.thresholds
-                for was in [_was_inside(cursor, standing, percent)]
-                for now in [_is_inside(standing, percent, setting.hysteresis, was=was)]
-                if now != was
+                for band in [_bands_changed(cursor, standing, setting)]
+                for more in [_more_outright(cursor, standing.topic, told.get(standing.topic, 0))]
+                if band is not None or more
             ]
             cursor.execute("COMMIT")
         return [alert for alert in self.alerts() if alert.id in raised]
@@ -138,7 +161,7 @@ class AlertStore:
     def erase(self) -> None:
         """Remove everything: the rows are overwritten, then the files are deleted."""
         with self._lock:
-            for table in ("setting", "inside", "alert", "post"):
+            for table in ("setting", "inside", "alert", "outright", "post"):
                 self._base.execute(f"DELETE FROM {table}")  # noqa: S608 - our own names
             self._base.close()
             for companion in _COMPANIONS:
@@ -165,6 +188,34 @@ def _create_private(path: Path) -> None:
         raise InputError(f"cannot write {path}: {error.strerror}.") from None
 
 
+class _BandChange(NamedTuple):
+    percent: int
+    entered: bool
+
+
+def _bands_changed(
+    cursor: sqlite3.Cursor, standing: Standing, setting: AdvisorSetting
+) -> _BandChange | None:
+    """Note all bands that she entered or left; of those entered the narrowest tells most."""
+    entered: list[int] = []
+    left: list[int] = []
+    for percent in setting.thresholds:
+        was = _was_inside(cursor, standing, percent)
+        if _is_inside(standing, percent, setting.hysteresis, was=was) != was:
+            (left if was else entered).append(percent)
+            _note(cursor, standing, percent, entered=not was)
+    if entered:
+        return _BandChange(min(entered), entered=True)
+    return _BandChange(max(left), entered=False) if left else None
+
+
+def _more_outright(cursor: sqlite3.Cursor, topic: str, posts: int) -> bool:
+    """Whether more posts say it outright than when she was last looked at; notes how many do."""
+    row = cursor.execute("SELECT posts FROM outright WHERE topic = ?", (topic,)).fetchone()
+    cursor.execute("REPLACE INTO outright VALUES (?, ?)", (topic, posts))
+    return posts > (0 if row is None else int(row[0]))
+
+
 def _was_inside(cursor: sqlite3.Cursor, standing: Standing, percent: int) -> bool:
     query = "SELECT 1 FROM inside WHERE measure = ? AND topic = ? AND percent = ?"
     place = (standing.measure, standing.topic, percent)
@@ -172,40 +223,54 @@ def _was_inside(cursor: sqlite3.Cursor, standing: Standing, percent: int) -> boo
 
 
 def _is_inside(standing: Standing, percent: int, hysteresis: float, *, was: bool) -> bool:
-    if standing.high is None:
+    if standing.high is None or not standing.evident:
         return False
     return inside(standing.high, standing.users, percent, hysteresis, was=was)
 
 
-def _raise(
-    cursor: sqlite3.Cursor, standing: Standing, percent: int, *, entered: bool, when: str
-) -> int:
-    place = (standing.measure, standing.topic, percent)
+def _note(cursor: sqlite3.Cursor, standing: Standing, percent: int, *, entered: bool) -> None:
     change = (
         "INSERT INTO inside VALUES (?, ?, ?)"
         if entered
         else "DELETE FROM inside WHERE measure = ? AND topic = ? AND percent = ?"
     )
-    cursor.execute(change, place)
+    cursor.execute(change, (standing.measure, standing.topic, percent))
+
+
+def _raise(
+    cursor: sqlite3.Cursor, standing: Standing, band: _BandChange | None, outright: int, when: str
+) -> int:
+    percent, entered = band or (_NO_BAND, False)
     cursor.execute(
-        "INSERT INTO alert (time, measure, topic, percent, entered, low, high, users) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (when, *place, entered, standing.low, standing.high, standing.users),
+        "INSERT INTO alert (time, measure, topic, percent, entered, low, high, users, outright) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            when,
+            standing.measure,
+            standing.topic,
+            percent,
+            entered,
+            standing.low,
+            standing.high,
+            standing.users,
+            outright,
+        ),
     )
     return int(cursor.lastrowid or 0)
 
 
 def _alert(row: tuple[object, ...]) -> Alert:
-    number, time, measure, topic, percent, entered, low, high, users, seen = row
+    number, time, measure, topic, percent, entered, low, high, users, seen, outright = row
     return Alert(
         int(str(number)),
         datetime.fromisoformat(str(time)),
         str(measure),
         str(topic),
-        int(str(percent)),
+        int(str(percent)) or None,
         bool(entered),
         None if low is None else int(str(low)),
         None if high is None else int(str(high)),
         int(str(users)),
         bool(seen),
+        int(str(outright)),
     )

@@ -5,6 +5,7 @@ Posts are scored for all measures of the models at hand, so that another one can
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from sottovoce.advisor._crowd import (
 from sottovoce.advisor._person_values import Post, posts_of_table
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.assess._score import Scoring, named_spaces
+from sottovoce.assess.disclosure import DisclosureReader
 from sottovoce.assess.measures._catalogue import MEASURES
 from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._header import M_KEPT, StateHeader
@@ -82,14 +84,14 @@ def allowed_measures(
 
 
 def fitting_setting(scoring: Scoring) -> AdvisorSetting:
-    """The most telling measure that a state allows, by its own bucket and mode."""
+    """The recommended measure as far as a state allows it, by its own bucket and mode."""
     header = scoring.header
     allowed = allowed_measures(scoring, words=True)
     if not allowed:
         raise InputError("none of the models that this state was made with is at hand.")
-    best = [name for name in allowed if name.endswith("-dt")] or allowed
     kept = min(AdvisorSetting.m, header.kept)
-    return AdvisorSetting(best[-1], m=kept, bucket=str(header.bucket), mode=header.mode)
+    setting = AdvisorSetting(m=kept, bucket=str(header.bucket), mode=header.mode)
+    return setting.among(allowed)
 
 
 class Community:
@@ -110,7 +112,7 @@ class Community:
         histograms: Mapping[str, ScoreHistogram] | None = None,
         included: bool = False,
     ) -> None:
-        self.setting, self.scoring = setting, scoring
+        self.scoring = scoring
         self.now: datetime | None = None
         """What a draft without a time takes for now; None: the clock's."""
         self.example: str | None = None
@@ -119,8 +121,11 @@ class Community:
         """What is known of each user; None where only histograms are."""
         self.learnable: Mapping[str, Callable[[AdvisorSetting], Community]] = {}
         """Spaces that can be had by learning a model first, which takes seconds."""
-        self._spaces, self._posts = tuple(spaces), posts
+        self.spaces = tuple(spaces)
+        """The adversary's models, beside the bag of words."""
+        self._posts = posts
         self._histograms, self._included = histograms, included
+        self.setting = setting.among(self.measures)
         self._check_measure()
 
     @classmethod
@@ -193,6 +198,11 @@ class Community:
         """All topics, the sensitive ones and those they are told apart from."""
         return self.scoring.header.catalogue
 
+    @cached_property
+    def reader(self) -> DisclosureReader:
+        """Reads what single posts say of the sensitive topics."""
+        return DisclosureReader(self.catalogue)
+
     @property
     def topics(self) -> tuple[str, ...]:
         """The sensitive topics, in the catalogue's order."""
@@ -218,6 +228,11 @@ class Community:
             and self.state.users.row(user) is not None
         )
 
+    @property
+    def holds_posts(self) -> bool:
+        """Whether everybody's posts are at hand, not only what was kept of them."""
+        return self._posts is not None
+
     def posts_of(self, user: str) -> list[Post]:
         """The posts of one user, numbered from 1 in the order of their times."""
         if self._posts is None:
@@ -229,6 +244,7 @@ class Community:
 
     def with_setting(self, setting: AdvisorSetting) -> "Community":
         """The same community by another setting."""
+        setting = setting.among(self.measures)
         header, space = self.scoring.header, setting.how().space
         if space is not None and space in self.learnable and space not in header.spaces:
             return self.learnable[space](setting)
@@ -266,7 +282,7 @@ class Community:
         return Community(
             setting,
             self.scoring,
-            spaces=self._spaces,
+            spaces=self.spaces,
             state=self.state,
             posts=self._posts,
             histograms=self._histograms,
@@ -279,7 +295,7 @@ class Community:
                 f"bucket, mode and more than {self.scoring.header.kept} buckets cannot be changed "
                 "here: this community holds no posts to score anew."
             )
-        return Community.from_posts(self._posts, self._spaces, self.catalogue, setting)
+        return Community.from_posts(self._posts, self.spaces, self.catalogue, setting)
 
     def _check_measure(self) -> None:
         if not self.topics:

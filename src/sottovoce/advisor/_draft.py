@@ -1,7 +1,7 @@
 """What a post would do if it were published: checked before anybody sees it."""
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from sottovoce.advisor._person_values import PostMatrix, Variants, in_utc
 from sottovoce.advisor._standing import Standing
+from sottovoce.assess.disclosure import DisclosureLevel
 from sottovoce.corpus._count import count_batches
 from sottovoce.topics._rows import without_each_word
 
@@ -42,6 +43,12 @@ class DraftTopic:
     """How close the draft itself comes to the topic; None for a measure of word use."""
     words: tuple[DraftWord, ...]
     """Words that push her up, the strongest first."""
+    level: DisclosureLevel = DisclosureLevel.NONE
+    """How plainly the draft itself speaks of the topic, whatever her place."""
+    spans: tuple[tuple[int, int], ...] = ()
+    """Where its telling words stand in the draft."""
+    covering: int = 0
+    """So many of her posts come as close to the topic, so that they hold her place without it."""
 
     @property
     def rises(self) -> bool:
@@ -59,6 +66,8 @@ class DraftCheck:
     topics: tuple[DraftTopic, ...]
     known_words: int
     """So many different words of the draft are known to the model; others do not count."""
+    words_read: int = 0
+    """So many words the draft has."""
 
     @property
     def standings(self) -> list[Standing]:
@@ -74,13 +83,17 @@ def check_draft(person: "Person", text: str, time: datetime, most: int = 10) -> 
     hers = person.essential
     seats = person.crowd.seats(_each_with(hers, own.joined(without)))
     after = person.standings_with(hers.joined(own))
+    told = {each.topic: each for each in person.community.reader.read(text)}
     terms = [values.scorer.vocabulary.terms[word] for word in counts.indices]
     found = []
     for column, before in enumerate(person.standings()):
         words = _words(terms, seats, column)
         strength = _strength(person, own, before.topic)
-        found.append(DraftTopic(before, after[column], strength, words[:most]))
-    return DraftCheck(in_utc(time), tuple(found), len(terms))
+        covering = 0 if strength is None else _at_least(person, strength, before.topic)
+        draft = DraftTopic(before, after[column], strength, words[:most], covering=covering)
+        said = told.get(before.topic)
+        found.append(draft if said is None else replace(draft, level=said.level, spans=said.spans))
+    return DraftCheck(in_utc(time), tuple(found), len(terms), len(text.split()))
 
 
 def _each_with(base: PostMatrix, added: PostMatrix) -> Variants:
@@ -111,6 +124,11 @@ def _strength(person: "Person", own: PostMatrix, topic: str) -> float | None:
     if person.measure.space is None:
         return None
     return float(own.strengths[0, person.community.catalogue.names.index(topic)])
+
+
+def _at_least(person: "Person", strength: float, topic: str) -> int:
+    column = person.community.catalogue.names.index(topic)
+    return int((person.matrix.strengths[:, column] >= strength).sum())
 
 
 class TextCounter:

@@ -1,6 +1,6 @@
 """The posts and the words that put a person where they stand."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.advisor._person_values import PostMatrix, Variants
+from sottovoce.assess.disclosure import Disclosure, DisclosureLevel
 
 if TYPE_CHECKING:
     from sottovoce.advisor._person import Person
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 class PostEvidence:
     """One post.
 
-    ``adds``: by how much her score would fall without it, exactly (two like posts of one week each
-    add nothing: leave out both). ``share``: its part in what holds the score up, from 0 to 1, over
-    all posts 1; see ``shares_of_posts``. ``strength``: how close it comes to the topic; None for a
-    measure of word use.
+    ``adds``: by how much her score would fall without it alone, exactly (of two like posts of one
+    week each covers the other: leave out both). ``share``: its part in what holds the score up,
+    from 0 to 1, over all posts 1; see ``shares_of_posts``. ``strength``: how close it comes to the
+    topic; None for a measure of word use. ``stronger``: how many posts cover it, so that it would
+    count if they were gone. ``level`` and ``spans``: how plainly it speaks of the topic, and where.
     """
 
     id: int
@@ -30,6 +32,9 @@ class PostEvidence:
     share: float
     adds: float
     strength: float | None
+    stronger: int = 0
+    level: DisclosureLevel = DisclosureLevel.NONE
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,27 +58,45 @@ class Evidence:
 
 
 def evidence_of(person: "Person", topic: str, most: int) -> Evidence:
-    """The ``most`` posts and words that matter most."""
+    """The ``most`` posts and words that matter most; first the posts that say it outright."""
     shares, strengths = shares_of_posts(person, topic)
     falls = person.left_out.falls(person.column(topic), len(person.posts))
-    order = np.lexsort((-strengths, -falls, -shares))
-    counts = (shares > 0) | (falls > 0) | (strengths > 0)
-    chosen = [row for row in order[:most].tolist() if counts[row]]
+    told = [person.said.of_post(post.id, topic) for post in person.posts]
+    levels = np.array([DisclosureLevel.NONE if each is None else each.level for each in told])
+    by_weight = np.lexsort((-strengths, -falls, -shares))
+    stronger = np.empty_like(by_weight)
+    stronger[by_weight] = np.arange(by_weight.size)
+    order = np.lexsort((stronger, levels != DisclosureLevel.OUTRIGHT))
+    counts = (shares > 0) | (falls > 0) | (strengths > 0) | (levels > DisclosureLevel.NONE)
     known = person.measure.space is not None
-    bucket = person.community.scoring.header.bucket
     posts = tuple(
-        PostEvidence(
-            person.posts[row].id,
-            person.posts[row].time,
-            bucket.first_day(int(person.matrix.buckets[row])),
-            person.posts[row].text,
-            float(shares[row]),
-            float(falls[row]),
-            float(strengths[row]) if known else None,
+        replace(
+            _post_evidence(person, row, told[row]),
+            share=float(shares[row]),
+            adds=float(falls[row]),
+            strength=float(strengths[row]) if known else None,
+            stronger=int(stronger[row]),
         )
-        for row in chosen
+        for row in order[:most].tolist()
+        if counts[row]
     )
     return Evidence(topic, posts, words_of(person, topic, most), len(person.posts) - len(posts))
+
+
+def heaviest_post(person: "Person", topic: str) -> int | None:
+    """The id of the post that holds the score up most; None where none does."""
+    shares, strengths = shares_of_posts(person, topic)
+    falls = person.left_out.falls(person.column(topic), len(person.posts))
+    row = int(np.lexsort((-strengths, -falls, -shares))[0])
+    weighs = max(shares[row], falls[row], strengths[row]) > 0
+    return person.posts[row].id if weighs else None
+
+
+def _post_evidence(person: "Person", row: int, told: Disclosure | None) -> PostEvidence:
+    post = person.posts[row]
+    day = person.community.scoring.header.bucket.first_day(int(person.matrix.buckets[row]))
+    found = PostEvidence(post.id, post.time, day, post.text, 0.0, 0.0, None)
+    return found if told is None else replace(found, level=told.level, spans=told.spans)
 
 
 def shares_of_posts(

@@ -7,8 +7,9 @@ never what the person is; options with reasons, never orders.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sottovoce.advisor._evidence import Evidence
+from sottovoce.advisor._evidence import Evidence, heaviest_post
 from sottovoce.advisor._standing import BANDS, REST, Standing
+from sottovoce.assess.disclosure import DisclosureLevel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,11 +23,13 @@ NOT_A_DIAGNOSIS = (
 )
 NOTHING = "Leave things as they are"
 REMOVE = "Remove some posts"
+REMOVE_OUTRIGHT = "Remove what says it outright"
 REPHRASE = "Say it in other words"
 ANONYMOUS = "Post about it under another name"
 
 NOTHING_REASON = (
-    "You do not stand out here. Speaking openly has its worth, and nothing needs to be done."
+    "A ranking would not come to you soon, and no post of yours says it outright. Speaking openly "
+    "has its worth."
 )
 NOTHING_REASON_FLAGGED = (
     "Being seen can be what you want: to help others, or to find help. Only you can weigh that."
@@ -34,6 +37,10 @@ NOTHING_REASON_FLAGGED = (
 REMOVE_REASON = (
     "These posts hold your place up more than any others. What others have copied or archived does "
     "not go away with them."
+)
+OUTRIGHT_REASON = (
+    "These posts say it outright: whoever reads one knows, whatever your place. What others have "
+    "copied or archived does not go away with them."
 )
 REPHRASE_REASON = (
     "These words tie your posts to the topic. A program that ranks people looks for such words; a "
@@ -134,18 +141,35 @@ def guidance(
 ) -> list[Suggestion]:
     """What she could do about one topic; with ``person`` the effects are computed.
 
-    Who does not stand out is told so, and nothing else.
+    Who neither stands out nor says it outright is told so, and gets no other option.
     """
-    if not standing.present or standing.users == 1:
+    outright = _outright(evidence, person)
+    if not standing.present or (standing.users == 1 and not outright):
         return []
-    if not stands_out(standing, person):
+    if not outright and not stands_out(standing, person):
         return [Suggestion("nothing", NOTHING, NOTHING_REASON)]
+    if standing.users == 1:
+        # Nobody else is known, so that no effect on a place can be told.
+        return [
+            Suggestion("anonymous", ANONYMOUS, ANONYMOUS_REASON),
+            *_rephrase(standing, evidence, None),
+            *_remove_outright(standing, outright, None),
+            Suggestion("nothing", NOTHING, NOTHING_REASON_FLAGGED),
+        ]
     return [
         _anonymous(standing),
         *_rephrase(standing, evidence, person),
-        *_remove(standing, evidence, person),
+        *_remove_outright(standing, outright, person),
+        *(_remove(standing, evidence, person) if stands_out(standing, person) else ()),
         Suggestion("nothing", NOTHING, NOTHING_REASON_FLAGGED),
     ]
+
+
+def _outright(evidence: Evidence, person: "Person | None") -> tuple[int, ...]:
+    """All posts that say it outright; without the person those that are listed."""
+    if person is not None:
+        return person.said.of_topic(evidence.topic).outright
+    return tuple(post.id for post in evidence.posts if post.level is DisclosureLevel.OUTRIGHT)
 
 
 def stands_out(standing: Standing, person: "Person | None" = None) -> bool:
@@ -166,14 +190,28 @@ def decisive_posts(person: "Person", topic: str, most: int = MOST_POSTS) -> tupl
     gone: list[int] = []
     left = person
     while len(gone) < min(most, len(person.posts) - 1):
-        leading = left.evidence(topic, 1).posts
-        if not leading:
+        leading = heaviest_post(left, topic)
+        if leading is None:
             break
-        gone.append(leading[0].id)
+        gone.append(leading)
         left = person.lacking(gone)
         if not stands_out(left.standing(topic), person):
             break
     return tuple(gone)
+
+
+def _remove_outright(
+    standing: Standing, posts: tuple[int, ...], person: "Person | None"
+) -> list[Suggestion]:
+    if not posts:
+        return []
+    if person is None:
+        return [Suggestion("remove", REMOVE_OUTRIGHT, OUTRIGHT_REASON, posts=posts)]
+    after = person.without(posts)[person.column(standing.topic)]
+    effect = effect_of_removal(len(posts), after)
+    return [
+        Suggestion("remove", REMOVE_OUTRIGHT, OUTRIGHT_REASON, effect, posts=posts, standing=after)
+    ]
 
 
 def _anonymous(standing: Standing) -> Suggestion:

@@ -19,6 +19,7 @@ from sottovoce.advisor._person_values import (
     Variants,
     checked_posts,
 )
+from sottovoce.advisor._said import SaidByPosts
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.advisor._standing import Standing, standings_of
 from sottovoce.advisor._timeline import Timeline, timeline_of
@@ -57,7 +58,10 @@ class Person:
 
     def with_setting(self, setting: AdvisorSetting) -> "Person":
         """The same person by another setting."""
-        return Person(self.community, self.posts, self.user, setting)
+        other = Person(self.community, self.posts, self.user, setting)
+        if other.community.catalogue == self.community.catalogue:
+            other.__dict__["said"] = self.said
+        return other
 
     @cached_property
     def crowd(self) -> Crowd:
@@ -82,6 +86,11 @@ class Person:
     def _standings(self) -> list[Standing]:
         return standings_of(self, self.essential, self.left_out.whole, self.left_out)
 
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The sensitive topics, in the catalogue's order."""
+        return self.community.topics
+
     def standing(self, topic: str) -> Standing:
         """Where she stands for one topic."""
         return self.standings()[self.column(topic)]
@@ -93,6 +102,11 @@ class Person:
     def timeline(self, topic: str) -> Timeline:
         """Her strength bucket by bucket, her score so far, and the alerts it would have raised."""
         return timeline_of(self, topic)
+
+    @cached_property
+    def said(self) -> SaidByPosts:
+        """What their posts say of each topic, whatever others write."""
+        return SaidByPosts(self.community.reader, self.posts)
 
     def without(self, ids: Sequence[int]) -> list[Standing]:
         """Where she would stand had she never written these posts: exactly."""
@@ -112,11 +126,12 @@ class Person:
         if not rows.size:
             raise ParameterError("at least 1 post must stay, got none.")
         fewer = copy.copy(self)
-        worked_out = ("left_out", "tops", "essential", "_standings")
+        worked_out = ("left_out", "tops", "essential", "said", "_standings")
         kept = {name: value for name, value in self.__dict__.items() if name not in worked_out}
         fewer.__dict__ = {**kept, "crowd": self.crowd}
         fewer.values = self.values.only(rows)
         fewer.posts = fewer.values.posts
+        fewer.said = self.said.only(fewer.posts)
         return fewer
 
     def without_words(self, words: Iterable[str]) -> list[Standing]:

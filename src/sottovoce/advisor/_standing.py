@@ -77,14 +77,19 @@ class Standing:
         return self.score is not None
 
     @property
+    def evident(self) -> bool:
+        """Whether anything puts her there: at a score of 0 or less she is only left over."""
+        return evident(self.score)
+
+    @property
     def band(self) -> str:
         """The narrowest band that surely holds her: ``top 5%``, or ``lower half``."""
-        return band_of(self.high, self.users)
+        return band_of(self.high if self.evident else None, self.users)
 
     @property
     def best_band(self) -> str:
         """The narrowest band that may hold her; it differs from ``band`` for a histogram only."""
-        return band_of(self.surely, self.users)
+        return band_of(self.surely if self.evident else None, self.users)
 
     @property
     def percent(self) -> float | None:
@@ -99,11 +104,16 @@ class Standing:
     def may_be_within(self, percent: int) -> bool:
         """Whether she is in the top ``percent`` as far as is known: `within`, or it is open."""
         least = self.high if self.surely is None else self.surely
-        return least is not None and least * _WHOLE <= percent * self.users
+        return self.evident and least is not None and least * _WHOLE <= percent * self.users
 
     def within(self, percent: int) -> bool:
         """Whether she is in the top ``percent``: at most so many score as high as she does."""
-        return self.high is not None and self.high * _WHOLE <= percent * self.users
+        return self.evident and self.high is not None and self.high * _WHOLE <= percent * self.users
+
+
+def evident(score: float | None) -> bool:
+    """Whether a score rests on anything: nobody is in a band for what they never mention."""
+    return score is not None and score > 0
 
 
 def band_of(at_least: int | None, users: int) -> str:

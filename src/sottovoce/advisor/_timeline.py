@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce.advisor._person_values import PostMatrix, Variants
+from sottovoce.advisor._standing import evident
 from sottovoce.assess.measures._risks import domain_columns
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def alert_lines(person: "Person", topic: str) -> tuple[AlertLine, ...]:
     return tuple(
         AlertLine(
             percent,
-            line(others, users, Fraction(percent, 100)),
+            _above_nothing(line(others, users, Fraction(percent, 100))),
             line(others, users, wider(percent, setting.hysteresis)),
         )
         for percent in setting.thresholds
@@ -148,6 +149,11 @@ def line(others: NDArray[np.float64], users: int, part: Fraction) -> float | Non
     if allowed >= others.size:
         return -np.inf
     return float(others[others.size - 1 - allowed])
+
+
+def _above_nothing(enter: float | None) -> float | None:
+    """Nobody enters a band at a score of 0 or less."""
+    return None if enter is None else max(enter, 0.0)
 
 
 def wider(percent: int, hysteresis: float) -> Fraction:
@@ -191,7 +197,9 @@ def _alerts(
         was = False
         for step, start in enumerate(starts):
             low, high = int(seats.low[step, column]), int(seats.high[step, column])
-            now = inside(high, users, percent, hysteresis, was=was)
+            now = evident(float(seats.scores[step, column])) and inside(
+                high, users, percent, hysteresis, was=was
+            )
             if now != was:
                 found.append(TimelineAlert(start, percent, now, low, high))
             was = now

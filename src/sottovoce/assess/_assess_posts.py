@@ -131,7 +131,8 @@ def assess_posts(
     Args:
         posts: a file's path, a data frame of pandas, polars or Arrow, or rows as dictionaries or
             as tuples (user, time, text); None ranks what is in the ``state``.
-        topics: the catalogue: a TOML file's path, a `Catalogue`, or topics. A state has its own.
+        topics: the catalogue: a TOML file's path, a `Catalogue`, or topics; None takes the shipped
+            one (``sottovoce.topics.shipped_catalogue``). A state has its own.
         model: the adversary's background knowledge: a model or its folder, or several.
         user: the column of the user; likewise ``time`` and ``text``.
         time: the column of the time.

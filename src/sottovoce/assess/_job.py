@@ -32,6 +32,7 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._bow import BagOfWords
 from sottovoce.topics._catalogue import Catalogue
 from sottovoce.topics._space import Mode, Space
+from sottovoce.topics.shipped import shipped_catalogue
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,8 @@ def scoring_for(header: StateHeader, spaces: Sequence[Space]) -> Scoring:
 
 def new_scoring(request: Request, setting: Setting) -> tuple[dict[str, Measure], Scoring]:
     """How to score the posts of a state that is not there yet."""
-    if request.catalogue is None:
-        raise ParameterError(
-            "a catalogue of topics is needed; give it (on the command line: --topics)."
-        )
     return plan_scoring(
-        request.catalogue,
+        shipped_catalogue() if request.catalogue is None else request.catalogue,
         request.spaces,
         request.measures,
         bucket=request.bucket or Bucket(1, "w"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
-from sottovoce.cli._options import warn_about_rows
+from sottovoce.cli._options import shipped, warn_about_rows
 from sottovoce.cli._output import finite, progress, show_json, show_rows
 from sottovoce.errors import ParameterError, check_choice
 
@@ -178,11 +178,11 @@ def assess_on_spark(
     """Rank on Spark, and show what one machine would show."""
     from sottovoce.cluster._assess import SparkAssessPlan, assess_files  # noqa: PLC0415 - keeps --help fast
 
-    if posts is None or request.catalogue is None:
-        raise ParameterError("Spark needs posts and a catalogue: give POSTS and --topics.")
+    if posts is None:
+        raise ParameterError("Spark needs posts: give POSTS.")
     given = {"bucket": request.bucket} if request.bucket else {}
     plan = SparkAssessPlan(
-        request.catalogue,
+        request.catalogue or shipped(),
         request.spaces,
         request.measures,
         request.topics,

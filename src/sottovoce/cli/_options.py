@@ -93,7 +93,7 @@ ModelOption = Annotated[
     typer.Option("--model", help="A model of topics train; lda and w2v measures need theirs."),
 ]
 TopicsOption = Annotated[
-    Path | None, typer.Option("--topics", help="The catalogue of topics, in TOML.")
+    Path | None, typer.Option("--topics", help="The catalogue of topics, in TOML; default: ours.")
 ]
 KOption = Annotated[
     float, typer.Option("-k", help="Share of a domain that a broad interest covers.")
@@ -133,6 +133,13 @@ def loaded_catalogue(path: Path | None) -> "Catalogue | None":
     from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
 
     return None if path is None else Catalogue.load(path)
+
+
+def shipped() -> "Catalogue":
+    """What stands for --topics where it is not given."""
+    from sottovoce.topics.shipped import shipped_catalogue  # noqa: PLC0415 - keeps --help fast
+
+    return shipped_catalogue()
 
 
 def loaded_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":

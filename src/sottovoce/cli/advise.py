@@ -14,6 +14,7 @@ from sottovoce.cli._options import (
     loaded_catalogue,
     loaded_models,
     needs_extra,
+    shipped,
 )
 from sottovoce.cli._output import AsJson, progress
 from sottovoce.errors import ParameterError
@@ -53,6 +54,10 @@ def advise(
     store: Annotated[
         Path | None, typer.Option(help="Where settings and alerts are kept, for you only.")
     ] = None,
+    help_line: Annotated[
+        str | None,
+        typer.Option(help="The line beside topics of health that says help exists; '' for none."),
+    ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
     operator: Annotated[
         bool, typer.Option("--operator", help="Also offer the full ranking, the attacker's list.")
@@ -80,7 +85,7 @@ def advise(
         _set_password(set_operator_password)
         return
     with needs_extra("web"):
-        from sottovoce.web.advise._app import PageAddress, serve  # noqa: PLC0415 - fast --help
+        from sottovoce.web.advise._app import HELP_LINE, PageAddress, serve  # noqa: PLC0415 - fast --help
     listen_at = PageAddress(host, port, beyond)
     kept = store or _data_folder() / "advise.sqlite"
     reporting = _reporting(rank_server, second_rank_server, rank_budget, kept)
@@ -93,6 +98,7 @@ def advise(
         show_address=_show_json_address if as_json else _show_address,
         show_next_address=_show_json_address if as_json else _show_next_address,
         open_browser=not no_open,
+        help_line=HELP_LINE if help_line is None else help_line or None,
     )
 
 
@@ -141,9 +147,7 @@ def _comparison(
                 "--model and --topics describe a community: give --community or --rank-server too."
             )
         return DEMO
-    catalogue = loaded_catalogue(topics)
-    if catalogue is None:
-        raise ParameterError("a community needs --topics, the catalogue of topics to look for.")
+    catalogue = loaded_catalogue(topics) or shipped()
     if posts is None:
         from sottovoce.advisor.rank._transport import HttpTransport  # noqa: PLC0415 - fast --help
         from sottovoce.web.advise._rank_server import ask  # noqa: PLC0415 - fast --help

@@ -30,9 +30,12 @@ from sottovoce.cli._output import AsJson, finite, progress, show_facts, show_jso
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
+MOST_NAMED = 20
+
 if TYPE_CHECKING:
     from sottovoce.assess._explain.explanation import Explanation, UserPosts
     from sottovoce.assess._job import Assessment
+    from sottovoce.assess.disclosure import DisclosureLevel
     from sottovoce.corpus.read import ReadOptions
 
 
@@ -101,7 +104,22 @@ def explain(
         without=tuple(without or ()),
         most=most,
     )
-    _show(found, users_posts if show_text else None, as_json)
+    _show(found, users_posts, _levels(assessment, users_posts, topic), show_text, as_json)
+
+
+def _levels(
+    assessment: "Assessment", users_posts: "UserPosts", topic: str
+) -> "dict[int, DisclosureLevel]":
+    """How plainly each of the user's posts speaks of the topic, whatever others write."""
+    from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader  # noqa: PLC0415 - fast --help
+
+    reader = DisclosureReader(assessment.state.header.catalogue)
+    found = dict.fromkeys(users_posts.texts(), DisclosureLevel.NONE)
+    for number, text in users_posts.texts().items():
+        for each in reader.read(text):
+            if each.topic == topic:
+                found[number] = each.level
+    return found
 
 
 def _pass(
@@ -118,14 +136,21 @@ def _pass(
     warn_about_rows(opened)
 
 
-def _show(found: "Explanation", users_posts: "UserPosts | None", as_json: bool) -> None:
-    texts = {} if users_posts is None else users_posts.texts()
+def _show(
+    found: "Explanation",
+    users_posts: "UserPosts",
+    levels: "dict[int, DisclosureLevel]",
+    show_text: bool,
+    as_json: bool,
+) -> None:
     posts = [
         {
             **asdict(share),
             "time": share.time.isoformat(),
             "bucket": share.bucket.isoformat(),
-            **({} if users_posts is None else {"text": texts[share.number]}),
+            # To people always; to programs, which can ask about everybody, only with the texts.
+            **({} if as_json and not show_text else {"says": levels[share.number].words}),
+            **({"text": users_posts.texts()[share.number]} if show_text else {}),
         }
         for share in found.posts
     ]
@@ -137,11 +162,29 @@ def _show(found: "Explanation", users_posts: "UserPosts | None", as_json: bool) 
         show_json(finite({**record, "without": without}))
         return
     show_facts("Position", {**asdict(found.position), **(interest or {})})
+    typer.echo(_outright(levels))
     # As --without takes it: a number in a table would have its thousands set apart.
     show_rows("Posts", [{**post, "number": str(post["number"])} for post in posts])
-    typer.echo("A post adds what her score would fall by without it.")
+    typer.echo(
+        "A post adds what the score would fall by without it; one that adds 0 would count if"
+    )
+    typer.echo("the stronger ones were gone. What it says outright it says to every reader.")
     if words:
         show_rows("Words", words)
         typer.echo("A word adds to the posts that hold the score up.")
     if without is not None:
         show_facts("What if", without)
+
+
+def _outright(levels: "dict[int, DisclosureLevel]") -> str:
+    """What the posts say by themselves, and how many were read."""
+    outright = [number for number, level in levels.items() if level.name == "OUTRIGHT"]
+    about = sum(level.name == "ABOUT" for level in levels.values())
+    if outright:
+        named = ", ".join(map(str, outright[:MOST_NAMED])) + (
+            ", ..." if len(outright) > MOST_NAMED else ""
+        )
+        return f"{len(outright)} of {len(levels)} posts say it outright: number {named}."
+    if about:
+        return f"{about} of {len(levels)} posts are about it; none says it outright."
+    return f"No word of the topic was found in {len(levels)} posts."

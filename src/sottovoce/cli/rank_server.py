@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli._options import needs_extra
+from sottovoce.cli._options import loaded_catalogue, needs_extra, shipped
 from sottovoce.cli._output import AsJson
 from sottovoce.errors import InputError, ParameterError
 
@@ -53,9 +53,11 @@ class _BucketOptions:
 
 def rank_server(
     topics: Annotated[
-        Path,
-        typer.Option(help="The catalogue; its sensitive topics are ranked, or all if none is."),
-    ],
+        Path | None,
+        typer.Option(
+            help="The catalogue; its sensitive topics are ranked, or all if none is; default: ours."
+        ),
+    ] = None,
     measure: Annotated[str, typer.Option(help="What scores are of.")] = "lda-dt",
     setting: Annotated[
         str, typer.Option(help="How scores are computed, in words, for those who report.")
@@ -147,7 +149,7 @@ def _service(
 
 
 def _description(
-    topics: Path,
+    topics: Path | None,
     measure: str,
     setting: str,
     mode: str,
@@ -158,9 +160,8 @@ def _description(
 ) -> "Description":
     from sottovoce.advisor.rank._description import MODES, Description  # noqa: PLC0415 - fast --help
     from sottovoce.privacy._exact import positive  # noqa: PLC0415 - fast --help
-    from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - fast --help
 
-    catalogue = Catalogue.load(topics)
+    catalogue = loaded_catalogue(topics) or shipped()
     chosen = catalogue.sensitive or catalogue.topics
     if mode not in MODES:
         raise ParameterError(f"--mode must be one of {', '.join(MODES)}.")

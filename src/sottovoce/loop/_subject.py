@@ -26,11 +26,11 @@ from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read import ReadOptions, open_documents, open_posts, read_truth
 from sottovoce.corpus.read._corpus import Source
 from sottovoce.corpus.simulate import SimulatedCommunity
-from sottovoce.errors import CorpusError, InputError, ParameterError, check_choice
+from sottovoce.errors import CorpusError, InputError, check_choice
 from sottovoce.loop._communities import DEFAULT, simulated_catalogue, simulated_community
 from sottovoce.loop._knowledge import Knowledge, Training, fitted, train_knowledge
 from sottovoce.release._counts import Counts, checked_counts
-from sottovoce.topics import Catalogue, Space
+from sottovoce.topics import Catalogue, Space, shipped_catalogue
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +128,8 @@ class SubjectSources:
                 posts = folder / POSTS
             if not Path(posts).exists():
                 raise InputError(f"cannot read {posts}: no such file.")
-        if topics is None:
-            raise ParameterError(
-                "a catalogue of topics is needed; give it (on the command line: --topics)."
-            )
-        return cls(posts, topics, truth, background, model)
+        chosen = shipped_catalogue() if topics is None else topics
+        return cls(posts, chosen, truth, background, model)
 
 
 def subject_of(sources: SubjectSources, reading: ReadOptions, seed: int) -> Subject:

@@ -25,6 +25,7 @@ __all__ = [
     "load_model",
     "match_model",
     "salient_words",
+    "shipped_catalogue",
     "train_lda",
     "train_skip_gram",
     "train_voice",
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from sottovoce.topics._space import Space
     from sottovoce.topics.lda._model import LdaModel
     from sottovoce.topics.lda._train import LdaParameters, train_lda
+    from sottovoce.topics.shipped import shipped_catalogue
     from sottovoce.topics.voice._model import VoiceModel
     from sottovoce.topics.voice._train import VoiceParameters, train_voice
     from sottovoce.topics.w2v._model import SkipGramModel
@@ -62,6 +64,7 @@ else:
             "load_model": "sottovoce.topics._load",
             "match_model": "sottovoce.topics._match",
             "salient_words": "sottovoce.topics._salient",
+            "shipped_catalogue": "sottovoce.topics.shipped",
             "train_lda": "sottovoce.topics.lda._train",
             "train_skip_gram": "sottovoce.topics.w2v._train",
             "train_voice": "sottovoce.topics.voice._train",

@@ -63,6 +63,15 @@ def to_which_one_is_you(visitor: "Visitor") -> None:
     visitor.page.wait_for_url("**/start/who")
 
 
+def to_which_column_is_which(visitor: "Visitor") -> None:
+    content = f"author,{'a very long name ' * 5},body\nann,2024-01-01,{'bread ' * 30}\n".encode()
+    file = {"name": "posts.csv", "mimeType": "text/csv", "buffer": content}
+    visitor.go("/start")
+    visitor.page.locator("#file").set_input_files(file)  # type: ignore[arg-type] # a payload
+    visitor.page.get_by_role("button", name="Look at this file").click()
+    visitor.page.get_by_role("heading", name="Which column is which?").wait_for()
+
+
 # What is not about colours is the same in the dark.
 COLOURS = {"runOnly": ["color-contrast"]}
 
@@ -100,6 +109,8 @@ def looks(window: "Page", advisor: "Advisor") -> "dict[str, Look]":
             seen[view] = look_at(visitor)
         to_which_one_is_you(visitor)
         seen["/start/who"] = look_at(visitor)
+        to_which_column_is_which(visitor)
+        seen["/start/columns"] = look_at(visitor)
         visitor.complaints[:] = [each for each in visitor.complaints if "status of 404" not in each]
     return seen
 
@@ -124,7 +135,7 @@ def test_no_view_has_a_serious_accessibility_finding(looks: dict[str, Look], sch
 
 
 def test_every_view_fits_a_phone(looks: dict[str, Look]) -> None:
-    assert len(looks) == len(VIEWS) + 1
+    assert len(looks) == len(VIEWS) + 2
     for view, look in looks.items():
         assert max(look.widths) <= PHONE["width"], view
 
@@ -145,6 +156,24 @@ def test_an_error_of_hers_is_told_where_readers_hear_it(visitor: "Visitor") -> N
     visitor.page.get_by_role("button", name="Look at this file").click()
     visitor.page.get_by_role("alert").wait_for()
     assert findings(visitor) == []
+
+
+def test_the_operators_view_is_readable_by_all_and_links_to_reasons(
+    visit: "Visit", operated_advisor: "Advisor"
+) -> None:
+    visitor = visit(to=operated_advisor, viewport=PHONE)
+    page = visitor.page
+    visitor.go("/operator")
+    page.get_by_label("Password").fill("correct horse battery")
+    page.get_by_role("button", name="Open the full ranking").click()
+    page.get_by_role("link", name="drug addiction").click()
+    assert by_day_and_by_night(visitor) == []
+    page.get_by_role("link", name="Reasons").first.click()
+    page.wait_for_url("**/operator/reasons?*")
+    assert page.locator("ol.posts mark").count() >= 1
+    assert by_day_and_by_night(visitor) == []
+    assert page.evaluate(_WIDTH) <= PHONE["width"]
+    assert (operated_advisor.store.parent / "looks.jsonl").read_text().count('"reasons"') == 1
 
 
 def test_the_page_that_asks_for_consent_is_readable_by_all(

@@ -51,7 +51,7 @@ def test_the_address_it_prints_opens_the_page_once(tmp_path: Path) -> None:
         (["--password-file", "x"], "--operator"),
         (["--operator", "--password-file", "absent"], "cannot read absent"),
         (["--topics", "topics.toml"], "--community"),
-        (["--community", "posts.csv"], "--topics"),
+        (["--community", "posts.csv"], "posts.csv"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(

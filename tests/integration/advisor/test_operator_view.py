@@ -1,16 +1,20 @@
 """The operator's view: off by default, gated, slowed down and logged."""
 
+import csv
 import json
+import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
 from support.advisor_page import PageClient, served
 
 from sottovoce.advisor._community import Community
+from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.assess._ranking import rank
 from sottovoce.errors import InputError
-from sottovoce.web.advise._routes.operator import LASTS_S, TRIES, Operator
+from sottovoce.web.advise._routes.operator import LASTS_S, TRIES, Operator, _harmless
 from sottovoce.web.security._login import LookLog, PasswordFile, write_password
 
 WORD = "correct horse battery"
@@ -46,6 +50,13 @@ def looks(folder: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in (folder / "looks.jsonl").read_text().splitlines()]
 
 
+def by_words_alone(page: PageClient) -> Community:
+    """Rank by a measure to which most people are nobody."""
+    form = {"measure": "bow-t", "k": 0.3, "m": 3, "bucket": "1w", "thresholds": 5, "hysteresis": 0}
+    assert page.post("/settings", data=form).status_code == 303
+    return Community.demo(AdvisorSetting("bow-t"))
+
+
 def enter(page: PageClient, password: str = WORD) -> int:
     return page.post("/operator/enter", data={"password": password}).status_code
 
@@ -69,20 +80,63 @@ def test_the_full_ranking_is_shown_page_by_page_and_each_look_is_logged_first(
     operated: PageClient, tmp_path: Path
 ) -> None:
     assert enter(operated) == 303
-    community = Community.demo()
+    community = by_words_alone(operated)
     assert community.state is not None
     how = {community.setting.measure: community.setting.how()}
     full = rank(community.state, how, topics=[TOPIC], setting=community.setting.risk)
-    users = full.table["user"].to_pylist()
-    for page in (1, 5):
+    ranked = list(zip(full.table["user"].to_pylist(), full.table["score"].to_pylist(), strict=True))
+    listed = [user for user, score in ranked if score > 0]
+    pages = -(-len(listed) // 100)
+    shown: list[str] = []
+    for page in range(1, pages + 2):
         text = operated.get("/operator/ranking", params={"name": TOPIC, "page": page}).text
-        at = [
-            text.index(f'<th scope="row">{user}</th>') for user in users[100 * page - 100 :][:100]
-        ]
-        assert at == sorted(at)
+        shown += re.findall(r'<th scope="row">([^<]+)</th>', text)
+        assert ("The next ones" in text) == (page < pages)
+    assert shown == listed, "in order, and nobody at a score of 0"
+    assert 0 < len(listed) < len(ranked)
     noted = [(one["event"], one.get("topic"), one.get("page")) for one in looks(tmp_path)]
-    assert noted == [("entered", None, None), ("looked", TOPIC, 1), ("looked", TOPIC, 5)]
+    assert noted == [("entered", None, None), *(("looked", TOPIC, n + 1) for n in range(pages + 1))]
     assert all("time" in one for one in looks(tmp_path))
+
+
+def test_reasons_are_linked_and_whose_they_are_is_logged_first(
+    operated: PageClient, tmp_path: Path
+) -> None:
+    reasons = {"name": TOPIC, "user": str(Community.demo().example)}
+    assert operated.get("/operator/reasons", params=reasons).status_code == 403
+    enter(operated)
+    ranking = operated.get("/operator/ranking", params={"name": TOPIC}).text
+    address = unescape(re.findall(r'href="(/operator/reasons[^"]+)"', ranking)[0])
+    text = operated.get(address).text
+    assert "<mark>" in text
+    last = looks(tmp_path)[-1]
+    user = re.findall(r'<th scope="row">([^<]+)</th>', ranking)[0]
+    assert (last["event"], last["topic"], last["user"]) == ("reasons", TOPIC, user)
+    assert operated.get("/operator/reasons", params={"name": TOPIC, "user": "x"}).status_code == 404
+    assert len(looks(tmp_path)) == 3
+
+
+def test_an_export_is_logged_first_and_stops_where_evidence_does(
+    operated: PageClient, tmp_path: Path
+) -> None:
+    assert operated.post("/operator/export", data={"name": TOPIC}).status_code == 403
+    enter(operated)
+    by_words_alone(operated)
+    sent = operated.post("/operator/export", data={"name": TOPIC})
+    assert sent.headers["content-disposition"].startswith("attachment")
+    rows = list(csv.DictReader(sent.text.splitlines()))
+    assert list(rows[0]) == ["rank", "user", "score", "band"], "and nothing of what posts say"
+    assert all(float(row["score"]) > 0 for row in rows)
+    assert 0 < len(rows) < len(Community.demo().users)
+    assert [one["event"] for one in looks(tmp_path)] == ["entered", "exported"]
+    (tmp_path / "looks.jsonl").unlink()
+    (tmp_path / "looks.jsonl").mkdir()
+    assert operated.post("/operator/export", data={"name": TOPIC}).status_code == 400
+
+
+def test_a_name_that_looks_like_a_formula_is_exported_as_text() -> None:
+    assert _harmless("=1+1") == "'=1+1"
+    assert _harmless("u12") == "u12"
 
 
 def test_a_look_that_cannot_be_logged_is_not_shown(operated: PageClient, tmp_path: Path) -> None:

@@ -98,5 +98,7 @@ def test_the_description_names_every_route(visited: PageClient, tmp_path: Path) 
         "/operator",
         "/operator/enter",
         "/operator/ranking",
+        "/operator/reasons",
+        "/operator/export",
         "/operator/leave",
     }

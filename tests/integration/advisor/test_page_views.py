@@ -12,6 +12,8 @@ from support.advisor_page import PageClient
 
 from sottovoce.advisor._community import Community
 from sottovoce.advisor._person import Person
+from sottovoce.web.advise._views import topic_views
+from sottovoce.web.advise._words import measure_in_words, places
 
 POSTS = "2024-03-01 The rehab clinic again.\n\n2024-03-09 Relapse, heroin, detox.\n\nI bake bread."
 
@@ -37,12 +39,12 @@ def test_the_first_page_depends_on_whether_something_was_brought(client: PageCli
 def test_the_overview_says_place_and_band_and_that_it_is_no_diagnosis(demo: PageClient) -> None:
     text = demo.get("/standing").text
     assert "not a diagnosis" in text
-    assert "(closeness by the topic's own words, lasting, less breadth)" in unescape(text)
+    assert measure_in_words(demo_person().setting.measure) in unescape(text)
     for one in demo_person().standings():
         assert one.topic in text
-    first = min(demo_person().standings(), key=lambda one: one.high or 0)
-    band = first.band.removeprefix("top ")
-    assert f"would list you at place {first.low} of {first.users}: in the first {band}" in text
+    first = topic_views(demo_person())[0].standing
+    assert f"a ranking of {first.users} people would list you {places(first)}" in text
+    assert text.index("<h1") < text.index("How this is computed") < text.index("not a diagnosis")
 
 
 def test_the_topic_shows_posts_words_parts_a_timeline_and_ways(demo: PageClient) -> None:
@@ -69,10 +71,12 @@ def test_unticking_posts_is_exact_and_survives_a_reload(demo: PageClient) -> Non
     form = {"topic": topic, "shown": shown, "kept": kept}
     back = demo.post("/what-if", data=form).headers["location"]
     expected = person.without(gone)[person.column(topic)]
+    still = len(set(person.said.of_topic(topic).outright) - set(gone))
     for _ in range(2):
         text = demo.get(back).text
         assert f"at place {expected.low} instead of" in text
         assert f"3 posts of {len(person.posts)} left out" in text
+        assert f"{still} of the others still say it outright." in text
         assert text.count("checked") == len(kept)
     demo.post("/what-if", data={**form, "again": "yes"})
     assert "All your posts are ticked" in demo.get(back).text

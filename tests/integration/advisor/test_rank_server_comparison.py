@@ -19,7 +19,7 @@ POSTS = "2024-03-01 rehab relapse heroin\n\n2024-03-09 opioid overdose\n\n2024-0
 
 
 def description(setting: str = "k 0.3, m 3, bucket 1w", **changed: Any) -> Description:  # noqa: ANN401 - its fields
-    topics = (RankedTopic(TOPIC, "bow-dt", Buckets.even(-1, 1, 20)),)
+    topics = (RankedTopic(TOPIC, "bow-t", Buckets.even(-1, 1, 20)),)
     given = {"mode": "shares", "epsilon": Fraction(1), "topics": topics, **changed}
     return Description(**given, setting=setting)
 
@@ -58,7 +58,7 @@ def test_a_place_is_a_range_and_the_setting_is_the_servers(tmp_path: Path) -> No
         assert one["users"] == 4201
         assert one["low"] < one["high"]
         form = {
-            "measure": "bow-dt",
+            "measure": "bow-t",
             "k": "0.3",
             "m": "3",
             "bucket": "1w",
@@ -109,17 +109,17 @@ def test_what_a_histogram_leaves_open_is_neither_stated_nor_denied(tmp_path: Pat
         assert (one["best_band"], one["band"]) == ("top 1%", "lower half")
         overview = client.get("/standing").text
         assert "cannot be told" in overview
-        assert "for no sensitive topic are you surely in" in overview
-        assert "or what is known of the others does not tell" in overview
+        assert "what is known of the others does not tell" in overview
+        assert "No sign of any" not in overview
         text = client.get(f"/topic?name={TOPIC}").text
         assert "in which band that is cannot be told" in text
-        assert "You do not stand out here" not in text
+        assert "A ranking would not come to you soon" not in text
         assert "among those least exposed." not in text.partition("leaves it open")[0]
 
 
 def test_topics_that_differ_in_how_many_are_known_say_how_many_each(tmp_path: Path) -> None:
     topics = tuple(
-        RankedTopic(name, "bow-dt", Buckets.even(-1, 1, 20)) for name in (TOPIC, "pregnancy")
+        RankedTopic(name, "bow-t", Buckets.even(-1, 1, 20)) for name in (TOPIC, "pregnancy")
     )
     described = description(topics=topics)
 
@@ -134,8 +134,7 @@ def test_topics_that_differ_in_how_many_are_known_say_how_many_each(tmp_path: Pa
 
     comparison = ask(TwoTopics(described, [published(described)]), (), Community.demo().catalogue)
     with served(tmp_path, comparison=comparison) as client:
-        client.post("/start/paste", data={"posts": "2024-03-20 bread"})
+        client.post("/start/paste", data={"posts": "2024-03-20 heroin\n\n2024-03-21 pregnant"})
         overview = client.get("/standing").text
-    assert "of 2,101</td>" in overview
-    assert "of 1,801</td>" in overview
-    assert "Place, of" not in overview
+    assert "of 2,101" in overview
+    assert "of 1,801" in overview

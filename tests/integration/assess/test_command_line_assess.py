@@ -315,8 +315,6 @@ def test_a_state_refuses_what_it_was_not_made_with(run: Run, folder: Path) -> No
 def test_nothing_to_rank_is_said(run: Run, folder: Path) -> None:
     out = ("--out", folder / "ranks.parquet")
     assert "there is nothing to rank" in refused(run, folder, "assess", *with_topics(folder), *out)
-    err = refused(run, folder, "assess", folder / "posts.parquet", *out)
-    assert "a catalogue of topics is needed" in err
 
 
 def test_an_explanation_shows_numbers_and_no_text_unless_asked(run: Run, folder: Path) -> None:

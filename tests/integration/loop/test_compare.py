@@ -65,8 +65,6 @@ def test_the_folder_that_is_asked_for_is_written_for_its_owner_only(
 
 
 def test_what_cannot_be_compared_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="a catalogue of topics is needed; give it"):
-        compared(COMMUNITY.posts)
     with pytest.raises(ParameterError, match="compress must be one of none, random, frequency"):
         compared(COMMUNITY.posts, topics=COMMUNITY.topics, compress="zip")
     with pytest.raises(InputError, match="no such file"):

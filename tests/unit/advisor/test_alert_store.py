@@ -31,7 +31,7 @@ def store(tmp_path: Path) -> AlertStore:
     return AlertStore(tmp_path / "folder" / "advisor.sqlite")
 
 
-def told(store: AlertStore, place: int | None) -> set[tuple[int, bool]]:
+def told(store: AlertStore, place: int | None) -> set[tuple[int | None, bool]]:
     return {(alert.percent, alert.entered) for alert in store.update(at(place), SETTING, NOON)}
 
 
@@ -41,8 +41,51 @@ def test_she_enters_at_the_border_and_leaves_beyond_it(store: AlertStore) -> Non
     assert told(store, 12) == set()
     assert told(store, 13) == {(10, False)}
     assert told(store, 12) == set()
-    assert told(store, 5) == {(5, True), (10, True)}
-    assert told(store, None) == {(5, False), (10, False)}
+    assert told(store, 5) == {(5, True)}
+    assert told(store, None) == {(10, False)}
+
+
+def test_what_happens_at_once_is_one_alert_that_tells_most(store: AlertStore) -> None:
+    (alert,) = store.update(at(1), SETTING, NOON, outright={"debts": 2})
+    assert (alert.percent, alert.entered, alert.outright) == (5, True, 2)
+    assert told(store, 8) == {(5, False)}
+    (left,) = store.update(at(60), SETTING, NOON, outright={"debts": 2})
+    assert (left.percent, left.entered) == (10, False)
+
+
+def test_more_posts_that_say_it_outright_raise_an_alert_whatever_the_place(
+    store: AlertStore,
+) -> None:
+    (alert,) = store.update(at(90), SETTING, NOON, outright={"debts": 1})
+    assert (alert.percent, alert.outright) == (None, 1)
+    assert store.update(at(90), SETTING, NOON, outright={"debts": 1}) == []
+    assert store.update(at(90), SETTING, NOON, outright={"debts": 0}) == []
+    assert len(store.update(at(90), SETTING, NOON, outright={"debts": 1})) == 1
+
+
+def test_a_score_of_nothing_raises_no_alert_however_few_there_are(store: AlertStore) -> None:
+    left_over = [Standing("debts", "money", "bow-d", 100, -0.2, 1, 1, 1)]
+    assert store.update(left_over, SETTING, NOON) == []
+    assert left_over[0].band == "lower half"
+    assert not left_over[0].within(50)
+
+
+def test_a_file_from_before_posts_were_read_is_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    with sqlite3.connect(path) as old:
+        old.execute(
+            "CREATE TABLE alert (id INTEGER PRIMARY KEY, time TEXT NOT NULL, measure TEXT NOT NULL,"
+            " topic TEXT NOT NULL, percent INTEGER NOT NULL, entered INTEGER NOT NULL, low INTEGER,"
+            " high INTEGER, users INTEGER NOT NULL, seen INTEGER NOT NULL DEFAULT 0)"
+        )
+        old.execute(
+            "INSERT INTO alert VALUES (1, '2024-05-01T12:00:00+00:00', 'bow', 'debts', 5, 1, 3, 3,"
+            " 100, 0)"
+        )
+    store = AlertStore(path)
+    assert [(alert.percent, alert.outright) for alert in store.alerts()] == [(5, 0)]
+    store.update(at(90), SETTING, NOON, outright={"debts": 3})
+    assert [alert.outright for alert in store.alerts()] == [3, 0]
 
 
 def test_the_rule_is_that_of_assess() -> None:
@@ -60,6 +103,7 @@ def test_the_rule_is_that_of_assess() -> None:
 
 def test_alerts_and_settings_outlive_the_program(store: AlertStore) -> None:
     store.save_setting(AdvisorSetting("ent", k=0.5, thresholds=(2,)))
+    store.update(at(8), SETTING, NOON)
     store.update(at(1), SETTING, NOON)
     newest = store.alerts()[0]
     store.acknowledge([newest.id])
@@ -104,7 +148,7 @@ def test_erasing_leaves_nothing_behind(store: AlertStore) -> None:
         assert b"unusual" not in held.read()
     assert not any(companion.exists() for companion in companions)
     assert (store.alerts(), store.posts(), store.setting()) == ([], [], AdvisorSetting())
-    assert told(store, 1) == {(5, True), (10, True)}
+    assert told(store, 1) == {(5, True)}
 
 
 def test_a_file_of_another_kind_is_refused_and_kept(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Communities from posts, states and the demo: the same standings whichever way."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -36,7 +37,7 @@ def test_a_state_offers_what_its_models_allow(tmp_path: Path) -> None:
     path = state_file(tmp_path)
     assert "lda-dt" in Community.from_state(path, [FixedSpace()]).measures
     without = Community.from_state(path)
-    assert without.setting.measure == "bow-dt"
+    assert without.setting.measure == "bow-t"
     assert not any(name.startswith("lda") for name in without.measures)
     assert not any(
         name.startswith("lda") for name in Community.from_state(path, [FixedSpace(seed=9)]).measures
@@ -72,6 +73,9 @@ def test_the_demo_is_the_same_each_time_and_has_somebody_to_look_at() -> None:
     person = Person(community, user=community.example)
     assert person.now() == community.now
     assert any(standing.within(5) for standing in person.standings())
+    assert any(person.said.of_topic(topic).outright for topic in person.topics)
+    age = datetime.now(UTC) - community.now
+    assert timedelta(0) <= age <= timedelta(days=8), "dated recently"
     assert Community.demo(AdvisorSetting("ent")).example == community.example
     assert len(community.users) == 500
 
@@ -79,9 +83,9 @@ def test_the_demo_is_the_same_each_time_and_has_somebody_to_look_at() -> None:
 def test_the_demo_learns_a_latent_model_once_a_measure_asks_for_it() -> None:
     pytest.importorskip("tomotopy")
     plain = Community.demo()
-    assert "lda-dt" in plain.measures
-    latent = plain.with_setting(AdvisorSetting("lda-dt"))
-    assert latent is Community.demo(AdvisorSetting("lda-dt"))
+    assert "lda-t" in plain.measures
+    latent = plain.with_setting(AdvisorSetting("lda-t"))
+    assert latent is Community.demo(AdvisorSetting("lda-t"))
     assert (latent.users, latent.topics) == (plain.users, plain.topics)
     person = Person(plain, user=plain.example).with_setting(AdvisorSetting("lda-t"))
     assert any(standing.within(10) for standing in person.standings())

@@ -24,7 +24,8 @@ def person_of(*texts: str, measure: str = "bow-t", apart: timedelta = WEEK) -> P
 
 def test_shares_are_parts_of_the_best_weeks() -> None:
     found = person_of("debt loan bank", "debt", "nothing").evidence("debts")
-    assert [(post.id, round(post.share, 3)) for post in found.posts] == [(1, 0.634), (2, 0.366)]
+    assert {post.id: round(post.share, 3) for post in found.posts} == {1: 0.634, 2: 0.366}
+    assert {post.id: post.stronger for post in found.posts} == {1: 0, 2: 1}
     assert sum(word.share for word in found.words) == pytest.approx(1)
     assert found.others == 1
 
@@ -51,7 +52,15 @@ def test_a_week_counts_once_however_many_like_posts_it_has() -> None:
 
 def test_without_buckets_the_strongest_post_holds_everything_up() -> None:
     found = person_of("debt loan bank", "debt", measure="bow").evidence("debts")
-    assert [(post.id, post.share) for post in found.posts] == [(1, 1.0), (2, 0.0)]
+    assert {post.id: post.share for post in found.posts} == {1: 1.0, 2: 0.0}
+
+
+def test_posts_that_say_it_outright_come_first_whatever_they_weigh() -> None:
+    heavy, plain = "she has debt, he has a loan, they own a bank", "I am deep in debt and I hid it"
+    found = person_of(heavy, plain, "bread").evidence("debts")
+    assert [(post.id, post.level.name) for post in found.posts] == [(2, "OUTRIGHT"), (1, "ABOUT")]
+    assert found.posts[0].share < found.posts[1].share
+    assert [plain[start:end] for start, end in found.posts[0].spans]
 
 
 @pytest.mark.parametrize("measure", ["ent", "diff-priv-present", "lda-dt"])

@@ -1,6 +1,8 @@
 """Guidance: every effect that is told is what would happen; nothing is ordered or diagnosed."""
 
 import re
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -8,6 +10,7 @@ from sottovoce.advisor import _guidance as say
 from sottovoce.advisor._community import Community
 from sottovoce.advisor._guidance import decisive_posts, guidance, stands_out
 from sottovoce.advisor._person import Person
+from sottovoce.advisor._person_values import Post
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.advisor._standing import Standing, Uncertainty
 
@@ -29,8 +32,28 @@ def test_who_stands_out_gets_options_and_may_leave_things(
     person: Person, exposed: Standing
 ) -> None:
     found = guidance(exposed, person.evidence(exposed.topic), person)
-    assert [each.kind for each in found] == ["anonymous", "rephrase", "remove", "nothing"]
+    kinds = [each.kind for each in found]
+    assert kinds == ["anonymous", "rephrase", "remove", "remove", "nothing"]
     assert all(each.reason for each in found)
+    outright = person.said.of_topic(exposed.topic).outright
+    assert set(found[2].posts) == set(outright), "the first to remove are those that say it"
+
+
+def test_who_says_it_outright_gets_options_however_late_their_place(person: Person) -> None:
+    said = [Post(1, datetime(2026, 9, 1, tzinfo=UTC), "I am in debt and I told nobody")]
+    quiet = Person(person.community, [*said, *_bread()])
+    standing = replace(quiet.standing("debt"), low=400, high=400, surely=400)
+    assert not stands_out(standing, quiet)
+    found = guidance(standing, quiet.evidence("debt"), quiet)
+    assert [each.kind for each in found] == ["anonymous", "rephrase", "remove", "nothing"]
+    assert found[2].title == say.REMOVE_OUTRIGHT
+    assert found[3].reason != say.NOTHING_REASON
+    alone = guidance(replace(standing, users=1, low=1, high=1), quiet.evidence("debt"), quiet)
+    assert {each.effect for each in alone} == {None}, "nobody else is known: no place to tell"
+
+
+def _bread() -> list[Post]:
+    return [Post(n, datetime(2026, 9, n, tzinfo=UTC), "bread and butter") for n in range(2, 9)]
 
 
 def test_told_effects_are_the_exact_ones(person: Person, exposed: Standing) -> None:
@@ -61,7 +84,7 @@ def test_the_posts_named_are_few_and_each_step_lowers_the_score(
 
 
 def test_no_more_posts_are_named_than_it_takes(person: Person) -> None:
-    wide = person.with_setting(AdvisorSetting(thresholds=(1,)))
+    wide = person.with_setting(AdvisorSetting(thresholds=(2,)))
     topic = min(wide.standings(), key=lambda each: each.percent or 100).topic
     column, posts = wide.column(topic), decisive_posts(wide, topic)
     assert not stands_out(wide.without(posts)[column], wide)

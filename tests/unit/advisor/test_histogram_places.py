@@ -151,5 +151,5 @@ def test_another_measure_or_a_withheld_histogram_tells_nothing() -> None:
     description = server("lda")
     withheld = [Published.withheld(description, "debts", 1)]
     assert published_histograms(description, withheld, AdvisorSetting("lda")) == {}
-    with pytest.raises(InputError, match="ranks by lda, the setting by bow-dt"):
-        published_histograms(description, withheld, AdvisorSetting())
+    with pytest.raises(InputError, match="ranks by lda, the setting by bow-t"):
+        published_histograms(description, withheld, AdvisorSetting("bow-t"))

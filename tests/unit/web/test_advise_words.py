@@ -111,19 +111,28 @@ def timeline(count: int, **changed: object) -> Timeline:
     return Timeline("debts", starts, (1,) * count, **given)  # type: ignore[arg-type] # as given
 
 
+@pytest.mark.parametrize("shape", [drawing.WIDE, drawing.NARROW], ids=lambda shape: shape.name)
 @pytest.mark.parametrize("count", [1, 2, 30, 500])
-def test_a_timeline_stays_within_its_frame(count: int) -> None:
-    drawn = drawing.draw(timeline(count))
+def test_a_timeline_stays_within_its_frame(count: int, shape: drawing.TimelineShape) -> None:
+    drawn = drawing.draw(timeline(count), shape)
     assert len(drawn.bars) + drawn.left_out == count
     assert len(drawn.bars) <= drawing.MOST_BUCKETS
     for bar in drawn.bars:
         assert bar.x >= 0
-        assert bar.x + bar.width <= drawing.TIMELINE_WIDTH
+        assert bar.x + bar.width <= shape.width
         assert 0 <= bar.y <= bar.y + bar.height <= drawing.TIMELINE_HEIGHT + 1e-9
-    assert sum(bar.label is not None for bar in drawn.bars) <= drawing.MOST_DATES
+    assert sum(bar.label is not None for bar in drawn.bars) <= shape.dates
     assert [line.percent for line in drawn.lines] == [5, 1]
     first, second = (line.name_y for line in drawn.lines)
     assert abs(first - second) >= drawing.LABEL_HEIGHT - 1e-9
+
+
+def test_the_axis_has_a_few_round_values_and_zero() -> None:
+    ticks = drawing.draw(timeline(5)).ticks
+    assert 2 <= len(ticks) <= 2 * drawing.MOST_TICKS
+    assert "0" in [tick.label for tick in ticks]
+    assert all(len(tick.label) <= 5 for tick in ticks)
+    assert [tick.y for tick in ticks] == sorted((tick.y for tick in ticks), reverse=True)
 
 
 def test_an_infinite_or_negative_score_can_be_drawn() -> None:

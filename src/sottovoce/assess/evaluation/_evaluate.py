@@ -167,7 +167,15 @@ def evaluate(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Evaluation:
-    """Judge every measure of ``runs`` and the baselines: random, and posts and words by volume."""
+    """Judge every measure of ``runs`` and the baselines: random, and posts and words by volume.
+
+    A truth that has sensitive users alone is refused: whoever is ranked, and by whatever, is right.
+    """
+    if judged and all(topic.sensitive.all() for topic in judged):
+        raise InputError(
+            "the truth must have users who are not sensitive too, got sensitive ones only: every "
+            "ranking would be right. Add the others of the same community, with sensitive = false."
+        )
     everything = _with_baselines(judged, runs, volumes)
     drawn = bootstrap_metrics(judged, everything, replicates=replicates, seed=seed)
     strata = _strata(everything)

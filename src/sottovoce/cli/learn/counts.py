@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sottovoce.cli._output import AsJson, show_facts, show_json, show_rows
+from sottovoce.cli.learn._asked import asked_or_read, watched
 from sottovoce.cli.learn._output import ConfigOption, WaitOption, show_summary
-from sottovoce.cli.learn.runs import asked_or_read, watched
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:

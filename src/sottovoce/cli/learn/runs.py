@@ -9,16 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_facts, show_json, show_rows
+from sottovoce.cli.learn._asked import asked_or_read, watched
 from sottovoce.cli.learn._output import (
     ConfigOption,
     WaitOption,
-    loaded,
     show_summary,
     standing,
-    wait_for_start,
-    watched_progress,
 )
 from sottovoce.errors import ParameterError
 
@@ -57,7 +54,7 @@ def train(
     Example: sottovoce learn train --config together/coordinator/party.toml
     """
     if epsilon is not None:
-        from sottovoce.cli.learn.counts import train_by_count  # noqa: PLC0415 - it imports this
+        from sottovoce.cli.learn.counts import train_by_count  # noqa: PLC0415 - for it alone
 
         if without_lost:
             raise ParameterError(
@@ -151,35 +148,6 @@ def _run_row(run: Mapping[str, Any]) -> dict[str, object]:
 
 def _name(run: Mapping[str, Any]) -> str:
     return str(run["run"])[:_SHORT]
-
-
-def watched(config: Path, request: Mapping[str, Any], title: str, *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
-    """Ask a running party for a run; show how it stands; its summary."""
-    found = loaded(config)
-    wait_for_start(found, wait)
-    with needs_extra("federation"):
-        from sottovoce.federation.party._control import ask  # noqa: PLC0415 - fast --help
-
-    done: Mapping[str, Any] = {}
-    with watched_progress(title) as line:
-        for done in ask(found.path(found.party.store), request):
-            if "progress" in done:
-                line.show(done["progress"])
-    return done["value"]
-
-
-def asked_or_read(config: Path, request: Mapping[str, Any], *, wait: float = 0) -> Any:  # noqa: ANN401 - JSON
-    """What a party says, or its journal where it does not run."""
-    found = loaded(config)
-    wait_for_start(found, wait)
-    with needs_extra("federation"):
-        from sottovoce.federation.party._control import NotRunningError, asked  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party._offline import answer_offline  # noqa: PLC0415 - fast --help
-
-    try:
-        return asked(found.path(found.party.store), request)
-    except NotRunningError:
-        return answer_offline(found, request)
 
 
 def classify(

@@ -163,7 +163,7 @@ def _again_row(person: Person) -> BenchRow:
     table = _table([*others, *hers])
     measure = community.setting.measure
     begin = time.perf_counter()
-    chosen, scoring = plan_scoring(community.catalogue, [], [measure])
+    chosen, scoring = plan_scoring(community.catalogue, community.spaces, [measure])
     state = scoring.state_of(table.to_batches())
     for topic in community.topics:
         chosen[measure].score(state, topic, community.setting.risk)

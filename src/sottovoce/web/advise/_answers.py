@@ -5,13 +5,30 @@ from dataclasses import replace
 
 from sottovoce.advisor import _guidance as say
 from sottovoce.advisor._draft import DraftCheck, DraftTopic
+from sottovoce.advisor._marks import pieces
 from sottovoce.advisor._person import Person
 from sottovoce.advisor._standing import Standing
+from sottovoce.advisor._verdict import HOW_PLAINLY
+from sottovoce.assess.disclosure import DisclosureLevel
+from sottovoce.corpus.words._rules import ENGLISH
 from sottovoce.web.advise import _words as words
-from sottovoce.web.advise._models import DraftAnswer, DraftRow, StandingAnswer, Way, WhatIfAnswer
+from sottovoce.web.advise._models import (
+    DraftAnswer,
+    DraftRow,
+    Piece,
+    StandingAnswer,
+    Way,
+    WhatIfAnswer,
+)
 from sottovoce.web.advise._views import counted
 
 WORDS_NAMED = 6
+TOPICS_TOLD = 2
+FUNCTION_WORDS = ENGLISH | {"a", "i"}
+AS_STRONG = 0.5
+"""Of their strongest post: a draft that comes half as close would count without it."""
+WITHOUT_WORDS_ZERO = frozenset({"bow", "voice"})
+"""Spaces in which a text without a telling word has no strength at all."""
 REPHRASE_REASON = (
     "A program that ranks people looks for certain words; a reader may understand you without them."
 )
@@ -25,6 +42,10 @@ def without_posts(person: Person, topic: str, removed: Collection[int]) -> WhatI
     if removed:
         change = words.change(before, after)
         count = f"{counted(len(removed), 'post', 'posts')} of {len(person.posts):,} left out."
+        left = set(person.said.of_topic(topic).outright) - set(removed)
+        if left:
+            still = counted(len(left), "of the others still says", "of the others still say")
+            count = f"{count} {still} it outright."
     else:
         change, count = "All your posts are ticked: this is where you stand now.", ""
     return WhatIfAnswer(
@@ -38,20 +59,36 @@ def without_posts(person: Person, topic: str, removed: Collection[int]) -> WhatI
 
 
 def with_draft(person: Person, text: str) -> DraftAnswer:
-    """What publishing ``text`` would do, in words."""
+    """What ``text`` says, and what publishing it would do, in words."""
     if not text.strip():
-        return DraftAnswer(summary="There is no draft yet.", rows=[], ways=[])
+        return DraftAnswer(summary="There is no draft yet.", rows=[], ways=[], pieces=[])
     check = person.with_draft(text)
-    changed = [topic for topic in check.topics if topic.before.score != topic.after.score]
-    changed.sort(key=lambda topic: topic.after.percent or 100)
-    if not changed:
-        return DraftAnswer(summary=_nothing(check), rows=[], ways=[])
-    worst = next((topic for topic in changed if topic.rises), changed[0])
+    found = [topic for topic in check.topics if _touches(person, topic)]
+    found.sort(key=lambda one: (-one.level, one.before.low == one.after.low, one.after.percent))
+    if not found:
+        return DraftAnswer(summary=_no_sign(check), rows=[], ways=[], pieces=[])
     return DraftAnswer(
-        summary=_summary(changed),
-        rows=[_row(topic) for topic in changed],
-        ways=_ways(worst),
+        summary=_summary(found),
+        rows=[_row(topic, text) for topic in found],
+        ways=_ways(found[0]),
+        pieces=[
+            Piece(text=piece.text, telling=piece.telling)
+            for piece in pieces(text, [span for topic in found for span in topic.spans])
+        ],
     )
+
+
+def _touches(person: Person, topic: DraftTopic) -> bool:
+    """Whether the draft names the topic, or weighs on it where a ranking lists them early.
+
+    An unchanged place is no sign that it does not.
+    """
+    own = topic.strength or 0.0
+    as_strong = own > 0 and own >= AS_STRONG * (topic.before.strength or 0.0)
+    telling = person.measure.space in WITHOUT_WORDS_ZERO and as_strong
+    weighs = telling or topic.before.score != topic.after.score
+    early = topic.after.may_be_within(max(person.setting.thresholds))
+    return bool(topic.level) or (weighs and early)
 
 
 def _ways(topic: DraftTopic) -> list[Way]:
@@ -68,26 +105,66 @@ def _ways(topic: DraftTopic) -> list[Way]:
     return [*ways, Way(title="Publish it as it is", reason=reason, effect=effect)]
 
 
-def _nothing(check: DraftCheck) -> str:
+def _no_sign(check: DraftCheck) -> str:
+    read = counted(check.words_read, "word", "words")
+    found = f"No sign of any of the {len(check.topics)} sensitive topics in its {read}"
     if not check.known_words:
-        return "None of its words is known here, so nothing can be told about it."
-    return "It would change nothing: your place stays the same for every sensitive topic."
+        return f"{found}, none of which the ranking knows."
+    moved = max(check.topics, key=_moves)
+    if _moves(moved) <= 0:
+        return f"{found}."
+    return f"{found}, but a ranking would still move you. {words.change(moved.before, moved.after)}"
 
 
-def _summary(changed: list[DraftTopic]) -> str:
-    moved = [topic for topic in changed if topic.before.high != topic.after.high]
-    if not moved:
-        return "It would change your score a little, but your place for no sensitive topic."
-    return " ".join(words.change(topic.before, topic.after) for topic in moved[:2])
+def _moves(topic: DraftTopic) -> int:
+    """By how many places a ranking would come to them sooner."""
+    return (topic.before.high or 0) - (topic.after.high or 0)
 
 
-def _row(topic: DraftTopic) -> DraftRow:
-    named = ", ".join(word.word for word in topic.words[:WORDS_NAMED])
+def _summary(found: list[DraftTopic]) -> str:
+    told = " ".join(f"{_says(topic)} {_place_with(topic)}" for topic in found[:TOPICS_TOLD])
+    more = len(found) - TOPICS_TOLD
+    return f"{told} {counted(more, 'more topic', 'more topics')} below." if more > 0 else told
+
+
+def _says(topic: DraftTopic) -> str:
+    if topic.level is DisclosureLevel.OUTRIGHT:
+        return f"It says it outright: {topic.before.topic}."
+    if topic.level is DisclosureLevel.ABOUT:
+        return f"It is about {topic.before.topic}, without saying outright that it is yours."
+    return f"Some of its words weigh on {topic.before.topic}."
+
+
+def _place_with(topic: DraftTopic) -> str:
+    """Where the draft would put them; a place that stays is told with what holds it."""
+    before, after = topic.before, topic.after
+    if (before.low, before.high) != (after.low, after.high) or before.low is None:
+        return words.change(before, after)
+    if before.users == 1:
+        return "Nobody else is known yet, so there is no place to tell."
+    if not after.evident:
+        return "The ranking gives these words no weight; whoever reads them does."
+    if before.low == 1:
+        return f"You are {words.places(before)} of {before.users:,} already: no place is higher."
+    if topic.covering:
+        posts = counted(topic.covering, "stronger post", "stronger posts")
+        return (
+            f"Your place stays {words.short_places(before)} of {before.users:,}, held by {posts} "
+            "of yours; the draft would count if they were gone."
+        )
+    return f"Your place stays {words.short_places(before)} of {before.users:,}."
+
+
+def _row(topic: DraftTopic, text: str) -> DraftRow:
+    told = [text[start:end] for start, end in topic.spans]
+    weighing = [word.word for word in topic.words if word.word not in FUNCTION_WORDS]
+    named = ", ".join((weighing or told)[:WORDS_NAMED])
     return DraftRow(
         topic=topic.before.topic,
+        says=HOW_PLAINLY[topic.level],
         now=_where(topic.before),
         then=_where(topic.after),
-        words=named or "none alone",
+        words=named or "no single one",
     )
 
 

@@ -35,6 +35,10 @@ from sottovoce.web.security._login import LoginTokens, NeedsSession
 from sottovoce.web.security._requests import LOOPBACK, BodyLimit, HostCheck, SameOrigin, hosts_of
 from sottovoce.web.security._responses import DefectAnswer, SecureHeaders
 
+HELP_LINE = (
+    "If any of this weighs on you, you need not carry it alone: a doctor, a counsellor or a "
+    "helpline where you live can help."
+)
 BODY_LIMIT_BYTES = 2 * 1024 * 1024
 LAST_PORT = 65_535
 _REDIRECT_PAGE = (
@@ -55,6 +59,8 @@ class PageOptions:
     reporting: Reporting | None = None
     login: LoginTokens = field(default_factory=LoginTokens)
     upload_limit_bytes: int = session.UPLOAD_LIMIT_BYTES
+    help_line: str | None = HELP_LINE
+    """Shown quietly where a topic of health shows; None: nowhere."""
 
 
 def create_app(options: PageOptions) -> ASGIApp:
@@ -93,6 +99,7 @@ def routes(options: PageOptions) -> FastAPI:
     )
     app.state.login = options.login
     app.state.operator = options.operator
+    app.state.help_line = options.help_line
     # Cookies do not tell ports apart, so two advisors need two names.
     app.state.cookie = f"sottovoce-{options.port}"
     routers = (
@@ -199,6 +206,7 @@ def serve(
     show_address: Callable[[str], None],
     show_next_address: Callable[[str], None],
     open_browser: bool,
+    help_line: str | None = HELP_LINE,
 ) -> None:
     """Serve until stopped; ``show_address`` gets the address, the other each one that follows."""
     with listen_at.listen() as listening, TemporaryDirectory(prefix="sottovoce-") as folder:
@@ -217,6 +225,7 @@ def serve(
                 operator=operator,
                 reporting=reporting,
                 login=login,
+                help_line=help_line,
             )
         )
         show_address(address(login.token))

@@ -15,10 +15,10 @@ from sottovoce.advisor._timeline import AlertLine, Timeline
 
 WIDTH = 400.0
 NARROWEST = 5.0
-TIMELINE_WIDTH, TIMELINE_HEIGHT = 640.0, 150.0
+TIMELINE_HEIGHT = 150.0
 MOST_BUCKETS = 104
-MOST_DATES = 6
 LABEL_HEIGHT = 13.0
+MOST_TICKS = 4
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,20 @@ def _between(low: float, high: float) -> Span:
 
 
 @dataclass(frozen=True)
+class TimelineShape:
+    """How wide a timeline is drawn, and how many dates fit below it."""
+
+    name: str
+    width: float
+    dates: int
+
+
+WIDE = TimelineShape("wide", 600.0, 6)
+NARROW = TimelineShape("narrow", 224.0, 3)
+"""For a phone, on which the wide one would be too small to read."""
+
+
+@dataclass(frozen=True)
 class Bar:
     """One time bucket: how close its closest post comes, and the score with all posts so far."""
 
@@ -108,9 +122,19 @@ class BandLine:
 
 
 @dataclass(frozen=True)
+class Tick:
+    """A value on the axis at the left."""
+
+    label: str
+    y: float
+
+
+@dataclass(frozen=True)
 class TimelineDrawing:
     """Everything with its place; the templates only draw."""
 
+    shape: TimelineShape
+    ticks: list[Tick]
     bars: list[Bar]
     lines: list[BandLine]
     path: str
@@ -120,15 +144,15 @@ class TimelineDrawing:
     """So many earlier buckets are not drawn."""
 
 
-def draw(timeline: Timeline) -> TimelineDrawing:
+def draw(timeline: Timeline, shape: TimelineShape = WIDE) -> TimelineDrawing:
     """Lay out the latest buckets."""
     first = max(0, len(timeline.starts) - MOST_BUCKETS)
     scores = [_finite(score) for score in timeline.scores[first:]]
     strengths = _strengths(timeline)[first:]
     lines = [line for line in timeline.lines if line.enter is not None]
     scale = _Scale.of([*scores, *strengths, *(_finite(line.enter or 0.0) for line in lines)])
-    step = TIMELINE_WIDTH / len(scores)
-    every = -(-len(scores) // MOST_DATES)
+    step = shape.width / len(scores)
+    every = -(-len(scores) // shape.dates)
     bars = [
         Bar(
             start=timeline.starts[first + place],
@@ -139,7 +163,7 @@ def draw(timeline: Timeline) -> TimelineDrawing:
             width=step * 0.7,
             y=scale.y(strength),
             height=max(0.0, scale.y(0.0) - scale.y(strength)),
-            label=f"{timeline.starts[first + place]:%d %b %y}"
+            label=_date(timeline.starts[first + place])
             if _dated(place, every, len(scores))
             else None,
         )
@@ -149,7 +173,13 @@ def draw(timeline: Timeline) -> TimelineDrawing:
         f"{place * step:.1f},{scale.y(score):.1f} {(place + 1) * step:.1f},{scale.y(score):.1f}"
         for place, score in enumerate(scores)
     )
-    return TimelineDrawing(bars, _named(lines, scale), path, scale.y(0.0), first)
+    return TimelineDrawing(
+        shape, scale.ticks(), bars, _named(lines, scale), path, scale.y(0.0), first
+    )
+
+
+def _date(start: date) -> str:
+    return f"{start.day} {start:%b %y}"
 
 
 def _dated(place: int, every: int, count: int) -> bool:
@@ -170,6 +200,14 @@ class _Scale:
 
     def y(self, value: float) -> float:
         return TIMELINE_HEIGHT * (self.high - value) / (self.high - self.low)
+
+    def ticks(self) -> list[Tick]:
+        """A few round values."""
+        span = (self.high - self.low) / MOST_TICKS
+        power = 10.0 ** math.floor(math.log10(span))
+        step = next(power * each for each in (1, 2, 5, 10) if power * each >= span)
+        places = range(math.ceil(self.low / step), math.floor(self.high / step) + 1)
+        return [Tick(f"{place * step:.3g}", self.y(place * step)) for place in places]
 
 
 def _named(lines: Sequence[AlertLine], scale: _Scale) -> list[BandLine]:

@@ -10,6 +10,7 @@ from sottovoce.advisor._evidence import Evidence
 from sottovoce.advisor._guidance import Suggestion
 from sottovoce.advisor._standing import Standing
 from sottovoce.advisor._timeline import Timeline
+from sottovoce.advisor._verdict import HOW_PLAINLY
 from sottovoce.web.advise import _drawing as drawing
 from sottovoce.web.advise import _words as words
 
@@ -90,6 +91,7 @@ class PostAnswer(BaseModel):
     text: str
     share: float
     adds: float | None
+    says: str = Field(description="How plainly it speaks of the topic")
 
 
 class WordAnswer(BaseModel):
@@ -120,6 +122,7 @@ class EvidenceAnswer(BaseModel):
                     text=post.text,
                     share=post.share,
                     adds=finite(post.adds),
+                    says=HOW_PLAINLY[post.level],
                 )
                 for post in found.posts
             ],
@@ -194,6 +197,7 @@ class DraftRow(BaseModel):
     """What it would do for one topic."""
 
     topic: str
+    says: str
     now: str
     then: str
     words: str
@@ -212,21 +216,30 @@ class Way(BaseModel):
         return cls(title=one.title, reason=one.reason, effect=one.effect)
 
 
+class Piece(BaseModel):
+    """A piece of the draft; ``telling``: it is what gives a topic away."""
+
+    text: str
+    telling: bool
+
+
 class DraftAnswer(BaseModel):
-    """What publishing it would do."""
+    """What it says, and what publishing it would do."""
 
     summary: str
     rows: list[DraftRow]
     ways: list[Way]
+    pieces: list[Piece]
 
 
 class AlertAnswer(BaseModel):
-    """They entered or left a band."""
+    """They entered or left a band, or more posts say it outright."""
 
     time: datetime
     topic: str
-    percent: int
+    percent: int | None = Field(description="None where no band was entered or left")
     entered: bool
+    outright: int = Field(description="How many of their posts say it outright")
 
 
 def finite(value: float | None) -> float | None:

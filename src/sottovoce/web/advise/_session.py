@@ -28,6 +28,7 @@ from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, SUFFIXES, Tally
 from sottovoce.errors import CorpusError, InputError, ParameterError, SottovoceError
 from sottovoce.topics._catalogue import Catalogue
 from sottovoce.topics._space import Space
+from sottovoce.web.advise._kept_file import KeptFile
 from sottovoce.web.advise._reports import Reporting
 from sottovoce.web.security._requests import size_in_words
 
@@ -83,20 +84,22 @@ def pasted(text: str, now: datetime) -> ReceivedPosts:
 
 
 def uploaded(
-    path: Path, columns: Mapping[str, str], timezone: str, *, only_mine: bool
+    path: Path,
+    columns: Mapping[str, str | int],
+    timezone: str,
+    *,
+    only_mine: bool,
+    header: bool = True,
 ) -> ReceivedPosts:
     """Read a file that was sent; ``only_mine``: all its posts are theirs, whoever it names."""
+    # Whose posts they are need not be said: the text, surely a string, stands in for the user.
+    stand_in = {"user": columns.get("text", "text")} if only_mine else {}
     options = ReadOptions(
-        columns=dict(columns), timezone=timezone, max_line_bytes=LONGEST_POST_BYTES
+        columns={**columns, **stand_in},
+        timezone=timezone,
+        max_line_bytes=LONGEST_POST_BYTES,
+        header=header,
     )
-    if only_mine:
-        # Whose posts they are need not be said: the text, surely a string, stands in for the user.
-        stand_in = options.columns.get("text", "text")
-        options = ReadOptions(
-            columns={**columns, "user": stand_in},
-            timezone=timezone,
-            max_line_bytes=LONGEST_POST_BYTES,
-        )
     corpus = open_posts(path, options=options)
     table = pa.Table.from_batches(_bounded(corpus), POSTS).combine_chunks()
     if only_mine:
@@ -121,7 +124,7 @@ def on_the_page(error: SottovoceError, path: Path) -> str:
     words = str(error).replace(str(path), "the file")
     words = _HOW_TO_NAME.sub("", words).replace(" for user;", ";")
     words = _HOW_TO_READ.sub("", words)
-    words = _HOW_TO_MAP.sub("Say under 'Columns of the file' which one it is.", words)
+    words = _HOW_TO_MAP.sub("Choose below which one it is.", words)
     return words[:1].upper() + words[1:]
 
 
@@ -191,6 +194,8 @@ class AdvisorSession:
         self.compared_with = comparison.name
         self.waiting: ReceivedPosts | None = None
         """A whole community's posts, until they say which of its members they are."""
+        self.kept_file: KeptFile | None = None
+        """A file whose columns are still to be chosen."""
         self.removed: frozenset[int] = frozenset()
         """The posts they have unticked."""
         self.draft = ""
@@ -215,8 +220,7 @@ class AdvisorSession:
         """How they are scored, and when they want to be told."""
         if self.person is not None:
             return self.person.setting
-        stored = self._own_store.setting()
-        return self.comparison.community(stored).setting if self.comparison.fixed else stored
+        return _nearest(self.comparison.community, self._own_store.setting()).setting
 
     def now(self) -> datetime:
         """What a post without a date takes for its time."""
@@ -244,6 +248,13 @@ class AdvisorSession:
                 "choose 'Only mine'."
             )
         self.waiting = received
+
+    def keep_file(self, kept: KeptFile | None) -> None:
+        """Keep a file until its columns are chosen, instead of any other."""
+        with self._lock:
+            if self.kept_file is not None and self.kept_file is not kept:
+                self.kept_file.discard()
+            self.kept_file = kept
 
     def choose_member(self, user: str) -> None:
         """They are this member of the community that is waiting."""
@@ -308,6 +319,7 @@ class AdvisorSession:
 
     def erase(self) -> None:
         """Forget everything, also on disk."""
+        self.keep_file(None)
         with self._lock:
             self.person = self.waiting = None
             self.removed, self.draft = frozenset(), ""
@@ -319,6 +331,7 @@ class AdvisorSession:
 
     def close(self) -> None:
         """Let go of the files; the demo's is of no more use."""
+        self.keep_file(None)
         self._demo_store.erase()
         for store in (self._own_store, self._demo_store):
             store.close()
@@ -329,7 +342,8 @@ class AdvisorSession:
         with self._lock:
             self.person, self.compared_with, self.removed = person, name, removed
             self.waiting = None
-            self.store.update(person.standings(), person.setting)
+            told = {topic: len(person.said.of_topic(topic).outright) for topic in person.topics}
+            self.store.update(person.standings(), person.setting, outright=told)
 
     def _from_posts(self, table: pa.Table, topics: Catalogue, setting: AdvisorSetting) -> Community:
         return Community.from_posts(table, self.comparison.spaces, topics, setting)
@@ -343,7 +357,7 @@ class AdvisorSession:
 def _nearest(
     community: Callable[[AdvisorSetting], Community], setting: AdvisorSetting
 ) -> Community:
-    """By this setting or, where its measure is not to be had, by the default one."""
+    """By this setting or, where its measure is not to be had, by the recommended one."""
     try:
         return community(setting)
     except ParameterError:

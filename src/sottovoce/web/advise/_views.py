@@ -1,45 +1,83 @@
 """What the templates show of a standing, a piece of evidence, a change."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
 
 from sottovoce.advisor._alert_store import Alert
-from sottovoce.advisor._evidence import PostEvidence
+from sottovoce.advisor._evidence import Evidence, PostEvidence
+from sottovoce.advisor._marks import Span, TextPiece, pieces, spans_of_words
+from sottovoce.advisor._person import Person
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.advisor._standing import Standing
+from sottovoce.advisor._verdict import HOW_PLAINLY, Signs, verdict
+from sottovoce.assess.disclosure import DisclosureLevel
 from sottovoce.web.advise import _drawing as drawing
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._drawing import TimelineDrawing
 
 LONGEST_SHOWN = 1000
+HEALTH = frozenset(
+    {
+        *("addiction", "mental health", "physical health", "medicine", "psychology"),
+        *("pregnancy", "infertility and abortion", "domestic violence"),
+    }
+)
+"""Domains and topics beside which a line says that help exists."""
 _UNITS = (
     (7 * 86_400, "week", "weeks"),
     (86_400, "day", "days"),
     (3600, "hour", "hours"),
     (60, "minute", "minutes"),
 )
+CLOSENESS = "How close your closest post comes to the topic; 1 is about no other word."
+EVIDENCE_OF_WORDS = (
+    "How much the words of your strongest post are those of people who speak of the topic as their "
+    "own; at 0 they tell neither way."
+)
+BREADTH = (
+    "How much you also write about the topic's neighbours. Someone who writes about all of them "
+    "may do so by profession."
+)
+PERSISTENCE = (
+    "The mean of your {m} strongest weeks or other stretches of time. Someone who came once may "
+    "just be curious."
+)
+EVIDENCE = 20.0
 OVER_TIME = (
-    "Bars: how close the closest post of each time bucket comes to the topic. Line: your score "
-    "with all posts up to then. Dashed: the alert lines, above which it is in the first percents."
+    "Bars: how close your closest post of each week or other stretch of time comes to the topic. "
+    "Line: your score with all posts up to then. Dashed: above these lines you are in the first "
+    "percents."
 )
 
 
 @dataclass(frozen=True)
-class StandingView:
-    """One topic, in words and as a mark on the strip."""
+class TopicView:
+    """One topic: both signals in words, and a mark on the strip."""
 
-    standing: Standing
-    stands_out: bool
+    signs: Signs
+
+    @property
+    def standing(self) -> Standing:
+        return self.signs.standing
 
     @property
     def topic(self) -> str:
-        return self.standing.topic
+        return self.signs.topic
+
+    @property
+    def shows(self) -> bool:
+        """Whether a post names it, or a ranking lists them among the first."""
+        return bool(self.signs.said.level) or self.signs.stands_out
 
     @property
     def address(self) -> str:
         return topic_address(self.topic)
+
+    @property
+    def verdict(self) -> str:
+        return verdict(self.signs)
 
     @property
     def sentence(self) -> str:
@@ -47,11 +85,27 @@ class StandingView:
 
     @property
     def doubt(self) -> str | None:
-        return words.doubt(self.standing)
+        return words.doubt(self.standing) if self.standing.evident else None
 
     @property
     def chip(self) -> str:
         return words.chip(self.standing)
+
+    @property
+    def says(self) -> str | None:
+        """How many posts say it outright, or are about it, in a few words."""
+        said = self.signs.said
+        if said.outright:
+            return counted(len(said.outright), "post says it outright", "posts say it outright")
+        return (
+            counted(len(said.about), "post is about it", "posts are about it")
+            if said.about
+            else None
+        )
+
+    @property
+    def about_health(self) -> bool:
+        return not HEALTH.isdisjoint((self.standing.domain, self.topic))
 
     @property
     def alone(self) -> bool:
@@ -63,7 +117,7 @@ class StandingView:
 
     @property
     def mark(self) -> drawing.StandingMark | None:
-        return drawing.place(self.standing)
+        return drawing.place(self.standing) if self.standing.evident else None
 
 
 @dataclass(frozen=True)
@@ -73,12 +127,8 @@ class ScoreComponent:
     name: str
     value: float
     meaning: str
-
-
-def _cut(text: str) -> str:
-    """The text, or as much of a very long one as a list can show."""
-    more = len(text) - LONGEST_SHOWN
-    return f"{text[:LONGEST_SHOWN]}… ({more:,} more characters)" if more > 0 else text
+    largest: float
+    """Up to which its bar is drawn."""
 
 
 def topic_address(topic: str, **more: object) -> str:
@@ -99,44 +149,49 @@ def duration(seconds: int) -> str:
     return counted(seconds, "second", "seconds")
 
 
+def bucket_in_words(bucket: str) -> str:
+    """``week`` for ``1w``, ``2 weeks`` for ``2w``."""
+    digits = bucket.rstrip("dwmo")
+    unit = {"d": "day", "w": "week", "mo": "month"}[bucket[len(digits) :]]
+    return unit if digits == "1" else f"{digits} {unit}s"
+
+
 def edge(setting: AdvisorSetting) -> int:
     """The widest band in which one counts as standing out."""
     return max(setting.thresholds)
 
 
-def standing_views(standings: Sequence[Standing], setting: AdvisorSetting) -> list[StandingView]:
-    """All topics, the most exposed first."""
-    ordered = sorted(standings, key=lambda one: (one.percent is None, one.percent, one.topic))
-    return [StandingView(one, one.within(edge(setting))) for one in ordered]
+def topic_view(person: Person, topic: str) -> TopicView:
+    """One topic of a person's."""
+    said = person.said.of_topic(topic)
+    return TopicView(Signs(person.standing(topic), said, edge(person.setting)))
 
 
-def leaves_open(found: Sequence[StandingView], setting: AdvisorSetting) -> bool:
+def topic_views(person: Person) -> list[TopicView]:
+    """All topics, those that tell most first."""
+    found = [topic_view(person, topic) for topic in person.topics]
+    return sorted(found, key=lambda one: (one.signs.order, one.topic))
+
+
+def leaves_open(found: Sequence[TopicView], setting: AdvisorSetting) -> bool:
     """Whether they may stand out on a topic of which that is not known."""
-    return any(one.standing.may_be_within(edge(setting)) for one in found if not one.stands_out)
+    rest = (one.standing for one in found if not one.signs.stands_out)
+    return any(one.may_be_within(edge(setting)) for one in rest)
 
 
 def parts_of(standing: Standing, setting: AdvisorSetting) -> list[ScoreComponent]:
     """Strength, breadth and persistence apart, for a measure that has them."""
     if standing.strength is None:
         return []
+    values = (standing.strength, standing.breadth or 0.0, standing.persistence or 0.0)
+    evidence = setting.measure.startswith("voice")
+    largest = max(EVIDENCE, *values) if evidence else 1.0
+    strongest = EVIDENCE_OF_WORDS if evidence else CLOSENESS
+    meanings = (strongest, BREADTH, PERSISTENCE.format(m=setting.m))
+    names = ("Strength", "Breadth", "Persistence")
     return [
-        ScoreComponent(
-            "Strength",
-            standing.strength,
-            "How close your closest post comes to the topic; 1 is about nothing else.",
-        ),
-        ScoreComponent(
-            "Breadth",
-            standing.breadth or 0.0,
-            "How much you also write about the topic's neighbours. Someone who writes about all of "
-            "them may do so by profession, and stands out less.",
-        ),
-        ScoreComponent(
-            "Persistence",
-            standing.persistence or 0.0,
-            f"The mean of your {setting.m} strongest time buckets. Someone who came once may just "
-            "be curious, and stands out less.",
-        ),
+        ScoreComponent(name, value, meaning, largest)
+        for name, value, meaning in zip(names, values, meanings, strict=True)
     ]
 
 
@@ -152,19 +207,64 @@ def counted(number: int, one: str, many: str) -> str:
 
 @dataclass(frozen=True)
 class PostView:
-    """One post in the list of evidence."""
+    """One post in the list of evidence; a very long one is cut."""
 
     id: int
     time: str
-    text: str
-    share: str
+    pieces: list[TextPiece]
+    more: str | None
+    weight: str
+    holds: bool
+    says: str | None
+    outright: bool
     gone: bool
 
     @classmethod
-    def of(cls, post: PostEvidence, *, gone: bool) -> "PostView":
-        """A post and its part; who adds nothing alone may still do so together with another."""
-        part = f"{post.share:.0%} of what holds your place up" if post.share else "adds nothing"
-        return cls(post.id, day(post.time), _cut(post.text), part, gone)
+    def of(cls, post: PostEvidence, marks: Sequence[Span], *, above: int, gone: bool) -> "PostView":
+        """A post, its telling words, and its part; ``above``: how many are listed before it."""
+        rest = len(post.text) - LONGEST_SHOWN
+        return cls(
+            post.id,
+            day(post.time),
+            pieces(post.text[:LONGEST_SHOWN], marks),
+            f"… ({rest:,} more characters)" if rest > 0 else None,
+            weight(post, above),
+            post.share > 0,
+            HOW_PLAINLY[post.level] if post.level else None,
+            post.level is DisclosureLevel.OUTRIGHT,
+            gone,
+        )
+
+
+def weight(post: PostEvidence, above: int) -> str:
+    """What the ranking makes of one post; one that others cover would count without them."""
+    if post.share > 0:
+        return f"{post.share:.0%} of what holds this place up"
+    if post.adds > 0:
+        return "moves the score a little"
+    if (post.strength or 0.0) <= 0 or not post.stronger:
+        return "the ranking gives it no weight; whoever reads it does"
+    count, where = (
+        (above, "above") if post.stronger <= above else (post.stronger, "that is stronger")
+    )
+    if count == 1:
+        return f"would count if the post {where} was gone"
+    return f"would count if the {count:,} posts {where.replace('is', 'are')} were gone"
+
+
+def post_views(person: Person, evidence: Evidence, removed: Collection[int] = ()) -> list[PostView]:
+    """The listed posts with their telling words."""
+    terms = {word.word for word in evidence.words}
+    rules = person.values.scorer.rules
+    return [
+        PostView.of(
+            post,
+            [*post.spans, *spans_of_words(post.text[:LONGEST_SHOWN], terms, rules)],
+            above=above,
+            gone=post.id in removed,
+        )
+        for above, post in enumerate(evidence.posts)
+    ]
 
 
 @dataclass(frozen=True)
@@ -204,8 +304,20 @@ class AlertView:
     @classmethod
     def of(cls, alert: Alert) -> "AlertView":
         """From the store."""
+        return cls(day(alert.time), alert.topic, " ".join(_happened(alert)), alert.seen)
+
+
+def _happened(alert: Alert) -> Iterator[str]:
+    """What happened at once: a band, and what posts say outright."""
+    if alert.percent is not None:
         way = "You entered" if alert.entered else "You left"
-        return cls(day(alert.time), alert.topic, f"{way} the first {alert.percent}%.", alert.seen)
+        yield f"{way} the first {alert.percent}%."
+    if alert.outright:
+        posts = counted(alert.outright, "post of yours says", "posts of yours say")
+        yield f"{posts} it outright."
+    if alert.low is not None and alert.high is not None and (alert.entered or not alert.percent):
+        places = str(alert.low) if alert.low == alert.high else f"{alert.low:,} to {alert.high:,}"
+        yield f"Your place: {places} of {alert.users:,}."
 
 
 def listed(names: Sequence[str]) -> str:
@@ -222,10 +334,10 @@ def over_time(drawn: TimelineDrawing) -> str:
         said.append(
             f"It never rose above the alert line of the first {widest.percent}%."
             if above is None
-            else f"It first rose above the alert line of the first {widest.percent}% in the bucket "
+            else f"It first rose above the alert line of the first {widest.percent}% in the time "
             f"that begins on {above.start}."
         )
     if drawn.left_out:
-        said.append(f"{drawn.left_out:,} earlier time buckets are not drawn.")
+        said.append(f"{drawn.left_out:,} earlier stretches of time are not drawn.")
     said.append("The others are taken as they are today.")
     return " ".join(said)

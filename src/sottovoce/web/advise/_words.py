@@ -6,16 +6,16 @@ from sottovoce.advisor._standing import REST, Standing
 
 _TEN, _A_MILLION = math.log(10), math.log(10**6)
 _SPACES = {
-    "bow": "closeness by the topic's own words",
-    "lda": "closeness by a topic model",
-    "w2v": "closeness by word vectors",
-    "voice": "people who speak of themselves",
+    "bow": "how much of a post is the topic's own words",
+    "lda": "how close posts come to the topic, by a topic model",
+    "w2v": "how close posts come to the topic, by word vectors",
+    "voice": "words that people use who speak of themselves",
 }
 _KINDS = {
     "": "",
-    "-d": ", less breadth",
-    "-t": ", lasting",
-    "-dt": ", lasting, less breadth",
+    "-d": ", less what they write about neighbouring topics",
+    "-t": ", over several weeks",
+    "-dt": ", over several weeks, less what they write about neighbouring topics",
 }
 _WORD_MEASURES = {
     "ent": "how much you change the community's words",
@@ -47,6 +47,10 @@ def sentence(standing: Standing) -> str:
         return "Without these posts you would not be in the community, and nobody could list you."
     if standing.users == 1:
         return f"Nobody else is known for {standing.topic} yet, so there is no place to tell."
+    if not standing.evident:
+        return (
+            f"The ranking does not see {standing.topic} in your posts, and so has no place for you."
+        )
     return (
         f"Someone who ranked this community by how much its members write about {standing.topic} "
         f"would list you {places(standing)} of {standing.users:,}{_ending(standing)}."
@@ -95,6 +99,8 @@ def chip(standing: Standing) -> str:
         return "not listed"
     if standing.users == 1:
         return "nobody else known"
+    if not standing.evident:
+        return "not seen by the ranking"
     if standing.unsure:
         wide = standing.band == REST
         return "cannot be told" if wide else "within " + in_words(standing.band).removeprefix("in ")

@@ -98,7 +98,11 @@ def alerts(session: CurrentSession) -> list[AlertAnswer]:
     """Bands that they entered or left, the latest first."""
     return [
         AlertAnswer(
-            time=alert.time, topic=alert.topic, percent=alert.percent, entered=alert.entered
+            time=alert.time,
+            topic=alert.topic,
+            percent=alert.percent,
+            entered=alert.entered,
+            outright=alert.outright,
         )
         for alert in session.store.alerts()
     ]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import APIRouter, Form, Query, Request
 from starlette.responses import HTMLResponse, Response
 
-from sottovoce.advisor._evidence import Evidence
 from sottovoce.advisor._guidance import guidance
 from sottovoce.advisor._person import Person
+from sottovoce.advisor._verdict import verdict_of_all
 from sottovoce.errors import SottovoceError
 from sottovoce.privacy._exact import text_up
 from sottovoce.web.advise import _answers as answers
@@ -32,6 +32,7 @@ draft_router = APIRouter(default_response_class=HTMLResponse, tags=["draft"], re
 report_router = APIRouter(default_response_class=HTMLResponse, tags=["report"], responses=PAGES)
 NOT_FOUND, REFUSED = 404, 409
 SHOWN_FIRST = 20
+REASONS = 3
 SHOWN_MOST = 20_000
 MORE = 5
 LONGEST_MARK = 64
@@ -44,15 +45,18 @@ def standing(request: Request, session: CurrentSession) -> Response:
     person = session.person
     if person is None:
         return see_other("/start")
-    found = views.standing_views(person.standings(), person.setting)
+    found = views.topic_views(person)
+    first = found[0]
     return show(
         request,
         "standing.html",
+        verdict=verdict_of_all([one.signs for one in found]),
+        first=None if first.signs.absent else first,
+        reasons=_reasons(person, first.topic),
         bands=drawing.bands(),
-        out=[one for one in found if one.stands_out],
-        rest=[one for one in found if not one.stands_out and not one.alone],
-        alone=[one for one in found if one.alone],
-        users={one.standing.users for one in found},
+        signs=[one for one in found if one.shows],
+        rest=[one for one in found if not one.shows],
+        words_read=person.said.words,
         edge=views.edge(person.setting),
         unsure=views.leaves_open(found, person.setting),
         measure=person.setting.measure,
@@ -60,7 +64,20 @@ def standing(request: Request, session: CurrentSession) -> Response:
         posts_in_words=views.counted(len(person.posts), "post", "posts") + " of yours",
         compared_with=session.compared_with,
         new_alerts=_new_alerts(session),
+        help_line=_help_line(request, found),
     )
+
+
+def _reasons(person: Person, topic: str) -> list[views.PostView]:
+    """The posts that tell most."""
+    found = views.post_views(person, person.evidence(topic, REASONS))
+    return [post for post in found if post.says or post.holds]
+
+
+def _help_line(request: Request, found: list[views.TopicView]) -> str | None:
+    """That help exists: said where a topic of health shows, and nowhere else."""
+    shown = any(one.about_health and one.shows for one in found)
+    return request.app.state.help_line if shown else None
 
 
 @topics_router.get("/topic", responses=html(SEE_OTHER, NOT_FOUND))
@@ -110,27 +127,31 @@ def unknown_topic(request: Request) -> HTMLResponse:
 def _topic_page(
     request: Request, session: AdvisorSession, person: Person, name: str, most: int
 ) -> HTMLResponse:
-    one = person.standing(name)
     evidence = person.evidence(name, most)
-    drawn = drawing.draw(person.timeline(name))
+    timeline = person.timeline(name)
     answer = answers.without_posts(person, name, session.removed)
-    view = views.StandingView(one, one.within(views.edge(person.setting)))
+    view, drawn = views.topic_view(person, name), drawing.draw(timeline)
     return show(
         request,
         "topic.html",
         one=view,
         bands=drawing.bands(),
-        parts=views.parts_of(one, person.setting),
+        parts=views.parts_of(view.standing, person.setting),
         drawn=drawn,
-        bucket=person.setting.bucket,
+        drawings=[drawn, drawing.draw(timeline, drawing.NARROW)],
+        bucket=views.bucket_in_words(person.setting.bucket),
         over_time=views.over_time(drawn),
-        posts=_posts(evidence, session),
+        posts=views.post_views(person, evidence, session.removed),
         more=views.topic_address(name, most=most * MORE) + "#why" if evidence.others else None,
         all_posts=len(person.posts),
+        words_read=person.said.words,
         what_if=views.WhatIfView(answer.change, answer.count, _mark(answer)),
         words=[views.WordView(word.word, word.share) for word in evidence.words],
-        ways=guidance(one, evidence, person),
+        ways=guidance(view.standing, evidence, person),
         report=views.report_address(name) if session.may_report(name) else None,
+        measure=person.setting.measure,
+        measure_in_words=measure_in_words(person.setting.measure),
+        help_line=_help_line(request, [view]),
     )
 
 
@@ -143,10 +164,6 @@ def _new_alerts(session: AdvisorSession) -> str | None:
     unseen = len(session.store.alerts(unseen=True))
     verb = "is" if unseen == 1 else "are"
     return f"There {verb} {views.counted(unseen, 'new alert', 'new alerts')}." if unseen else None
-
-
-def _posts(evidence: Evidence, session: AdvisorSession) -> list[views.PostView]:
-    return [views.PostView.of(post, gone=post.id in session.removed) for post in evidence.posts]
 
 
 @draft_router.get("/draft", responses=html(SEE_OTHER))
@@ -162,6 +179,7 @@ def draft(request: Request, session: CurrentSession) -> Response:
         summary=found.summary,
         rows=found.rows,
         ways=found.ways,
+        pieces=found.pieces,
     )
 
 

@@ -4,9 +4,10 @@ The login and our own style and script are all that is open to everybody who rea
 """
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -16,6 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from sottovoce.corpus.read._bytes import COMPRESSIONS
 from sottovoce.errors import SottovoceError
+from sottovoce.web.advise._kept_file import KeptFile, columns_of
 from sottovoce.web.advise._pages import (
     BAD_INPUT,
     PAGES,
@@ -30,7 +32,6 @@ from sottovoce.web.advise._pages import (
 from sottovoce.web.advise._session import (
     FILE_SUFFIXES,
     AdvisorSession,
-    ReceivedPosts,
     on_the_page,
     pasted,
     safe_name,
@@ -52,7 +53,9 @@ LONGEST_TOKEN = 200
 NOT_FOUND = 404
 PEOPLE_LISTED = 200
 LONGEST_NAME = 1000
+FEWEST_COLUMNS = 2
 _FIELDS = ("user", "time", "text")
+_LABELS = (("text", "The text"), ("time", "When it was posted"), ("user", "Who wrote it"))
 _UPLOAD_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -165,7 +168,7 @@ def paste(
     openapi_extra=_UPLOAD_BODY,
 )
 async def upload(request: Request, session: CurrentSession) -> Response:
-    """Posts in a file, which is on disk while it is read and then gone."""
+    """Posts in a file, which is on disk until it is read; menus ask for columns it lacks."""
     async with request.form(max_files=1, max_fields=20, max_part_size=LONGEST_NAME) as form:
         fields = {name: value for name, value in form.items() if isinstance(value, str)}
         file = form.get("file")
@@ -199,28 +202,113 @@ def be(
 def _take(
     request: Request, session: AdvisorSession, file: UploadFile, fields: dict[str, str]
 ) -> Response:
-    with TemporaryDirectory(prefix="sottovoce-") as folder:
-        path = Path(folder)
-        try:
-            path /= safe_name(file.filename or "")
-            with path.open("wb") as kept:
-                shutil.copyfileobj(file.file, kept)
-            only_mine = fields.get("holds", "mine") == "mine"
-            received = _read(path, fields, only_mine=only_mine)
-            if only_mine:
-                session.bring_mine(received.table)
-                return see_other("/standing")
-            session.bring_community(received)
-            return see_other("/start/who")
-        except SottovoceError as error:
-            problem = on_the_page(error, path)
-            return _start_page(request, session, status=BAD_INPUT, problem=problem)
+    folder = TemporaryDirectory(prefix="sottovoce-")
+    path = Path(folder.name)
+    try:
+        path /= safe_name(file.filename or "")
+        with path.open("wb") as copy:
+            shutil.copyfileobj(file.file, copy)
+        named = {name: fields[name].strip() for name in _FIELDS if fields.get(name, "").strip()}
+        answer = _brought(session, path, fields, named)
+    except SottovoceError as error:
+        problem = on_the_page(error, path)
+        columns = columns_of(path) if path.is_file() else ()
+        if len(columns) >= FEWEST_COLUMNS:
+            session.keep_file(KeptFile(folder, path, columns))
+            return _columns_page(request, session, fields, problem=problem)
+        folder.cleanup()
+        return _start_page(request, session, status=BAD_INPUT, problem=problem)
+    except BaseException:
+        folder.cleanup()
+        raise
+    folder.cleanup()
+    return answer
 
 
-def _read(path: Path, fields: dict[str, str], *, only_mine: bool) -> ReceivedPosts:
-    columns = {name: fields[name].strip() for name in _FIELDS if fields.get(name, "").strip()}
+def _brought(
+    session: AdvisorSession,
+    path: Path,
+    fields: Mapping[str, str],
+    columns: Mapping[str, str | int],
+    *,
+    header: bool = True,
+) -> Response:
+    """Read the file, and on to what comes next."""
+    only_mine = fields.get("holds", "mine") == "mine"
     timezone = fields.get("timezone", "").strip() or "UTC"
-    return uploaded(path, columns, timezone, only_mine=only_mine)
+    received = uploaded(path, columns, timezone, only_mine=only_mine, header=header)
+    if only_mine:
+        session.bring_mine(received.table)
+        return see_other("/standing")
+    session.bring_community(received)
+    return see_other("/start/who")
+
+
+@start_router.get("/start/columns", responses=html(SEE_OTHER))
+def columns(request: Request, session: CurrentSession) -> Response:
+    """Which column of the file is which?"""
+    if session.kept_file is None:
+        return see_other("/start")
+    return _columns_page(request, session, {}, status=200)
+
+
+@start_router.post("/start/columns", status_code=SEE_OTHER, responses=html(SEE_OTHER))
+def choose_columns(
+    request: Request,
+    session: CurrentSession,
+    time: Annotated[str, Form(min_length=1, max_length=LONGEST_NAME)],
+    text: Annotated[str, Form(min_length=1, max_length=LONGEST_NAME)],
+    user: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
+    timezone: Annotated[str, Form(max_length=LONGEST_NAME)] = "UTC",
+    holds: Annotated[Literal["mine", "community"], Form()] = "mine",
+    no_header: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
+) -> Response:
+    """Read the kept file by these columns."""
+    kept = session.kept_file
+    if kept is None:
+        return see_other("/start")
+    fields = {"time": time, "text": text, "user": user, "timezone": timezone, "holds": holds}
+    chosen = kept.mapping({name: fields[name] for name in _FIELDS})
+    header = not (no_header and kept.by_position)
+    try:
+        answer = _brought(session, kept.path, fields, chosen, header=header)
+    except SottovoceError as error:
+        problem = on_the_page(error, kept.path)
+        return _columns_page(request, session, fields, problem=problem, no_header=not header)
+    session.keep_file(None)
+    return answer
+
+
+def _columns_page(
+    request: Request,
+    session: AdvisorSession,
+    fields: Mapping[str, str],
+    *,
+    status: int = BAD_INPUT,
+    problem: str | None = None,
+    no_header: bool = False,
+) -> HTMLResponse:
+    kept = session.kept_file
+    if kept is None:
+        return _start_page(request, session, status=status, problem=problem)
+    known = {column.key for column in kept.columns}
+    chosen = {name: fields.get(name) for name in _FIELDS}
+    return show(
+        request,
+        "columns.html",
+        status=status,
+        problem=problem,
+        menus=[
+            (name, label, chosen[name] if chosen[name] in known else kept.likely(name))
+            for name, label in _LABELS
+        ],
+        columns=kept.columns,
+        by_position=kept.by_position,
+        no_header=no_header,
+        holds=fields.get("holds", "mine"),
+        timezone=fields.get("timezone") or "UTC",
+        compared_with=session.comparison.name,
+    )
 
 
 def _start_page(

@@ -1,11 +1,12 @@
 """Settings, alerts, and deleting everything."""
 
+from collections.abc import Collection, Iterable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Request
 from starlette.responses import HTMLResponse, Response
 
-from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.advisor._settings import RECOMMENDED, AdvisorSetting
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.web.advise import _views as views
 from sottovoce.web.advise._pages import PAGES, SEE_OTHER, CurrentSession, html, see_other, show
@@ -15,6 +16,7 @@ from sottovoce.web.advise._words import measure_in_words
 router = APIRouter(default_response_class=HTMLResponse, tags=["settings"], responses=PAGES)
 REFUSED = 409
 MOST_BUCKETS, WIDEST_SLACK = 52, 10
+USUAL_BUCKETS = ("1d", "1w", "2w", "1mo")
 BUCKET = {"pattern": "^[1-9][0-9]{0,3}(d|w|mo)$"}
 PERCENTS = {"pattern": "^[1-9][0-9]?%?(, ?[1-9][0-9]?%?)*$"}
 
@@ -91,6 +93,18 @@ def _percents(written: str) -> tuple[int, ...]:
     return tuple(sorted({int(part) for part in parts}))
 
 
+def _described(names: Iterable[str], among: Collection[str]) -> list[tuple[str, str]]:
+    """Those of ``names`` that are there, in words; a sentence begins with a capital."""
+    found = [(name, measure_in_words(name)) for name in names if name in among]
+    return [(name, words[:1].upper() + words[1:]) for name, words in found]
+
+
+def _buckets(present: str) -> list[tuple[str, str]]:
+    """Stretches of time to choose from, the present one among them."""
+    names = dict.fromkeys([*USUAL_BUCKETS, present])
+    return [(name, views.bucket_in_words(name)) for name in names]
+
+
 def _settings_page(
     request: Request,
     session: AdvisorSession,
@@ -108,6 +122,8 @@ def _settings_page(
         problem=problem,
         told=told,
         setting=setting,
-        measures=[(name, measure_in_words(name)) for name in community.measures],
+        recommended=_described(RECOMMENDED, community.measures),
+        others=_described(community.measures, set(community.measures) - set(RECOMMENDED)),
+        buckets=_buckets(setting.bucket),
         store=session.path,
     )

@@ -62,7 +62,8 @@ const whatIf = (form) => {
     if (found.problem) return say("what-if-change", found.problem);
     say("what-if-change", found.change);
     say("what-if-count", found.count);
-    moveMark(document.getElementById("what-if-strip"), found.after.mark);
+    const strip = document.getElementById("what-if-strip");
+    if (strip) moveMark(strip, found.after.mark);
   };
   form.addEventListener("change", update);
 };
@@ -73,12 +74,19 @@ const row = (one) => {
   topic.scope = "row";
   topic.textContent = one.topic;
   line.append(topic);
-  for (const words of [one.now, one.then, one.words]) {
+  for (const words of [one.says, one.now, one.then, one.words]) {
     const cell = document.createElement("td");
     cell.textContent = words;
     line.append(cell);
   }
   return line;
+};
+
+const piece = (one) => {
+  if (!one.telling) return document.createTextNode(one.text);
+  const mark = document.createElement("mark");
+  mark.textContent = one.text;
+  return mark;
 };
 
 const way = (one) => {
@@ -104,12 +112,15 @@ const draft = (form) => {
     if (!found) return;
     const details = document.getElementById("draft-details");
     if (found.problem) {
-      details.hidden = true;
+      details.hidden = document.getElementById("draft-marked").hidden = true;
       return say("draft-summary", found.problem);
     }
     say("draft-summary", found.summary);
     document.getElementById("draft-rows").replaceChildren(...found.rows.map(row));
     document.getElementById("draft-ways").replaceChildren(...found.ways.map(way));
+    const marked = document.getElementById("draft-marked");
+    marked.replaceChildren(...found.pieces.map(piece));
+    marked.hidden = found.pieces.length === 0;
     details.hidden = found.rows.length === 0;
   });
   text.addEventListener("input", update);

@@ -1,0 +1,73 @@
+"""What posts say outright: one call for a text, a reader for many."""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from sottovoce.assess.disclosure._frames import load_frames
+from sottovoce.assess.disclosure._levels import Disclosure
+from sottovoce.assess.disclosure._read import Index, read_post
+from sottovoce.assess.disclosure._terms import CompiledTopic, compiled_topic, misspellings
+from sottovoce.topics._catalogue import Catalogue
+from sottovoce.topics.shipped import rules_of, shipped_catalogue
+
+
+class DisclosureReader:
+    """Reads posts by the rules of a catalogue's topics; made once, used for many posts.
+
+    A topic that ships with the package (by its name, or the paper's name for it) is read by its own
+    rules; another one by its words, as things that one has: "my ...", "I have ...".
+
+    >>> reader = DisclosureReader()
+    >>> [each.topic for each in reader.read("I'm pregnant and I've told the dog.")]
+    ['pregnancy']
+    """
+
+    def __init__(self, catalogue: Catalogue | None = None) -> None:
+        chosen = shipped_catalogue() if catalogue is None else catalogue
+        self.topics = tuple(_compiled(topic.name, topic.words) for topic in chosen)
+        self._index: Index = {}
+        for number, topic in enumerate(self.topics):
+            for anchor, phrase, others in topic.anchors:
+                self._index.setdefault(anchor, set()).add((number, phrase, others))
+        known = {word for topic in self.topics for word in topic.words}
+        single = {word for topic in self.topics for word in topic.single}
+        self._misspelt = misspellings(single, known | load_frames().letter_of.keys())
+
+    def read(self, text: str) -> tuple[Disclosure, ...]:
+        """What ``text`` says about each topic that it is about, in the catalogue's order."""
+        return tuple(read_post(text, self.topics, self._index, self._misspelt))
+
+    def read_all(self, texts: Iterable[str]) -> Iterator[tuple[Disclosure, ...]]:
+        """What each of ``texts`` says, in order."""
+        return map(self.read, texts)
+
+
+@cache
+def _compiled(name: str, words: tuple[str, ...]) -> CompiledTopic:
+    return compiled_topic(name, words, rules_of(name))
+
+
+@cache
+def _shipped() -> DisclosureReader:
+    return DisclosureReader()
+
+
+def disclosures(text: str, catalogue: Catalogue | None = None) -> tuple[Disclosure, ...]:
+    """What a post says outright of its author, and what it is only about, topic by topic.
+
+    It is for the author's own posts and drafts: see ``disclosure_counts`` for a community.
+
+    >>> from sottovoce.assess.disclosure import disclosures
+    >>> [told] = disclosures("My depression came back after the move.")
+    >>> told.topic, told.level.words
+    ('depression', 'says it outright')
+    >>> [told] = disclosures("My girlfriend gets panic attacks.")
+    >>> told.topic, told.level.words
+    ('anxiety', 'is about it')
+
+    Args:
+        text: the post.
+        catalogue: the topics to look for; None takes the shipped ones.
+    """
+    reader = _shipped() if catalogue is None else DisclosureReader(catalogue)
+    return reader.read(text)

@@ -1,0 +1,179 @@
+"""What is inferred without a rule: by the nearest subject, or where nobody is named."""
+
+import re
+from collections.abc import Iterator
+
+from sottovoce.assess.disclosure._context import (
+    AUTHOR,
+    IF,
+    KIN,
+    MY,
+    NOT,
+    OTHERS,
+    WOULD,
+    YOU,
+    SentenceReading,
+    is_doubt,
+    is_fiction,
+    is_opinion,
+    is_soon,
+    only_met,
+    other_subject,
+    why_not,
+)
+from sottovoce.assess.disclosure._frames import load_frames
+from sottovoce.assess.disclosure._post import (
+    ARE,
+    ROLE_LETTERS,
+    Marked,
+    ReadPost,
+    RuleMatch,
+    about_others,
+    words_of_match,
+)
+from sottovoce.assess.disclosure._terms import CompiledTopic
+
+_FRAMES = load_frames()
+# How far a subject may be, and what stands between it and another's term.
+_REACH = 14
+_PARTS = frozenset((*OTHERS, NOT, IF, WOULD, "Q", _FRAMES.letters["about"], MY))
+_EARLY = 5
+# "My sat nav has ..."
+_THING = re.compile(f"{MY}[^{AUTHOR}]*[{_FRAMES.letters['is']}{_FRAMES.letters['has']}]")
+_OF = frozenset(_FRAMES.letters[name] for name in ("of", "about", "the"))
+_DENIED = frozenset((NOT, IF, WOULD))
+_APART = frozenset((NOT, IF, WOULD, _FRAMES.letters["about"], _FRAMES.letters["on"], "Q"))
+_NAMED = frozenset((*OTHERS, AUTHOR))
+_VERBS = frozenset((_FRAMES.letters["is"], _FRAMES.letters["has"]))
+_IS_MY = _FRAMES.letters["is"] + MY
+
+
+def inferred(
+    post: ReadPost, topic: CompiledTopic, marked: Marked, place: int, reading: SentenceReading
+) -> Iterator[RuleMatch]:
+    """What may be inferred from a sentence; a denial elsewhere in the post outweighs it."""
+    yield from _signs(post, marked, reading)
+    yield from _near(post, marked, reading)
+    yield from _done(post, marked, reading)
+    yield from _subjectless(post, marked, place, reading)
+    if (reading.own or post.nobody) and OTHERS.isdisjoint(marked.letters):
+        yield from _with_me(post, marked, reading)
+        if topic.illness:
+            yield from _led(post, marked, reading)
+
+
+def _signs(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
+    """A medicine, an appointment, a paper: whose, if not the author's?"""
+    for place, letter in enumerate(marked.letters):
+        if letter == "T":
+            first, last = marked.places[place]
+            refused = _not_a_sign(post, marked, place, reading)
+            if not refused and only_met(reading, 0, first):
+                refused = "work"
+            refused = refused or why_not(reading, first, last, own=first)
+            yield RuleMatch(first, last, "sign", refused)
+
+
+def _not_a_sign(post: ReadPost, marked: Marked, place: int, reading: SentenceReading) -> str:
+    before = marked.letters[:place]
+    named = ARE.isdisjoint(reading.sentence.words) or is_soon(reading)
+    alone = post.own or (post.nobody and named)
+    reasons = {
+        "nobody": post.professional or not alone or reading.sentence.question,
+        "third person": not OTHERS.isdisjoint(before)
+        or (YOU in marked.letters and not reading.own),
+        "negation": NOT in before[-4:] or IF in before,
+        "work": _FRAMES.letters["about"] in before[-2:],
+        "metaphor": before[-2:] == _IS_MY,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def _near(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
+    """A term to which "I" is the nearest subject, where no verb or preposition speaks against."""
+    if post.professional or is_fiction(reading):
+        return
+    for place, letter in enumerate(marked.letters):
+        start = _own_subject(marked.letters, place) if letter in ROLE_LETTERS else None
+        if start is not None:
+            first, last = marked.places[start][0], marked.places[place][1]
+            refused = why_not(reading, first, last, own=marked.places[place][0])
+            noun = marked.letters[place + 1 : place + 2] in ("_", KIN) and letter in "SM"
+            if not refused and (only_met(reading, first, last) or is_opinion(reading) or noun):
+                refused = "work"
+            yield RuleMatch(first, last, "near", refused)
+
+
+def _own_subject(letters: str, place: int) -> int | None:
+    """Where the author is named before ``place``, with nothing between that parts the two."""
+    for start in range(place - 1, max(place - _REACH, 0) - 1, -1):
+        if letters[start] == AUTHOR:
+            return start
+        if letters[start] == MY:
+            owned = letters[place] in "CT" and _VERBS.isdisjoint(letters[start:place])
+            return start if owned else None
+        if letters[start] in _PARTS:
+            return None
+    return None
+
+
+def _done(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
+    """Something that was done, in a post of the author's, and by nobody else that is named."""
+    if post.professional or reading.sentence.question or not post.own:
+        return
+    for place, letter in enumerate(marked.letters):
+        if letter != "A" or marked.letters[place - 1 : place] in _OF:
+            continue
+        first, last = marked.places[place]
+        if not other_subject(reading, first):
+            clause = marked.letters[:place].rpartition(",")[2]
+            refused = why_not(reading, first, last, own=first)
+            if not _DENIED.isdisjoint(clause):
+                refused = "negation"
+            met = only_met(reading, first - len(clause), first, did=True)
+            yield RuleMatch(first, last, "done", refused or ("work" if met else ""))
+
+
+def _subjectless(
+    post: ReadPost, marked: Marked, place: int, reading: SentenceReading
+) -> Iterator[RuleMatch]:
+    """A term near the beginning of a sentence that names nobody, in a post of the author's."""
+    if post.professional or reading.sentence.question or not post.own:
+        return
+    if not _NAMED.isdisjoint(marked.letters) or about_others(post, marked, place, reading):
+        return
+    for at, letter in enumerate(marked.letters[:_EARLY]):
+        if letter in ROLE_LETTERS and _PARTS.isdisjoint(marked.letters[:at]):
+            first, last = marked.places[at]
+            refused = why_not(reading, first, last, own=first)
+            titled = letter in "SM" and marked.letters[0] == _FRAMES.letters["the"]
+            fits = ARE.isdisjoint(reading.sentence.words) and not (is_opinion(reading) or titled)
+            yield RuleMatch(first, last, "subjectless", refused or ("" if fits else "nobody"))
+
+
+def _with_me(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
+    """An illness in a sentence that names the author, and nobody else."""
+    place = marked.letters.find("C")
+    if place < 0 or post.professional or reading.sentence.question or not reading.own:
+        return
+    before = marked.letters[:place]
+    if _APART.isdisjoint(before):
+        first, last = marked.places[place]
+        refused = why_not(reading, first, last, own=first)
+        met = is_opinion(reading) or is_doubt(reading, first) or _THING.search(before) is not None
+        met = met or only_met(reading, 0, len(reading.sentence.words))
+        yield RuleMatch(first, last, "with me", refused or ("work" if met else ""))
+
+
+def _led(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
+    """An illness that a sentence begins with, where nobody but the author is named."""
+    if post.professional or reading.sentence.question:
+        return
+    for name, pattern in _FRAMES.illness.items():
+        match = pattern.search(marked.letters)
+        if match is not None:
+            first, own, last = words_of_match(marked, match, 0)
+            refused = why_not(reading, first, last, own=own)
+            if NOT in marked.letters[: match.start()]:
+                refused = "negation"
+            yield RuleMatch(first, last, name, refused or ("work" if is_opinion(reading) else ""))

@@ -1,0 +1,144 @@
+"""Read a post: which topics it is about, and of which it says that they are the author's."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from sottovoce.assess.disclosure._context import SentenceReading, works_with
+from sottovoce.assess.disclosure._fragments import fragments
+from sottovoce.assess.disclosure._inferred import inferred
+from sottovoce.assess.disclosure._levels import Disclosure, DisclosureLevel
+from sottovoce.assess.disclosure._post import ROLE_LETTERS, ReadPost, RuleMatch
+from sottovoce.assess.disclosure._said import frames, has_any, phrases_in
+from sottovoce.assess.disclosure._terms import TERM, CompiledTopic
+from sottovoce.assess.disclosure._tokens import lowered, words_of
+
+# Rules that a denial elsewhere in the post outweighs.
+_WEAK = frozenset(
+    ("near", "sign", "leads", "with me", "with a verb", "subjectless", "taken", "done")
+)
+Span: TypeAlias = tuple[int, int]
+Index: TypeAlias = dict[str, set[tuple[int, int, tuple[frozenset[str], ...]]]]
+"""By a word: a topic, which of its phrases (or ``TERM``), and what else a post must have for it."""
+# Words that a post may hold within others: "I'm", "don't".
+_WRITTEN_OUT = frozenset(
+    """
+    i am is are have had would will not and can do did does was were could should has us to want
+    got going positive he she they you we it that who what there here 's must let
+    """.split()  # noqa: SIM905 - a list of fifty lines otherwise
+)
+
+
+def read_post(
+    text: str, topics: Sequence[CompiledTopic], index: Index, misspelt: Mapping[str, str]
+) -> Iterator[Disclosure]:
+    """What ``text`` says about each of ``topics`` that it is about."""
+    low = lowered(text)
+    words = set(words_of(low))
+    mended = {wrong: misspelt[wrong] for wrong in misspelt.keys() & words}
+    words.update(mended.values())
+    found = index.keys() & words
+    if not found:
+        return
+    post = ReadPost(low, text, mended)
+    for number, phrases in sorted(_met_topics(found, words, index).items()):
+        post.has_terms = TERM in phrases
+        told = _of_topic(post, topics[number], sorted(phrases - {TERM}))
+        if told is not None:
+            yield told
+
+
+def _met_topics(found: set[str], words: set[str], index: Index) -> dict[int, set[int]]:
+    """The topics of which a post may have a term or phrase, by its words alone; which phrases."""
+    words |= _WRITTEN_OUT
+    met: dict[int, set[int]] = {}
+    for word in found:
+        for number, phrase, others in index[word]:
+            if not any(need.isdisjoint(words) for need in others):
+                met.setdefault(number, set()).add(phrase)
+    return met
+
+
+def _of_topic(post: ReadPost, topic: CompiledTopic, phrases: Sequence[int]) -> Disclosure | None:
+    post.professional = post.has_profession or any(
+        works_with(reading, post.mark(reading, topic).terms) for reading in post.readings
+    )
+    said: list[tuple[SentenceReading, RuleMatch]] = []
+    refused: list[tuple[SentenceReading, RuleMatch]] = []
+    for place, reading in enumerate(post.readings):
+        found = [(reading, each) for each in _findings(post, topic, phrases, place, reading)]
+        stated = [each for each in found if not each[1].refused]
+        refused += [each for each in found if each[1].refused]
+        if stated and has_any(topic.harmless, reading):
+            refused += [(reading, each._replace(refused="metaphor")) for _, each in stated]
+        else:
+            said += stated
+    return _outright(post, topic, said, refused) or _about(post, topic, refused)
+
+
+def _outright(
+    post: ReadPost,
+    topic: CompiledTopic,
+    said: list[tuple[SentenceReading, RuleMatch]],
+    refused: list[tuple[SentenceReading, RuleMatch]],
+) -> Disclosure | None:
+    """What is said, unless the post denies it."""
+    if any(finding.refused == "negation" for _, finding in refused):
+        said = [each for each in said if each[1].rule not in _WEAK]
+    if not said:
+        return None
+    denied = [reading for reading in post.readings if has_any(topic.denials, reading)]
+    if denied:
+        refused.insert(0, (denied[0], said[0][1]._replace(refused="negation")))
+        return None
+    return Disclosure(topic.name, DisclosureLevel.OUTRIGHT, _told(said), said[0][1].rule)
+
+
+def _about(
+    post: ReadPost, topic: CompiledTopic, refused: list[tuple[SentenceReading, RuleMatch]]
+) -> Disclosure | None:
+    spans = [
+        _span(reading, words)
+        for reading in post.all_readings
+        for words in post.mark(reading, topic).terms
+    ]
+    told = _merged(spans) or _told(refused)
+    why = refused[0][1].refused if refused else ""
+    return Disclosure(topic.name, DisclosureLevel.ABOUT, told, why) if told else None
+
+
+def _told(findings: Iterable[tuple[SentenceReading, RuleMatch]]) -> tuple[Span, ...]:
+    return _merged(_span(reading, (each.first, each.last)) for reading, each in findings)
+
+
+def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
+    """Spans in order, those that overlap as one."""
+    merged: list[Span] = []
+    for first, last in sorted(set(spans)):
+        if merged and first < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(last, merged[-1][1])
+        else:
+            merged.append((first, last))
+    return tuple(merged)
+
+
+def _span(reading: SentenceReading, words: tuple[int, int]) -> Span:
+    """Where words of a sentence stand in the text."""
+    spans = reading.sentence.spans
+    last = min(words[1], len(spans))
+    return spans[min(words[0], last - 1)][0], spans[last - 1][1]
+
+
+def _findings(
+    post: ReadPost,
+    topic: CompiledTopic,
+    phrases: Sequence[int],
+    place: int,
+    reading: SentenceReading,
+) -> Iterator[RuleMatch]:
+    for number in phrases:
+        yield from phrases_in(post, topic.phrases[number], reading)
+    marked = post.mark(reading, topic)
+    if not ROLE_LETTERS.isdisjoint(marked.letters):
+        yield from frames(post, marked, reading)
+        yield from fragments(post, marked, place, reading)
+        yield from inferred(post, topic, marked, place, reading)

@@ -1,0 +1,100 @@
+"""Rules that name the author: a topic's whole phrases, and frames such as "I have ..."."""
+
+from collections.abc import Iterable, Iterator
+
+from sottovoce.assess.disclosure._context import (
+    AUTHOR,
+    KIN,
+    MY,
+    SentenceReading,
+    is_fiction,
+    only_met,
+    other_subject,
+    own_subject,
+    takes,
+    why_not,
+)
+from sottovoce.assess.disclosure._frames import load_frames
+from sottovoce.assess.disclosure._post import ARE, Marked, ReadPost, RuleMatch, words_of_match
+from sottovoce.assess.disclosure._terms import BARRED, CompiledPhrase
+
+_FRAMES = load_frames()
+_OWN_WORDS = frozenset(("i", "me", "my", "we", "our", "us", "myself"))
+_I_OR_ME = frozenset(("i", "me", "we", "us", "myself"))
+# Rules whose verb decides.
+_BY_VERB = frozenset(("takes", "did", "on it", "went"))
+_OF_WORK = frozenset(("takes", "on it"))
+
+
+def has_any(phrases: Iterable[CompiledPhrase], reading: SentenceReading) -> bool:
+    """Whether one of ``phrases`` stands in a sentence."""
+    words = reading.word_set
+    return any(
+        not any(need.isdisjoint(words) for need in phrase.needs)
+        and phrase.pattern.search(reading.text) is not None
+        for phrase in phrases
+    )
+
+
+def phrases_in(
+    post: ReadPost, phrase: CompiledPhrase, reading: SentenceReading
+) -> Iterator[RuleMatch]:
+    """Where a phrase stands in a sentence, and whether it is the author's."""
+    # A sentence that has lost its "I" is read as if it had it.
+    before = f" i{BARRED}" if reading.elided else ""
+    text = before + reading.text
+    for match in phrase.pattern.finditer(text):
+        first = text.count(" ", 0, match.start()) - 1 - bool(before)
+        last = first + match.group().count(" ")
+        first = max(first, 0)
+        spoken = frozenset(match.group().replace(BARRED, "").split())
+        named = phrase.own or not _OWN_WORDS.isdisjoint(spoken) or own_subject(reading, first)
+        refused = why_not(reading, first, last, own=first)
+        refused = refused or _not_own(post, reading, first, last, named=named)
+        if not refused and post.professional and _I_OR_ME.isdisjoint(spoken):
+            refused = "" if own_subject(reading, first) else "work"
+        yield RuleMatch(first, last, "phrase", refused)
+
+
+def _not_own(
+    post: ReadPost, reading: SentenceReading, first: int, last: int, *, named: bool
+) -> str:
+    """Why a phrase is not the author's, who is ``named`` in it or not."""
+    if reading.letters[first] == MY and reading.letters[last : last + 1] == [KIN]:
+        return "third person"
+    if named:
+        return ""
+    if other_subject(reading, first):
+        return "third person"
+    if reading.sentence.question:
+        return "question"
+    told = post.own or post.nobody or first <= 1 or ARE.isdisjoint(reading.sentence.words)
+    return "" if told else "nobody"
+
+
+def frames(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
+    """What the frames find in a sentence."""
+    letters, shift = marked.letters, 0
+    if reading.elided and letters[0] != AUTHOR:
+        letters, shift = AUTHOR + letters, 1
+    for name, pattern in _FRAMES.frames.items():
+        for match in pattern.finditer(letters):
+            first, own, last = words_of_match(marked, match, shift)
+            refused = why_not(reading, first, last, own=own)
+            refused = refused or _not_by_frame(post, reading, name, (first, own))
+            if not refused and match.group()[-1] in "SM" and is_fiction(reading):
+                refused = "fiction"
+            if not refused and name == "does to me" and letters[match.end() :][:1] == KIN:
+                refused = "third person"
+            yield RuleMatch(first, last, name, refused)
+
+
+def _not_by_frame(
+    post: ReadPost, reading: SentenceReading, name: str, words: tuple[int, int]
+) -> str:
+    """Why what a frame finds is another's: its verb, or the author's work."""
+    if name in _BY_VERB and only_met(reading, *words, did=name == "did"):
+        return "work"
+    if name == "is, after a list" and post.professional:
+        return "work"
+    return "work" if name in _OF_WORK and post.professional and not takes(reading) else ""

@@ -1,0 +1,165 @@
+"""A post as sentences of plain words: contractions written out, quotations taken out."""
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+QUOTE = "<quote>"
+_GONE = "\x00"
+_LIKE = str.maketrans(
+    {
+        "\u2019": "'",
+        "\u2018": "'",
+        "`": "'",
+        "\u201c": '"',
+        "\u201d": '"',
+        "\u2026": ".",
+        _GONE: " ",
+    }
+)
+_TOKEN = re.compile(
+    r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,:]\d+)*|[.!?]+|\n+|\x00+|[,;:()\u2013\u2014+&]|(?<=\s)-+(?=\s)"
+)
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_QUOTED_LINE = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
+_QUOTED = re.compile(r'"[^"\n]{2,}?"|(?<![\w\'])\'(?=\w)[^\'\n]*?(?:\w\'\w[^\'\n]*?)*\'(?!\w)')
+_OWN_WORDS = re.compile(
+    r"\bi(?:'ve| have|'d)? ?(?:just|finally|once|also|only)? ?"
+    r"(?:say|said|told|tell|typed|wrote|admitted|replied|answered|shouted|whispered|blurted|went)"
+    r"\b[^.!?\n]{0,30}$"
+)
+_SAID_I = re.compile(r"^[,.]? *(?:i (?:said|told|replied|admitted|whispered)|said i)\b")
+_SHORT = 2
+
+_NOT = {
+    "dont": "do", "don't": "do", "doesnt": "does", "doesn't": "does", "didnt": "did",
+    "didn't": "did", "isnt": "is", "isn't": "is", "wasnt": "was", "wasn't": "was",
+    "arent": "are", "aren't": "are", "werent": "were", "weren't": "were", "cant": "can",
+    "can't": "can", "wont": "will", "won't": "will", "havent": "have", "haven't": "have",
+    "hasnt": "has", "hasn't": "has", "hadnt": "had", "hadn't": "had", "couldnt": "could",
+    "couldn't": "could", "wouldnt": "would", "wouldn't": "would", "shouldnt": "should",
+    "shouldn't": "should", "ain't": "am", "aint": "am", "mustn't": "must", "needn't": "need",
+}  # fmt: skip
+_WRITTEN_OUT = {
+    "im": "i am", "i'm": "i am", "ima": "i am", "ive": "i have", "i've": "i have",
+    "i'd": "i would", "i'll": "i will", "we're": "we are", "we've": "we have", "weve": "we have",
+    "we'd": "we would", "we'll": "we will", "you're": "you are", "youre": "you are",
+    "you've": "you have", "youve": "you have", "you'll": "you will", "you'd": "you would",
+    "they're": "they are", "theyre": "they are", "they've": "they have", "he's": "he is",
+    "hes": "he is", "she's": "she is", "shes": "she is", "it's": "it is", "that's": "that is",
+    "who's": "who is", "what's": "what is", "there's": "there is", "here's": "here is",
+    "let's": "let us", "gonna": "going to", "wanna": "want to", "gotta": "got to",
+    "cannot": "can not", "who've": "who have", "who'd": "who would", "he'd": "he would",
+    "she'd": "she would", "they'd": "they would", "thats": "that is", "whats": "what is",
+    "should've": "should have", "could've": "could have", "would've": "would have",
+    "&": "and", "+": "positive", "mom's": "mom is",
+}  # fmt: skip
+_AFTER_HAD = frozenset(
+    (
+        *("been", "got", "lost", "become", "had", "just", "already", "gone", "taken", "started"),
+        *("told", "stopped", "left", "tried", "only"),
+    )
+)
+
+
+class Sentence(NamedTuple):
+    """The words of a sentence, and from where to where each stands in the text."""
+
+    words: list[str]
+    spans: list[tuple[int, int]]
+    question: bool
+
+
+def lowered(text: str) -> str:
+    """``text`` in lower case with plain quotation marks, as long as it was."""
+    low = text.lower()
+    if len(low) != len(text):
+        low = "".join(each.lower() if len(each.lower()) == 1 else each for each in text)
+    return low.translate(_LIKE)
+
+
+def words_of(low: str) -> list[str]:
+    """Every run of letters or digits, fast: to see whether a post has any word that matters."""
+    return _WORD.findall(low)
+
+
+def without_quotations(low: str) -> str:
+    """The same text, with what it quotes of others blotted out.
+
+    What the author quotes of themselves ("I told her ...") and one or two words in quotation marks
+    stay: these are the author's own.
+    """
+    if ">" in low:
+        low = _QUOTED_LINE.sub(_blot, low)
+    if '"' in low or "'" in low:
+        low = _QUOTED.sub(_blot_speech, low)
+    return low
+
+
+def _blot(match: re.Match[str]) -> str:
+    return _GONE * len(match.group())
+
+
+def _blot_speech(match: re.Match[str]) -> str:
+    text, inner = match.string, match.group()[1:-1]
+    short = len(inner.split()) <= _SHORT and not re.search(r"\b(i|i'm|im|my|me)\b", inner)
+    own = _OWN_WORDS.search(text[max(0, match.start() - 60) : match.start()])
+    if short or own or _SAID_I.match(text[match.end() : match.end() + 20]):
+        return " " + inner + " "
+    return _blot(match)
+
+
+def sentences(low: str, mended: Mapping[str, str]) -> list[Sentence]:
+    """The sentences of a text without quotations; ``mended`` writes misspelt words as they are."""
+    found: list[Sentence] = []
+    words: list[str] = []
+    spans: list[tuple[int, int]] = []
+    for match in _TOKEN.finditer(low):
+        token = match.group()
+        if token[0] in ".!?\n":
+            if words:
+                found.append(Sentence(words, spans, "?" in token))
+                words, spans = [], []
+            elif found and "?" in token:
+                found[-1] = found[-1]._replace(question=True)
+            continue
+        for word in _plain(mended.get(token, token)):
+            words.append(word)
+            spans.append(match.span())
+    if words:
+        found.append(Sentence(words, spans, question=False))
+    for sentence in found:
+        _had(sentence.words)
+    return found
+
+
+def _plain(token: str) -> list[str]:
+    if token[0] == _GONE:
+        return [QUOTE]
+    if token in _WRITTEN_OUT:
+        return _WRITTEN_OUT[token].split(" ")
+    if token in _NOT:
+        return [_NOT[token], "not"]
+    if token in {",", ";", ":", "(", ")", "\u2013", "\u2014"} or token[0] == "-":
+        return [","]
+    if "'" in token:
+        return _with_apostrophe(token)
+    return [token]
+
+
+def _with_apostrophe(token: str) -> list[str]:
+    head, _, tail = token.rpartition("'")
+    if tail in {"s", ""}:
+        return [head, "'s"]
+    return [head.replace("'", "") + tail]
+
+
+def _had(words: list[str]) -> None:
+    """Write out that the short form before a participle is "had"."""
+    for place in range(1, len(words) - 1):
+        if (
+            words[place] == "would"
+            and words[place + 1] in _AFTER_HAD
+            and words[place - 1] in {"i", "we"}
+        ):
+            words[place] = "had"

@@ -1,0 +1,77 @@
+"""A file whose columns have other names: kept, and read once they were chosen from menus."""
+
+import json
+import re
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from support.advisor_page import PageClient
+
+
+def bring(client: PageClient, name: str, content: bytes) -> tuple[int, str]:
+    answer = client.post("/start/upload", files={"file": (name, content)})
+    return answer.status_code, answer.text
+
+
+def chosen(page: str, field: str) -> tuple[list[str], str]:
+    """The names in a menu, and what is chosen in it."""
+    (menu,) = re.findall(rf'<select id="{field}".*?</select>', page, re.DOTALL)
+    options = re.findall(r'<option value="([^"]*)"( selected)?>([^<]*)', menu)
+    return [name for _, _, name in options], next((key for key, at, _ in options if at), "")
+
+
+@pytest.mark.parametrize("name", ["posts.csv", "posts.tsv", "posts.jsonl", "posts.parquet"])
+def test_a_file_of_other_columns_is_kept_and_its_columns_are_chosen_from_menus(
+    client: PageClient, tmp_path: Path, name: str
+) -> None:
+    table = pa.table(
+        {
+            "author": ["ann", "bob"],
+            "created": ["2024-01-01", "2024-01-02"],
+            "body": ["rehab relapse", "heroin"],
+        }
+    )
+    status, text = bring(client, name, as_bytes(table, name, tmp_path))
+    assert status == 400
+    names, key = chosen(text, "text")
+    assert [each.split(":")[0] for each in names[1:]] == ["author", "created", "body"]
+    form = {field: chosen(text, field)[1] for field in ("time", "text", "user")}
+    assert all(form.values()), "the likely ones are chosen already"
+    wrong = client.post("/start/columns", data={**form, "time": key})
+    assert wrong.status_code == 400
+    assert "Which column is which?" in wrong.text
+    assert client.get("/start/columns").status_code == 200
+    who = client.post("/start/columns", data={**form, "holds": "community"})
+    assert who.headers["location"] == "/start/who"
+    assert "2 posts of 2 people" in client.get("/start/who").text
+    assert client.get("/start/columns").headers["location"] == "/start", "read, and gone"
+
+
+def as_bytes(table: pa.Table, name: str, folder: Path) -> bytes:
+    if name.endswith("parquet"):
+        pq.write_table(table, folder / name)
+        return (folder / name).read_bytes()
+    if name.endswith("jsonl"):
+        return "\n".join(map(json.dumps, table.to_pylist())).encode()
+    rows = [table.column_names, *zip(*table.to_pydict().values(), strict=True)]
+    return "\n".join(("\t" if name.endswith("tsv") else ",").join(row) for row in rows).encode()
+
+
+def test_a_file_without_a_header_can_be_read_and_a_kept_one_is_deleted_with_the_rest(
+    client: PageClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    content = b"2024-01-01,rehab relapse\n2024-01-02,heroin\n"
+    for _ in range(2):
+        assert bring(client, "posts.csv", content)[0] == 400
+    (kept,) = list(tmp_path.glob("sottovoce-*/posts.csv"))
+    form = {"time": "0", "text": "1", "no_header": "yes"}
+    assert client.post("/start/columns", data=form).headers["location"] == "/standing"
+    assert not kept.exists()
+    assert "2 posts of yours" in client.get("/standing").text
+    assert bring(client, "posts.csv", content)[0] == 400
+    client.delete("/api/everything")
+    assert list(tmp_path.glob("sottovoce-*/posts.csv")) == []

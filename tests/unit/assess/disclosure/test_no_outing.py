@@ -1,0 +1,43 @@
+"""Disclosure is no tool for outing: nothing of it stands by user in what ``assess`` gives out."""
+
+import ast
+from pathlib import Path
+
+import sottovoce
+from sottovoce.assess.disclosure import TopicCounts, disclosure_counts
+
+SOURCE = Path(sottovoce.__file__).parent
+# Which rooms may read what a post says: those that show one's own posts to oneself.
+OWN_POSTS = ("advisor", "web", "assess/disclosure", "lab")
+
+
+def imports_of(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return {
+        node.module or ""
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and not _for_types(tree, node)
+    }
+
+
+def _for_types(tree: ast.Module, node: ast.ImportFrom) -> bool:
+    guards = [each for each in tree.body if isinstance(each, ast.If)]
+    return any(node in each.body for each in guards)
+
+
+def test_no_room_that_ranks_or_writes_ranks_reads_what_posts_say() -> None:
+    rooms = ("assess", "cluster", "loop", "report", "federation", "release", "learn")
+    found = [
+        str(file.relative_to(SOURCE))
+        for room in rooms
+        for file in (SOURCE / room).rglob("*.py")
+        if not str(file.relative_to(SOURCE)).startswith(OWN_POSTS)
+        and any("assess.disclosure" in module for module in imports_of(file))
+    ]
+    assert found == []
+
+
+def test_counts_over_a_community_have_no_place_for_a_user() -> None:
+    assert TopicCounts._fields == ("topic", "about", "outright")
+    counts = disclosure_counts(["I'm in debt, says user-7f3a."])
+    assert "7f3a" not in repr(counts)
