@@ -94,8 +94,12 @@ class WholeDocument(OrderedGuarantee):
 
     @property
     def in_ledger(self) -> LimitedPrecision:
-        """What it costs in a ledger, where any change within a document replaces its vector."""
-        return LimitedPrecision(1, self.replacing)
+        """What it costs in a ledger, where any change within a document replaces its vector.
+
+        Twice what adding or removing a document costs, so that a budget of whole documents holds
+        where another of the user's takes a removed one's place, too.
+        """
+        return LimitedPrecision(1, 2 * self.document_epsilon)
 
     def at_peers(self, peers: int) -> "WholeDocument":
         """What a document, or user, is promised of whom ``peers`` of the peers each hold a copy."""

@@ -140,6 +140,19 @@ def test_a_peer_takes_part_with_those_whom_it_has_named(tmp_path: Path, roster: 
         check_accepted(terms, load_accepting(configured(tmp_path)), roster)
 
 
+def test_the_most_epsilon_is_that_of_a_document_where_users_are_bounded(
+    tmp_path: Path, roster: Roster
+) -> None:
+    # Another document of the user's may take a removed one's place: 2 epsilon for a single one.
+    named = CountWith(list(NAMES), drop=1, most_epsilon=1)
+    own = load_accepting(configured(tmp_path, count_with=named))
+    check_accepted(proposed(tmp_path, roster, epsilon="1"), own, roster)
+    check_accepted(proposed(tmp_path, roster, epsilon="0.5", documents_per_user=3), own, roster)
+    terms = proposed(tmp_path, roster, epsilon="1", documents_per_user=3)
+    with pytest.raises(ParameterError, match="up to 1, got 2 for a whole document"):
+        check_accepted(terms, own, roster)
+
+
 def test_a_peer_is_counted_by_its_own_labels_before_its_documents_are_read(
     tmp_path: Path, roster: Roster
 ) -> None:

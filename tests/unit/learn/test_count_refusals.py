@@ -101,6 +101,16 @@ def test_another_budget_is_refused_in_epsilon_of_whole_documents(ledger: Path) -
         count(ledger, budget=2)
 
 
+def test_a_budget_of_whole_documents_holds_where_users_are_bounded(ledger: Path) -> None:
+    rows = {
+        name: [{"text": text, "user": "u"} for text in texts] for name, texts in HOLDERS.items()
+    }
+    # A single document is promised 2 epsilon then, and a budget of 2 is spent.
+    count(ledger, rows, user="user", documents_per_user=3, budget=2)
+    with pytest.raises(BudgetError, match="whole documents at epsilon 1 must fit"):
+        count(ledger, budget=2)
+
+
 def test_where_users_are_bounded_replacing_is_promised_within_a_user() -> None:
     told = WholeDocument(1, parties=3, collude=1, documents_per_user=3).in_words()
     assert "(replacing one by another of the same user, its label included: e^2" in told

@@ -77,12 +77,13 @@ class CountTrust:
                 f"{self.drop}, collude {self.collude}), got terms for {recipe.honest(n)} (drop "
                 f"{recipe.drop}, collude {recipe.collude}); agree on these."
             )
-        if self.most_epsilon is not None and recipe.epsilon > self.most_epsilon:
+        recipe.check_parties(len(listed))
+        promise = promised(recipe, len(listed))
+        if self.most_epsilon is not None and promise.document_epsilon > self.most_epsilon:
             raise ParameterError(
                 f"{name} counts at epsilon up to {text_up(self.most_epsilon)}, got "
-                f"{text_up(recipe.epsilon)}."
+                f"{text_up(promise.document_epsilon)} for a whole document."
             )
-        recipe.check_parties(len(listed))
 
     def check_labels(self, name: str, labels: Iterable[str]) -> None:
         """Refuse other labels than this peer's own, whatever its documents have."""

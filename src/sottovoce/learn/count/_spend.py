@@ -214,7 +214,7 @@ def refused(error: BudgetError, spend: CountSpend) -> BudgetError:
 
 
 def _counting(spend: CountSpend) -> str:
-    whole = text_up(spend.guarantee.epsilon * spend.times)
+    whole = text_up(spend.guarantee.document_epsilon * spend.times)
     copied = f" ({spend.times} times: {spend.times} of the holders have the same texts)"
     return f"counting whole documents at epsilon {whole}{copied if spend.times > 1 else ''}"
 
