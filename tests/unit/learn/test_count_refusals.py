@@ -70,7 +70,7 @@ def test_labels_that_are_no_list_of_two_are_refused_as_a_count_s(
     assert not ledger.exists()
 
 
-@pytest.mark.parametrize("texts", [[None, "a debt"], ["a debt \ud800"]])
+@pytest.mark.parametrize("texts", [[None, "a debt"], ["a \ud800"], [{"text": "a \ud800"}]])
 def test_what_is_no_text_is_refused_by_a_planned_error(ledger: Path, texts: object) -> None:
     with pytest.raises(InputError):
         count(ledger, {**HOLDERS, "cy": texts})

@@ -147,6 +147,11 @@ def _of_rows(rows: list[object]) -> pa.Table:
         )
     try:
         return pa.Table.from_pylist([dict(cast("Mapping[str, object]", row)) for row in rows])
+    except UnicodeEncodeError:
+        raise InputError(
+            "texts must be Unicode, got half a character (a lone surrogate) in a holder's rows; "
+            "leave those rows out."
+        ) from None
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise InputError(
             "a column must hold one kind of value in all of a holder's rows."
