@@ -2,8 +2,10 @@
 
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
+import numpy as np
 import pytest
 
 from sottovoce.errors import InputError, ParameterError
@@ -21,16 +23,24 @@ from sottovoce.federation._config import (
     party_toml,
 )
 from sottovoce.federation._roster import Member, Roster
-from sottovoce.federation.party._counts import count_terms, counted_examples, spending
+from sottovoce.federation.party._counts import (
+    count_terms,
+    counted_examples,
+    promised_by,
+    spending,
+)
 from sottovoce.federation.party._history import RunHistory, count_by_label
 from sottovoce.federation.party._offline import counted_report
 from sottovoce.federation.party._policy import NotAcceptedError
+from sottovoce.federation.party._service import Service
 from sottovoce.federation.party._terms import check_accepted, wanted_trust
 from sottovoce.learn._features import TextRecipe
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._training_terms import Recipe
 from sottovoce.learn._wire.message import new_session
 from sottovoce.learn.count._recipe import CountRecipe
+from sottovoce.learn.count._spend import CountSpend, spend_name
+from sottovoce.learn.documents import Documents
 from sottovoce.privacy.ledger import user_ledger
 
 NAMES = ("ada", "ben", "cy", "dee")
@@ -224,6 +234,33 @@ def test_a_peer_pays_from_its_owner_s_ledger_or_one_that_it_names(
     assert (own.place.path, own.place.named) == (tmp_path / "own.ledger", True)
     assert own.budget is not None
     assert own.budget.epsilon == 3
+
+
+def test_a_session_that_was_paid_for_is_refused_though_the_journal_has_forgotten_it(
+    tmp_path: Path, roster: Roster
+) -> None:
+    # The same noise again, among others who are left, would open a second sum.
+    terms, other = proposed(tmp_path, roster), proposed(tmp_path, roster)
+    named = CountWith(list(NAMES), drop=1, ledger="own.ledger", budget=9)
+    config = configured(tmp_path, texts=TextsFile("notes.csv"), count_with=named)
+    party = SimpleNamespace(config=config, why_not=lambda *_: None)
+    forgetful = SimpleNamespace(
+        party=party,
+        node=SimpleNamespace(history=list),
+        _unready=lambda *_: None,
+        _too_close=lambda *_: None,
+    )
+
+    def refused(run: RunTerms) -> str | None:
+        return Service._why_not(forgetful, run.to_bytes(), "coordinator")  # type: ignore[arg-type] # what a proposal meets
+
+    assert refused(terms) is None
+    spend = CountSpend.of(
+        spend_name(terms.session, "ada"), Documents(("a debt",)), promised_by(terms)
+    )
+    spending(config, terms).drawn(spend, lambda: np.zeros(1, np.int64))
+    assert "a session of its own" in str(refused(terms))
+    assert refused(other) is None
 
 
 def test_a_party_without_a_count_says_so() -> None:

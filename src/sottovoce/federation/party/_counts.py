@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from sottovoce.corpus.read import Format, ReadOptions
+from sottovoce.errors import SottovoceError
 from sottovoce.federation._config import (
     ConfigError,
     CountSettings,
@@ -22,9 +23,10 @@ from sottovoce.learn.count._classes import FEWEST_LABELS
 from sottovoce.learn.count._documents import CountedColumns, read_counted
 from sottovoce.learn.count._promise import budget_in_ledger, promised
 from sottovoce.learn.count._recipe import CountRecipe
-from sottovoce.learn.count._spend import LedgerSpending
+from sottovoce.learn.count._spend import LedgerSpending, spend_name
 from sottovoce.learn.documents import Documents, Skipped
 from sottovoce.privacy._exact import positive
+from sottovoce.privacy._whole_document import WholeDocument
 from sottovoce.privacy.ledger._chosen_ledger import own_ledger_place
 
 
@@ -106,12 +108,31 @@ def wanted_texts(config: PartyConfig) -> TextsFile:
     return config.party.texts
 
 
+def paid_before(config: PartyConfig, terms: RunTerms) -> bool:
+    """Whether this peer has paid for a count of that session already.
+
+    What it drew would be said again. Were its journal lost meanwhile, the same numbers among others
+    who are left would open a second sum, and the difference of the two is a single peer's own.
+    """
+    if terms.count is None or config.party.role != "peer":
+        return False
+    name, promise = spend_name(terms.session, config.party.name), promised_by(terms)
+    try:
+        return spending(config, terms).knows(name, promise)
+    except SottovoceError:
+        return False  # a ledger that cannot be read, or no documents: refused when the run begins
+
+
 def spending(config: PartyConfig, terms: RunTerms) -> LedgerSpending:
     """Where a peer's documents pay."""
-    with_whom, recipe = config.party.count_with, terms.count or CountRecipe()
+    with_whom = config.party.count_with
     given = None if with_whom is None else with_whom.ledger
     budget = None if with_whom is None else with_whom.budget
     corpus = config.path(wanted_texts(config).file)
     place = own_ledger_place(None if given is None else config.path(given), corpus)
-    promise = promised(recipe, len(terms.identities))
-    return LedgerSpending(place, budget_in_ledger(promise, budget))
+    return LedgerSpending(place, budget_in_ledger(promised_by(terms), budget))
+
+
+def promised_by(terms: RunTerms) -> WholeDocument:
+    """What a run of these terms promises."""
+    return promised(terms.count or CountRecipe(), len(terms.identities))

@@ -9,7 +9,7 @@ from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation._events import Log
 from sottovoce.federation._transport.frames import VERSION, RunAbortedError
 from sottovoce.federation.party._control import Answers, ControlServer
-from sottovoce.federation.party._counts import count_terms
+from sottovoce.federation.party._counts import count_terms, paid_before
 from sottovoce.federation.party._differences import TermsMemory
 from sottovoce.federation.party._history import (
     TRAININGS,
@@ -94,7 +94,8 @@ class Service:
         if refused:
             return refused
         known, history = RunTerms.from_bytes(terms), self.node.history()
-        if any(run.terms.session == known.session for run in history):
+        used = any(run.terms.session == known.session for run in history)
+        if used or paid_before(self.party.config, known):
             return "a run must have a session of its own, got that of another; propose it again."
         return self._unready(known.training, history) or self._too_close(known, history)
 

@@ -81,8 +81,7 @@ def _voter(name: str, terms: RunTerms, holdings: Holdings) -> Voter:
             "party.toml."
         )
     key = keyed_digest(holdings.wanted_secret(name), "votes")
-    run = terms.session.hex()
-    return Voter(name, run, examples, key, holdings.spending, holdings.trust)
+    return Voter(name, terms.session, examples, key, holdings.spending, holdings.trust)
 
 
 def _record(terms: RunTerms, total: Ring, survivors: tuple[str, ...]) -> dict[str, Value]:

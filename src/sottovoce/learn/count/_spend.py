@@ -117,6 +117,17 @@ class LedgerSpending:
         finally:
             ledger.close()
 
+    def knows(self, name: str, guarantee: WholeDocument) -> bool:
+        """Whether a spend of this name was made, whichever documents paid."""
+        if not holds_ledger(self.place.path):
+            return False
+        ledger = Ledger(self.place.path)
+        try:
+            request = CountSpend.of(name, Documents(()), guarantee).request
+            return ledger.find(ledger.kept(request)) is not None
+        finally:
+            ledger.close()
+
     def drawn(self, spend: CountSpend, draw: Draw) -> Integers:
         """Pay, then draw once; the same spend again gives the same numbers."""
         ledger = self._opened()
@@ -187,6 +198,11 @@ class PaidBefore:
         if spend.name not in self._kept:
             self._kept[spend.name] = draw()
         return self._kept[spend.name]
+
+
+def spend_name(session: bytes, peer: str) -> str:
+    """What a peer's spend for a run is called."""
+    return f"count {session.hex()} {peer}"
 
 
 def joint_spends(

@@ -22,7 +22,7 @@ from sottovoce.learn._wire.machine import Leakage, Learns
 from sottovoce.learn._wire.stages import PartyMaker
 from sottovoce.learn.count._promise import CountTrust, promised
 from sottovoce.learn.count._recipe import CountRecipe
-from sottovoce.learn.count._spend import CountSpend, Spending
+from sottovoce.learn.count._spend import CountSpend, Spending, spend_name
 from sottovoce.learn.count._votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy._whole_document import WholeDocument
@@ -85,7 +85,7 @@ class Voter:
     """
 
     name: str
-    run: str
+    run: bytes
     documents: Documents
     key: bytes
     spending: Spending
@@ -110,7 +110,8 @@ class Voter:
         return plan.summed(self.key, self.documents) + share.draw(plan.cells)
 
     def _spend(self, count: NoisedSum) -> CountSpend:
-        return CountSpend.of(f"count {self.run} {self.name}", self.documents, count.guarantee)
+        name = spend_name(self.run, self.name)
+        return CountSpend.of(name, self.documents, count.guarantee)
 
 
 def count_leakage(recipe: CountRecipe, parties: int) -> Leakage:
