@@ -102,7 +102,7 @@ def small_audits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sottovoce.privacy.audit._black_box._SMALL_CLAIM_TRIALS", 1 << 16)
     # A lower bound of so few draws stays below nine tenths of the claim.
     monkeypatch.setattr(
-        "sottovoce.privacy.audit._black_box._lacks_power", lambda _bound, _epsilon: False
+        "sottovoce.privacy.audit._black_box.lacks_power", lambda _bound, _epsilon: False
     )
 
 

@@ -83,12 +83,7 @@ def test_bad_wishes_are_refused_in_a_sentence(
     assert "Traceback" not in err
 
 
-def test_posts_without_topics_and_missing_files_are_refused(
-    community: Path, run: Run, tmp_path: Path
-) -> None:
-    code, _, err = run("loop", community / "posts.parquet")
-    assert code == 2
-    assert "--topics" in err
+def test_missing_files_are_refused(run: Run, tmp_path: Path) -> None:
     code, _, err = run("loop", tmp_path / "nowhere")
     assert code == 2
     assert "no such file" in err
