@@ -59,7 +59,7 @@ class Counting:
             self.peers[name],
             secret=SECRET,
             spending=self.spending,
-            trust=CountTrust(tuple(self.peers), recipe.drop, recipe.collude),
+            trust=CountTrust(tuple(self.peers), recipe.drop, recipe.collude, labels=self.labels),
         )
 
     def party(self, name: str) -> RunParty:

@@ -30,7 +30,8 @@ _ROWS = "# Your rows of numbers, which never leave this machine: a CSV file with
 _ACCEPTS = "# What you agree to take part in; a proposal beyond it is refused here."
 _COUNT_WITH = (
     "# Whose noise you count on when documents are counted together: name only peers whom you know",
-    "# yourself. Of them so many may drop out, and so many may work against you.",
+    "# yourself. Of them so many may drop out, and so many may work against you. Name all labels",
+    '# of your documents if words may be counted by label: labels = ["ham", "spam"].',
 )
 _FEATURES = "# How texts become numbers, at every peer alike."
 _TRAINING = "# What is proposed to the peers; every one of them must accept it."
@@ -177,7 +178,8 @@ class CountWith(msgspec.Struct, frozen=True):
     ``ledger`` is the file that its documents are charged to, beside all that it releases of them;
     None: its owner's one ledger. ``budget`` is the epsilon of whole documents that new ones may
     ever spend; None: what the first count costs. ``most_epsilon`` is the most of one count.
-    ``labels`` are those of its documents: a count by others is refused before they are read.
+    ``labels`` are those of its documents, by which alone they are counted: a count by others, or by
+    any where none are named, is refused before documents are read.
     """
 
     peers: list[str]
@@ -186,7 +188,7 @@ class CountWith(msgspec.Struct, frozen=True):
     ledger: str | None = None
     budget: int | float | str | None = None
     most_epsilon: int | float | str | None = None
-    labels: list[str] | None = None
+    labels: list[str] = []
 
 
 class Accepts(msgspec.Struct, frozen=True):

@@ -168,7 +168,7 @@ def _counted(
     for each in documents.values():
         count.plan.check(each)
     recipe = count.recipe
-    connection.trust = CountTrust(terms.peers, recipe.drop, recipe.collude)
+    connection.trust = CountTrust(terms.peers, recipe.drop, recipe.collude, labels=terms.labels)
     place = ledger_place(ledger, None)
     paying = LedgerSpending(place, budget_in_ledger(count.guarantee, budget))
     texts = {name: each.texts for name, each in documents.items()}

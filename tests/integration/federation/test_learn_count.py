@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (found / "words.txt").write_text("debt\nloan\nsea\n", encoding="utf-8")
     for name in NAMES:
         path = found / name / "party.toml"
-        path.write_text(path.read_text() + 'budget = "297.5"\n')
+        path.write_text(path.read_text() + 'budget = "297.5"\nlabels = ["ham", "spam"]\n')
     path = found / "coordinator" / "party.toml"
     counting = '\n[count]\nwords_file = "../words.txt"\nlabels = ["ham", "spam"]\n'
     path.write_text(path.read_text() + counting)
@@ -146,7 +146,7 @@ BAD = {
     ("--drop", "1"): "drop must leave at least 3 of 3",
     ("--collude", "0"): "counts on the noise of 2 of 3 peers",
     ("--collude", "2"): "counts on the noise of 2 of 3 peers",
-    ("--labels", "ham,other"): "UnknownLabelError",
+    ("--labels", "ham,other"): "labels that it has named itself",
     ("--per-user", "2"): "ConfigError",
     ("--latest",): "leave out words_file",
     ("--level", "2"): "--level must be between 0 and 1",

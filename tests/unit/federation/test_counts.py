@@ -173,10 +173,14 @@ def test_a_peer_is_counted_by_its_own_labels_before_its_documents_are_read(
     check_accepted(proposed(tmp_path, roster, labels=["ham", "spam"]), own, roster)
     for others in (["ham", "other"], ["ham", "other", "spam"]):
         terms = proposed(tmp_path, roster, labels=others)
-        with pytest.raises(ParameterError, match="the 2 labels that it has named itself"):
+        with pytest.raises(ParameterError, match=r"has named itself \(2 of them"):
             check_accepted(terms, own, roster)
-        with pytest.raises(ParameterError, match="the 2 labels that it has named itself"):
+        with pytest.raises(ParameterError, match=r"has named itself \(2 of them"):
             wanted_trust(own).check_labels("ada", terms.labels)
+    silent = load_accepting(configured(tmp_path, count_with=CountWith(list(NAMES), drop=1)))
+    check_accepted(proposed(tmp_path, roster), silent, roster)
+    with pytest.raises(ParameterError, match=r"has named itself \(0 of them"):
+        check_accepted(proposed(tmp_path, roster, labels=["ham", "spam"]), silent, roster)
 
 
 def load_accepting(config: PartyConfig) -> PartyConfig:

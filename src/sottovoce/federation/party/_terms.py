@@ -83,8 +83,7 @@ def wanted_trust(config: PartyConfig) -> CountTrust:
             "party.toml: peers, drop and collude."
         )
     most = None if named.most_epsilon is None else positive(named.most_epsilon, "most_epsilon")
-    labels = None if named.labels is None else tuple(named.labels)
-    return CountTrust(tuple(named.peers), named.drop, named.collude, most, labels)
+    return CountTrust(tuple(named.peers), named.drop, named.collude, most, tuple(named.labels))
 
 
 def accepted_by(config: PartyConfig) -> Accepts:

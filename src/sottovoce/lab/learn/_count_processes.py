@@ -4,6 +4,7 @@ A federation for each seed, whose peers hold the training texts of one fold; eac
 of its own, paid for from the peers' ledgers. Its noise comes from the operating system, as always.
 """
 
+import json
 import tempfile
 from collections.abc import Sequence
 from fractions import Fraction
@@ -72,11 +73,11 @@ def _prepare(root: Path, train: Documents, settings: Sequence[CountSetting]) -> 
     held = dict(zip(names, dealt(train, len(names)), strict=True))
     prepare(root, held, SetupPlan(names, TrainingSettings()))
     budget = 2 * sum(setting.epsilon for setting in settings) + 1
+    labels = json.dumps(sorted(set(train.labels or ())))
     for name in names:
         path = root / name / "party.toml"
-        path.write_text(
-            f'{path.read_text(encoding="utf-8")}budget = "{budget}"\n', encoding="utf-8"
-        )
+        own = f'budget = "{budget}"\nlabels = {labels}\n'
+        path.write_text(f"{path.read_text(encoding='utf-8')}{own}", encoding="utf-8")
 
 
 def _error(

@@ -48,15 +48,16 @@ class CountTrust:
         drop: how many of them may be lost.
         collude: how many of them may work against it.
         most_epsilon: the most that it takes part in; None: as its ledger allows.
-        labels: those of its documents, the only ones that it is counted by; None: any list, so that
-            whoever proposes one list after another learns by refusals which labels there are.
+        labels: those of its documents, the only ones that it is counted by; none: it is not counted
+            by label. Were any list taken, whoever proposes one after another would learn by
+            refusals which labels there are, and pay nothing.
     """
 
     peers: tuple[str, ...]
     drop: int = 0
     collude: int = 1
     most_epsilon: Fraction | None = None
-    labels: tuple[str, ...] | None = None
+    labels: tuple[str, ...] = ()
 
     def check(self, name: str, peers: Iterable[str], recipe: CountRecipe) -> None:
         """Refuse a roster with others, and terms with another h.
@@ -88,8 +89,9 @@ class CountTrust:
     def check_labels(self, name: str, labels: Iterable[str]) -> None:
         """Refuse other labels than this peer's own, whatever its documents have."""
         listed = set(labels)
-        if listed and self.labels is not None and listed != set(self.labels):
+        if listed and listed != set(self.labels):
             raise ParameterError(
-                f"{name} is counted by the {len(self.labels)} labels that it has named itself, got "
-                f"a list of {len(listed)} that is another; agree on one."
+                f"{name} is counted by labels that it has named itself ({len(self.labels)} of "
+                f"them; labels in [count_with] of its party.toml), got another list of "
+                f"{len(listed)}; agree on one."
             )
