@@ -116,7 +116,8 @@ def run_learn_demo(community: SimulatedCommunity) -> LearnDemo:
     peers = {name: documents.part(places == at) for at, name in enumerate(PEERS)}
     with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
         root = Path(folder) / "all"
-        prepare(root, peers, SetupPlan(PEERS, TRAINING, features=FEATURES))
+        plan = SetupPlan(PEERS, TRAINING, features=FEATURES)
+        prepare(root, peers, plan, sorted(set(documents.labels or ())))
         words = "\n".join(community_words(community))
         (root / "coordinator" / WORDS_FILE).write_text(words, encoding="utf-8")
         with running_parties(root) as parties:

@@ -4,7 +4,6 @@ A federation for each seed, whose peers hold the training texts of one fold; eac
 of its own, paid for from the peers' ledgers. Its noise comes from the operating system, as always.
 """
 
-import json
 import tempfile
 from collections.abc import Sequence
 from fractions import Fraction
@@ -71,13 +70,14 @@ def _prepare(root: Path, train: Documents, settings: Sequence[CountSetting]) -> 
     """A folder for each party; a document may spend what all counts cost together."""
     names = settings[0].peers
     held = dict(zip(names, dealt(train, len(names)), strict=True))
-    prepare(root, held, SetupPlan(names, TrainingSettings()))
+    labels = sorted(set(train.labels or ()))
+    prepare(root, held, SetupPlan(names, TrainingSettings()), labels)
     budget = 2 * sum(setting.epsilon for setting in settings) + 1
-    labels = json.dumps(sorted(set(train.labels or ())))
     for name in names:
         path = root / name / "party.toml"
-        own = f'budget = "{budget}"\nlabels = {labels}\n'
-        path.write_text(f"{path.read_text(encoding='utf-8')}{own}", encoding="utf-8")
+        path.write_text(
+            f'{path.read_text(encoding="utf-8")}budget = "{budget}"\n', encoding="utf-8"
+        )
 
 
 def _error(
