@@ -26,7 +26,6 @@ from sottovoce.learn.count._spend import CountSpend, Spending, spend_name
 from sottovoce.learn.count._votes import VotePlan
 from sottovoce.learn.documents import Documents
 from sottovoce.privacy._whole_document import WholeDocument
-from sottovoce.privacy.shares import NoiseShare
 
 STAGES = ("count",)
 
@@ -104,6 +103,8 @@ class Voter:
         return drawn.view(np.uint64)
 
     def _noised(self, count: NoisedSum) -> Integers:
+        from sottovoce.privacy.shares import NoiseShare  # noqa: PLC0415 - compiled; most runs draw none
+
         recipe, plan = count.recipe, count.plan
         honest = recipe.honest(len(count.identities))
         share = NoiseShare(epsilon=recipe.epsilon, norm=recipe.votes, among=honest)
