@@ -15,12 +15,12 @@ from sottovoce.errors import ParameterError, check_choice
 from sottovoce.learn._sums._fixed import FEWEST_PARTIES
 from sottovoce.learn._wire._refusals import TooFewPartiesError
 from sottovoce.privacy._exact import Exact, exact
+from sottovoce.privacy.shares._law import SMALLEST_RATE
 
 What: TypeAlias = Literal["words", "pairs"]
 MOST_VOTES = 1 << 12
 MOST_CELLS = 1 << 25
 LARGEST_EPSILON = 100
-SMALLEST_RATE = Fraction(1, 10_000)
 _MOST_OF_A_USER = 1 << 20
 _BOUND = ("documents_per_user",)
 

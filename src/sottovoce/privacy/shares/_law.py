@@ -24,6 +24,8 @@ from sottovoce.privacy._enclosure import Enclosure, exp_minus, one_minus, power,
 # exp(-28) < 2^-40, and with a shape of at most 1 the tail is below a geometric one's.
 _RUN_NATS = 28
 _GUARD_BITS = 64
+# The run grows as 1/rate; at this rate it has 280,001 boundaries.
+SMALLEST_RATE = Fraction(1, 10_000)
 
 
 @dataclass(frozen=True)

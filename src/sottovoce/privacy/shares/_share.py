@@ -24,10 +24,8 @@ from sottovoce.privacy._laws import BOUNDARY_BITS
 from sottovoce.privacy._noise_kernels import UNDECIDED, search_all
 from sottovoce.privacy._randomness import Keystream, SystemKeystream, word
 from sottovoce.privacy._sampler import LARGEST_RATE, TableSampler
-from sottovoce.privacy.shares._law import NegativeBinomial
+from sottovoce.privacy.shares._law import SMALLEST_RATE, NegativeBinomial
 
-# The table's run grows as 1/rate; at this rate it has 280,001 boundaries.
-SMALLEST_RATE = Fraction(1, 10_000)
 LARGEST_AMONG = 10_000
 
 
