@@ -25,8 +25,8 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from sottovoce._forecasts import check_accuracies, fewest_documents
 from sottovoce._notebook import html_facts
-from sottovoce.errors import ParameterError
 from sottovoce.learn.count._recipe import CountRecipe
 from sottovoce.privacy._exact import Exact, positive, positive_integer
 from sottovoce.privacy.shares import SharesLaw
@@ -36,7 +36,6 @@ _SEEN, _HALF, _STEEP = 0.7, 0.216, 1.47
 _KEPT_HALF, _KEPT_STEEP = 6.0, 1.6
 _TOO_FEW = 0.2
 """Of the topics asked for; fewer are not worth what they cost."""
-_MOST_DOCUMENTS = 10**12
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,15 +70,10 @@ class CountForecast:
             positive_integer(getattr(self, name), name)
         recipe = CountRecipe("words", self.votes, self.epsilon, self.drop, self.collude)
         recipe.check_parties(self.parties)
-        if (self.true_accuracy is None) is not (self.largest_label is None):
-            raise ParameterError(
-                "the accuracy without noise and the share of the largest label go together; give "
-                "both or neither."
-            )
-        for name in ("true_accuracy", "largest_label"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < 1:
-                raise ParameterError(f"{name} must lie between 0 and 1, got {value}.")
+        check_accuracies(
+            {"true_accuracy": self.true_accuracy, "largest_label": self.largest_label},
+            "the accuracy without noise and the share of the largest label",
+        )
 
     @property
     def honest(self) -> int:
@@ -144,12 +138,7 @@ class CountForecast:
     def documents_for(self, topics_seen: int) -> int | None:
         """How many documents would show so many of the topics, about; None: no number would."""
         positive_integer(topics_seen, "topics_seen")
-        low, high = 1, _MOST_DOCUMENTS
-        while low < high:
-            middle = (low + high) // 2
-            enough = self.at(middle).topics_seen >= topics_seen
-            low, high = (low, middle) if enough else (middle + 1, high)
-        return None if low >= _MOST_DOCUMENTS else _rounded(low)
+        return fewest_documents(lambda number: self.at(number).topics_seen >= topics_seen)
 
     def in_words(self) -> str:
         """The forecast in sentences."""
@@ -247,9 +236,3 @@ def forecast_count(
         true_accuracy,
         largest_label,
     )
-
-
-def _rounded(number: int) -> int:
-    """To two digits: more would not be honest."""
-    digits = max(0, len(str(number)) - 2)
-    return int(-(-number // 10**digits) * 10**digits)

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 
 from scipy import special
 
+from sottovoce._forecasts import check_accuracies, fewest_documents
 from sottovoce._notebook import html_facts
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._exact import Exact, positive, positive_integer
@@ -40,7 +41,6 @@ _BELOW, _ABOVE = 0.15, 0.08
 # Beyond, there is next to nothing to gain in such an example.
 _GUESSED = 0.7
 DEFAULT_TOPICS = 25
-_MOST_DOCUMENTS = 10**12
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,15 +76,10 @@ class ReleaseForecast:
         positive_integer(self.topics, "topics")
         if not (self.length > 0 and math.isfinite(self.length)):
             raise ParameterError(f"length must be > 0, in words a document; got {self.length}.")
-        if (self.true_accuracy is None) is not (self.largest_class is None):
-            raise ParameterError(
-                "the accuracy on true text and the share of the largest class go together; give "
-                "both or neither."
-            )
-        for name in ("true_accuracy", "largest_class"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < 1:
-                raise ParameterError(f"{name} must lie between 0 and 1, got {value}.")
+        check_accuracies(
+            {"true_accuracy": self.true_accuracy, "largest_class": self.largest_class},
+            "the accuracy on true text and the share of the largest class",
+        )
         NoiseLaw(self.rate)
 
     @property
@@ -130,12 +125,7 @@ class ReleaseForecast:
     def documents_for(self, topics_seen: int) -> int | None:
         """How many documents would show so many of the topics, about; None: no number would."""
         positive_integer(topics_seen, "topics_seen")
-        low, high = 1, _MOST_DOCUMENTS
-        while low < high:
-            middle = (low + high) // 2
-            enough = self.at(middle).topics_seen >= topics_seen
-            low, high = (low, middle) if enough else (middle + 1, high)
-        return None if low >= _MOST_DOCUMENTS else _rounded(low)
+        return fewest_documents(lambda number: self.at(number).topics_seen >= topics_seen)
 
     def in_words(self, guessing: float = 0.5) -> str:
         """The forecast in sentences; ``guessing``: how often that is right, for an example."""
@@ -234,9 +224,3 @@ def forecast_release(
         largest_class,
         repetition,
     )
-
-
-def _rounded(number: int) -> int:
-    """To two digits: more would not be honest."""
-    digits = max(0, len(str(number)) - 2)
-    return int(-(-number // 10**digits) * 10**digits)
