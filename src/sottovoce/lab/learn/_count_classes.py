@@ -158,11 +158,7 @@ def _parameters(
         "data": given.name,
         "documents": len(given.documents),
         "words": len(given.words),
-        "votes": setting.votes,
-        "epsilon": str(setting.epsilon),
-        "parties": setting.parties,
-        "drop": setting.drop,
-        "collude": setting.collude,
+        **setting.parameters,
         "seed": seed,
     }
 

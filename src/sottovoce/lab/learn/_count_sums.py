@@ -47,6 +47,17 @@ class CountSetting:
         return tuple(f"peer-{at}" for at in range(self.parties))
 
     @property
+    def parameters(self) -> dict[str, str | int]:
+        """What tells parts of one count from those of another."""
+        return {
+            "votes": self.votes,
+            "epsilon": str(self.epsilon),
+            "parties": self.parties,
+            "drop": self.drop,
+            "collude": self.collude,
+        }
+
+    @property
     def law(self) -> NoiseLaw:
         """Of whole noise in one cell."""
         return NoiseLaw(float(self.epsilon / self.votes))

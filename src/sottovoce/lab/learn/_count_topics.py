@@ -135,11 +135,7 @@ def _parameters(
         "documents": corpus.counts.shape[0],
         "words": len(corpus.words),
         "topics": corpus.topics,
-        "votes": setting.votes,
-        "epsilon": str(setting.epsilon),
-        "parties": setting.parties,
-        "drop": setting.drop,
-        "collude": setting.collude,
+        **setting.parameters,
         "seed": seed,
     }
 
