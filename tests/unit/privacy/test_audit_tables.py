@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.table_samplers import with_one_off
 
 from sottovoce.privacy._laws import ESCAPE, Geometric, LawTable, TwoSidedGeometric
 from sottovoce.privacy._sampler import TableSampler
@@ -31,14 +32,7 @@ def test_tables_of_next_to_no_noise_are_exact(rate: str) -> None:
 
 def changed(boundary: int | None = None, cell: int | None = None, to: int = 0) -> TableSampler:
     """A sampler at rate 1/2 with one entry of its table off."""
-    sampler = TableSampler(TwoSidedGeometric(Fraction(1, 2)))
-    boundaries, cells = sampler.table.boundaries.copy(), sampler.table.cells.copy()
-    if boundary is not None:
-        boundaries[boundary] += np.uint64(1)
-    if cell is not None:
-        cells[cell] = to
-    sampler.table = LawTable(cells, boundaries)
-    return sampler
+    return with_one_off(TableSampler(TwoSidedGeometric(Fraction(1, 2))), boundary, cell, to)
 
 
 @pytest.mark.parametrize("boundary", [0, 50, 113])

@@ -2,43 +2,16 @@
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
+from support.table_samplers import Scripted, draw, escape_at
 
 from sottovoce.errors import ParameterError
 from sottovoce.privacy.shares import NoiseShare
-from sottovoce.privacy.shares._share import ShareSampler, share_sampler
+from sottovoce.privacy.shares._share import share_sampler
 
 pytestmark = pytest.mark.kernel
 TOP = (1 << 64) - 1
 RATE = Fraction(8)
-
-
-class Scripted:
-    """A keystream that plays back given numbers, each in as many bytes as it says."""
-
-    def __init__(self, *numbers: tuple[int, int]) -> None:
-        self._bytes = b"".join(value.to_bytes(size, "little") for value, size in numbers)
-
-    def fill(self, out: NDArray[np.uint8]) -> None:
-        out[:] = np.frombuffer(self._bytes[: out.size], dtype=np.uint8)
-        self._bytes = self._bytes[out.size :]
-
-    def is_used_up(self) -> bool:
-        return not self._bytes
-
-
-def draw(sampler: ShareSampler, *numbers: tuple[int, int]) -> int:
-    source = Scripted(*numbers)
-    value = int(sampler.draw(1, source)[0])
-    assert source.is_used_up()
-    return value
-
-
-def escape_at(point: int) -> list[tuple[int, int]]:
-    """The 16 and 64 bits whose first 64 are ``point``."""
-    return [(point >> 48, 2), ((point & (1 << 48) - 1) << 16, 8)]
 
 
 def test_sixteen_bits_suffice_in_a_cell_without_boundary() -> None:

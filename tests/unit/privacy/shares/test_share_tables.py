@@ -4,8 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.table_samplers import with_one_off
 
-from sottovoce.privacy._laws import ESCAPE, LawTable
+from sottovoce.privacy._laws import ESCAPE
 from sottovoce.privacy.audit._sampler import check_sampler
 from sottovoce.privacy.shares._law import NegativeBinomial
 from sottovoce.privacy.shares._share import ShareSampler
@@ -22,14 +23,7 @@ def test_the_table_of_a_share_is_exact(rate: str, among: int) -> None:
 
 def changed(boundary: int | None = None, cell: int | None = None, to: int = 0) -> ShareSampler:
     """A sampler with one entry of its table off."""
-    sampler = ShareSampler(RATE, AMONG)
-    boundaries, cells = sampler.table.boundaries.copy(), sampler.table.cells.copy()
-    if boundary is not None:
-        boundaries[boundary] += np.uint64(1)
-    if cell is not None:
-        cells[cell] = to
-    sampler.table = LawTable(cells, boundaries)
-    return sampler
+    return with_one_off(ShareSampler(RATE, AMONG), boundary, cell, to)
 
 
 @pytest.mark.parametrize("boundary", [0, 20, 56])
