@@ -13,11 +13,12 @@ from sottovoce.assess.disclosure._context import (
     THEY,
     YOU,
     SentenceReading,
-    is_professional,
     reading_of,
 )
+from sottovoce.assess.disclosure._genres import is_anothers
 from sottovoce.assess.disclosure._terms import CompiledTopic
 from sottovoce.assess.disclosure._tokens import sentences, without_quotations
+from sottovoce.assess.disclosure._work import is_professional
 
 ROLE_LETTERS = frozenset("SMCTA")
 # Verbs of statements about the world.
@@ -86,8 +87,19 @@ class ReadPost:
         return is_professional(self.readings)
 
     @cached_property
+    def anothers(self) -> bool:
+        """Whether it says that what it speaks of is somebody else's: "it's the cat's"."""
+        return any(is_anothers(reading) for reading in self.readings)
+
+    @cached_property
     def own(self) -> bool:
+        """Whether the author is named in it, or has left out "I"."""
         return any(reading.own or reading.elided for reading in self.readings)
+
+    @cached_property
+    def casual(self) -> bool:
+        """Whether it begins with a small letter, as notes about oneself do and news do not."""
+        return self.written[:1].islower()
 
     @cached_property
     def nobody(self) -> bool:
