@@ -16,7 +16,7 @@ from sottovoce.assess.disclosure._context import (
     reading_of,
 )
 from sottovoce.assess.disclosure._genres import is_anothers
-from sottovoce.assess.disclosure._terms import CompiledTopic
+from sottovoce.assess.disclosure._terms import BARRED, CompiledPhrase, CompiledTopic
 from sottovoce.assess.disclosure._tokens import sentences, without_quotations
 from sottovoce.assess.disclosure._work import is_professional
 
@@ -72,6 +72,16 @@ class ReadPost:
     def readings(self) -> list[SentenceReading]:
         own = without_quotations(self.text)
         return [reading_of(each, self.written) for each in sentences(own, self.mended)]
+
+    @cached_property
+    def spoken(self) -> list[str]:
+        """Its sentences as text; one that has lost its "I" is read as if it had it."""
+        return [f" i{BARRED}" * each.elided + each.text for each in self.readings]
+
+    def has(self, phrase: CompiledPhrase) -> bool:
+        """Whether a phrase stands in it, whoever is meant."""
+        search = phrase.pattern.search
+        return any(search(text) for text in self.spoken)
 
     @cached_property
     def all_readings(self) -> list[SentenceReading]:

@@ -64,12 +64,18 @@ def _met_topics(found: set[str], words: set[str], index: Index) -> dict[int, set
     met: dict[int, set[int]] = {}
     for word in found:
         for number, phrase, others in index[word]:
-            if not any(need.isdisjoint(words) for need in others):
+            for need in others:
+                if need.isdisjoint(words):
+                    break
+            else:
                 met.setdefault(number, set()).add(phrase)
     return met
 
 
 def _of_topic(post: ReadPost, topic: CompiledTopic, phrases: Sequence[int]) -> Disclosure | None:
+    phrases = [number for number in phrases if post.has(topic.phrases[number])]
+    if not (phrases or post.has_terms):
+        return None
     post.professional = post.has_profession or any(
         works_with(reading, post.mark(reading, topic).terms) for reading in post.readings
     )

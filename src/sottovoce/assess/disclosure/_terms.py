@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from sottovoce.assess.disclosure._frames import ROLES, load_frames
+from sottovoce.assess.disclosure._frames import ROLES, load_frames, table
 from sottovoce.topics.shipped import TopicRules
 
 _CLASSES = {
@@ -193,7 +193,8 @@ def _commonness() -> dict[str, int]:
     """2 for function words, 1 for other words of the classes; what is not in it is rare."""
     frames = load_frames()
     content = {frames.letters[name] for name in _CONTENT}
-    return {word: 1 if letter in content else 2 for word, letter in frames.letter_of.items()}
+    known = {word: 1 if letter in content else 2 for word, letter in frames.letter_of.items()}
+    return dict.fromkeys(str(table("contexts.toml")["common"]).split(), 1) | known
 
 
 def _rarity(word: str) -> tuple[int, int]:
