@@ -133,7 +133,8 @@ def rank_server(
 def _service(
     rules: "Description", store: "Store", peer: str | None, peer_key: Path | None
 ) -> "RankService":
-    from sottovoce.web.rank._pair import FirstServer, HttpPeer, PeerKey, SecondServer  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank._pair import FirstServer, SecondServer  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank._peer import HttpPeer, PeerKey  # noqa: PLC0415 - fast --help
     from sottovoce.web.rank._service import RankService  # noqa: PLC0415 - fast --help
 
     if rules.mode == "noise":

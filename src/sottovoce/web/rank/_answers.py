@@ -35,12 +35,13 @@ async def acknowledged(service: RankService, form: Any, payload: bytes) -> Kept:
     outcome = await asyncio.wrap_future(stored)
     if outcome is not ReportOutcome.STORED:
         raise HTTPException(HTTPStatus.CONFLICT, _REFUSED[outcome])
+    service.telemetry.count("stored")
     return Kept()
 
 
-def check_length(got: int, wanted: int) -> None:
-    """Refuse a vector that does not fit its topic's buckets."""
+def check_length(got: int, wanted: int, of: str = "numbers") -> None:
+    """Refuse what does not fit its topic's buckets."""
     if got != wanted:
         raise HTTPException(
-            HTTPStatus.UNPROCESSABLE_ENTITY, f"this topic's reports have {wanted} numbers."
+            HTTPStatus.UNPROCESSABLE_ENTITY, f"this topic's reports have {wanted} {of}."
         )

@@ -20,6 +20,7 @@ from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._histogram import Histogram
 from sottovoce.errors import ProtocolError, SottovoceError
 from sottovoce.web.rank._store import ReportOutcome, Store, StoredReport
+from sottovoce.web.rank._telemetry import Telemetry
 
 Result = TypeVar("Result")
 _Task: TypeAlias = Callable[[Store], Any]
@@ -125,9 +126,18 @@ def _settle(waiting: list["Future[Any]"], work: Callable[[], list[Any]]) -> None
 class RankService:
     """One rank server of the noise mode, or what both modes share."""
 
-    def __init__(self, description: Description, store: Store, *, clock: Clock = time.time) -> None:
-        store.bind(description.version)
+    def __init__(
+        self,
+        description: Description,
+        store: Store,
+        *,
+        key: str = "",
+        clock: Clock = time.time,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        store.bind(description.version, key)
         self.description = description
+        self.telemetry = telemetry or Telemetry()
         self.writer = GroupWriter(store)
         self._clock = clock
 
