@@ -16,7 +16,7 @@ from sottovoce.web.rank._app import Limits, create_app
 from sottovoce.web.rank._pair import FirstServer, SecondServer
 from sottovoce.web.rank._peer import VERIFY, PeerKey
 from sottovoce.web.rank._service import RankService
-from sottovoce.web.rank._store import SqliteStore
+from sottovoce.web.rank._sqlite_store import SqliteStore
 from support.serving import served_at
 
 with warnings.catch_warnings():

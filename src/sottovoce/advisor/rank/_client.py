@@ -142,6 +142,7 @@ class RankClient:
         folder: where her ledger and diary are; one for all servers.
         budget: the most epsilon that she ever spends, over all topics, periods and servers.
         second: the second server, in the mode of shares.
+        admission: the token that whoever runs the servers gave her, where they ask for one.
     """
 
     def __init__(
@@ -151,6 +152,7 @@ class RankClient:
         *,
         budget: Exact,
         second: str | Transport | None = None,
+        admission: str | None = None,
     ) -> None:
         if second is not None and second == server:
             raise ParameterError("the two servers must be two, run by people who do not collude.")
@@ -162,6 +164,7 @@ class RankClient:
             raise InputError(LOST_LEDGER)
         self._ledger = Ledger(folder / LEDGER_FILE, create=True)
         self._ledger.set_budget(ACCOUNT, LimitedPrecision(MOVED, budget, "user"))
+        self._admission = {} if admission is None else {"admission": admission}
         self._description: Description | None = None
         self._agreed = self._diary.agreed(self._where)
 
@@ -208,7 +211,7 @@ class RankClient:
             "topic": topic,
             "period": period,
             "description": description.version,
-        }
+        } | self._admission
         if description.mode == "noise":
             more = {"id": entry.token, "entries": self._kept(ranked, entry)}
             self._servers[0].call("POST", "/reports", head | more)

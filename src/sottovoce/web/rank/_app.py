@@ -150,7 +150,10 @@ def _add_public_routes(app: FastAPI, service: RankService) -> None:
 def _add_noised_reports(app: FastAPI, service: RankService) -> None:
     form = noised_form(service.description)
     refused = problems(
-        HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        HTTPStatus.CONFLICT,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        HTTPStatus.UNAUTHORIZED,
     )
 
     @app.post("/reports", responses=refused)

@@ -121,5 +121,6 @@ def _form(
         "period": (Period, ...),
         "id": (Token, ...),
         "description": (Literal[(description.version,)], ...),
+        "admission": (Token | None, None),
     }
     return create_model(name, __base__=Strict, **fields, **vector)

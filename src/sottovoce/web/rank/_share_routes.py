@@ -48,7 +48,10 @@ def add_shares(app: FastAPI, service: PairedServer) -> None:
     """Where clients bring a server's part of their reports."""
     form = share_form(service.description, service.place)
     refused = problems(
-        HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        HTTPStatus.CONFLICT,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        HTTPStatus.UNAUTHORIZED,
     )
 
     @app.post("/reports", responses=refused)

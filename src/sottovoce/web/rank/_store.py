@@ -6,20 +6,16 @@ is deleted. In the mode of shares a report waits until the servers have verified
 it is kept beside it, once for ever: the output share that counts, or nothing of a refused one.
 
 `SqlStore` is written in SQL that SQLite and PostgreSQL both understand; each brings how it
-connects. The default is `SqliteStore`: one file with a write-ahead log, readable by its owner only.
+connects, in a module of its own.
 """
 
-import os
-import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from sottovoce._files import PRIVATE_MODE
 from sottovoce.errors import InputError
 
 
@@ -31,6 +27,8 @@ class StoredReport:
     period: int
     token: str
     payload: bytes
+    member: str = ""
+    """Of whoever was admitted by a token, in this topic and period; empty without tokens."""
 
 
 class ReportOutcome(Enum):
@@ -40,6 +38,8 @@ class ReportOutcome(Enum):
     """It is there now, durably; or it was there before, byte for byte."""
     OTHER = "other"
     """Another report goes by its token."""
+    SPENT = "spent"
+    """Whoever sent it was admitted for another report of its topic and period."""
     CLOSED = "closed"
     """The histogram of its period is published already, or being opened."""
 
@@ -107,7 +107,6 @@ class Store(Protocol):
 
 VERSIONS = {"noise": "1", "shares": "2"}
 """Of the stores of each mode: shares of version 1 were not Prio3's."""
-_PATIENCE_S = 30.0
 _RECORDS = (
     "CREATE TABLE IF NOT EXISTS {name} (topic TEXT NOT NULL, period BIGINT NOT NULL, "
     "record TEXT NOT NULL, PRIMARY KEY (topic, period))"
@@ -126,7 +125,11 @@ _WAITING = (
     "CREATE TABLE IF NOT EXISTS rank_waiting (topic TEXT NOT NULL, period BIGINT NOT NULL, "
     "token TEXT NOT NULL, PRIMARY KEY (topic, period, token)) {options}"
 )
-_OF_REPORTS = ("rank_report", "rank_waiting", "rank_verdict")
+_ADMITTED = (
+    "CREATE TABLE IF NOT EXISTS rank_admitted (topic TEXT NOT NULL, period BIGINT NOT NULL, "
+    "member TEXT NOT NULL, token TEXT NOT NULL, PRIMARY KEY (topic, period, member)) {options}"
+)
+_OF_REPORTS = ("rank_report", "rank_waiting", "rank_verdict", "rank_admitted")
 """What is deleted once a period's sum is opened or published."""
 _SETTINGS = "CREATE TABLE IF NOT EXISTS rank_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
 _WHERE = "WHERE topic = ? AND period = ?"
@@ -156,7 +159,7 @@ class SqlStore(ABC):
         """Make the tables where they are not."""
         with self.transaction() as run:
             run(_SETTINGS)
-            for table in (_REPORTS, _WAITING, _VERDICTS):
+            for table in (_REPORTS, _WAITING, _VERDICTS, _ADMITTED):
                 run(table.format(bytes=self.bytes_type, options=self.table_options))
             for name in _CLOSING:
                 run(_RECORDS.format(name=name))
@@ -314,6 +317,8 @@ class SqlStore(ABC):
 
 def _insert(run: Any, report: StoredReport, *, waits: bool) -> ReportOutcome:  # noqa: ANN401 - DB-API
     key = (report.topic, report.period, report.token)
+    if report.member and not _admitted(run, report):
+        return ReportOutcome.SPENT
     done = run(
         "INSERT INTO rank_report VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (*key, report.payload),
@@ -326,55 +331,19 @@ def _insert(run: Any, report: StoredReport, *, waits: bool) -> ReportOutcome:  #
     return ReportOutcome.STORED if bytes(kept[0]) == report.payload else ReportOutcome.OTHER
 
 
+def _admitted(run: Any, report: StoredReport) -> bool:  # noqa: ANN401 - DB-API
+    """Whether it is the one report that its sender was admitted for."""
+    key = (report.topic, report.period, report.member)
+    run(
+        "INSERT INTO rank_admitted VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (*key, report.token)
+    )
+    kept = run(f"SELECT token FROM rank_admitted {_WHERE} AND member = ?", key).fetchone()  # noqa: S608 - ours
+    return bool(kept[0] == report.token)
+
+
 def _insert_verdict(run: Any, key: tuple[str, int, str], output: bytes) -> bool:  # noqa: ANN401 - DB-API
     done = run(
         "INSERT INTO rank_verdict VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (*key, output)
     )
     run(f"DELETE FROM rank_waiting {_WHERE} AND token = ?", key)  # noqa: S608 - ours
     return bool(done.rowcount == 1)
-
-
-class SqliteStore(SqlStore):
-    """``synchronous=FULL``: what was committed survives a crash and a power cut.
-
-    Reports lie in the order of their random tokens, so the file does not tell who came first, and
-    what is deleted is overwritten.
-    """
-
-    table_options = "WITHOUT ROWID"
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_MODE))
-            path.chmod(PRIVATE_MODE)
-            self._connection = sqlite3.connect(
-                path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
-            )
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
-                self._connection.execute(f"PRAGMA {pragma}")
-        except OSError as error:
-            raise InputError(f"cannot open the store {path}: {error.strerror}.") from error
-        except sqlite3.Error as error:
-            raise InputError(f"{path} cannot be a rank server's store: {error}.") from error
-        self.create_tables()
-
-    @contextmanager
-    def transaction(self) -> Iterator[Any]:
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection.execute
-                self._connection.execute("COMMIT")
-            finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-        except sqlite3.Error as error:
-            raise InputError(f"the store {self._path} refuses: {error}.") from error
-
-    def purge(self) -> None:
-        # What is overwritten in the file still stands in the log, until that is emptied.
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def close(self) -> None:
-        self._connection.close()

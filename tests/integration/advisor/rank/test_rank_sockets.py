@@ -16,7 +16,7 @@ from sottovoce.advisor.rank._transport import HttpTransport, RefusedError
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank._pair import FirstServer, SecondServer
 from sottovoce.web.rank._peer import HttpPeer, PeerKey
-from sottovoce.web.rank._store import SqliteStore
+from sottovoce.web.rank._sqlite_store import SqliteStore
 
 
 def test_people_learn_their_ranks_from_one_server(tmp_path: Path) -> None:

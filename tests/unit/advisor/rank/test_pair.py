@@ -22,7 +22,8 @@ from sottovoce.web.rank._peer import (
     HttpPeer,
     PeerKey,
 )
-from sottovoce.web.rank._store import ReportOutcome, SqliteStore
+from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank._store import ReportOutcome
 from sottovoce.web.rank._telemetry import Telemetry
 
 RULES = description("shares", epsilon="200", buckets=6)
