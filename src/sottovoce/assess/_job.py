@@ -14,7 +14,7 @@ import pyarrow as pa
 from sottovoce._files import whole_file
 from sottovoce.assess._checkpoints import CheckpointedFold, CheckpointOptions
 from sottovoce.assess._ranking import rank_batches, write_ranks
-from sottovoce.assess._score import Scoring, named_spaces, plan_scoring
+from sottovoce.assess._score import Scoring, plan_scoring
 from sottovoce.assess._setting import Bucket, Setting
 from sottovoce.assess.measures._catalogue import Measure, chosen_measures
 from sottovoce.assess.state._header import M_KEPT, StateHeader, fingerprint_of
@@ -31,7 +31,7 @@ from sottovoce.assess.state._state import State, check_apart
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._bow import BagOfWords
 from sottovoce.topics._catalogue import Catalogue
-from sottovoce.topics._space import Mode, Space
+from sottovoce.topics._space import Mode, Space, spaces_of_models
 from sottovoce.topics.shipped import shipped_catalogue
 
 
@@ -57,7 +57,7 @@ class Request:
 def scoring_for(header: StateHeader, spaces: Sequence[Space]) -> Scoring:
     """How to score more posts for a state with this header; it must fit exactly."""
     bow = BagOfWords()
-    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
+    given: dict[str, Space] = {bow.name: bow, **spaces_of_models(spaces)}
     if missing := sorted(set(header.spaces) - set(given)):
         raise InputError(
             f"the state holds strengths in {', '.join(missing)}: new posts need that model too; "

@@ -127,6 +127,8 @@ MEASURES: Mapping[str, Measure] = {
     "voice-d": Measure(partial(_domain, "voice"), "voice"),
     "voice-t": Measure(partial(_time, "voice"), "voice", buckets=True),
     "voice-dt": Measure(partial(_domain_time, "voice"), "voice", buckets=True),
+    "voice-s": Measure(partial(_strength, "voice-s"), "voice-s"),
+    "voice-st": Measure(partial(_time, "voice-s"), "voice-s", buckets=True),
     "ent-present": _words(entropy_risk_of_presence),
     "diff-priv-present": _words(differential_privacy_risk_of_presence),
 }
