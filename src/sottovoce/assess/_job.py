@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sottovoce._files import whole_file
 from sottovoce.assess._checkpoints import CheckpointedFold, CheckpointOptions
-from sottovoce.assess._ranking import rank_batches, write_ranks
+from sottovoce.assess._ranking import RankedTopicUsers, rank_batches, write_ranks
 from sottovoce.assess._score import Scoring, plan_scoring
 from sottovoce.assess._setting import Bucket, Setting
 from sottovoce.assess.measures._catalogue import Measure, chosen_measures
@@ -254,14 +254,14 @@ class Assessment:
         self._whole = None
         self.added.fold(other)
 
-    def ranks(self) -> Iterator[pa.RecordBatch]:
-        """One batch for each measure and topic."""
+    def ranks(self) -> Iterator[RankedTopicUsers]:
+        """The users by each measure for each topic."""
         return rank_batches(
             self.state, self.measures, topics=self._request.topics, setting=self._setting
         )
 
     def save(
-        self, out: Path | None, ranks: Sequence[pa.RecordBatch] | None = None
+        self, out: Path | None, ranks: Sequence[RankedTopicUsers] | None = None
     ) -> list[dict[str, object]]:
         """Write ranks, if they are wanted, and state: both are finished before one gets its name.
 

@@ -175,7 +175,12 @@ def _most_exposed(assessment: "Assessment", users: int) -> list[dict[str, object
     """The first users by each measure and topic, only if somebody asked for them."""
     if not users:
         return []
-    return [row for batch in assessment.ranks() for row in batch.slice(0, users).to_pylist()]
+    return [
+        row
+        for ranked in assessment.ranks()
+        if ranked.evident
+        for row in ranked.rows.slice(0, users).to_pylist()
+    ]
 
 
 def _show(
@@ -185,6 +190,8 @@ def _show(
     out: Path | None,
     as_json: bool,
 ) -> None:
+    from sottovoce.assess._ranking import without_evidence  # noqa: PLC0415 - keeps --help fast
+
     facts = {"users": assessment.users, "posts": assessment.posts, "ranks": out}
     if as_json:
         show_json(finite({**facts, "bands": summary, "most_exposed": most}))
@@ -198,4 +205,6 @@ def _show(
     show_rows(shown, summary)
     if most:
         show_rows("Most exposed", most)
+    for sentence in without_evidence(summary):
+        typer.echo(sentence)
     typer.echo(f"Ranks in Parquet, readable by you only: {out}")

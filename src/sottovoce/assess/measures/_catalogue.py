@@ -64,7 +64,9 @@ class Measure:
     """How users are scored from the state of a community.
 
     ``space`` names the vector space whose strengths it needs; None: it needs which user has used
-    which word. ``buckets``: it needs the strengths of the ``m`` best time buckets.
+    which word. ``buckets``: it needs the strengths of the ``m`` best time buckets. ``mentions``:
+    who has neither used a salient word nor, in its space, a strength above 0 has given no evidence;
+    where nobody has, nobody is in a band. Without it everybody counts as having given some.
 
     >>> Measure(lambda state, topic, setting: state.posts.astype(float)).buckets
     False
@@ -73,10 +75,23 @@ class Measure:
     score: Scoring
     space: str | None = None
     buckets: bool = False
+    mentions: bool = False
+
+    def evident(self, state: "State", topic: str) -> NDArray[np.bool_]:
+        """Which users have written anything that speaks for ``topic``, whatever their score.
+
+        A score may be above 0 without it (ENT), or below 0 with it (breadth).
+        """
+        if not self.mentions:
+            return np.ones(len(state), np.bool_)
+        if self.space is None:
+            return state.word_use().any_used(state.salient(topic))
+        found: NDArray[np.bool_] = state.strongest(self.space)[:, state.column(topic)] > 0
+        return found
 
 
 def _words(risk: Callable[[WordUse, NDArray[np.int64]], Scores]) -> Measure:
-    return Measure(partial(_score_words, risk))
+    return Measure(partial(_score_words, risk), mentions=True)
 
 
 def _score_words(
@@ -108,27 +123,29 @@ def _domain_time(space: str, state: "State", topic: str, setting: Setting) -> Sc
     return on_grid(domain_time_aware_risk(best, strongest[:, others], k=setting.k))
 
 
+def _in_space(score: Callable[..., Scores], space: str, *, buckets: bool = False) -> Measure:
+    return Measure(partial(score, space), space, buckets, mentions=True)
+
+
+def _family(space: str) -> dict[str, Measure]:
+    """Strength, breadth and persistence in one space."""
+    return {
+        space: _in_space(_strength, space),
+        f"{space}-d": _in_space(_domain, space),
+        f"{space}-t": _in_space(_time, space, buckets=True),
+        f"{space}-dt": _in_space(_domain_time, space, buckets=True),
+    }
+
+
 MEASURES: Mapping[str, Measure] = {
     "ent": _words(entropy_risk),
     "diff-priv": _words(differential_privacy_risk),
-    "bow": Measure(partial(_strength, "bow"), "bow"),
-    "bow-d": Measure(partial(_domain, "bow"), "bow"),
-    "bow-t": Measure(partial(_time, "bow"), "bow", buckets=True),
-    "bow-dt": Measure(partial(_domain_time, "bow"), "bow", buckets=True),
-    "w2v": Measure(partial(_strength, "w2v"), "w2v"),
-    "w2v-d": Measure(partial(_domain, "w2v"), "w2v"),
-    "w2v-t": Measure(partial(_time, "w2v"), "w2v", buckets=True),
-    "w2v-dt": Measure(partial(_domain_time, "w2v"), "w2v", buckets=True),
-    "lda": Measure(partial(_strength, "lda"), "lda"),
-    "lda-d": Measure(partial(_domain, "lda"), "lda"),
-    "lda-t": Measure(partial(_time, "lda"), "lda", buckets=True),
-    "lda-dt": Measure(partial(_domain_time, "lda"), "lda", buckets=True),
-    "voice": Measure(partial(_strength, "voice"), "voice"),
-    "voice-d": Measure(partial(_domain, "voice"), "voice"),
-    "voice-t": Measure(partial(_time, "voice"), "voice", buckets=True),
-    "voice-dt": Measure(partial(_domain_time, "voice"), "voice", buckets=True),
-    "voice-s": Measure(partial(_strength, "voice-s"), "voice-s"),
-    "voice-st": Measure(partial(_time, "voice-s"), "voice-s", buckets=True),
+    **_family("bow"),
+    **_family("w2v"),
+    **_family("lda"),
+    **_family("voice"),
+    "voice-s": _in_space(_strength, "voice-s"),
+    "voice-st": _in_space(_time, "voice-s", buckets=True),
     "ent-present": _words(entropy_risk_of_presence),
     "diff-priv-present": _words(differential_privacy_risk_of_presence),
 }
