@@ -80,6 +80,7 @@ def allowed_measures(
         name
         for name, measure in MEASURES.items()
         if (counted if measure.space is None else measure.space in have)
+        and scoring.header.word_buckets >= measure.word_buckets
     )
 
 

@@ -71,6 +71,7 @@ def scoring_for(header: StateHeader, spaces: Sequence[Space]) -> Scoring:
         kept=header.kept,
         mode=header.mode,
         posts=header.posts,
+        word_buckets=header.word_buckets,
     )
     header.check_same(scoring.header)
     return scoring
@@ -104,6 +105,8 @@ def held_measures(request: Request, held: State) -> dict[str, Measure]:
     chosen = chosen_measures(request.measures, tuple(held.spaces))
     if any(measure.space is None for measure in chosen.values()):
         held.word_use()
+    if any(measure.word_buckets for measure in chosen.values()):
+        held.word_buckets_kept()
     return chosen
 
 

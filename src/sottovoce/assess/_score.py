@@ -46,6 +46,7 @@ class Scoring:
         kept: int = M_KEPT,
         mode: Mode = "corrected",
         posts: bool = False,
+        word_buckets: bool = False,
     ) -> None:
         named_spaces(spaces)
         self.scorers = {space.name: space.scorer(catalogue, mode=mode) for space in spaces}
@@ -60,6 +61,7 @@ class Scoring:
             kept=kept,
             mode=mode,
             posts=posts,
+            word_buckets=word_buckets and words is not None,
         )
 
     def fold(
@@ -84,6 +86,8 @@ class Scoring:
             state.count_posts(rows)
             if batch.words is not None:
                 state.word_use().add_posts(rows, batch.words)
+                if state.word_buckets is not None:
+                    state.word_buckets.add_posts(rows, batch.buckets, batch.words)
             for name, space in state.spaces.items():
                 space.add_posts(rows, batch.buckets, batch.strengths[name])
             if state.log is not None:
@@ -288,4 +292,5 @@ def plan_scoring(
         kept=kept,
         mode=mode,
         posts=posts,
+        word_buckets=any(measure.word_buckets for measure in chosen.values()),
     )

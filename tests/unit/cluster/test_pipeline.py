@@ -132,8 +132,8 @@ def test_every_measure_has_the_bits_of_one_machine_wherever_parts_are_cut(cuts: 
     assert set(expected["measure"].to_pylist()) == set(PAPER_METHODS)
 
 
-def test_measures_of_presence_know_the_whole_community_too() -> None:
-    names = [name for name in MEASURES if name.endswith("present")]
+def test_other_measures_of_words_know_the_whole_community_too() -> None:
+    names = [name for name in MEASURES if name.endswith("present") or name.startswith("keyword")]
     expected = score(POSTS, spaces(), catalogue(), measures=names).table
     assert plain(ranked(shipped(*names), [100])) == plain(expected)
 

@@ -23,6 +23,7 @@ from sottovoce.assess.measures._risks import (
     domain_time_aware_risk,
     entropy_risk,
     entropy_risk_of_presence,
+    keyword_kinds,
     strength_risk,
     time_aware_risk,
 )
@@ -67,6 +68,7 @@ class Measure:
     which word. ``buckets``: it needs the strengths of the ``m`` best time buckets. ``mentions``:
     who has neither used a salient word nor, in its space, a strength above 0 has given no evidence;
     where nobody has, nobody is in a band. Without it everybody counts as having given some.
+    ``word_buckets``: it needs which words were used in which time bucket.
 
     >>> Measure(lambda state, topic, setting: state.posts.astype(float)).buckets
     False
@@ -76,6 +78,7 @@ class Measure:
     space: str | None = None
     buckets: bool = False
     mentions: bool = False
+    word_buckets: bool = False
 
     def evident(self, state: "State", topic: str) -> NDArray[np.bool_]:
         """Which users have written anything that speaks for ``topic``, whatever their score.
@@ -123,6 +126,11 @@ def _domain_time(space: str, state: "State", topic: str, setting: Setting) -> Sc
     return on_grid(domain_time_aware_risk(best, strongest[:, others], k=setting.k))
 
 
+def _kinds_by_bucket(state: "State", topic: str, setting: Setting) -> Scores:
+    kept = state.word_buckets_kept()
+    return on_grid(time_aware_risk(kept.best(state.salient(topic), setting.m, len(state))))
+
+
 def _in_space(score: Callable[..., Scores], space: str, *, buckets: bool = False) -> Measure:
     return Measure(partial(score, space), space, buckets, mentions=True)
 
@@ -146,6 +154,8 @@ MEASURES: Mapping[str, Measure] = {
     **_family("voice"),
     "voice-s": _in_space(_strength, "voice-s"),
     "voice-st": _in_space(_time, "voice-s", buckets=True),
+    "keyword-kinds": _words(keyword_kinds),
+    "keyword-kinds-t": Measure(_kinds_by_bucket, mentions=True, word_buckets=True),
     "ent-present": _words(entropy_risk_of_presence),
     "diff-priv-present": _words(differential_privacy_risk_of_presence),
 }

@@ -23,6 +23,8 @@ _KINDS = {
 _WORD_MEASURES = {
     "ent": "how much you change the community's words",
     "diff-priv": "the largest such change of one word",
+    "keyword-kinds": "how many different words of the topic you use",
+    "keyword-kinds-t": "how many different words of the topic you use, over several weeks",
     "ent-present": "the same as ent, over the words you have used",
     "diff-priv-present": "the same as diff-priv, over the words you have used",
 }
