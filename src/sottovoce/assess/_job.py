@@ -16,7 +16,7 @@ from sottovoce.assess._checkpoints import CheckpointedFold, CheckpointOptions
 from sottovoce.assess._ranking import RankedTopicUsers, rank_batches, write_ranks
 from sottovoce.assess._score import Scoring, plan_scoring
 from sottovoce.assess._setting import Bucket, Setting
-from sottovoce.assess.measures._catalogue import Measure, chosen_measures
+from sottovoce.assess.measures._catalogue import GROUPS, Measure, chosen_measures
 from sottovoce.assess.state._header import M_KEPT, StateHeader, fingerprint_of
 from sottovoce.assess.state._parts import (
     KeptState,
@@ -99,8 +99,8 @@ def mode_asked(request: Request) -> Mode | None:
 
 def held_measures(request: Request, held: State) -> dict[str, Measure]:
     """The measures asked for, all of which the state must allow."""
-    if held.words is None and request.measures == ("all",):
-        chosen = chosen_measures(("all",), tuple(held.spaces))
+    if held.words is None and set(request.measures) <= GROUPS.keys():
+        chosen = chosen_measures(request.measures, tuple(held.spaces))
         return {name: each for name, each in chosen.items() if each.space is not None}
     chosen = chosen_measures(request.measures, tuple(held.spaces))
     if any(measure.space is None for measure in chosen.values()):

@@ -125,10 +125,10 @@ class Ranking:
 
     >>> import sottovoce as sv
     >>> community = sv.simulate(users=60, weeks=2, background_documents=1)
-    >>> ranking = sv.assess_posts(community.posts, topics=community.topics, measures="bow-dt")
+    >>> ranking = sv.assess_posts(community.posts, topics=community.topics, measures="bow-t")
     >>> ranking
     Ranking(users=60, measures=1, topics=5)
-    >>> ranking.of("bow-dt", "pregnancy").column_names
+    >>> ranking.of("bow-t", "pregnancy").column_names
     ['user', 'score', 'rank', 'band']
     """
 

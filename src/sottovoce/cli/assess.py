@@ -65,7 +65,11 @@ def assess(
     model: ModelOption = None,
     topics: TopicsOption = None,
     measure: Annotated[
-        str, typer.Option(help="lda-dt,ent,...; or all: the paper's that the models allow.")
+        str,
+        typer.Option(
+            help="recommended (voice-t where a voice model is given, bow-t, keyword-kinds), paper "
+            "or all (those of the paper's 14 that the models allow), or names: voice-t,ent,..."
+        ),
     ] = "all",
     k: KOption = 0.3,
     m: MOption = 3,
@@ -120,7 +124,7 @@ def assess(
 
     With --checkpoint, after Ctrl-C or a crash the same command with --resume goes on where it was.
 
-    Example: sottovoce assess posts.csv --topics topics.toml --measure bow-dt --out ranks.parquet
+    Example: sottovoce assess posts.csv --topics topics.toml --measure bow-t --out ranks.parquet
     """
     from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast

@@ -55,7 +55,6 @@ def on_grid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 ENTRY_POINTS = "sottovoce.measures"
-ALL = "all"
 Scores = NDArray[np.float64]
 Scoring = Callable[["State", str, Setting], Scores]
 
@@ -160,6 +159,14 @@ MEASURES: Mapping[str, Measure] = {
     "diff-priv-present": _words(differential_privacy_risk_of_presence),
 }
 PAPER_METHODS = tuple(MEASURES)[:14]
+RECOMMENDED = ("voice-t", "bow-t", "keyword-kinds")
+"""The first that a model allows first; ``docs/assess.md`` says why."""
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "recommended": RECOMMENDED,
+    "paper": PAPER_METHODS,
+    "all": PAPER_METHODS,
+}
+"""What several measures are called together; ``all`` is a former name of the paper's."""
 
 
 def known_measures() -> dict[str, Measure]:
@@ -172,18 +179,21 @@ def known_measures() -> dict[str, Measure]:
 
 
 def chosen_measures(names: Sequence[str], spaces: Sequence[str]) -> dict[str, Measure]:
-    """The measures called ``names``; ``all``: the paper's that ``spaces`` allow."""
-    if tuple(names) == (ALL,):
-        names = [name for name in PAPER_METHODS if MEASURES[name].space in {None, *spaces}]
+    """The measures called ``names``; of a group (``GROUPS``) those that ``spaces`` allow."""
     if not names:
         raise ParameterError("measures must name at least 1, got none.")
-    chosen = {name: _named(name) for name in names}
+    chosen: dict[str, Measure] = {}
+    for name in names:
+        allowed = [each for each in GROUPS.get(name, ()) if MEASURES[each].space in {None, *spaces}]
+        chosen |= {each: _named(each) for each in (allowed if name in GROUPS else [name])}
     for name, measure in chosen.items():
         if measure.space is not None and measure.space not in spaces:
+            # voice-s is another space of the model voice.
+            model = measure.space.partition("-")[0]
             raise ParameterError(
-                f"the measure {name} needs a model of the space {measure.space}, got none; "
-                f"train one with sottovoce topics train --space {measure.space} and give it "
-                "with --model to the command that scores the posts."
+                f"the measure {name} needs a model of the space {model}, got none; train one with "
+                f"sottovoce topics train --space {model} and give it with --model to the command "
+                "that scores the posts."
             )
     return chosen
 
@@ -195,7 +205,8 @@ def _named(name: str) -> Measure:
     others = _others()
     if name not in others:
         known = ", ".join({**others, **MEASURES})
-        raise ParameterError(f"measure must be {ALL} or some of {known}, got {name!r}.")
+        groups = ", ".join(GROUPS)
+        raise ParameterError(f"measure must be some of {groups}; {known}, got {name!r}.")
     return _loaded(others[name])
 
 
