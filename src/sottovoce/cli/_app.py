@@ -22,7 +22,7 @@ from sottovoce.cli import (
     release,
     state,
 )
-from sottovoce.cli.learn import approvals, counted, counts, parties, runs
+from sottovoce.cli.learn import approvals, counted, counts, keys, members, parties, runs
 from sottovoce.cli.topics import judge, models, train
 
 learn = typer.Typer(
@@ -30,8 +30,14 @@ learn = typer.Typer(
     no_args_is_help=True,
 )
 learn.command("init")(parties.init)
-learn.command("renew")(parties.renew)
-learn.command("rotate")(parties.rotate)
+learn.command("new")(members.new)
+learn.command("invite")(members.invite)
+learn.command("join")(members.join)
+learn.command("admit")(members.admit)
+learn.command("remove")(members.remove)
+learn.command("roster")(members.roster)
+learn.command("renew")(keys.renew)
+learn.command("rotate")(keys.rotate)
 learn.command("coordinator")(parties.coordinator)
 learn.command("keyholder")(parties.keyholder)
 learn.command("peer")(parties.peer)
