@@ -19,6 +19,7 @@ from sottovoce.assess.evaluation import tie_order
 from sottovoce.assess.evaluation._metrics import average_precision, r_precision
 from sottovoce.assess.evaluation._ties import TiedRanking
 from sottovoce.corpus.read import open_posts
+from sottovoce.errors import CorpusError
 from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.assess._outcomes import AFFLICTED, interval_columns
 from sottovoce.lab.assess.personas._posts import (
@@ -184,6 +185,8 @@ def _found(community: PersonaCommunity, knowledge: _Knowledge) -> Outcome:
                 for topic in knowledge.topics
                 if topic in catalogue.names
             ]  # fmt: skip
+            if not values:
+                raise CorpusError("the latent model knows none of the topics; train a larger one.")
             found[name] = {key: float(np.mean([each[key] for each in values])) for key in values[0]}
     return found
 
