@@ -91,7 +91,8 @@ def run_assess_personas(options: StudyOptions) -> StudyResult:
     Means over communities with 95% intervals. ``outright`` and ``about`` are shares of people who
     have such a post about their topic (bystanders: about any one topic). ``above_helpers`` is how
     often an afflicted person stands above a professional or supporter of the same topic;
-    ``first_...`` are the shares of personas in the first places, as many as there are afflicted.
+    ``first_...`` are the shares of personas in the first places, as many as there are afflicted;
+    a bystander is there whoever has no role for the topic.
     """
     size = QUICK if options.quick else PersonaStudySize()
     communities = options.seeds or size.communities
