@@ -19,6 +19,7 @@ from sottovoce.assess.evaluation import tie_order
 from sottovoce.assess.evaluation._metrics import average_precision, r_precision
 from sottovoce.assess.evaluation._ties import TiedRanking
 from sottovoce.corpus.read import open_posts
+from sottovoce.errors import CorpusError
 from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.assess._outcomes import AFFLICTED, interval_columns
 from sottovoce.lab.assess.personas._posts import (
@@ -90,7 +91,8 @@ def run_assess_personas(options: StudyOptions) -> StudyResult:
     Means over communities with 95% intervals. ``outright`` and ``about`` are shares of people who
     have such a post about their topic (bystanders: about any one topic). ``above_helpers`` is how
     often an afflicted person stands above a professional or supporter of the same topic;
-    ``first_...`` are the shares of personas in the first places, as many as there are afflicted.
+    ``first_...`` are the shares of personas in the first places, as many as there are afflicted;
+    a bystander is there whoever has no role for the topic.
     """
     size = QUICK if options.quick else PersonaStudySize()
     communities = options.seeds or size.communities
@@ -184,6 +186,8 @@ def _found(community: PersonaCommunity, knowledge: _Knowledge) -> Outcome:
                 for topic in knowledge.topics
                 if topic in catalogue.names
             ]  # fmt: skip
+            if not values:
+                raise CorpusError("the latent model knows none of the topics; train a larger one.")
             found[name] = {key: float(np.mean([each[key] for each in values])) for key in values[0]}
     return found
 
