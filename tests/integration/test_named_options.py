@@ -27,6 +27,7 @@ SHARED = {
     "--drop-failed": "sheets of profiles hold no attention checks",
     "--encoding": _READERS,
     "--fields": _READERS,
+    "--first-person": "only `topics train` reads texts that are not ours; the demo's are English",
     "--format": _READERS,
     "--header": _READERS,
     "--ledger": "`loop` trains models of topics, and no classifier that would be paid for",

@@ -20,7 +20,7 @@ from sottovoce.corpus.read import open_posts
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._bow import BagOfWords
 from sottovoce.topics._catalogue import Catalogue
-from sottovoce.topics._space import Mode, PostScorer, Space
+from sottovoce.topics._space import Mode, PostScorer, Space, named_spaces, spaces_of_models
 
 # Several pieces are under way at once; 32 MiB each is little, and stays near the processor.
 _STRENGTHS_AT_ONCE = 1 << 22
@@ -46,6 +46,7 @@ class Scoring:
         kept: int = M_KEPT,
         mode: Mode = "corrected",
         posts: bool = False,
+        word_buckets: bool = False,
     ) -> None:
         named_spaces(spaces)
         self.scorers = {space.name: space.scorer(catalogue, mode=mode) for space in spaces}
@@ -60,6 +61,7 @@ class Scoring:
             kept=kept,
             mode=mode,
             posts=posts,
+            word_buckets=word_buckets and words is not None,
         )
 
     def fold(
@@ -84,6 +86,8 @@ class Scoring:
             state.count_posts(rows)
             if batch.words is not None:
                 state.word_use().add_posts(rows, batch.words)
+                if state.word_buckets is not None:
+                    state.word_buckets.add_posts(rows, batch.buckets, batch.words)
             for name, space in state.spaces.items():
                 space.add_posts(rows, batch.buckets, batch.strengths[name])
             if state.log is not None:
@@ -231,14 +235,6 @@ def _check_posts(batch: pa.RecordBatch) -> None:
             raise InputError(f"the {name} of a post must be a string, got {kind}.")
 
 
-def named_spaces(spaces: Sequence[Space]) -> dict[str, Space]:
-    """Spaces by name; two of one name are refused, as one would hide the other."""
-    named = {space.name: space for space in spaces}
-    if len(named) < len(spaces):
-        raise ParameterError("give at most one model of each space, got several of one.")
-    return named
-
-
 def score(
     posts: Any,  # noqa: ANN401 - a path or a data frame of any library, as open_posts takes it
     space: Space | Sequence[Space],
@@ -285,7 +281,7 @@ def plan_scoring(
 ) -> tuple[dict[str, Measure], Scoring]:
     """The measures called ``measures``, and how to score posts for them and no more."""
     bow = BagOfWords()
-    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
+    given: dict[str, Space] = {bow.name: bow, **spaces_of_models(spaces)}
     chosen = chosen_measures(measures, tuple(given))
     needed = needed_spaces(chosen)
     return chosen, Scoring(
@@ -296,4 +292,5 @@ def plan_scoring(
         kept=kept,
         mode=mode,
         posts=posts,
+        word_buckets=any(measure.word_buckets for measure in chosen.values()),
     )

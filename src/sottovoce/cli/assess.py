@@ -65,7 +65,11 @@ def assess(
     model: ModelOption = None,
     topics: TopicsOption = None,
     measure: Annotated[
-        str, typer.Option(help="lda-dt,ent,...; or all: the paper's that the models allow.")
+        str,
+        typer.Option(
+            help="recommended (voice-t where a voice model is given, bow-t, keyword-kinds), paper "
+            "or all (those of the paper's 14 that the models allow), or names: voice-t,ent,..."
+        ),
     ] = "all",
     k: KOption = 0.3,
     m: MOption = 3,
@@ -120,7 +124,7 @@ def assess(
 
     With --checkpoint, after Ctrl-C or a crash the same command with --resume goes on where it was.
 
-    Example: sottovoce assess posts.csv --topics topics.toml --measure bow-dt --out ranks.parquet
+    Example: sottovoce assess posts.csv --topics topics.toml --measure bow-t --out ranks.parquet
     """
     from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
@@ -175,7 +179,12 @@ def _most_exposed(assessment: "Assessment", users: int) -> list[dict[str, object
     """The first users by each measure and topic, only if somebody asked for them."""
     if not users:
         return []
-    return [row for batch in assessment.ranks() for row in batch.slice(0, users).to_pylist()]
+    return [
+        row
+        for ranked in assessment.ranks()
+        if ranked.evident
+        for row in ranked.rows.slice(0, users).to_pylist()
+    ]
 
 
 def _show(
@@ -185,9 +194,15 @@ def _show(
     out: Path | None,
     as_json: bool,
 ) -> None:
+    from sottovoce.assess._ranking import without_evidence  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.measures._catalogue import RECOMMENDED  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.measures._expected import banded_precision, precision_in_words  # noqa: PLC0415 - fast --help
+
     facts = {"users": assessment.users, "posts": assessment.posts, "ranks": out}
     if as_json:
-        show_json(finite({**facts, "bands": summary, "most_exposed": most}))
+        expected = banded_precision(assessment.measures)
+        bands = {"bands": summary, "expected_precision": expected, "most_exposed": most}
+        show_json(finite({**facts, **bands}))
         return
     if out is None:
         typer.echo(
@@ -198,4 +213,11 @@ def _show(
     show_rows(shown, summary)
     if most:
         show_rows("Most exposed", most)
+    for sentence in (*without_evidence(summary), *precision_in_words(assessment.measures)):
+        typer.echo(sentence)
+    if not set(assessment.measures) & set(RECOMMENDED):
+        typer.echo(
+            f"Recommended are {', '.join(RECOMMENDED)} (--measure recommended): they found most of "
+            "those concerned in tests on real timelines; the others found fewer."
+        )
     typer.echo(f"Ranks in Parquet, readable by you only: {out}")

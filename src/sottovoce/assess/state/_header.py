@@ -34,6 +34,7 @@ class StateHeader:
         kept: how many buckets are kept for each user and topic.
         mode: in which the spaces score posts.
         posts: whether the values of each post are kept, so that single posts can be deleted.
+        word_buckets: whether it is kept which words were used in which time bucket.
     """
 
     catalogue: Catalogue
@@ -45,6 +46,7 @@ class StateHeader:
     kept: int = M_KEPT
     mode: Mode = "corrected"
     posts: bool = False
+    word_buckets: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.kept <= MOST_KEPT:
@@ -63,6 +65,7 @@ class StateHeader:
             f"the buckets kept ({self.kept} and {other.kept})": self.kept != other.kept,
             f"the mode ({self.mode} and {other.mode})": self.mode != other.mode,
             "whether they keep posts": self.posts != other.posts,
+            "whether they keep words by time bucket": self.word_buckets != other.word_buckets,
         }
         for what, differs in reasons.items():
             if differs:
@@ -71,6 +74,8 @@ class StateHeader:
     def to_record(self) -> dict[str, Any]:
         """As JSON can hold it."""
         salient = None if self.salient is None else {k: list(v) for k, v in self.salient.items()}
+        # Left out where it says nothing, so that other states are as they were.
+        more = {"word_buckets": True} if self.word_buckets else {}
         return {
             "catalogue": asdict(self.catalogue),
             "spaces": dict(self.spaces),
@@ -81,6 +86,7 @@ class StateHeader:
             "kept": self.kept,
             "mode": self.mode,
             "posts": self.posts,
+            **more,
         }
 
     @classmethod
@@ -100,6 +106,7 @@ class StateHeader:
             kept=_whole(record["kept"], 1, MOST_KEPT),
             mode=record["mode"],
             posts=bool(record["posts"]),
+            word_buckets=bool(record.get("word_buckets", False)),
         )
 
 
