@@ -67,7 +67,7 @@ topics.add_typer(judge.judge, name="judge")
 
 GROUPS = {
     "Assess": ("assess", "explain", "advise", "alerts", "forget", "rank-server", "rank-edges"),
-    "Release": ("release", "analyse", "forecast", "audit", "ledger", "loop"),
+    "Release": ("release", "analyse", "forecast", "audit", "statement", "ledger", "loop"),
     "Learn": ("learn",),
     "Data": ("describe", "count", "simulate", "topics"),
     "Research": ("demo", "evaluate", "study", "bench"),

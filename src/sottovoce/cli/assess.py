@@ -195,10 +195,14 @@ def _show(
     as_json: bool,
 ) -> None:
     from sottovoce.assess._ranking import without_evidence  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.measures._catalogue import RECOMMENDED  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.measures._expected import banded_precision, precision_in_words  # noqa: PLC0415 - fast --help
 
     facts = {"users": assessment.users, "posts": assessment.posts, "ranks": out}
     if as_json:
-        show_json(finite({**facts, "bands": summary, "most_exposed": most}))
+        expected = banded_precision(assessment.measures)
+        bands = {"bands": summary, "expected_precision": expected, "most_exposed": most}
+        show_json(finite({**facts, **bands}))
         return
     if out is None:
         typer.echo(
@@ -209,6 +213,11 @@ def _show(
     show_rows(shown, summary)
     if most:
         show_rows("Most exposed", most)
-    for sentence in without_evidence(summary):
+    for sentence in (*without_evidence(summary), *precision_in_words(assessment.measures)):
         typer.echo(sentence)
+    if not set(assessment.measures) & set(RECOMMENDED):
+        typer.echo(
+            f"Recommended are {', '.join(RECOMMENDED)} (--measure recommended): they found most of "
+            "those concerned in tests on real timelines; the others found fewer."
+        )
     typer.echo(f"Ranks in Parquet, readable by you only: {out}")
