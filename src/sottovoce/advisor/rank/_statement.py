@@ -78,8 +78,8 @@ def _shares(rules: Description) -> dict[str, str]:
         "bucket, and open one sum for each topic and period, with two-sided geometric noise of "
         "each server's own at half of epsilon. It is drawn exactly.",
         "composition": "Periods, topics and pairs of servers add up. The person's own ledger "
-        "counts them, and sends nothing beyond their budget. A store that was put back from a copy "
-        "may open a sum again, which nobody has paid for.",
+        "counts them, and sends nothing beyond their budget. A store that was put back from a "
+        "copy, and not started with `--restored`, may open a sum again, which nobody has paid for.",
         "security": "Each server's store holds shares, which tell a bucket only together with the "
         f"other's. {_PAIR_RUN_BY}",
         "not_protected": "- that somebody reports, when, from where, and on which topics;\n"
