@@ -155,7 +155,7 @@ def test_the_same_file_is_folded_in_once(run: Run, folder: Path) -> None:
     assess(run, folder, *with_topics(folder), *state)
     before = (folder / "s").read_bytes()
     code, out, err = run(
-        "assess", folder / "posts.parquet", *state, "--out", folder / "r", "--json"
+        "assess", folder / "posts.parquet", *state, "--out", folder / "r.csv", "--json"
     )
     assert (code, err) == (0, "these posts are in the state already: nothing was added\n")
     assert json.loads(out)["posts"] == 300

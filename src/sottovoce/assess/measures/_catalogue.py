@@ -27,7 +27,7 @@ from sottovoce.assess.measures._risks import (
     time_aware_risk,
 )
 from sottovoce.assess.state._words import WordUse
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import InputError, ParameterError, did_you_mean
 
 if TYPE_CHECKING:
     from sottovoce.assess.state._state import State
@@ -131,6 +131,8 @@ MEASURES: Mapping[str, Measure] = {
     "diff-priv-present": _words(differential_privacy_risk_of_presence),
 }
 PAPER_METHODS = tuple(MEASURES)[:14]
+RECOMMENDED = "voice-t"
+"""What a ranking goes by where nobody names a measure and there is no model at hand."""
 
 
 def known_measures() -> dict[str, Measure]:
@@ -148,7 +150,7 @@ def chosen_measures(names: Sequence[str], spaces: Sequence[str]) -> dict[str, Me
         names = [name for name in PAPER_METHODS if MEASURES[name].space in {None, *spaces}]
     if not names:
         raise ParameterError("measures must name at least 1, got none.")
-    chosen = {name: _named(name) for name in names}
+    chosen = {name: named_measure(name) for name in names}
     for name, measure in chosen.items():
         if measure.space is not None and measure.space not in spaces:
             raise ParameterError(
@@ -159,14 +161,17 @@ def chosen_measures(names: Sequence[str], spaces: Sequence[str]) -> dict[str, Me
     return chosen
 
 
-def _named(name: str) -> Measure:
+def named_measure(name: str) -> Measure:
     """The measure of that name; of other packages' only this one is loaded."""
     if name in MEASURES:
         return MEASURES[name]
     others = _others()
     if name not in others:
-        known = ", ".join({**others, **MEASURES})
-        raise ParameterError(f"measure must be {ALL} or some of {known}, got {name!r}.")
+        known = list({**others, **MEASURES})
+        raise ParameterError(
+            f"measure must be {ALL} or some of {', '.join(known)}, got {name!r}."
+            f"{did_you_mean(name, known)}"
+        )
     return _loaded(others[name])
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sottovoce.assess._setting import MODES, Bucket
+from sottovoce.corpus._clean import VERSION as CLEANING
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._catalogue import Catalogue, Topic
 from sottovoce.topics._space import Mode
@@ -34,6 +35,7 @@ class StateHeader:
         kept: how many buckets are kept for each user and topic.
         mode: in which the spaces score posts.
         posts: whether the values of each post are kept, so that single posts can be deleted.
+        clean: by which rules posts were cleaned before they were scored; "": they were not.
     """
 
     catalogue: Catalogue
@@ -45,6 +47,7 @@ class StateHeader:
     kept: int = M_KEPT
     mode: Mode = "corrected"
     posts: bool = False
+    clean: str = ""
 
     def __post_init__(self) -> None:
         if not 1 <= self.kept <= MOST_KEPT:
@@ -63,6 +66,7 @@ class StateHeader:
             f"the buckets kept ({self.kept} and {other.kept})": self.kept != other.kept,
             f"the mode ({self.mode} and {other.mode})": self.mode != other.mode,
             "whether they keep posts": self.posts != other.posts,
+            "whether posts were cleaned": self.clean != other.clean,
         }
         for what, differs in reasons.items():
             if differs:
@@ -81,6 +85,8 @@ class StateHeader:
             "kept": self.kept,
             "mode": self.mode,
             "posts": self.posts,
+            # Without it a state has the bytes that it had before there was cleaning.
+            **({"clean": self.clean} if self.clean else {}),
         }
 
     @classmethod
@@ -100,7 +106,14 @@ class StateHeader:
             kept=_whole(record["kept"], 1, MOST_KEPT),
             mode=record["mode"],
             posts=bool(record["posts"]),
+            clean=_rules_of_cleaning(record.get("clean", "")),
         )
+
+
+def _rules_of_cleaning(version: object) -> str:
+    if version not in {"", CLEANING}:
+        raise ValueError("no such rules of cleaning")
+    return str(version)
 
 
 def fingerprint_of(*parts: object) -> str:
