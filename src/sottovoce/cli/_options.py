@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sottovoce.assess._checkpoints import CheckpointOptions
+    from sottovoce.assess._community_facts import CommunityWatch
     from sottovoce.assess._job import Assessment, Request
     from sottovoce.assess._setting import Bucket, Setting
     from sottovoce.corpus.read import Corpus
@@ -182,13 +183,17 @@ def loaded_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
 
 
 def fold_posts(
-    assessment: "Assessment", posts: Path, opened: "Corpus", reading: "ReadOptions"
+    assessment: "Assessment",
+    posts: Path,
+    opened: "Corpus",
+    reading: "ReadOptions",
+    watch: "CommunityWatch | None" = None,
 ) -> dict[str, object]:
     """Fold a file of posts into the state, unless these very bytes are in it already.
 
     What became of its rows is said, and given back as a record for machines.
     """
-    if not assessment.fold(posts, opened, reading):
+    if not assessment.fold(posts, watch.passing(opened) if watch else opened, reading):
         typer.echo("these posts are in the state already: nothing was added", err=True)
         return {"rows": 0, "skipped": {}, "cleaned": None}
     warn_about_rows(opened)

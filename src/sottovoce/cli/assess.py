@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sottovoce.cli._community_report import CommunityReport, PeopleOption, ReportOption
 from sottovoce.cli._engines import (
     Address,
     Engine,
@@ -129,6 +130,8 @@ def assess(
         int, typer.Option(min=0, help="Print the ids of the N most exposed users.")
     ] = 0,
     clean: CleanOption = None,
+    report: ReportOption = None,
+    people: PeopleOption = False,
     file_format: FormatOption = None,
     fields: FieldsOption = None,
     header: HeaderOption = None,
@@ -153,7 +156,7 @@ def assess(
 
     With --checkpoint, after Ctrl-C or a crash the same command with --resume goes on where it was.
 
-    Example: sottovoce assess export.csv --topic health --out ranks.csv
+    Example: sottovoce assess export.csv --topic health --report report.html
     """
     from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
@@ -170,7 +173,8 @@ def assess(
     keeps = [kept_reading(each) for each in (state, out) if each is not None]
     if state is not None:
         keeps += [alerts_file(state), earlier_folder(state), model_folder(state)]
-    refuse_overlap((out, state), (posts, topics, *keeps, *(merge or ()), *(model or ())))
+    asked = CommunityReport.asked(report, people=people)
+    refuse_overlap((out, state, report), (posts, topics, *keeps, *(merge or ()), *(model or ())))
     told = read_options(
         file_format,
         fields,
@@ -197,6 +201,7 @@ def assess(
     if chosen.is_spark:
         single = {"--state": state, "--merge": merge, "--keep-posts": keep_posts}
         chosen.refuse({**single, "--checkpoint": checkpoint, "--show-users": show_users})
+        chosen.refuse({"--report": report})
         if out is None:
             raise ParameterError("Spark needs --out, a folder for the ranks.")
         assess_on_spark(chosen, request, posts, out, told, precision, as_json)
@@ -213,8 +218,10 @@ def assess(
             raise ParameterError(
                 "there is nothing to rank: give POSTS, or a --state that holds some."
             )
-        read = _folded(assessment, files, opened)
+        read = _folded(assessment, files, opened, asked)
         summary = _saved(assessment, files, learnt)
+        if asked is not None:
+            asked.write(assessment, read)
         if opened is not None and (beside := state or out):
             keep_reading(beside, opened[1], told)
     _show(assessment, summary, _most_exposed(assessment, show_users), out, read, as_json)
@@ -231,13 +238,17 @@ class AssessFiles:
 
 
 def _folded(
-    assessment: "Assessment", files: AssessFiles, opened: "tuple[Corpus, ReadOptions] | None"
+    assessment: "Assessment",
+    files: AssessFiles,
+    opened: "tuple[Corpus, ReadOptions] | None",
+    asked: CommunityReport | None,
 ) -> dict[str, object]:
     """Posts and other states into the state; what became of the posts' rows."""
     read: dict[str, object] = {}
     with progress("Scoring posts"):
         if files.posts is not None and opened is not None:
-            read = fold_posts(assessment, files.posts, *opened)
+            watch = None if asked is None else asked.watching(assessment)
+            read = fold_posts(assessment, files.posts, *opened, watch)
         for part in files.merge:
             assessment.merge(part)
     return read

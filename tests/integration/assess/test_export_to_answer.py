@@ -167,3 +167,34 @@ def test_a_run_that_drops_most_rows_says_so_loudly(run: Run, posts: Path) -> Non
     out, err = good(run("assess", "bad.csv", "--measure", "bow-t", "--json"))
     assert "MOST ROWS WERE LEFT OUT, 30 of 35" in err
     assert json.loads(out)["skipped"] == {"unreadable time": 30}
+
+
+def test_a_report_names_nobody_unless_asked_and_then_it_is_logged(
+    run: Run, posts: Path, export: tuple[Path, ForumExport]
+) -> None:
+    people = {row[1] for row in export[1].rows}
+    asked = ("assess", posts, "--topic", "health", "--report", "report.html")
+    _, err = good(run(*asked))
+    page = Path("report.html").read_text()
+    assert "names nobody" in err
+    assert not [name for name in people if name in page]
+    assert "depression" in page
+    assert "src=" not in page
+    _, err = good(run(*asked, "--people"))
+    named = Path("report.html").read_text()
+    assert [name for name in people if name in named]
+    assert "logged in report.html.log" in err
+    line = json.loads(Path("report.html.log").read_text())
+    assert line["event"] == "report with people"
+    modes = {stat.S_IMODE(Path(name).stat().st_mode) for name in ("report.html", "report.html.log")}
+    assert modes == {0o600}
+    code, _, err = run("assess", posts, "--people")
+    assert (code, "--people needs --report" in err) == (2, True)
+
+
+def test_a_report_does_not_tell_numbers_of_a_few_people(run: Run, posts: Path) -> None:
+    good(run("assess", posts, "--topic", "depression", "--report", "report.html"))
+    page = Path("report.html").read_text()
+    cells = [cell.split("</td>")[0] for cell in page.split("<td>")[1:]]
+    assert "fewer than 5" in cells
+    assert not {"1", "2", "3", "4"} & set(cells)
