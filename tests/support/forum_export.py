@@ -44,7 +44,7 @@ class ForumExport:
 @cache
 def forum_rows(rows: int = 2000, seed: int = 0) -> ForumExport:
     """So many posts of a made-up forum, the same each time."""
-    rng = random.Random(seed)
+    rng, threads = random.Random(seed), max(2, rows // 200)
     topics = [topic.name for topic in shipped_catalogue()]
     # A small forum that spoke of everything would say too little of anything.
     topics = FEW_TOPICS if rows < MANY_ROWS else topics
@@ -66,7 +66,7 @@ def forum_rows(rows: int = 2000, seed: int = 0) -> ForumExport:
             str(number),
             str(post["user"]),
             post["time"].strftime("%Y-%m-%d %H:%M:%S"),
-            rng.choice(("", "Re: ")) + rng.choice(SUBJECTS),
+            f"{rng.choice(('', 'Re: '))}{rng.choice(SUBJECTS)} ({rng.randint(1, threads)})",
             post["text"] if post["user"] == QUOTER else _dressed(str(post["text"]), sad, rng),
         )
         for number, post in enumerate(written, start=1)

@@ -141,10 +141,12 @@ def check_bands(
     changes, members = [], []
     for measure, topic, scores in _all_scores(state, measures, topics, setting):
         at_least = users_at_least_as_exposed(scores)
+        # What parts the scores where nobody has evidence is not the topic.
+        anybody = measures[measure].evident(state, topic).any()
         for percent in bands:
             place = (measure, topic, percent)
             was = _members(before, place, names)
-            now = _within(at_least, percent, was, hysteresis)
+            now = _within(at_least, percent, was, hysteresis) & anybody
             members.append(_table(MEMBERS, place, names, now))
             for mask, entered in ((now & ~was, True), (was & ~now, False)):
                 changes.append(_table(CHANGES, place, names, mask, entered))

@@ -120,7 +120,7 @@ def assess_posts(
     >>> posts = community.posts.rename_columns(["author", "created_at", "body"])
     >>> ranking = sv.assess_posts(
     ...     posts, user="author", time="created_at", text="body",
-    ...     topics=community.topics, measures="bow-dt",
+    ...     topics=community.topics, measures="bow-t",
     ... )
     >>> ranking
     Ranking(users=60, measures=1, topics=5)
@@ -137,7 +137,8 @@ def assess_posts(
         user: the column of the user; likewise ``time`` and ``text``.
         time: the column of the time.
         text: the column of the text.
-        measures: names such as "lda-dt,ent", or a list; "all": the paper's that the models allow.
+        measures: names such as "voice-t,ent", or a list; "recommended"; "paper" or "all": the
+            paper's that the models allow.
         topic: the topic or topics to rank by; None: the sensitive ones.
         k: the share of a domain that a broad interest covers.
         m: the number of time buckets that a lasting interest covers.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from sottovoce.assess._job import Request, cleaning_asked, mode_asked
-from sottovoce.assess.measures._catalogue import ALL, MEASURES, RECOMMENDED, named_measure
+from sottovoce.assess.measures._catalogue import GROUPS, MEASURES, RECOMMENDED, named_measure
 from sottovoce.assess.state._parts import KeptState
 from sottovoce.topics.shipped import shipped_catalogue
 
@@ -36,14 +36,14 @@ def measures_asked(named: str | None, state: Path | None, *, has_others: bool) -
     """
     if named is None:
         kept = state is not None and state.exists()
-        return (ALL,) if kept or has_others else (RECOMMENDED,)
+        return ("all",) if kept or has_others else RECOMMENDED[:1]
     return tuple(name.strip() for name in named.split(","))
 
 
 def check_names(request: Request, state: Path | None) -> None:
     """Refuse unknown measures and topics before any post is read; a state has its own topics."""
-    if request.measures != (ALL,):
-        for name in request.measures:
+    for name in request.measures:
+        if name not in GROUPS:
             named_measure(name)
     if request.topics and (state is None or not state.exists()):
         (request.catalogue or shipped_catalogue()).named(request.topics)

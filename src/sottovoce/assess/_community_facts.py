@@ -1,7 +1,7 @@
 """What is known of a community as a whole after its posts were read once: no name and no text.
 
-Counts of posts by week, and how plainly an even sample of them speaks of each topic; for each topic
-how many people are in each band, and how far the first stand out.
+Counts of posts by week, and an even sample of their texts, whoever wrote them; for each topic how
+many people are in each band, and how far the first stand out.
 """
 
 from collections import Counter
@@ -13,8 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sottovoce.assess._ranking import BANDS, separation
-from sottovoce.assess.disclosure import TopicCounts, disclosure_counts
+from sottovoce.assess._ranking import BANDS, RankedTopicUsers, separation
 from sottovoce.corpus._clean import clean_texts, of_nobody
 from sottovoce.topics._catalogue import Catalogue
 
@@ -62,9 +61,10 @@ class CommunityWatch:
         self._seen += batch.num_rows
         self._texts += _own_texts(sample) if self.clean else sample["text"].to_pylist()
 
-    def disclosures(self, catalogue: Catalogue) -> tuple[int, tuple[TopicCounts, ...]]:
-        """How many posts were read closely, and what these say of each topic, outright or not."""
-        return len(self._texts), disclosure_counts(self._texts, catalogue)
+    @property
+    def texts(self) -> Sequence[str]:
+        """An even sample of the posts, without their authors, to be read closely."""
+        return self._texts
 
 
 def _own_texts(sample: pa.RecordBatch) -> list[str]:
@@ -74,9 +74,9 @@ def _own_texts(sample: pa.RecordBatch) -> list[str]:
     return texts
 
 
-def topic_facts(ranks: Iterable[pa.RecordBatch], catalogue: Catalogue) -> list[TopicFacts]:
+def topic_facts(ranks: Iterable[RankedTopicUsers], catalogue: Catalogue) -> list[TopicFacts]:
     """For each measure and topic, how many people are in each band and how far they stand out."""
-    return [_facts(batch, catalogue) for batch in ranks]
+    return [_facts(each.rows, catalogue) for each in ranks]
 
 
 def _facts(batch: pa.RecordBatch, catalogue: Catalogue) -> TopicFacts:
@@ -94,11 +94,12 @@ def _facts(batch: pa.RecordBatch, catalogue: Catalogue) -> TopicFacts:
 
 
 def first_people(
-    ranks: Iterable[pa.RecordBatch], most: int
+    ranks: Iterable[RankedTopicUsers], most: int
 ) -> list[tuple[str, str, Sequence[str]]]:
     """For each measure and topic the first users who score anything: to be shown to nobody else."""
     found = []
-    for batch in ranks:
+    for ranked in ranks:
+        batch = ranked.rows
         measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
         scoring = batch.filter(pc.greater(batch["score"], 0.0)).slice(0, most)
         found.append((measure, topic, scoring["user"].to_pylist()))

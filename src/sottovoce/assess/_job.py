@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from sottovoce._files import whole_file
 from sottovoce.assess._checkpoints import CheckpointedFold, CheckpointOptions
-from sottovoce.assess._ranking import rank_batches, summary_of
+from sottovoce.assess._ranking import RankedTopicUsers, rank_batches, summary_of
 from sottovoce.assess._ranks_file import write_ranks
-from sottovoce.assess._score import Scoring, named_spaces, plan_scoring
+from sottovoce.assess._score import Scoring, plan_scoring
 from sottovoce.assess._setting import Bucket, Setting
-from sottovoce.assess.measures._catalogue import RECOMMENDED, Measure, chosen_measures
+from sottovoce.assess.measures._catalogue import GROUPS, RECOMMENDED, Measure, chosen_measures
 from sottovoce.assess.state._header import M_KEPT, StateHeader, fingerprint_of
 from sottovoce.assess.state._parts import (
     KeptState,
@@ -32,7 +32,7 @@ from sottovoce.assess.state._state import State, check_apart
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._bow import BagOfWords
 from sottovoce.topics._catalogue import Catalogue
-from sottovoce.topics._space import Mode, Space
+from sottovoce.topics._space import Mode, Space, spaces_of_models
 from sottovoce.topics.shipped import shipped_catalogue
 
 
@@ -59,7 +59,7 @@ class Request:
 def scoring_for(header: StateHeader, spaces: Sequence[Space]) -> Scoring:
     """How to score more posts for a state with this header; it must fit exactly."""
     bow = BagOfWords()
-    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
+    given: dict[str, Space] = {bow.name: bow, **spaces_of_models(spaces)}
     if missing := sorted(set(header.spaces) - set(given)):
         raise InputError(
             f"the state holds strengths in {', '.join(missing)}: new posts need that model too; "
@@ -74,6 +74,7 @@ def scoring_for(header: StateHeader, spaces: Sequence[Space]) -> Scoring:
         mode=header.mode,
         posts=header.posts,
         clean=bool(header.clean),
+        word_buckets=header.word_buckets,
     )
     header.check_same(scoring.header)
     return scoring
@@ -112,13 +113,15 @@ def mode_asked(request: Request) -> Mode | None:
 def held_measures(request: Request, held: State) -> dict[str, Measure]:
     """The measures asked for, all of which the state must allow."""
     if request.measures == ("all",) and held.words is None and set(held.spaces) == {"voice"}:
-        return chosen_measures((RECOMMENDED,), tuple(held.spaces))
-    if held.words is None and request.measures == ("all",):
-        chosen = chosen_measures(("all",), tuple(held.spaces))
+        return chosen_measures(RECOMMENDED[:1], tuple(held.spaces))
+    if held.words is None and set(request.measures) <= GROUPS.keys():
+        chosen = chosen_measures(request.measures, tuple(held.spaces))
         return {name: each for name, each in chosen.items() if each.space is not None}
     chosen = chosen_measures(request.measures, tuple(held.spaces))
     if any(measure.space is None for measure in chosen.values()):
         held.word_use()
+    if any(measure.word_buckets for measure in chosen.values()):
+        held.word_buckets_kept()
     return chosen
 
 
@@ -270,14 +273,14 @@ class Assessment:
         self._whole = None
         self.added.fold(other)
 
-    def ranks(self) -> Iterator[pa.RecordBatch]:
-        """One batch for each measure and topic."""
+    def ranks(self) -> Iterator[RankedTopicUsers]:
+        """The users by each measure for each topic."""
         return rank_batches(
             self.state, self.measures, topics=self._request.topics, setting=self._setting
         )
 
     def save(
-        self, out: Path | None, ranks: Sequence[pa.RecordBatch] | None = None
+        self, out: Path | None, ranks: Sequence[RankedTopicUsers] | None = None
     ) -> list[dict[str, object]]:
         """Write ranks, if they are wanted, and state: both are finished before one gets its name.
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from sottovoce.assess._ranking import RANKS, summary_of
+from sottovoce.assess._ranking import RANKS, RankedTopicUsers, summary_of
 from sottovoce.errors import InputError, ParameterError
 
 ENDINGS = (".csv", ".parquet", ".jsonl")
@@ -42,14 +42,14 @@ def check_ending(out: Path | None) -> None:
 
 
 def write_ranks(
-    path: Path, batches: Iterable[pa.RecordBatch], ending: str = ".parquet"
+    path: Path, ranks: Iterable[RankedTopicUsers], ending: str = ".parquet"
 ) -> list[dict[str, object]]:
     """Write ranks as ``ending`` says, a measure and topic at a time; their summary."""
     summary = []
     with _writer(path, ending) as write:
-        for batch in batches:
-            write(batch)
-            summary.append(summary_of(batch))
+        for each in ranks:
+            write(each.rows)
+            summary.append(summary_of(each))
     return summary
 
 

@@ -22,7 +22,7 @@ from sottovoce.corpus.read import open_posts
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._bow import BagOfWords
 from sottovoce.topics._catalogue import Catalogue
-from sottovoce.topics._space import Mode, PostScorer, Space
+from sottovoce.topics._space import Mode, PostScorer, Space, named_spaces, spaces_of_models
 
 # Several pieces are under way at once; 32 MiB each is little, and stays near the processor.
 _STRENGTHS_AT_ONCE = 1 << 22
@@ -49,6 +49,7 @@ class Scoring:
         mode: Mode = "corrected",
         posts: bool = False,
         clean: bool = False,
+        word_buckets: bool = False,
     ) -> None:
         """With ``clean`` posts are scored without what is not their author's (``_clean``)."""
         named_spaces(spaces)
@@ -66,6 +67,7 @@ class Scoring:
             mode=mode,
             posts=posts,
             clean=CLEANING if clean else "",
+            word_buckets=word_buckets and words is not None,
         )
 
     def fold(
@@ -90,6 +92,8 @@ class Scoring:
             state.count_posts(rows)
             if batch.words is not None:
                 state.word_use().add_posts(rows, batch.words)
+                if state.word_buckets is not None:
+                    state.word_buckets.add_posts(rows, batch.buckets, batch.words)
             for name, space in state.spaces.items():
                 space.add_posts(rows, batch.buckets, batch.strengths[name])
             if state.log is not None:
@@ -243,14 +247,6 @@ def _check_posts(batch: pa.RecordBatch) -> None:
             raise InputError(f"the {name} of a post must be a string, got {kind}.")
 
 
-def named_spaces(spaces: Sequence[Space]) -> dict[str, Space]:
-    """Spaces by name; two of one name are refused, as one would hide the other."""
-    named = {space.name: space for space in spaces}
-    if len(named) < len(spaces):
-        raise ParameterError("give at most one model of each space, got several of one.")
-    return named
-
-
 def score(
     posts: Any,  # noqa: ANN401 - a path or a data frame of any library, as open_posts takes it
     space: Space | Sequence[Space],
@@ -298,7 +294,7 @@ def plan_scoring(
 ) -> tuple[dict[str, Measure], Scoring]:
     """The measures called ``measures``, and how to score posts for them and no more."""
     bow = BagOfWords()
-    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
+    given: dict[str, Space] = {bow.name: bow, **spaces_of_models(spaces)}
     chosen = chosen_measures(measures, tuple(given))
     needed = needed_spaces(chosen)
     return chosen, Scoring(
@@ -310,4 +306,5 @@ def plan_scoring(
         mode=mode,
         posts=posts,
         clean=clean,
+        word_buckets=any(measure.word_buckets for measure in chosen.values()),
     )

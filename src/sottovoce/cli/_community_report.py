@@ -63,6 +63,7 @@ class CommunityReport:
     def write(self, assessment: "Assessment", read: Mapping[str, object]) -> None:
         """Draw and write the page; that it names people is logged before it does."""
         from sottovoce.assess._community_facts import first_people, topic_facts  # noqa: PLC0415 - fast --help
+        from sottovoce.assess.disclosure import disclosure_counts  # noqa: PLC0415 - fast --help
 
         try:
             from sottovoce.report._own_community import CommunityFacts, community_report  # noqa: PLC0415 - fast --help
@@ -71,15 +72,15 @@ class CommunityReport:
         catalogue = assessment.state.header.catalogue
         with progress("Drawing the report"):
             watch = self._watches[0] if self._watches else None
-            closely, said = watch.disclosures(catalogue) if watch else (0, ())
+            texts = watch.texts if watch else ()
             facts = CommunityFacts(
                 users=assessment.users,
                 posts=assessment.posts,
                 topics=topic_facts(assessment.ranks(), catalogue),
                 rows=read,
                 weeks=dict(sorted(watch.weeks.items())) if watch else {},
-                closely=closely,
-                said=said,
+                closely=len(texts),
+                said=disclosure_counts(texts, catalogue) if texts else (),
                 people=first_people(assessment.ranks(), MOST_PEOPLE) if self.people else (),
                 command=shlex.join(["sottovoce", *sys.argv[1:]]),
             )

@@ -176,6 +176,7 @@ def assess_on_spark(
     as_json: bool,
 ) -> None:
     """Rank on Spark, and show what one machine would show."""
+    from sottovoce.assess._ranking import without_evidence  # noqa: PLC0415 - keeps --help fast
     from sottovoce.cluster._assess import SparkAssessPlan, assess_files  # noqa: PLC0415 - keeps --help fast
 
     if posts is None:
@@ -202,4 +203,6 @@ def assess_on_spark(
         show_json(finite({**facts, "bands": done.summary, "most_exposed": []}))
         return
     show_rows(f"{done.users:,} users, {done.posts:,} posts: users in each band", done.summary)
+    for sentence in without_evidence(done.summary):
+        typer.echo(sentence)
     typer.echo(f"Ranks in Parquet, readable by you only: {out}")

@@ -91,6 +91,17 @@ def reading_of(
     return found.options
 
 
+def group_column(corpus: Path, asked: str, reading: "ReadOptions") -> str:
+    """The column that --by names, said where it is called otherwise."""
+    from sottovoce.corpus.read._guess import grouping_column  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read._sample import sample_columns  # noqa: PLC0415 - keeps --help fast
+
+    found = grouping_column(sample_columns(corpus, reading), asked)
+    if found != asked:
+        typer.echo(f"grouped by the column {found}; --by NAME says otherwise", err=True)
+    return found
+
+
 def keep_reading(beside: Path, options: "ReadOptions", told: "ReadOptions") -> None:
     """Keep what was guessed, for its owner only; nothing where nothing was."""
     from sottovoce._files import whole_file  # noqa: PLC0415 - keeps --help fast

@@ -91,7 +91,8 @@ def assess(
     measure: Annotated[
         str | None,
         typer.Option(
-            help="lda-dt,ent,...; or all: the paper's that the models allow; "
+            help="recommended (voice-t where a voice model is given, bow-t, keyword-kinds), paper "
+            "or all (those of the paper's 14 that the models allow), or names: voice-t,ent,...; "
             "default: voice-t, and all with --model or --topics."
         ),
     ] = None,
@@ -274,7 +275,12 @@ def _most_exposed(assessment: "Assessment", users: int) -> list[dict[str, object
     """The first users by each measure and topic, only if somebody asked for them."""
     if not users:
         return []
-    return [row for batch in assessment.ranks() for row in batch.slice(0, users).to_pylist()]
+    return [
+        row
+        for ranked in assessment.ranks()
+        if ranked.evident
+        for row in ranked.rows.slice(0, users).to_pylist()
+    ]
 
 
 def _show(
@@ -285,6 +291,8 @@ def _show(
     read: dict[str, object],
     as_json: bool,
 ) -> None:
+    from sottovoce.assess._ranking import without_evidence  # noqa: PLC0415 - keeps --help fast
+
     facts = {"users": assessment.users, "posts": assessment.posts, "ranks": out, **read}
     if as_json:
         show_json(finite({**facts, "bands": summary, "most_exposed": most}))
@@ -299,5 +307,7 @@ def _show(
     typer.echo(SEPARATION)
     if most:
         show_rows("Most exposed", most)
+    for sentence in without_evidence(summary):
+        typer.echo(sentence)
     if out is not None:
         typer.echo(f"Ranks, readable by you only: {out}")

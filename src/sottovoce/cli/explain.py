@@ -107,7 +107,7 @@ def explain(
 
     setting = parsed_setting(k, m, mode)
     request = Request(
-        measures=(measure or RECOMMENDED,),
+        measures=(measure or RECOMMENDED[0],),
         setting=setting,
         catalogue=loaded_catalogue(topics),
         spaces=loaded_models(model),

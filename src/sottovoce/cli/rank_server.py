@@ -13,6 +13,7 @@ from sottovoce.cli._output import AsJson
 from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
+    from sottovoce.advisor.rank._admission import Admission
     from sottovoce.advisor.rank._description import Description, RankedTopic
     from sottovoce.web.rank._service import RankService
     from sottovoce.web.rank._store import Store
@@ -85,6 +86,10 @@ def rank_server(
     peer_key: Annotated[
         Path | None, typer.Option(help="shares: file with the two servers' common secret.")
     ] = None,
+    admission: Annotated[
+        Path | None,
+        typer.Option(help="File of tokens, one a person; each admits one report a period."),
+    ] = None,
     store: Annotated[
         str, typer.Option(help="An SQLite file, or the URL of a PostgreSQL database.")
     ] = "rank.sqlite",
@@ -122,7 +127,9 @@ def rank_server(
     listen.check()
     if certificate is None:
         _warn_of_plain(host)
+    admitted = _admission(admission)
     service = _service(rules, open_store(store), peer, peer_key)
+    service.admission = admitted
     app = create_app(service, Limits(rate, rate_per_address))
     try:
         serve(app, listen, lambda url: _show(rules, url, as_json))
@@ -133,7 +140,8 @@ def rank_server(
 def _service(
     rules: "Description", store: "Store", peer: str | None, peer_key: Path | None
 ) -> "RankService":
-    from sottovoce.web.rank._pair import FirstServer, HttpPeer, PeerKey, SecondServer  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank._pair import FirstServer, SecondServer  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank._peer import HttpPeer, PeerKey  # noqa: PLC0415 - fast --help
     from sottovoce.web.rank._service import RankService  # noqa: PLC0415 - fast --help
 
     if rules.mode == "noise":
@@ -146,6 +154,12 @@ def _service(
     if peer is None:
         return SecondServer(rules, store, key)
     return FirstServer(rules, store, key, HttpPeer(peer, key))
+
+
+def _admission(path: Path | None) -> "Admission | None":
+    from sottovoce.advisor.rank._admission import Admission, read_tokens  # noqa: PLC0415 - fast --help
+
+    return None if path is None else Admission(read_tokens(path))
 
 
 def _description(

@@ -7,14 +7,17 @@ where whoever asks for the report asks for them too.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import TYPE_CHECKING
 
 import sottovoce
 from sottovoce.assess._community_facts import TopicFacts
 from sottovoce.assess._ranking import BANDS
-from sottovoce.assess.disclosure import TopicCounts
 from sottovoce.report._community import posts_by_week_plot
 from sottovoce.report._figures import ACCENT, new_figure
 from sottovoce.report._page import Plot, Report, Section
+
+if TYPE_CHECKING:
+    from sottovoce.assess.disclosure import TopicCounts
 
 FEWEST = 5
 _MOST_BARS = 22
@@ -54,7 +57,7 @@ class CommunityFacts:
     weeks: Mapping[date, int] = field(default_factory=dict)
     closely: int = 0
     """Posts that were read for what they say outright."""
-    said: Sequence[TopicCounts] = ()
+    said: "Sequence[TopicCounts]" = ()
     people: Sequence[tuple[str, str, Sequence[str]]] = ()
     command: str = ""
 

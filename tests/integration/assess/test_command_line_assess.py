@@ -233,7 +233,7 @@ def refused(run: Run, folder: Path, *arguments: object) -> str:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--measure", "guess"), "measure must be all or some of ent"),
+        (("--measure", "guess"), "measure must be some of recommended, paper, all; ent"),
         (("--measure", "lda-dt"), "the measure lda-dt needs a model of the space lda, got none"),
         (("-k", 0), "k must be > 0 and <= 1, got 0.0"),
         (("-k", 1.5), "k must be > 0 and <= 1, got 1.5"),

@@ -19,8 +19,9 @@ from sottovoce.privacy._exact import positive
 
 Mode: TypeAlias = Literal["noise", "shares"]
 MODES = ("noise", "shares")
-PROTOCOLS: dict[Mode, int] = {"noise": 1, "shares": 2}
-"""Of each mode: shares of protocol 1 had another check, by which one server could read buckets."""
+PROTOCOLS: dict[Mode, int] = {"noise": 1, "shares": 3}
+"""Of each mode: shares of protocol 1 had a check by which one server could read buckets, those of
+protocol 2 another one of our own; protocol 3 is the standard's Prio3."""
 FEWEST_REPORTS = 100
 # One report would be a sum of its own; two are as few as a test needs.
 LEAST_MINIMUM = 2

@@ -319,11 +319,12 @@ class WordParts:
         self._measure, self._setting = measure, setting
         scorer = scoring.words
         self._terms = scorer.vocabulary.terms
-        texts = own_posts.table["text"].combine_chunks()
+        posts = own_posts.table
         # One line of bits for each post, as if each had a writer of its own.
-        self._bits = WordUse.of_incidence(scoring.counts(scorer, texts)).bits
-        self._posts = len(self._bits)
-        self._score = self._score_with(np.bitwise_or.reduce(self._bits), self._posts)
+        counts = scoring.counts(scorer, posts["text"].combine_chunks())
+        self._bits = WordUse.of_incidence(counts).bits
+        self._buckets = scoring.header.bucket.numbers(posts["time"].combine_chunks())
+        self._score = self._score_with(self._bits, self._buckets)
 
     def interest(self, _row: int) -> None:
         """These measures know no strength, breadth or persistence."""
@@ -335,34 +336,49 @@ class WordParts:
 
     def adds(self, posts: NDArray[np.int64]) -> NDArray[np.float64]:
         """By how much the score would fall without each of ``posts``."""
-        # A word is gone with a post only if no other post has it; most posts take none with them.
-        held = np.unpackbits(self._bits, axis=1).sum(axis=0, dtype=np.int64)
-        once = np.packbits(held == 1)
-        own = np.bitwise_or.reduce(self._bits)
+        gone = self._gone_with_each()
         falls: dict[bytes, float] = {}
         for post in posts:
-            bits = own & ~(self._bits[post] & once)
-            if bits.tobytes() not in falls:
-                falls[bits.tobytes()] = self._fall(bits, self._posts - 1)
-        return np.array([falls[(own & ~(self._bits[post] & once)).tobytes()] for post in posts])
+            if gone[post] not in falls:
+                bits, buckets = np.delete(self._bits, post, axis=0), np.delete(self._buckets, post)
+                falls[gone[post]] = self._fall(bits, buckets)
+        return np.array([falls[gone[post]] for post in posts])
+
+    def _gone_with_each(self) -> list[bytes]:
+        """For each post what of the topic's words no other post has, in all and in its bucket.
+
+        Posts with which the same is gone change the score alike; most take nothing with them.
+        """
+        words = self._state.salient(self._topic)
+        used = (self._bits[:, words // 8] >> (words % 8).astype(np.uint8)) & 1
+        _, bucket = np.unique(self._buckets, return_inverse=True)
+        by_bucket = np.zeros((bucket.max() + 1, words.size), np.int64)
+        np.add.at(by_bucket, bucket, used)
+        lost = used.astype(bool) & (used.sum(axis=0) == 1)
+        lost_there = used.astype(bool) & (by_bucket[bucket] == 1)
+        packed = np.packbits(np.hstack([lost, lost_there]), axis=1)
+        where = np.where(lost_there.any(axis=1), bucket + 1, 0)
+        return [
+            bits.tobytes() + int(number).to_bytes(8)
+            for bits, number in zip(packed, where, strict=True)
+        ]
 
     def words(self, most: int) -> tuple[WordShare, ...]:
         """By how much the score would fall had the user never used each word of the topic."""
-        own = np.bitwise_or.reduce(self._bits)
         shares = []
         for word in self._state.salient(self._topic).tolist():
-            bits = own.copy()
-            bits[word // 8] &= ~np.uint8(1 << word % 8)
-            if bits[word // 8] != own[word // 8]:
-                shares.append(WordShare(self._terms[word], self._fall(bits, self._posts)))
+            bits = self._bits.copy()
+            bits[:, word // 8] &= ~np.uint8(1 << word % 8)
+            if (bits[:, word // 8] != self._bits[:, word // 8]).any():
+                shares.append(WordShare(self._terms[word], self._fall(bits, self._buckets)))
         return tuple(sorted(shares, key=lambda share: -share.adds)[:most])
 
-    def _fall(self, bits: NDArray[np.uint8], posts: int) -> float:
-        score = self._score_with(bits, posts)
+    def _fall(self, bits: NDArray[np.uint8], buckets: NDArray[np.int32]) -> float:
+        score = self._score_with(bits, buckets)
         # Infinity less infinity is no change.
         return 0.0 if score == self._score else self._score - score
 
-    def _score_with(self, bits: NDArray[np.uint8], posts: int) -> float:
-        """The user's score in the same community, had they used these words in so many posts."""
-        community = self._state.supposing(self._row, bits, posts)
+    def _score_with(self, bits: NDArray[np.uint8], buckets: NDArray[np.int32]) -> float:
+        """The user's score in the same community, had their posts these words."""
+        community = self._state.supposing(self._row, bits, buckets)
         return float(self._measure.score(community, self._topic, self._setting)[self._row])

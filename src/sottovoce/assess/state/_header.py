@@ -36,6 +36,7 @@ class StateHeader:
         mode: in which the spaces score posts.
         posts: whether the values of each post are kept, so that single posts can be deleted.
         clean: by which rules posts were cleaned before they were scored; "": they were not.
+        word_buckets: whether it is kept which words were used in which time bucket.
     """
 
     catalogue: Catalogue
@@ -48,6 +49,7 @@ class StateHeader:
     mode: Mode = "corrected"
     posts: bool = False
     clean: str = ""
+    word_buckets: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.kept <= MOST_KEPT:
@@ -67,6 +69,7 @@ class StateHeader:
             f"the mode ({self.mode} and {other.mode})": self.mode != other.mode,
             "whether they keep posts": self.posts != other.posts,
             "whether posts were cleaned": self.clean != other.clean,
+            "whether they keep words by time bucket": self.word_buckets != other.word_buckets,
         }
         for what, differs in reasons.items():
             if differs:
@@ -75,6 +78,8 @@ class StateHeader:
     def to_record(self) -> dict[str, Any]:
         """As JSON can hold it."""
         salient = None if self.salient is None else {k: list(v) for k, v in self.salient.items()}
+        # Left out where it says nothing, so that other states are as they were.
+        more = {"word_buckets": True} if self.word_buckets else {}
         return {
             "catalogue": asdict(self.catalogue),
             "spaces": dict(self.spaces),
@@ -87,6 +92,7 @@ class StateHeader:
             "posts": self.posts,
             # Without it a state has the bytes that it had before there was cleaning.
             **({"clean": self.clean} if self.clean else {}),
+            **more,
         }
 
     @classmethod
@@ -107,6 +113,7 @@ class StateHeader:
             mode=record["mode"],
             posts=bool(record["posts"]),
             clean=_rules_of_cleaning(record.get("clean", "")),
+            word_buckets=bool(record.get("word_buckets", False)),
         )
 
 

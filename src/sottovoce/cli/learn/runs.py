@@ -124,6 +124,7 @@ def status(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) 
             "listens at": found["address"],
             "certificate ends in": f"{found['certificate_days']:g} days",
             "keys sealed": found["keys_sealed"],
+            "roster": _roster(found["roster"]),
             **{f"warning {at}": text for at, text in enumerate(found["warnings"], start=1)},
         },
     )
@@ -134,6 +135,12 @@ def status(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) 
     for run in found["runs"]:
         if ended := run["ended"]:
             typer.echo(f"{_name(run)} was ended by {ended['by']}: {ended['sentence']}")
+
+
+def _roster(found: Mapping[str, Any] | None) -> str | None:
+    if found is None:
+        return None
+    return f"change {found['number']}, digest {found['digest'][:_SHORT]}"
 
 
 def _run_row(run: Mapping[str, Any]) -> dict[str, object]:

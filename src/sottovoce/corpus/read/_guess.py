@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from sottovoce.corpus.read._sample import ColumnSample
 from sottovoce.corpus.read._times import date_orders, to_instants
-from sottovoce.errors import CorpusError
+from sottovoce.errors import CorpusError, did_you_mean
 
 ROLES = ("user", "time", "text")
 _SURE_NAMES = {
@@ -93,6 +93,28 @@ def likely_column(columns: Sequence[ColumnSample], role: str) -> ColumnSample | 
     if best == _UNKNOWN:
         return None
     return next(column for column in columns if named_for(column.name, role) == best)
+
+
+_THREADS = """
+    thread thread_id threadid topic_id topicid conversation_id discussion_id discussion link_id
+    thread_title subject title
+"""
+
+
+def grouping_column(columns: Sequence[ColumnSample], asked: str) -> str:
+    """The name of the column that documents are to be grouped by; ``thread`` goes by many names."""
+    names = {_plain(column.name): column.name for column in columns}
+    if _plain(asked) in names:
+        return names[_plain(asked)]
+    if _plain(asked) == "thread":
+        found = next((names[each] for each in _THREADS.split() if each in names), None)
+        if found is not None:
+            return found
+    shown = [column for column in columns if _SHOWN.fullmatch(column.name)]
+    near = did_you_mean(asked, [column.name for column in shown])
+    raise CorpusError(
+        f"there is no column {asked!r} to group by; there are: {_listed(shown) or 'none'}.{near}"
+    )
 
 
 def named_for(name: str, role: str) -> int:

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.advisor.rank import _shares as former
 from sottovoce.errors import CheckFailedError
+from sottovoce.lab.bench import _former_shares as former
 from sottovoce.lab.bench._rows import SECONDS, BenchRow, Work, bench_row, best_times
 from sottovoce.privacy.vdaf import Prio3Histogram, Prio3Report, VerifyState
 from sottovoce.privacy.vdaf._field import FIELD128

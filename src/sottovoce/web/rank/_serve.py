@@ -11,7 +11,8 @@ from fastapi import FastAPI
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.web._listening import listening_socket
-from sottovoce.web.rank._store import SqliteStore, Store
+from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank._store import Store
 
 _BACKLOG = 2048
 _POSTGRES = ("postgresql://", "postgres://")

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._histogram import Histogram
 from sottovoce.errors import ProtocolError, SottovoceError
 from sottovoce.web.rank._store import ReportOutcome, Store, StoredReport
+from sottovoce.web.rank._telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from sottovoce.advisor.rank._admission import Admission
 
 Result = TypeVar("Result")
 _Task: TypeAlias = Callable[[Store], Any]
@@ -125,9 +129,20 @@ def _settle(waiting: list["Future[Any]"], work: Callable[[], list[Any]]) -> None
 class RankService:
     """One rank server of the noise mode, or what both modes share."""
 
-    def __init__(self, description: Description, store: Store, *, clock: Clock = time.time) -> None:
-        store.bind(description.version)
+    def __init__(
+        self,
+        description: Description,
+        store: Store,
+        *,
+        key: str = "",
+        clock: Clock = time.time,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        store.bind(description.version, key)
         self.description = description
+        self.telemetry = telemetry or Telemetry()
+        self.admission: Admission | None = None
+        """Whom it takes reports of; everybody by default."""
         self.writer = GroupWriter(store)
         self._clock = clock
 
@@ -142,9 +157,11 @@ class RankService:
         state = {"version": self.description.version, "period": self.period, "ends": ends}
         return self.description.record() | state
 
-    def keep(self, topic: str, period: int, token: str, payload: bytes) -> "Future[ReportOutcome]":
+    def keep(
+        self, topic: str, period: int, token: str, payload: bytes, member: str = ""
+    ) -> "Future[ReportOutcome]":
         """Store a report; done when it is durable."""
-        return self.writer.keep(StoredReport(topic, period, token, payload))
+        return self.writer.keep(StoredReport(topic, period, token, payload, member))
 
     def periods(self, topic: str) -> list[int]:
         """The latest periods with a histogram, those that fall due now included."""

@@ -15,7 +15,8 @@ from sottovoce.errors import InputError
 from sottovoce.web.rank._app import Limits
 from sottovoce.web.rank._serve import open_store
 from sottovoce.web.rank._service import BusyError, GroupWriter
-from sottovoce.web.rank._store import ReportOutcome, SqliteStore, StoredReport
+from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank._store import ReportOutcome, StoredReport
 
 RULES = description()
 

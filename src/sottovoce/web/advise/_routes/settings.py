@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Form, Request
 from starlette.responses import HTMLResponse, Response
 
-from sottovoce.advisor._settings import RECOMMENDED, AdvisorSetting
+from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.assess.measures._catalogue import RECOMMENDED
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.web.advise import _views as views
 from sottovoce.web.advise._pages import PAGES, SEE_OTHER, CurrentSession, html, see_other, show
