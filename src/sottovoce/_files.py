@@ -173,6 +173,21 @@ def cause_of(
     return os.strerror(errno.ENOENT) if isinstance(error, FileNotFoundError) else otherwise
 
 
+def append_private(path: Path, line: bytes) -> None:
+    """Add to a file that only grows, for its owner only, on disk when this returns."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    try:
+        descriptor = os.open(path, flags, PRIVATE_MODE)
+        try:
+            os.fchmod(descriptor, PRIVATE_MODE)
+            os.write(descriptor, line)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}.") from None
+
+
 def small_text(
     path: Path, most_bytes: int, what: str, refusal: type[InputError] = InputError
 ) -> str:
