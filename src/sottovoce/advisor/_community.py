@@ -65,6 +65,7 @@ def scoring_like(header: StateHeader, spaces: Sequence[Space]) -> Scoring:
         bucket=header.bucket,
         kept=header.kept,
         mode=header.mode,
+        clean=bool(header.clean),
     )
     if scoring.header.counted == header.counted:
         return scoring

@@ -254,16 +254,6 @@ def ranking_of(ranks: Iterable[RankedTopicUsers], source: RankedFrom | None = No
     return Ranking(table, tuple(map(summary_of, ranked)), source)
 
 
-def write_ranks(path: Path, ranks: Iterable[RankedTopicUsers]) -> list[dict[str, object]]:
-    """Write ranks as Parquet, a measure and topic at a time; their summary."""
-    summary = []
-    with pq.ParquetWriter(path, RANKS, compression="zstd") as writer:
-        for each in ranks:
-            writer.write_batch(each.rows)
-            summary.append(summary_of(each))
-    return summary
-
-
 def rank_batches(
     state: State,
     measures: Mapping[str, Measure],
@@ -296,9 +286,7 @@ def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
         raise ParameterError(
             "topic must name at least 1 topic, got none; leave it out for the sensitive ones."
         )
-    for topic in topics:
-        state.column(topic)
-    return tuple(dict.fromkeys(topics))
+    return state.header.catalogue.named(topics)
 
 
 def summary_of(ranked: RankedTopicUsers) -> dict[str, object]:
@@ -307,7 +295,28 @@ def summary_of(ranked: RankedTopicUsers) -> dict[str, object]:
     users = np.bincount(batch["band"].indices, minlength=len(_NAMES)).tolist()
     measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
     bands = dict(zip(_NAMES.to_pylist(), users, strict=True))
-    return {"measure": measure, "topic": topic, **bands, EVIDENCE: ranked.evident}
+    return {
+        "measure": measure,
+        "topic": topic,
+        **bands,
+        EVIDENCE: ranked.evident,
+        "separation": separation(batch["score"].to_numpy()),
+    }
+
+
+def separation(scores: NDArray[np.float64]) -> float | None:
+    """How far the first stand from the middle, in standard deviations of all scores.
+
+    The first are the first 1% of users, at least 1; what they score on average less what the user
+    in the middle scores. 0 where all score alike; None where a score is infinite.
+    """
+    if not np.isfinite(scores).all():
+        return None
+    spread = float(scores.std())
+    if spread == 0.0:
+        return 0.0
+    first = np.sort(scores)[::-1][: max(1, scores.size // 100)]
+    return float((first.mean() - np.median(scores)) / spread)
 
 
 def without_evidence(summary: Iterable[Mapping[str, object]]) -> list[str]:

@@ -15,6 +15,8 @@ from sottovoce.assess.measures._catalogue import Measure, chosen_measures
 from sottovoce.assess.state._header import M_KEPT, StateHeader, fingerprint_of
 from sottovoce.assess.state._state import PostValues, State
 from sottovoce.assess.state._words import WordUse
+from sottovoce.corpus._clean import VERSION as CLEANING
+from sottovoce.corpus._clean import CleaningCounts, clean_posts, clean_texts
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus.read import open_posts
 from sottovoce.errors import InputError, ParameterError
@@ -46,9 +48,12 @@ class Scoring:
         kept: int = M_KEPT,
         mode: Mode = "corrected",
         posts: bool = False,
+        clean: bool = False,
         word_buckets: bool = False,
     ) -> None:
+        """With ``clean`` posts are scored without what is not their author's (``_clean``)."""
         named_spaces(spaces)
+        self.cleaned: CleaningCounts | None = CleaningCounts() if clean else None
         self.scorers = {space.name: space.scorer(catalogue, mode=mode) for space in spaces}
         self._words = words
         self.header = StateHeader(
@@ -61,6 +66,7 @@ class Scoring:
             kept=kept,
             mode=mode,
             posts=posts,
+            clean=CLEANING if clean else "",
             word_buckets=word_buckets and words is not None,
         )
 
@@ -122,6 +128,8 @@ class Scoring:
         rows = max(1, _STRENGTHS_AT_ONCE // numbers)
         for batch in batches:
             _check_posts(batch)
+            if self.cleaned is not None:
+                batch = clean_posts(batch, self.cleaned)  # noqa: PLW2901 - as it is from here on
             for first in range(0, max(1, batch.num_rows), rows):
                 yield batch.slice(first, rows), first + rows >= batch.num_rows
 
@@ -140,7 +148,11 @@ class Scoring:
 
     def counts(self, scorer: PostScorer, texts: pa.Array) -> sparse.csr_array:
         """The counts of some texts as ``scorer`` wants them."""
-        return next(count_batches([texts], scorer.vocabulary, scorer.rules))
+        return next(count_batches([self.own_words(texts)], scorer.vocabulary, scorer.rules))
+
+    def own_words(self, texts: pa.Array) -> pa.Array:
+        """The texts as they are scored: cleaned, where posts are."""
+        return texts if self.cleaned is None else clean_texts(texts)
 
     def _all_scorers(self) -> list[PostScorer]:
         return [*self.scorers.values(), *([] if self._words is None else [self._words])]
@@ -278,6 +290,7 @@ def plan_scoring(
     kept: int = M_KEPT,
     mode: Mode = "corrected",
     posts: bool = False,
+    clean: bool = False,
 ) -> tuple[dict[str, Measure], Scoring]:
     """The measures called ``measures``, and how to score posts for them and no more."""
     bow = BagOfWords()
@@ -292,5 +305,6 @@ def plan_scoring(
         kept=kept,
         mode=mode,
         posts=posts,
+        clean=clean,
         word_buckets=any(measure.word_buckets for measure in chosen.values()),
     )

@@ -165,7 +165,7 @@ def _service(
     peer_key: Path | None,
     telemetry: "Telemetry",
 ) -> "RankService":
-    from sottovoce.web.rank._pair import FirstServer, SecondServer  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank._pair import FirstServer, PairedServer, SecondServer  # noqa: PLC0415 - fast --help
     from sottovoce.web.rank._peer import HttpPeer, PeerKey  # noqa: PLC0415 - fast --help
     from sottovoce.web.rank._service import RankService  # noqa: PLC0415 - fast --help
 
@@ -176,9 +176,13 @@ def _service(
     if peer_key is None:
         raise ParameterError("--mode shares needs --peer-key: a file of openssl rand -hex 32.")
     key = PeerKey.read(peer_key)
-    if peer is None:
-        return SecondServer(rules, store, key, telemetry=telemetry)
-    return FirstServer(rules, store, key, HttpPeer(peer, key), telemetry=telemetry)
+    server: PairedServer = (
+        SecondServer(rules, store, key, telemetry=telemetry)
+        if peer is None
+        else FirstServer(rules, store, key, HttpPeer(peer, key), telemetry=telemetry)
+    )
+    server.warm()
+    return server
 
 
 def _admission(path: Path | None) -> "Admission | None":

@@ -35,6 +35,7 @@ from sottovoce.release._folder import (
     verified_card,
     write_bundle,
 )
+from sottovoce.release._groups import ids_digest
 from sottovoce.release._inputs import VOUCHED, CountedDocuments, CountsElsewhere
 from sottovoce.release._labels import labels_digest
 from sottovoce.release._plan import Released, ReleasePlan
@@ -165,6 +166,7 @@ class Job:
             declared=self.declared,
             spend=spend,
             labels=self.documents.labels,
+            grouping=self.documents.grouping,
         )
 
     def _fingerprint(self) -> str:
@@ -191,6 +193,11 @@ class Job:
         # Named only where there are some: the requests of earlier releases stay what they were.
         if self.documents.labels is not None:
             facts["labels"] = labels_digest(self.documents.labels)
+        if self.documents.grouping is not None:
+            facts["groups"] = (
+                *vars(self.documents.grouping).values(),
+                ids_digest(self.documents.groups),
+            )
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
     def _embedded_words(self) -> NDArray[np.float64] | None:
@@ -246,7 +253,8 @@ def draw_bundle(
     """Draw ``job`` into the one file that is kept of it: every release, and every audit of one."""
     released = (draw_counts or job.draw)()
     documents = job.documents
-    write_bundle(path, released, documents.vocabulary, job.card(spend), documents.labels)
+    ids = documents.groups if documents.grouping and documents.grouping.ids else None
+    write_bundle(path, released, documents.vocabulary, job.card(spend), documents.labels, ids)
 
 
 def _refuse_another_release(folder: Path, job: Job, own: Spend | None) -> None:

@@ -24,6 +24,7 @@ from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, Ledger
 from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace, ledger_place
 from sottovoce.release._card import ReleaseCard
+from sottovoce.release._groups import checked_ids
 from sottovoce.release._inputs import CountedDocuments, ReleaseInputs, load_frequencies
 from sottovoce.release._job import Job, ReleaseQuote, open_account, quote, release_to_folder
 from sottovoce.release._plan import Released, ReleasePlan
@@ -127,6 +128,8 @@ class ReleaseOptions(TypedDict, total=False):
     time: str | int | None
     user_documents: int | None
     labels: str | int | None
+    by: str | None
+    ids: str | None
     ledger: FilePath | None
     budget: Exact | None
     out: FilePath | None
@@ -183,6 +186,8 @@ def release_counts(
     time: str | int | None = None,
     user_documents: int | None = None,
     labels: str | int | None = None,
+    by: str | None = None,
+    ids: str | None = None,
     ledger: FilePath | None = None,
     budget: Exact | None = None,
     out: FilePath | None = None,
@@ -234,6 +239,9 @@ def release_counts(
         time: the column of the time, likewise.
         user_documents: keep so many documents of each user, and promise per user too.
         labels: the column of public labels, published beside the counts as they are; None: none.
+        by: the column by whose values documents are put together, a row for each; None: a row for
+            each document.
+        ids: "public": publish what the groups are called; None: rows are only numbered.
         ledger: the privacy ledger's file; None: the one for all that you release (`user_ledger`).
         budget: the epsilon, at the same N, that these documents may ever spend; None: this one.
         out: folder for the release; None: the ledger alone keeps it, for the same call with one.
@@ -265,7 +273,9 @@ def release_counts(
     _check_words(words, declared=declare_data_dependent)
     inputs = ReleaseInputs(
         corpus=documents,
-        reading=_reading(reading, text, user, time, user_documents).named(label=labels),
+        reading=_reading(reading, text, user, time, user_documents).named(
+            label=labels if by is None else by
+        ),
         vocabulary=_vocabulary(words),
         min_texts=min_texts,
         max_terms=max_terms,
@@ -274,6 +284,7 @@ def release_counts(
         declared=declare_data_dependent,
         declared_new=declare_new_documents,
         labelled=labels is not None,
+        grouping=checked_ids(by, ids),
     )
     wanted = Wanted(
         LimitedPrecision(positive_integer(precision, "precision"), epsilon),

@@ -28,7 +28,7 @@ from sottovoce.assess.measures._risks import (
     time_aware_risk,
 )
 from sottovoce.assess.state._words import WordUse
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import InputError, ParameterError, did_you_mean
 
 if TYPE_CHECKING:
     from sottovoce.assess.state._state import State
@@ -185,7 +185,7 @@ def chosen_measures(names: Sequence[str], spaces: Sequence[str]) -> dict[str, Me
     chosen: dict[str, Measure] = {}
     for name in names:
         allowed = [each for each in GROUPS.get(name, ()) if MEASURES[each].space in {None, *spaces}]
-        chosen |= {each: _named(each) for each in (allowed if name in GROUPS else [name])}
+        chosen |= {each: named_measure(each) for each in (allowed if name in GROUPS else [name])}
     for name, measure in chosen.items():
         if measure.space is not None and measure.space not in spaces:
             # voice-s is another space of the model voice.
@@ -198,15 +198,17 @@ def chosen_measures(names: Sequence[str], spaces: Sequence[str]) -> dict[str, Me
     return chosen
 
 
-def _named(name: str) -> Measure:
+def named_measure(name: str) -> Measure:
     """The measure of that name; of other packages' only this one is loaded."""
     if name in MEASURES:
         return MEASURES[name]
     others = _others()
     if name not in others:
-        known = ", ".join({**others, **MEASURES})
-        groups = ", ".join(GROUPS)
-        raise ParameterError(f"measure must be some of {groups}; {known}, got {name!r}.")
+        known = list({**others, **MEASURES})
+        raise ParameterError(
+            f"measure must be some of {', '.join(GROUPS)}; {', '.join(known)}, got {name!r}."
+            f"{did_you_mean(name, (*GROUPS, *known))}"
+        )
     return _loaded(others[name])
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 STAGES = ("features", "agreed", "support", "kept", "moments", "statistics", "model")
 
 
-class Solved(NamedTuple):
+class SolvedClassifier(NamedTuple):
     """A classifier, and the penalty that it was solved with."""
 
     model: LinearModel
@@ -51,7 +51,7 @@ class TrainingPeer(Staged):
     def __init__(self, name: str, terms: TrainingTerms, data: LocalData) -> None:
         super().__init__(name, terms.session, STAGES, self._script())
         self.terms, self.data = terms, data
-        self.solved: list[Solved] = []
+        self.solved: list[SolvedClassifier] = []
         self.kept: KeptFeatures | None = None
         self.survivors: tuple[str, ...] = ()
 
@@ -92,7 +92,7 @@ class TrainingCoordinator(Staged):
     def __init__(self, terms: TrainingTerms) -> None:
         super().__init__(COORDINATOR, terms.session, STAGES, self._script())
         self.terms = terms
-        self.solved: list[Solved] = []
+        self.solved: list[SolvedClassifier] = []
         self.holdings: dict[str, Floats] = {}
         self.survivors: tuple[str, ...] = ()
 
@@ -121,7 +121,7 @@ class TrainingCoordinator(Staged):
         summed = yield Stage("statistics", stage.adder(known))
         opened = stage.numbers.decode(summed.total)
         solved = solved_statistics(opened, terms, kept, standard)
-        self.solved = [Solved(lifted(each.model, kept), each.penalty) for each in solved]
+        self.solved = [SolvedClassifier(lifted(each.model, kept), each.penalty) for each in solved]
         piece = models_piece(self.solved)
         pieces = dict.fromkeys(peers, piece)
         yield Stage("model", lambda s: Teller(self.name, s, "model", pieces))
@@ -270,21 +270,23 @@ def solved_statistics(
     terms: TrainingTerms,
     kept: KeptFeatures,
     standard: Standard | None,
-) -> list[Solved]:
+) -> list[SolvedClassifier]:
     """The classifiers of the kept features, and their penalties, from the opened aggregate."""
     recipe = terms.recipe
     if standard is not None:
         if recipe.penalty is None:
             raise DisagreementError("rados need a penalty that is agreed on beforehand.")
-        return [Solved(rado_solution(total, standard, recipe.penalty), recipe.penalty)]
+        return [SolvedClassifier(rado_solution(total, standard, recipe.penalty), recipe.penalty)]
     folds, labels = total.reshape(kept.folds, -1), terms.classifiers
     sums = sums_of_labels(folds.sum(axis=0), kept.width, labels)
     if recipe.penalty is not None:
-        return [Solved(each, recipe.penalty) for each in ridge_of_labels(sums, recipe.penalty)]
+        return [
+            SolvedClassifier(each, recipe.penalty) for each in ridge_of_labels(sums, recipe.penalty)
+        ]
     chosen = penalties_of_labels(folds, kept.width, labels, penalties=recipe.penalties)
     penalties = [each.penalty for each in chosen]
     solved = {penalty: ridge_of_labels(sums, penalty) for penalty in set(penalties)}
-    return [Solved(solved[penalty][k], penalty) for k, penalty in enumerate(penalties)]
+    return [SolvedClassifier(solved[penalty][k], penalty) for k, penalty in enumerate(penalties)]
 
 
 def rado_solution(total: Floats, standard: Standard, penalty: float) -> LinearModel:
@@ -301,7 +303,7 @@ def rado_solution(total: Floats, standard: Standard, penalty: float) -> LinearMo
     return standard.undone(theta / (2 * np.sqrt(standard.count)))
 
 
-def models_piece(solved: list[Solved]) -> dict[str, Value]:
+def models_piece(solved: list[SolvedClassifier]) -> dict[str, Value]:
     """Classifiers as a message carries them, one after the other."""
     pieces = [model_piece(each.model, each.penalty) for each in solved]
     return {
@@ -310,7 +312,7 @@ def models_piece(solved: list[Solved]) -> dict[str, Value]:
     }
 
 
-def told_models(message: Message, width: int, number: int) -> list[Solved]:
+def told_models(message: Message, width: int, number: int) -> list[SolvedClassifier]:
     """The classifiers of a message."""
     coefficients = message.array("coefficients", "<f8")
     numbers = message.array("numbers", "<f8")
@@ -320,7 +322,7 @@ def told_models(message: Message, width: int, number: int) -> list[Solved]:
         )
     rows, pairs = coefficients.reshape(number, width), numbers.reshape(number, 2)
     return [
-        Solved(LinearModel(row, float(pair[0])), float(pair[1]))
+        SolvedClassifier(LinearModel(row, float(pair[0])), float(pair[1]))
         for row, pair in zip(rows, pairs, strict=True)
     ]
 

@@ -31,6 +31,7 @@ from sottovoce.advisor.rank._opening import (
     question,
     yielded,
 )
+from sottovoce.advisor.rank._shares import SharedReport
 from sottovoce.errors import ProtocolError
 from sottovoce.web.rank._peer import OPEN, VERIFY, Peer, PeerKey, sound
 from sottovoce.web.rank._service import PUBLISHED, Clock, RankService
@@ -65,6 +66,14 @@ class PairedServer(RankService):
 
     def _side(self, topic: str, period: int) -> ServerSide:
         return ServerSide(self.description, topic, period, self.key.verify, self.place)
+
+    def warm(self) -> None:
+        """Compile what verifies reports, which would else keep the first ones waiting."""
+        topic = self.description.topics[0].name
+        side, token = self._side(topic, 0), bytes(16).hex()
+        made = SharedReport.of(self.description, topic, 0, token, 0)
+        begun = side.begun({token: made.payload(self.place)})[token]
+        side.output(begun, begun.share)
 
     def _decide(self, topic: str, period: int, outputs: Outputs) -> None:
         """Note what was decided; done when it is durable."""

@@ -26,7 +26,7 @@ FEWEST, MOST = 4, 60
 
 
 @dataclass(frozen=True)
-class Member:
+class PersonaMember:
     """Somebody, and what they have to do with which topic."""
 
     name: str
@@ -39,7 +39,7 @@ class PersonaCommunity:
     """Everybody's posts, and who they are."""
 
     posts: pa.Table
-    members: tuple[Member, ...]
+    members: tuple[PersonaMember, ...]
 
 
 def persona_community(
@@ -50,7 +50,7 @@ def persona_community(
     cast = [(topic, role) for topic in topics for role in ROLES for _ in range(ROLES[role][0])]
     cast = (cast + [("", BYSTANDER)] * users)[:users]
     rng.shuffle(cast)
-    members = tuple(Member(f"u{at:04}", *who) for at, who in enumerate(cast))
+    members = tuple(PersonaMember(f"u{at:04}", *who) for at, who in enumerate(cast))
     rows = [
         (member.name, MONDAY + timedelta(minutes=rng.randrange(weeks * 7 * 24 * 60)), text)
         for member in members
@@ -89,7 +89,7 @@ def _read() -> Mapping[str, Any]:
     return tomllib.loads(files(__package__).joinpath("sentences.toml").read_text("utf-8"))
 
 
-def _texts(member: Member, rng: random.Random) -> list[str]:
+def _texts(member: PersonaMember, rng: random.Random) -> list[str]:
     count = max(FEWEST, min(MOST, round(rng.lognormvariate(2.8, 0.7))))
     topical = 0
     if member.persona in ROLES:
