@@ -131,7 +131,7 @@ def _attack_rows(settings: RankStudySettings) -> list[Row]:
 def _audit_rows(settings: RankStudySettings) -> list[Row]:
     rows: list[Row] = []
     for epsilon in settings.epsilons:
-        claimed = OneHotNoise(epsilon, settings.buckets)
+        claimed = OneHotNoise.of_usual_weight(epsilon, settings.buckets)
         planted = at_another_rate(claimed, _PLANTED)
         for case, noise in (("as claimed", None), ("5% less noise than claimed", planted)):
             report = audit_reports(claimed, noise, trials=settings.trials)
@@ -223,8 +223,7 @@ def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
     return (
         (
             f"An attack that adds up one person's reports at epsilon 1 finds her bucket: {attack}. "
-            "Kept reports gain nothing by repetition. Clamping keeps all that a report tells, so "
-            "an attacker who clamps for himself gets as much from unclamped ones."
+            "Kept reports gain nothing by repetition."
         ),
         (
             "Coverage is that of the 95% interval for the number of people in bucket k or higher, "

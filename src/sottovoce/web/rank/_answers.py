@@ -30,6 +30,17 @@ def problems(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
 
 async def acknowledged(service: RankService, form: Any, payload: bytes) -> Kept:  # noqa: ANN401 - a form made at run time
     """Store a report of the running period; answers when it is durable."""
+    check_running(service, form)
+    stored = service.keep(form.topic, form.period, form.id, payload, _member(service, form))
+    outcome = await asyncio.wrap_future(stored)
+    if outcome is not ReportOutcome.STORED:
+        raise HTTPException(HTTPStatus.CONFLICT, _REFUSED[outcome])
+    service.telemetry.count("stored")
+    return Kept()
+
+
+def check_running(service: RankService, form: Any) -> None:  # noqa: ANN401 - likewise
+    """Refuse a report of a period that is not the one that runs, or that is not counted."""
     if form.period != service.period:
         raise HTTPException(HTTPStatus.CONFLICT, _REFUSED[ReportOutcome.CLOSED])
     if form.period < service.counts_from:
@@ -38,12 +49,6 @@ async def acknowledged(service: RankService, form: Any, payload: bytes) -> Kept:
             "this server's store was put back from a copy, so it does not count this period; "
             "report in the next one.",
         )
-    stored = service.keep(form.topic, form.period, form.id, payload, _member(service, form))
-    outcome = await asyncio.wrap_future(stored)
-    if outcome is not ReportOutcome.STORED:
-        raise HTTPException(HTTPStatus.CONFLICT, _REFUSED[outcome])
-    service.telemetry.count("stored")
-    return Kept()
 
 
 def _member(service: RankService, form: Any) -> str:  # noqa: ANN401 - likewise

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import sottovoce
 from sottovoce.errors import SottovoceError
 from sottovoce.privacy._randomness import system_bytes
-from sottovoce.web.rank._answers import acknowledged, check_length, problems
+from sottovoce.web.rank._answers import acknowledged, check_length, check_running, problems
 from sottovoce.web.rank._models import (
     LARGEST_PERIOD,
     DescriptionForm,
@@ -171,6 +171,8 @@ def _add_noised_reports(app: FastAPI, service: RankService) -> None:
         entries: list[int] = sent.entries  # type: ignore[attr-defined] # made at run time
         ranked = service.description.topic(sent.topic)  # type: ignore[attr-defined] # likewise
         check_length(len(entries), ranked.buckets.number)
+        check_running(service, sent)
+        check_length(sum(entries), service.description.noise(ranked.name).weight or 0, "ones")
         return await acknowledged(service, sent, np.array(entries, dtype=np.int8).tobytes())
 
 

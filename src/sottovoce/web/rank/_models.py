@@ -53,7 +53,6 @@ class DescriptionForm(BaseModel):
     setting: str
     period_s: int
     minimum_reports: int
-    reach: int
     topics: list[TopicForm]
     version: str
     period: int

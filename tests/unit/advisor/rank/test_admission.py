@@ -26,7 +26,7 @@ class Admitting:
 
     def report(self, place: int, **change: object) -> tuple[int, str]:
         head = {"topic": "debt", "period": self.service.period, "description": RULES.version}
-        body = head | {"id": f"{place:032x}", "entries": [0, 1, 0, 0]} | change
+        body = head | {"id": f"{place:032x}", "entries": [0, 1, 1, 0]} | change
         answer = self.http.client.post("/reports", json=body)
         return answer.status_code, str(answer.json().get("detail", ""))
 

@@ -162,14 +162,14 @@ class Lying:
 @pytest.mark.parametrize(
     "change",
     [
-        {"protocol": 2},
+        {"protocol": 1},
         {"epsilon": "-1"},
         {"epsilon": "nan"},
         {"topics": []},
         {"topics": [{"name": "a/b", "measure": "lda", "edges": [1]}]},
         {"topics": [{"name": "a", "measure": "lda", "edges": [2, 1]}]},
         {"period": "now"},
-        {"reach": 10**9},
+        {"minimum_reports": 0},
         {"mode": "trust"},
     ],
 )

@@ -156,8 +156,7 @@ def test_rules_and_reports_of_the_former_protocols_are_refused_with_a_sentence(
     for former in (1, 2):
         with pytest.raises(InputError, match="speaks another protocol"):
             Description.from_record(record | {"protocol": former})
-    # The noise mode has the rules that it had, so what was paid for stays paid for.
-    assert description("noise").record()["protocol"] == 1
+    assert description("noise").record()["protocol"] == 2
     head = {"topic": "debt", "period": 100, "id": "0" * 32, "description": RULES.version}
     with (
         running(servers[0]) as server,
