@@ -47,6 +47,7 @@ READ = {
 """Paths among the options of the verbs that are read, and not written."""
 WRITTEN = {"folder": "learn init", "update": "--update"}
 """Paths that are written and are no option, or are called otherwise in the list."""
+_LINES = re.MULTILINE | re.DOTALL
 VERBS = ("assess", "explain", "alerts", "forget", "release", "learn", "advise", "rank-server")
 
 
@@ -62,12 +63,11 @@ class Flow(NamedTuple):
 def flows(*sections: str) -> list[Flow]:
     """The rows of these parts of the page."""
     text = PAGE.read_text(encoding="utf-8")
-    parts = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
+    parts = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", text, _LINES))
     rows = [
-        [cell.strip() for cell in line.strip("|").split(" | ")]
+        re.split(r"\n  - ", row.removesuffix("\n```").rstrip())
         for section in sections
-        for line in parts[section].splitlines()
-        if line.startswith("| `")
+        for row in re.findall(r"^\* - (`.+?)(?=^\* - |^```)", parts[section], _LINES)
     ]
     assert all(len(row) == 7 for row in rows)
     return [Flow(row[0].strip("`"), int(row[1], 8), row[2]) for row in rows]
