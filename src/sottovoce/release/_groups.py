@@ -43,9 +43,10 @@ class Grouping:
                 "ids='public') that this is public already, or group by another column."
             )
 
-    def facts(self, groups: Sequence[str]) -> list[str | bool]:
+    def facts(self, groups: Sequence[str]) -> str:
         """What tells a release by these groups, in their order, from others."""
-        return [self.by, self.ids, hashlib.sha256("\0".join(groups).encode()).hexdigest()]
+        digest = hashlib.sha256("\0".join(groups).encode()).hexdigest()
+        return f"{self.by}, {'public' if self.ids else 'numbered'}, {digest}"
 
     def in_words(self) -> str:
         """What the card says of it."""
