@@ -134,6 +134,12 @@ def output_folder(path: Path) -> Path:
     return path
 
 
+def private_folder(path: Path) -> None:
+    """Create ``path`` and the folder it is in for their owner only; what is above is not ours."""
+    for folder in (path.parent, path):
+        folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+
+
 def check_folder(path: Path) -> None:
     """Refuse, without creating anything, a path that cannot become a folder to write into."""
     nearest = nearest_folder(path)

@@ -94,6 +94,11 @@ def pair(
     return first, second
 
 
+def asked(service: RankService, metrics_key: str | None = None) -> InProcess:
+    """The service behind HTTP, without what it does by itself while it runs."""
+    return InProcess(TestClient(create_app(service, UNLIMITED, metrics_key=metrics_key)))
+
+
 @contextmanager
 def running(service: RankService, limits: Limits = UNLIMITED) -> Iterator[InProcess]:
     """The service behind HTTP, without a socket; it is closed at the end."""

@@ -22,6 +22,7 @@ from sottovoce.cli import (
     rank_server,
     release,
     state,
+    statement,
 )
 from sottovoce.cli.learn import approvals, counted, counts, keys, members, parties, runs
 from sottovoce.cli.topics import judge, models, train
@@ -66,7 +67,7 @@ topics.add_typer(judge.judge, name="judge")
 
 GROUPS = {
     "Assess": ("assess", "explain", "advise", "alerts", "forget", "rank-server", "rank-edges"),
-    "Release": ("release", "analyse", "forecast", "audit", "ledger", "loop"),
+    "Release": ("release", "analyse", "forecast", "audit", "statement", "ledger", "loop"),
     "Learn": ("learn",),
     "Data": ("describe", "count", "simulate", "topics"),
     "Research": ("demo", "evaluate", "study", "bench"),
@@ -105,6 +106,7 @@ app.command("release")(release.release)
 app.command("analyse")(analyse.analyse)
 app.command("forecast")(analyse.forecast)
 app.command("audit")(audit.audit)
+app.command("statement")(statement.statement)
 app.command("rank-server")(rank_server.rank_server)
 app.command("rank-edges")(rank_server.rank_edges)
 app.add_typer(ledger.ledger, name="ledger")

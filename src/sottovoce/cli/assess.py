@@ -292,10 +292,14 @@ def _show(
     as_json: bool,
 ) -> None:
     from sottovoce.assess._ranking import without_evidence  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.measures._catalogue import RECOMMENDED  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.measures._expected import banded_precision, precision_in_words  # noqa: PLC0415 - fast --help
 
     facts = {"users": assessment.users, "posts": assessment.posts, "ranks": out, **read}
     if as_json:
-        show_json(finite({**facts, "bands": summary, "most_exposed": most}))
+        expected = banded_precision(assessment.measures)
+        bands = {"bands": summary, "expected_precision": expected, "most_exposed": most}
+        show_json(finite({**facts, **bands}))
         return
     if not summary:
         typer.echo(
@@ -307,7 +311,12 @@ def _show(
     typer.echo(SEPARATION)
     if most:
         show_rows("Most exposed", most)
-    for sentence in without_evidence(summary):
+    for sentence in (*without_evidence(summary), *precision_in_words(assessment.measures)):
         typer.echo(sentence)
+    if not set(assessment.measures) & set(RECOMMENDED):
+        typer.echo(
+            f"Recommended are {', '.join(RECOMMENDED)} (--measure recommended): they found most of "
+            "those concerned in tests on real timelines; the others found fewer."
+        )
     if out is not None:
         typer.echo(f"Ranks, readable by you only: {out}")

@@ -208,6 +208,8 @@ class Accepts(msgspec.Struct, frozen=True):
     without_lost: bool = False
 
 
+HELD_OUT = 0.2
+"""What new federations hold out of each peer's documents, to see how well a classifier does."""
 HELPER_ACCEPTS = Accepts(["open", "hidden"])
 """Of a helper whose configuration says nothing."""
 

@@ -22,7 +22,8 @@ _FEWEST_COUNTED = 3
 _HEAD = "# One party of a training together. Paths are relative to this file's folder."
 _TEXTS = (
     "# Your documents, which never leave this machine: a CSV, TSV, JSONL or Parquet file, and the",
-    "# names of its columns.",
+    "# names of its columns. Where rows are sentences, document names the column with the id of their",
+    "# document; where documents are counted together, user and id those of writer and name.",
 )
 _ROWS = "# Your rows of numbers, which never leave this machine: a CSV file with a header."
 _ACCEPTS = "# What you agree to take part in; a proposal beyond it is refused here."
@@ -89,8 +90,9 @@ def party_toml(who: WrittenParty, training: TrainingSettings, features: FeatureS
 
 def _own_data(features: FeatureSettings) -> list[str]:
     if features.columns:
-        return [_ROWS, "[rows]", *toml_lines({"file": ROWS_FILE})]
-    return [*_TEXTS, "[texts]", *toml_lines({"file": TEXTS_FILE})]
+        return [_ROWS, "[rows]", *toml_lines({"file": ROWS_FILE, "label": "label"})]
+    named: dict[str, Plain | None] = {"file": TEXTS_FILE, "text": "text", "label": "label"}
+    return [*_TEXTS, "[texts]", *toml_lines(named)]
 
 
 def _features(features: FeatureSettings) -> dict[str, Plain | None]:

@@ -40,6 +40,7 @@ def test_the_command_runs_it_at_the_size_that_is_asked_for(
     run: Callable[..., tuple[int, str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vdaf, "vdaf_rows", partial(vdaf.vdaf_rows, seconds=0))
+    monkeypatch.setattr(vdaf, "pair_rows", lambda reports: [])
     code, shown, _ = run("bench", "vdaf", "--size", "20", "--json")
     assert code == 0
     assert json.loads(shown)[0]["case"].endswith("20 reports")

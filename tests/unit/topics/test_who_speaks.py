@@ -48,7 +48,7 @@ def test_the_factor_is_laplaces_share_of_the_first_person() -> None:
     counts[3, [column["i"], column["your"]]] = 1
     posts = sparse.csr_array(counts)
     found = scorer.strengths(posts)[:, 0]
-    evidence = scorer.words.weights[column["debt"], 0]
+    evidence = model().weights(DEBT.topics[0])[model().vocabulary.column["debt"]]
     assert found.tolist() == pytest.approx(
         [evidence * share for share in (1 / 2, 3 / 4, 1 / 5, 2 / 4)]
     )

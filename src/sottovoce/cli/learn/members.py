@@ -14,7 +14,7 @@ from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_facts, show_json, show_rows
 from sottovoce.cli.learn._asked import asked_or_read, watched
 from sottovoce.cli.learn._output import ConfigOption
-from sottovoce.cli.learn.parties import LogOption
+from sottovoce.cli.learn.parties import LogOption, new_training
 from sottovoce.errors import InputError, ParameterError
 
 _SHORT = 16
@@ -49,10 +49,9 @@ def new(
     Example: sottovoce learn new coordinator --listen c.example:7443
     """
     with needs_extra("federation"):
-        from sottovoce.federation._config import TrainingSettings, read_table  # noqa: PLC0415 - fast --help
         from sottovoce.federation._join.folders import FoundingPlan, new_federation  # noqa: PLC0415 - fast --help
 
-    training = read_table({"mode": mode, "way": way}, TrainingSettings, "the options")
+    training = new_training({"mode": mode, "way": way})
     plan = FoundingPlan(listen, join, training, passphrase=passphrase, days=days)
     history = new_federation(folder, plan)
     own = history.changes[0]

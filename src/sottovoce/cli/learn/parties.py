@@ -148,7 +148,6 @@ def init(
 def _training(
     mode: str, way: str, key_bits: int, allow_two: str | None, peers: int, *, intermediary: bool
 ) -> "TrainingSettings":
-    from sottovoce.federation._config import TrainingSettings, read_table  # noqa: PLC0415 - fast --help
     from sottovoce.learn._paillier.keys import check_bits  # noqa: PLC0415 - fast --help
     from sottovoce.learn._sums._fixed import ALLOW_TWO, FEWEST_PARTIES  # noqa: PLC0415 - fast --help
 
@@ -165,7 +164,19 @@ def _training(
         "allow_two": allow_two,
         "intermediary": intermediary,
     }
-    return read_table(given, TrainingSettings, "the options")
+    return new_training(given)
+
+
+def new_training(given: dict[str, Any]) -> "TrainingSettings":
+    """What a new federation trains unless its coordinator says otherwise; a fifth is held out."""
+    from sottovoce.federation._config import HELD_OUT, TrainingSettings, read_table  # noqa: PLC0415 - fast --help
+
+    if given["mode"] == "paper":
+        raise ParameterError(
+            "the paper mode is in Python only, as learn.train(..., mode='paper'): its coordinator "
+            "learns every score and the classifier. Choose open or hidden here."
+        )
+    return read_table({**given, "held_out": HELD_OUT}, TrainingSettings, "the options")
 
 
 def _listed(text: str | None) -> list[str]:

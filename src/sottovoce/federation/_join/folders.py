@@ -27,6 +27,7 @@ from sottovoce.federation._certificates import (
 from sottovoce.federation._config import (
     CHANGES_FILE,
     CONFIG_FILE,
+    HELD_OUT,
     ROSTER_FILE,
     FeatureSettings,
     PartyConfig,
@@ -76,7 +77,7 @@ class FoundingPlan:
 
     address: str
     join: str | None = None
-    training: TrainingSettings = field(default_factory=TrainingSettings)
+    training: TrainingSettings = field(default_factory=lambda: TrainingSettings(held_out=HELD_OUT))
     features: FeatureSettings = field(default_factory=FeatureSettings)
     passphrase: str = NONE
     days: int = DAYS

@@ -212,6 +212,13 @@ class Service:
             )
         if last is None:
             raise NothingTrainedError("there is nothing to evaluate yet; train first.")
+        estimate = bool(last.terms.held_out)
+        if not estimate and not request.get("training_data"):
+            raise ParameterError(
+                "nothing was held out of this training, and the documents that it was trained on "
+                "give no estimate. Set held_out = 0.2 in [training] of the coordinator's "
+                "party.toml and train again, or count those documents with --training-data."
+            )
         rows, peers = int(request.get("rows", 0)), trained_peers(last)
         for answer in self._proposed_until_ready(
             lambda: use_terms("evaluate", last.terms, rows=rows, peers=peers)
@@ -221,7 +228,8 @@ class Service:
                 continue
             record = self._record(answer["value"]["run"])
             found = _evaluation(JointEvaluation.of(record))
-            yield _last({**answer["value"], **found, "held_out": last.terms.held_out})
+            told = {"held_out": last.terms.held_out, "estimate": estimate}
+            yield _last({**answer["value"], **found, **told})
 
     def _count(self, request: Mapping[str, Any]) -> Answers:
         self._check_coordinates()

@@ -35,8 +35,10 @@ from sottovoce.topics._rows import checked_rows, scored, topic_number
 from sottovoce.topics._space import Mode, Space
 from sottovoce.topics.voice._mentions import Mentions
 from sottovoce.topics.voice._parameters import FIRST_PERSON, VoiceParameters
+from sottovoce.topics.voice._speaker import FIRST, SECOND, SpeakerScorer
 
 KIND = "voice"
+SPEAKER_KIND = "voice-s"
 PRIOR_TEXTS = 30.0
 """Texts' worth of the background's own frequencies added to both sides."""
 LEAST_Z = 2.0
@@ -207,8 +209,6 @@ class VoiceModel:
 
     def variants(self) -> tuple[Space, ...]:
         """The space in which each post is weighed by who speaks."""
-        from sottovoce.topics.voice._speaker import SpeakerVoice  # noqa: PLC0415 - it is made of us
-
         return (SpeakerVoice(self),)
 
     def save(self, folder: Path) -> None:
@@ -272,6 +272,45 @@ class VoiceModel:
     @cached_property
     def _text_of_cell(self) -> NDArray[np.int64]:
         return np.repeat(np.arange(self.texts), np.diff(self.mentions.pointers))
+
+
+@dataclass(frozen=True, eq=False)
+class SpeakerVoice:
+    """The first-person space of a model, each post weighed by who speaks in it.
+
+    The measures ``voice-s`` and ``voice-st`` are strength and persistence in it. Nothing is kept of
+    a community but the best strengths, as in every space, so that states merge exactly.
+
+    >>> from sottovoce.topics import train_voice
+    >>> SpeakerVoice(train_voice(["i paid my debt", "you pay the bank"] * 10)).name
+    'voice-s'
+    """
+
+    model: VoiceModel
+    name: str = SPEAKER_KIND
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over the model's own, which covers the persons."""
+        return hashlib.sha256(f"{SPEAKER_KIND} {self.model.fingerprint}".encode()).hexdigest()
+
+    def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> SpeakerScorer:  # noqa: ARG002 - not the paper's: one mode
+        """How posts are scored for the topics of ``catalogue``."""
+        parameters = self.model.parameters
+        persons = {FIRST: parameters.first_person, SECOND: parameters.second_person}
+        every = [word for words in persons.values() for word in words]
+        known = self.model.scorer_with(every, catalogue)
+        form, column = known.rules.former(), known.vocabulary.column
+        person = np.zeros(len(known.vocabulary), np.uint8)
+        for number, words in persons.items():
+            for word in words:
+                if (formed := form(word)) in column:
+                    person[column[formed]] = number
+        return SpeakerScorer(known, person)
+
+    def save(self, folder: Path) -> None:
+        """Write the model; who loads it has both spaces."""
+        self.model.save(folder)
 
 
 def _parameters(card: Mapping[str, Any]) -> VoiceParameters:

@@ -4,10 +4,7 @@ In communities with helpers, those who know a topic's words best write "you": th
 person among first and second person tells them from people who write of themselves.
 """
 
-import hashlib
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +13,9 @@ from scipy import sparse
 from sottovoce._compiled import Whole, kernel
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
-from sottovoce.topics._catalogue import Catalogue
 from sottovoce.topics._rows import checked_rows, contributions_of_words, scored, topic_number
-from sottovoce.topics._space import Mode
-from sottovoce.topics.voice._model import VoiceModel, VoiceScorer
+from sottovoce.topics._space import PostScorer
 
-KIND = "voice-s"
 FIRST, SECOND = 1, 2
 
 
@@ -29,7 +23,8 @@ FIRST, SECOND = 1, 2
 class SpeakerScorer:
     """The evidence of a post's words times the share of the first person in it."""
 
-    words: VoiceScorer
+    words: PostScorer
+    """The evidence alone."""
     person: NDArray[np.uint8]
     """Of each word: the first person, the second, or 0."""
 
@@ -96,42 +91,3 @@ def weigh_speaker(
             elif person[columns[cell]] == SECOND:
                 others += counts[cell]
         out[row, 0] = (1.0 + own) / (2.0 + own + others)
-
-
-@dataclass(frozen=True, eq=False)
-class SpeakerVoice:
-    """The first-person space of a model, each post weighed by who speaks in it.
-
-    The measures ``voice-s`` and ``voice-st`` are strength and persistence in it. Nothing is kept of
-    a community but the best strengths, as in every space, so that states merge exactly.
-
-    >>> from sottovoce.topics import train_voice
-    >>> SpeakerVoice(train_voice(["i paid my debt", "you pay the bank"] * 10)).name
-    'voice-s'
-    """
-
-    model: VoiceModel
-    name: str = KIND
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """SHA-256 over the model's own, which covers the persons."""
-        return hashlib.sha256(f"{KIND} {self.model.fingerprint}".encode()).hexdigest()
-
-    def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> SpeakerScorer:  # noqa: ARG002 - not the paper's: one mode
-        """How posts are scored for the topics of ``catalogue``."""
-        parameters = self.model.parameters
-        persons = {FIRST: parameters.first_person, SECOND: parameters.second_person}
-        every = [word for words in persons.values() for word in words]
-        known = self.model.scorer_with(every, catalogue)
-        form, column = known.rules.former(), known.vocabulary.column
-        person = np.zeros(len(known.vocabulary), np.uint8)
-        for number, words in persons.items():
-            for word in words:
-                if (formed := form(word)) in column:
-                    person[column[formed]] = number
-        return SpeakerScorer(known, person)
-
-    def save(self, folder: Path) -> None:
-        """Write the model; who loads it has both spaces."""
-        self.model.save(folder)

@@ -32,6 +32,12 @@ async def acknowledged(service: RankService, form: Any, payload: bytes) -> Kept:
     """Store a report of the running period; answers when it is durable."""
     if form.period != service.period:
         raise HTTPException(HTTPStatus.CONFLICT, _REFUSED[ReportOutcome.CLOSED])
+    if form.period < service.counts_from:
+        raise HTTPException(
+            HTTPStatus.CONFLICT,
+            "this server's store was put back from a copy, so it does not count this period; "
+            "report in the next one.",
+        )
     stored = service.keep(form.topic, form.period, form.id, payload, _member(service, form))
     outcome = await asyncio.wrap_future(stored)
     if outcome is not ReportOutcome.STORED:

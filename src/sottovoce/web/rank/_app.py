@@ -32,10 +32,12 @@ from sottovoce.web.rank._models import (
     noised_form,
     topic_names,
 )
+from sottovoce.web.rank._operator_routes import add_operator_routes
 from sottovoce.web.rank._pair import FirstServer, PairedServer, SecondServer
 from sottovoce.web.rank._peer import HEADER, MOST_PEER_BYTES, OPEN, VERIFY
 from sottovoce.web.rank._service import BusyError, RankService
 from sottovoce.web.rank._share_routes import add_peer_routes, add_shares
+from sottovoce.web.rank._telemetry import RequestMeter
 from sottovoce.web.security._login import RateLimit
 from sottovoce.web.security._requests import BodyLimit, refuse
 
@@ -52,7 +54,12 @@ class Limits:
     each: float = 50
 
 
-def create_app(service: RankService, limits: Limits = Limits()) -> FastAPI:  # noqa: B008 - frozen
+def create_app(
+    service: RankService,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    *,
+    metrics_key: str | None = None,
+) -> FastAPI:
     """The server's application; what falls due is published while it runs."""
     app = FastAPI(
         title="Sottovoce rank server",
@@ -72,8 +79,10 @@ def create_app(service: RankService, limits: Limits = Limits()) -> FastAPI:  # n
         _add_noised_reports(app, service)
     if isinstance(service, SecondServer):
         add_peer_routes(app, service)
+    add_operator_routes(app, service, metrics_key)
     app.add_middleware(BodyLimit, most=_most_body(service), sentence=_too_large)
     app.add_middleware(RequestLimit, everybody=limits.everybody, each=limits.each)
+    app.add_middleware(RequestMeter, telemetry=service.telemetry)
     return app
 
 
@@ -172,9 +181,16 @@ def _sweeping(service: RankService) -> Any:  # noqa: ANN401 - FastAPI's lifespan
         works[service.verify] = min(_VERIFY_S, service.description.period_s / 2)
 
     async def again(work: Callable[[], None], pause_s: float) -> None:
+        told = ""
         while True:
-            with contextlib.suppress(SottovoceError):
+            why = ""
+            try:
                 await run_in_threadpool(work)
+            except SottovoceError as error:
+                why = str(error)
+            if why and why != told:
+                service.telemetry.tell("cannot publish or verify, will try again", why=why)
+            told = why
             await asyncio.sleep(pause_s)
 
     @contextlib.asynccontextmanager

@@ -31,16 +31,19 @@ from sottovoce.advisor.rank._opening import (
     question,
     yielded,
 )
+from sottovoce.advisor.rank._shares import SharedReport
 from sottovoce.errors import ProtocolError
 from sottovoce.web.rank._peer import OPEN, VERIFY, Peer, PeerKey, sound
-from sottovoce.web.rank._service import Clock, RankService
+from sottovoce.web.rank._service import PUBLISHED, Clock, RankService
 from sottovoce.web.rank._store import Store
 from sottovoce.web.rank._telemetry import Telemetry
 
 AT_ONCE = 250
 """Reports that are verified together: some 30 ms of a core, so that new ones need not wait."""
 _PATIENCE_S = 2.0
-_CLOSED = "closed"
+KEPT_PERIODS = 8
+"""How long the second server keeps shares that the first does not ask for."""
+_CLOSED, _NEVER = "closed", "never"
 
 
 class PairedServer(RankService):
@@ -63,6 +66,14 @@ class PairedServer(RankService):
 
     def _side(self, topic: str, period: int) -> ServerSide:
         return ServerSide(self.description, topic, period, self.key.verify, self.place)
+
+    def warm(self) -> None:
+        """Compile what verifies reports, which would else keep the first ones waiting."""
+        topic = self.description.topics[0].name
+        side, token = self._side(topic, 0), bytes(16).hex()
+        made = SharedReport.of(self.description, topic, 0, token, 0)
+        begun = side.begun({token: made.payload(self.place)})[token]
+        side.output(begun, begun.share)
 
     def _decide(self, topic: str, period: int, outputs: Outputs) -> None:
         """Note what was decided; done when it is durable."""
@@ -170,14 +181,15 @@ class FirstServer(PairedServer):
         held = self.writer.run(lambda store: store.number(topic, period)).result()
         valid = len(accepted(outputs))
         left_out = {
+            "reports": valid - len(answered["dropped"]),
             "refused": len(outputs) - valid,
             "not_at_both_servers": held - len(outputs),
             "dropped_as_servers_disagree": len(answered["dropped"]),
         }
         self.telemetry.count("dropped", left_out["dropped_as_servers_disagree"])
         # Below the minimum not even how many reported is told.
-        told = left_out if valid >= self.description.minimum else {}
-        self.telemetry.tell("sum opened", topic=topic, period=period, **told)
+        told = left_out if left_out["reports"] >= self.description.minimum else {}
+        self.telemetry.tell(PUBLISHED, topic=topic, period=period, **told)
 
 
 class SecondServer(PairedServer):
@@ -185,9 +197,12 @@ class SecondServer(PairedServer):
 
     place = 1
 
-    def publish(self, topic: str, period: int) -> None:  # noqa: ARG002 - the first server's to do
-        """Nothing: ask the first server."""
-        return
+    def publish(self, topic: str, period: int) -> None:
+        """Publish nothing, which is the first server's to do; forget what it never asked for."""
+        if period + KEPT_PERIODS < self.period:
+            record = json.dumps({"demanded": _NEVER, "sum": "", "dropped": []})
+            self.writer.run(lambda store: store.note(topic, period, record, forget=True)).result()
+            self.telemetry.tell("shares deleted, never asked for", topic=topic, period=period)
 
     def verified(self, asked: Mapping[str, Any]) -> Message:
         """Step 2: this server's verifier shares; what it decides is noted before they leave."""
@@ -213,7 +228,10 @@ class SecondServer(PairedServer):
             ).result()
             self._tell(topic, period, made)
         found = _parsed(noted)
-        if found.pop("demanded") != tag:
+        demanded_before = found.pop("demanded")
+        if demanded_before == _NEVER:
+            return found | {"dropped": demanded["tokens"]}
+        if demanded_before != tag:
             raise ProtocolError("another sum of this topic and period was opened already.")
         return found
 

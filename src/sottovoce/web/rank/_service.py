@@ -31,6 +31,7 @@ _Job: TypeAlias = tuple[StoredReport | _Task, "Future[Any]"]
 
 Clock = Callable[[], float]
 MOST_LISTED = 100
+PUBLISHED = "histogram published"
 MOST_WAITING = 20_000
 _MOST_AT_ONCE = 1000
 
@@ -139,6 +140,8 @@ class RankService:
         telemetry: Telemetry | None = None,
     ) -> None:
         store.bind(description.version, key)
+        self.counts_from = store.counts_from()
+        """The first period that is counted: a store that was put back leaves out earlier ones."""
         self.description = description
         self.telemetry = telemetry or Telemetry()
         self.admission: Admission | None = None
@@ -196,6 +199,15 @@ class RankService:
         """Work out and publish a histogram; None where nobody reported."""
         return self.writer.run(lambda store: self._published(store, topic, period)).result()
 
+    def put_back(self) -> None:
+        """Say that the store is a copy that was put back; what has begun is not counted here.
+
+        A sum that was opened before would be opened again under new noise, for which nobody paid.
+        """
+        after = self.period + 1
+        self.counts_from = self.writer.run(lambda store: store.put_back(after)).result()
+        self.telemetry.tell("store put back", counts_from=self.counts_from)
+
     def close(self) -> None:
         """Finish what was asked, and close the store."""
         self.writer.close()
@@ -211,6 +223,7 @@ class RankService:
         entries = np.frombuffer(b"".join(payloads), dtype=np.int8).reshape(len(payloads), -1)
         total = entries.sum(axis=0, dtype=np.int64)
         made = Histogram.of_noised(self.description, topic, period, len(payloads), total)
+        self.telemetry.tell(PUBLISHED, topic=topic, period=period, reports=made.reports)
         return _parsed(store.publish(topic, period, json.dumps(made.record())))
 
 

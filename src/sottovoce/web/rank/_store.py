@@ -50,6 +50,16 @@ class Store(Protocol):
     def bind(self, description: str, key: str = "") -> None:
         """Make this the store of that description and of the servers' ``key``, or refuse."""
 
+    def put_back(self, next_period: int) -> int:
+        """Say that this is a copy that was put back: it counts nothing before ``next_period``.
+
+        What it held of reports is deleted, as it may have been opened or published meanwhile. The
+        first period that it counts from now on.
+        """
+
+    def counts_from(self) -> int:
+        """The first period that this store counts; 0 where it was never put back."""
+
     def add(self, reports: Sequence[StoredReport]) -> list[ReportOutcome]:
         """Keep ``reports`` in one transaction; when this returns they survive a power cut."""
 
@@ -131,6 +141,7 @@ _ADMITTED = (
 )
 _OF_REPORTS = ("rank_report", "rank_waiting", "rank_verdict", "rank_admitted")
 """What is deleted once a period's sum is opened or published."""
+_COUNTS_FROM = "counts from period"
 _SETTINGS = "CREATE TABLE IF NOT EXISTS rank_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
 _WHERE = "WHERE topic = ? AND period = ?"
 
@@ -187,6 +198,21 @@ class SqlStore(ABC):
             run("INSERT INTO rank_setting VALUES (?, ?) ON CONFLICT DO NOTHING", (name, value))
             found = run("SELECT value FROM rank_setting WHERE name = ?", (name,)).fetchone()
         return str(found[0])
+
+    def put_back(self, next_period: int) -> int:
+        with self.transaction() as run:
+            for table in _OF_REPORTS:
+                run(f"DELETE FROM {table}")  # noqa: S608 - ours
+            run("DELETE FROM rank_setting WHERE name = ?", (_COUNTS_FROM,))
+            run("INSERT INTO rank_setting VALUES (?, ?)", (_COUNTS_FROM, str(next_period)))
+        self.purge()
+        return self.counts_from()
+
+    def counts_from(self) -> int:
+        query = "SELECT value FROM rank_setting WHERE name = ?"
+        with self.transaction() as run:
+            row = run(query, (_COUNTS_FROM,)).fetchone()
+        return 0 if row is None else int(row[0])
 
     def add(self, reports: Sequence[StoredReport]) -> list[ReportOutcome]:
         with self.transaction() as run:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,7 @@ def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> N
     from sottovoce.web.rank._store import StoredReport  # noqa: PLC0415 - likewise
 
     reports = [StoredReport("debt", 7, f"{place:032x}", bytes([place])) for place in range(5)]
+    few = list(enumerate(reports[:3]))
     told = []
     for where in (postgres, str(tmp_path / "rank.sqlite")):
         store = open_store(where)
@@ -98,13 +100,23 @@ def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> N
             store.published_periods("debt", 10),
             store.payloads("debt", 7),
             store.add(reports[:1]),
+            store.add([replace(each, period=8, member=f"m{at % 2}") for at, each in few]),
+            store.counts_from(),
+            store.put_back(9),
+            store.counts_from(),
+            store.number("debt", 8),
+            store.published("debt", 7),
+            store.put_back(12),
+            store.counts_from(),
         ]
         store.close()
         told.append(steps)
     assert told[0] == told[1]
     assert told[0][0] == [ReportOutcome.STORED] * 5
     assert told[0][1] == [ReportOutcome.STORED, ReportOutcome.STORED, ReportOutcome.OTHER]
-    assert told[0][-1] == [ReportOutcome.CLOSED]
+    assert told[0][-9] == [ReportOutcome.CLOSED]
+    one_each = [ReportOutcome.STORED, ReportOutcome.STORED, ReportOutcome.SPENT]
+    assert told[0][-8:] == [one_each, 0, 9, 9, 0, "a histogram", 12, 12]
     assert told[0][6:11] == [*["a question"] * 3, None, [ReportOutcome.CLOSED]]
 
 
