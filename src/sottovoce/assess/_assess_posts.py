@@ -105,6 +105,7 @@ def assess_posts(
     merge: Sequence[FilePath] = (),
     keep_buckets: int | None = None,
     keep_posts: bool | None = None,
+    clean: bool | None = None,
     checkpoint: FilePath | None = None,
     checkpoint_every: float = EVERY_S,
     resume: bool = False,
@@ -148,10 +149,12 @@ def assess_posts(
         merge: files with the state of other parts of the posts, to fold in.
         keep_buckets: the largest m that a new state allows.
         keep_posts: keep each post's scores in a new state, so that single posts can be deleted.
+        clean: score posts without quotes, HTML, URLs and signatures, and leave out authors such as
+            [deleted] and bots; None: yes, but not in the paper's mode. A state has its own.
         checkpoint: folder for what is done so far, from which ``resume`` goes on.
         checkpoint_every: seconds between two checkpoints.
         resume: go on from the checkpoint.
-        out: file for the ranks, in Parquet, readable by you only.
+        out: file for the ranks, readable by you only: .csv, .jsonl, or else Parquet.
         reading: how a file is read: format, header, time zone, encoding.
     """
     options = named_columns(reading, user=user, time=time, text=text)
@@ -168,6 +171,7 @@ def assess_posts(
         bucket=None if bucket is None else Bucket.parse(bucket),
         kept=keep_buckets,
         posts=keep_posts,
+        clean=clean,
     )
     checkpoints = _checkpoints(folder, checkpoint_every, resume=resume)
     with alone_with(state_file, folder):

@@ -43,6 +43,11 @@ class Grouping:
                 "ids='public') that this is public already, or group by another column."
             )
 
+    def facts(self, groups: Sequence[str]) -> str:
+        """What tells a release by these groups, in their order, from others."""
+        digest = hashlib.sha256("\0".join(groups).encode()).hexdigest()
+        return f"{self.by}, {'public' if self.ids else 'numbered'}, {digest}"
+
     def in_words(self) -> str:
         """What the card says of it."""
         ids = "what the groups are called is published" if self.ids else "rows are only numbered"
@@ -99,8 +104,3 @@ def packed_ids(ids: Sequence[str]) -> bytes:
             "published; release without --ids, or group by another column."
         )
     return "".join(f"{each}\n" for each in ids).encode()
-
-
-def ids_digest(ids: Sequence[str]) -> str:
-    """What tells these groups from others, in their order."""
-    return hashlib.sha256("\0".join(ids).encode()).hexdigest()

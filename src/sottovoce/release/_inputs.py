@@ -68,6 +68,11 @@ class CountedDocuments:
     groups: tuple[str, ...] = ()
     """What the groups are called, in the order of the rows."""
 
+    @property
+    def public_ids(self) -> tuple[str, ...] | None:
+        """What the groups are called, where that is public and is published."""
+        return self.groups if self.grouping is not None and self.grouping.ids else None
+
     def __repr__(self) -> str:
         rows, words = self.counts.shape
         return f"CountedDocuments(documents={rows}, words={words}, left_out={self.left_out})"

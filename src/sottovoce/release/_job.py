@@ -35,7 +35,6 @@ from sottovoce.release._folder import (
     verified_card,
     write_bundle,
 )
-from sottovoce.release._groups import ids_digest
 from sottovoce.release._inputs import VOUCHED, CountedDocuments, CountsElsewhere
 from sottovoce.release._labels import labels_digest
 from sottovoce.release._plan import Released, ReleasePlan
@@ -194,10 +193,7 @@ class Job:
         if self.documents.labels is not None:
             facts["labels"] = labels_digest(self.documents.labels)
         if self.documents.grouping is not None:
-            facts["groups"] = (
-                *vars(self.documents.grouping).values(),
-                ids_digest(self.documents.groups),
-            )
+            facts["groups"] = self.documents.grouping.facts(self.documents.groups)
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
     def _embedded_words(self) -> NDArray[np.float64] | None:
@@ -253,8 +249,8 @@ def draw_bundle(
     """Draw ``job`` into the one file that is kept of it: every release, and every audit of one."""
     released = (draw_counts or job.draw)()
     documents = job.documents
-    ids = documents.groups if documents.grouping and documents.grouping.ids else None
-    write_bundle(path, released, documents.vocabulary, job.card(spend), documents.labels, ids)
+    public = documents.labels, documents.public_ids
+    write_bundle(path, released, documents.vocabulary, job.card(spend), *public)
 
 
 def _refuse_another_release(folder: Path, job: Job, own: Spend | None) -> None:

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from sottovoce._arrays import Floats
 from sottovoce._files import FilePath
+from sottovoce.corpus._everyday import named_vocabulary
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read._corpus import Source
 from sottovoce.corpus.read._tally import ReadOptions, named_columns
@@ -233,7 +234,8 @@ def release_counts(
             too), dictionaries, or tuples (text, label); with ``user_documents`` (user, time, text).
         epsilon: for documents up to ``precision`` words apart; text such as "0.1" is taken exactly.
         precision: N, in words.
-        words: the public words to count: a file's path, a `Vocabulary`, or words.
+        words: the public words to count: a file's path, a `Vocabulary`, words, or "everyday": a
+            list of everyday English that is shipped.
         text: the column of the text: its name, or its place from 0, as in longer tuples.
         user: the column of the user, read only with ``user_documents``; None: "user".
         time: the column of the time, likewise.
@@ -376,7 +378,7 @@ def _vocabulary(words: FilePath | Vocabulary | Iterable[str] | None) -> Vocabula
     if words is None or isinstance(words, Vocabulary):
         return words
     if isinstance(words, str | PathLike):
-        return Vocabulary.load(Path(words))
+        return named_vocabulary(words)
     # A set has no order of its own, and another order is another release.
     return Vocabulary.public(sorted(words) if isinstance(words, set | frozenset) else words)
 

@@ -83,12 +83,16 @@ def test_what_does_not_go_together_is_refused(
 
 def test_every_document_of_a_group_pays(tmp_path: Path) -> None:
     released(tmp_path, by="subject")
-    again = {"budget": 2, "out": tmp_path / "alone"}
     with pytest.raises(BudgetError):
         sv.release_counts(
-            ["my loan my bank"], words=WORDS, epsilon=1, precision=2, ledger=tmp_path / "ledger",
-            **again,  # type: ignore[arg-type]  # one of several types
-        )  # fmt: skip
+            ["my loan my bank"],
+            words=WORDS,
+            epsilon=1,
+            precision=2,
+            ledger=tmp_path / "ledger",
+            budget=2,
+            out=tmp_path / "alone",
+        )
 
 
 def test_the_same_release_again_spends_nothing_and_another_grouping_is_another(

@@ -64,6 +64,7 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
         from sottovoce.federation._transport.tls import handshakes_logged  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party._party import ConfiguredParty  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party._progress import opened_log  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._readable import unreadable_data  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party._service import Service  # noqa: PLC0415 - fast --help
 
     with opened_log(log, found.party.name) as log_event, handshakes_logged(log_event):
@@ -76,6 +77,10 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
             with Service(party, log_event) as service:
                 for warning in party.warnings:
                     typer.echo(f"{party.config.party.name}: {warning}", err=True)
+                if unreadable := unreadable_data(party.config):
+                    log_event("data unreadable", sentence=unreadable.to_owner)
+                    typer.echo(f"{party.config.party.name}: {unreadable.to_owner}", err=True)
+                    typer.echo("Until that is mended it takes part in no training.", err=True)
                 name, address = party.config.party.name, party.entry.address
                 said = f"{name} listens at {address}. Stop it with Ctrl-C or SIGTERM."
                 show_line({"party": name, "address": address} if as_json else said)

@@ -39,6 +39,7 @@ from sottovoce.federation.party._outside_count import restored_at, spent_unknown
 from sottovoce.federation.party._party import ConfiguredParty, RunRequest
 from sottovoce.federation.party._progress import Progress, summary
 from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost, proposed
+from sottovoce.federation.party._readable import why_untrainable
 from sottovoce.federation.party._terms import NOT_YET, accepted_by, training_terms, use_terms
 from sottovoce.learn._run.evaluate import JointEvaluation
 from sottovoce.learn._run.terms import RunTerms
@@ -130,7 +131,8 @@ class Service:
         used = any(run.terms.session == known.session for run in history)
         if used or paid_before(self.party.config, known):
             return "a run must have a session of its own, got that of another; propose it again."
-        return self._unready(known.training, history) or self._too_close(known, history)
+        unable = self._unready(known.training, history) or self._too_close(known, history)
+        return unable or why_untrainable(self.party.config, known)
 
     def _too_close(self, terms: RunTerms, history: list[RunHistory]) -> str | None:
         """Why a peer leaves it to a person whether it takes part, or None."""
