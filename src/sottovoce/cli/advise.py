@@ -17,7 +17,7 @@ from sottovoce.cli._options import (
     shipped,
 )
 from sottovoce.cli._output import AsJson, progress
-from sottovoce.errors import ParameterError
+from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.advisor._settings import AdvisorSetting
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from sottovoce.web.advise._reports import Reporting
     from sottovoce.web.advise._routes.operator import Operator
     from sottovoce.web.advise._session import ComparedCommunity
+
+_OWNER_ONLY = 0o700
 
 
 def advise(
@@ -211,5 +213,11 @@ def _set_password(path: Path) -> None:
 
 
 def _data_folder() -> Path:
+    """Where the page keeps what it must, for its owner only; made here, as a log may come first."""
     given = os.environ.get("XDG_DATA_HOME")
-    return (Path(given) if given else Path.home() / ".local" / "share") / "sottovoce"
+    folder = (Path(given) if given else Path.home() / ".local" / "share") / "sottovoce"
+    try:
+        folder.mkdir(mode=_OWNER_ONLY, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot create {folder}: {error.strerror}; give --store.") from None
+    return folder

@@ -1,46 +1,43 @@
-"""How often the signal is right, on posts that were written before its rules."""
-
-import math
-from collections import Counter
+"""How often the signal is right: on posts written before its rules, and on everyday posts."""
 
 import pytest
-from support.disclosure_posts import JUDGED, OPEN, disclosure_posts
+from support.disclosure_posts import (
+    FILES,
+    FORMER,
+    FRESH,
+    OPEN,
+    disclosure_posts,
+    everyday_posts,
+    tally_of,
+)
 
 from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
 
-# Seen when the rules were finished; a change of the rules may not fall below.
-LEAST = {OPEN: (0.98, 0.98), JUDGED: (0.81, 0.88)}
+# What is promised of posts nobody has seen; on open posts, what was seen when the rules were
+# finished: a change of the rules may not fall below.
+LEAST = {FRESH: (0.85, 0.85), OPEN: (0.94, 0.97), FORMER: (0.96, 0.96)}
+MOST_FALSE_ALARMS = 2
 
 
-def wilson(hits: int, number: int) -> tuple[float, float]:
-    """The 95% interval of a share (Wilson, 1927)."""
-    z, share = 1.959964, hits / number
-    middle = share + z * z / (2 * number)
-    half = z * math.sqrt(share * (1 - share) / number + z * z / (4 * number * number))
-    return (middle - half) / (1 + z * z / number), (middle + half) / (1 + z * z / number)
-
-
-@pytest.mark.parametrize("name", [OPEN, JUDGED])
+@pytest.mark.parametrize("name", FILES)
 def test_recall_and_precision_of_what_is_said_outright(name: str) -> None:
-    """Prints totals by kind and no post: the judged file is for counting."""
-    reader, failures, tally = DisclosureReader(), Counter[str](), Counter[tuple[bool, bool]]()
-    for post in disclosure_posts(name):
-        levels = {each.topic: each.level for each in reader.read(post.text)}
-        said = levels.get(post.topic) is DisclosureLevel.OUTRIGHT
-        tally[said, post.outright] += 1
-        failures[post.kind] += said != post.outright
-    hits, missed, wrong = tally[True, True], tally[False, True], tally[True, False]
-    recall, precision = hits / (hits + missed), hits / (hits + wrong)
-    figures = {
-        "recall": (recall, *wilson(hits, hits + missed)),
-        "precision": (precision, *wilson(hits, hits + wrong)),
-        "failures": dict(sorted(failures.items())),
-    }
-    print(name, figures)  # noqa: T201 - the figures, for whoever runs it with -s
-    assert (recall >= LEAST[name][0], precision >= LEAST[name][1]) == (True, True)
+    """Prints totals by kind and no post: a judged file is for counting."""
+    tally = tally_of(disclosure_posts(name))
+    print(name, tally.figures)  # noqa: T201 - the figures, for whoever runs it with -s
+    assert (tally.recall >= LEAST[name][0], tally.precision >= LEAST[name][1]) == (True, True)
 
 
 def test_a_reader_that_says_everything_is_outright_would_be_noticed() -> None:
-    posts = disclosure_posts(OPEN)
-    outright = sum(post.outright for post in posts)
-    assert outright / len(posts) < LEAST[OPEN][1]
+    for name in FILES:
+        posts = disclosure_posts(name)
+        assert sum(post.outright for post in posts) / len(posts) < LEAST[name][1]
+
+
+def test_everyday_posts_in_the_first_person_say_nothing_outright() -> None:
+    reader = DisclosureReader()
+    alarms = [
+        text
+        for text in everyday_posts()
+        if any(told.level is DisclosureLevel.OUTRIGHT for told in reader.read(text))
+    ]
+    assert len(alarms) <= MOST_FALSE_ALARMS

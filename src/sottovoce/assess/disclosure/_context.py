@@ -1,7 +1,6 @@
 """Why a sentence that fits a rule says nothing of its author after all."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,9 +8,22 @@ from sottovoce.assess.disclosure._frames import load_frames, table
 from sottovoce.assess.disclosure._terms import BARRED
 from sottovoce.assess.disclosure._tokens import QUOTE, Sentence
 
-_LISTS = {name: str(words) for name, words in table("contexts.toml").items()}
-_SETS = {name: frozenset(words.split()) for name, words in _LISTS.items()}
-_NOT_DENIED = tuple(tuple(each.split()) for each in _LISTS["not_denied"].split(",") if each.split())
+_WORD_LISTS = {name: str(words) for name, words in table("contexts.toml").items()}
+WORD_SETS = {name: frozenset(words.split()) for name, words in _WORD_LISTS.items()}
+
+
+def _sayings(name: str) -> dict[str, list[tuple[str, ...]]]:
+    """The sayings of a list, by their first word."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for each in _WORD_LISTS[name].split(","):
+        words = tuple(each.split())
+        if words:
+            found.setdefault(words[0], []).append(words)
+    return found
+
+
+_NOT_DENIED = _sayings("not_denied")
+_ASIDES = _sayings("asides")
 _FRAMES = load_frames()
 _LETTERS = _FRAMES.letters
 AUTHOR, MY, ME, YOU = (_LETTERS[name] for name in ("i", "my", "me", "you"))
@@ -22,15 +34,16 @@ OTHERS = frozenset({YOU, THEY, KIN})
 OWN = frozenset({AUTHOR, MY, ME})
 OTHER, DOING = "_", "V"
 _NEAR = 3
-_AFTER_JOB = frozenset(
-    (",", "here", "and", "for", "at", "in", "on", "of", "since", "who", "by", "speaking")
-)
 _IT = (["it"], ["that"], ["this"])
 _STORY = re.compile(
     r" in (?:the|a|my|this|that|our) (?:\S+ )?"
     r"(?:film|play|novel|musical|show|game|dream|story|panto|soap|book)\W? "
 )
 _LONG = 4
+# "Being ill is ..." speaks of being ill; "being ill, I ..." of its author.
+_GERUNDS = frozenset(("being", "having", "living"))
+_STATES = frozenset(("is", "are", "was", "does", "means", "can"))
+_CONTRARY = frozenset(("were", "was", "did", "had"))
 _AFTER_NAME = frozenset(("'s", "is", "has", "was", "had", "got", "says", "said", "told", "takes"))
 
 
@@ -59,8 +72,15 @@ class SentenceReading:
         first = next((k for k, a in enumerate(self.letters) if a not in (_ADVERB, _AND)), None)
         if first is None or not _lost_i(words[first]):
             return False
+        if words[first] in _GERUNDS and not _STATES.isdisjoint(self.clause(first)):
+            return False
         following = self.letters[first + 1 : first + 2]
         return not following or following[0] not in (AUTHOR, YOU, THEY, KIN)
+
+    def clause(self, first: int) -> list[str]:
+        """The words from ``first`` on, up to a comma."""
+        words = self.sentence.words[first:]
+        return words[: words.index(",")] if "," in words else words
 
     @cached_property
     def own(self) -> bool:
@@ -70,25 +90,26 @@ class SentenceReading:
 
 def _lost_i(word: str) -> bool:
     verb = len(word) > _LONG and word.endswith(("ed", "ing"))
-    return verb or word in _SETS["without_i"]
+    return verb or word in WORD_SETS["without_i"]
 
 
 def reading_of(sentence: Sentence, written: str) -> SentenceReading:
     """The letters of a sentence's words; negations that deny nothing are read as adverbs.
 
-    A word with a capital letter before a verb, as in "Dave has", is somebody's name.
+    A word with a capital letter before a verb, as in "and Dave has", is somebody's name; where a
+    sentence begins, it is one only if it is a given name.
     """
     known = _FRAMES.letter_of
     letters = [known.get(word) or _unknown(word) for word in sentence.words]
     for place in range(len(letters) - 1):
         if letters[place] == OTHER and sentence.words[place + 1] in _AFTER_NAME:
             start = sentence.spans[place][0]
-            if (
-                written[start : start + 1].isupper()
-                and not written[start + 1 : start + 2].isupper()
-            ):
-                letters[place] = KIN
-    if NOT in letters or "but" in sentence.words:
+            capital = written[start : start + 1].isupper()
+            if capital and not written[start + 1 : start + 2].isupper():
+                named = place or sentence.words[place] in WORD_SETS["given_names"]
+                letters[place] = KIN if named else OTHER
+    _read_asides(sentence.words, letters)
+    if NOT in letters or KIN in letters or "but" in sentence.words:
         _read_over(sentence.words, letters)
     return SentenceReading(sentence, letters)
 
@@ -101,75 +122,39 @@ def _unknown(word: str) -> str:
     return DOING if word.endswith("ing") else OTHER
 
 
+def _starts(sayings: dict[str, list[tuple[str, ...]]], words: list[str], place: int) -> int:
+    """How many words of a saying stand at ``place``; 0 if none does."""
+    for saying in sayings.get(words[place], ()):
+        if tuple(words[place : place + len(saying)]) == saying:
+            return len(saying)
+    return 0
+
+
+def _read_asides(words: list[str], letters: list[str]) -> None:
+    """Read over asides: "thank you" names nobody, "if I'm honest" doubts nothing."""
+    for place, word in enumerate(words):
+        if word in _ASIDES:
+            length = _starts(_ASIDES, words, place)
+            letters[place : place + length] = [_ADVERB] * length
+
+
 def _read_over(words: list[str], letters: list[str]) -> None:
     for place, letter in enumerate(letters):
         if letter == WOULD and words[place + 1 : place + 2] == ["be"] and "but" in words[place:]:
             letters[place] = _ADVERB
         if words[place : place + 2] == ["anything", "but"]:
             letters[place : place + 2] = [NOT, _ADVERB]
-        if letter == NOT or words[place] in {"never", "have"}:
-            for idiom in _NOT_DENIED:
-                if tuple(words[place : place + len(idiom)]) == idiom:
-                    letters[place] = _ADVERB
+        if _contrary(words, place):
+            letters[place] = letters[place + 3] = _ADVERB
+        for near in range(place, place + _starts(_NOT_DENIED, words, place)):
+            letters[near] = _ADVERB if letters[near] == NOT else letters[near]
 
 
-def is_professional(readings: list[SentenceReading]) -> bool:
-    """Whether the author writes as somebody whose work it is."""
-    return any(
-        " for a living " in reading.text
-        or _profession(reading)
-        or _in_care(reading)
-        or _serves(reading)
-        for reading in readings
-    )
-
-
-def _profession(reading: SentenceReading) -> bool:
-    words, letters = reading.sentence.words, reading.letters
-    for place, word in enumerate(words):
-        if word not in _SETS["professions"]:
-            continue
-        left = words[max(0, place - 5) : place]
-        if any(letters[k] in (MY, THEY) for k in range(max(0, place - 3), place)):
-            continue
-        if place < _NEAR and (place + 1 == len(words) or words[place + 1] in _AFTER_JOB):
-            return True
-        if "as" in left or ("i" in left and ("am" in left or "was" in left)):
-            return True
-    return False
-
-
-def _serves(reading: SentenceReading) -> bool:
-    words = reading.sentence.words
-    for place, word in enumerate(words):
-        if word == "i":
-            after = words[place + 1 : place + 8]
-            if not _SETS["served"].isdisjoint(after) and _SETS["told"].isdisjoint(after):
-                return True
-    return False
-
-
-def _in_care(reading: SentenceReading) -> bool:
-    letters = reading.letters
-    return any(
-        word in _SETS["in_care"] and MY in letters[max(0, place - 2) : place]
-        for place, word in enumerate(reading.sentence.words)
-    )
-
-
-def works_with(reading: SentenceReading, terms: Iterable[tuple[int, int]]) -> bool:
-    """Whether the author says that they work with one of ``terms``, or where such work is done."""
-    words = reading.sentence.words
-    for place, word in enumerate(words):
-        if word == "i" and not _SETS["work"].isdisjoint(words[place + 1 : place + 4]):
-            if "not" in words[place + 1 : place + 4]:
-                continue
-            near = range(place + 2, place + 10)
-            if any(first in near for first, _ in terms):
-                return True
-            if not _SETS["institutions"].isdisjoint(words[place + 2 : place + 9]):
-                return True
-    return False
+def _contrary(words: list[str], place: int) -> bool:
+    """Whether it is said as contrary to fact: "if I weren't in a wheelchair"."""
+    if words[place] not in {"if", "wish"} or words[place + 3 : place + 4] != ["not"]:
+        return False
+    return words[place + 1] in {"i", "we"} and words[place + 2] in _CONTRARY
 
 
 def why_not(reading: SentenceReading, first: int, last: int, *, own: int) -> str:
@@ -183,27 +168,44 @@ def why_not(reading: SentenceReading, first: int, last: int, *, own: int) -> str
     refused = _unsaid(left, before, letters[first:own], by_author=letters[first] == AUTHOR)
     if not refused and letters[first] == AUTHOR:
         refused = _not_stated(reading, left, words[max(0, first - 6) : first])
-    return refused or _followed(words, last) or _is_my(words, letters, (first, last), before, left)
+    if not refused and not WORD_SETS["joking"].isdisjoint(words[first:own]):
+        refused = "joke"
+    mine = letters[first] == MY
+    return (
+        refused
+        or _followed(words, last, mine=mine)
+        or _is_my(words, letters, (first, last), before, left)
+    )
 
 
 def _unsaid(left: list[str], before: list[str], inside: list[str], *, by_author: bool) -> str:
+    if inside[:1] == [ME] and NOT in before[-3:]:
+        return "negation"
     if NOT in inside or _denied(left, before, starts_with_i=by_author):
         return "negation"
-    doubted = by_author and any(word in _SETS["doubted"] for word in left[-_NEAR:])
+    doubted = by_author and any(
+        word in WORD_SETS["doubted"] and letter != _ADVERB
+        for word, letter in zip(left[-_NEAR:], before[-_NEAR:], strict=True)
+    )
     return "hypothetical" if doubted or IF in before or IF in inside or WOULD in inside else ""
 
 
 def _not_stated(reading: SentenceReading, left: list[str], before: list[str]) -> str:
-    asked = bool(left) and left[-1] in _SETS["asking"]
+    if reading.sentence.question and "when" in left:
+        return "question"
+    asked = bool(left) and left[-1] in WORD_SETS["asking"]
     if asked and (reading.sentence.question or len(left) == 1):
         return "question"
     return "third person" if _claimed(before) else ""
 
 
-def _followed(words: list[str], last: int) -> str:
+def _followed(words: list[str], last: int, *, mine: bool) -> str:
     """Whether what follows makes it a field of work, or a joke."""
-    compound = last < len(words) and (words[last] in _SETS["compounds"] or _joke(words[last:]))
-    return "compound" if compound else ""
+    if last >= len(words):
+        return ""
+    field = words[last] in WORD_SETS["compounds"]
+    theirs = not mine and words[last] in WORD_SETS["compounds_of_others"]
+    return "compound" if field or theirs or _joke(words[last:]) else ""
 
 
 def _is_my(
@@ -241,16 +243,18 @@ def _denied(left: list[str], before: list[str], *, starts_with_i: bool) -> bool:
         return True
     if not starts_with_i:
         return before[-2] == NOT and before[-1] in (_THE, _ADVERB)
-    if left[-1] in _SETS["denied_after"] and before[-2] == NOT:
+    if left[-1] in WORD_SETS["denied_after"] and before[-2] == NOT:
         return True
-    return (left[-2] if left[-1] == "that" else left[-1]) in _SETS["denied_by"]
+    return (left[-2] if left[-1] == "that" else left[-1]) in WORD_SETS["denied_by"]
 
 
 def _claimed(left: list[str]) -> bool:
     for place in range(len(left) - 1, -1, -1):
-        if left[place] in _SETS["claims"]:
+        if left[place] in WORD_SETS["claims"]:
             before = left[:place]
-            if any(word in _SETS["knows"] for word in before):
+            if any(word in WORD_SETS["knows"] for word in before):
+                return False
+            if left[place - 1 : place + 2] in _THEY_TOLD:
                 return False
             subject = next(
                 (w for w in reversed(before) if _FRAMES.letter_of.get(w) in _SUBJECTS), ""
@@ -260,11 +264,12 @@ def _claimed(left: list[str]) -> bool:
 
 
 _SUBJECTS = frozenset({AUTHOR, YOU, THEY, KIN})
+_THEY_TOLD = (["they", "told", "me"], ["they", "told", "us"], ["they", "said", "that"])
 
 
 def is_fiction(reading: SentenceReading) -> bool:
     """Whether the sentence speaks of a role, a game or a story."""
-    return not _SETS["fiction"].isdisjoint(reading.sentence.words) or bool(
+    return not WORD_SETS["fiction"].isdisjoint(reading.sentence.words) or bool(
         _STORY.search(reading.text)
     )
 
@@ -275,8 +280,8 @@ def only_met(reading: SentenceReading, first: int, last: int, *, did: bool = Fal
     What one loves or hates, one may well have done: ``did``.
     """
     words = reading.sentence.words[first:last]
-    met = not (_SETS["met"].isdisjoint(words) and _SETS["work"].isdisjoint(words))
-    return met or not (did or _SETS["feel"].isdisjoint(words))
+    met = not (WORD_SETS["met"].isdisjoint(words) and WORD_SETS["work"].isdisjoint(words))
+    return met or not (did or WORD_SETS["feel"].isdisjoint(words))
 
 
 def other_subject(reading: SentenceReading, first: int) -> bool:
@@ -297,24 +302,40 @@ def _nearest_subject(reading: SentenceReading, first: int) -> str:
 
 def takes(reading: SentenceReading) -> bool:
     """Whether a verb says that something is taken, as a medicine is."""
-    return not _SETS["taking"].isdisjoint(reading.sentence.words)
+    return not WORD_SETS["taking"].isdisjoint(reading.sentence.words)
 
 
 def is_opinion(reading: SentenceReading) -> bool:
     """Whether the sentence says what its author thinks or read."""
-    return not _SETS["opinion"].isdisjoint(reading.sentence.words)
+    return not WORD_SETS["opinion"].isdisjoint(reading.sentence.words)
 
 
 def is_one_person(word: str) -> bool:
     """Whether the word names one person."""
-    return word in _SETS["one_person"]
+    return word in WORD_SETS["one_person"]
 
 
 def is_soon(reading: SentenceReading) -> bool:
     """Whether the sentence says that something is about to be."""
-    return not _SETS["soon"].isdisjoint(reading.sentence.words)
+    return not WORD_SETS["soon"].isdisjoint(reading.sentence.words)
 
 
 def is_doubt(reading: SentenceReading, last: int) -> bool:
     """Whether a word before ``last`` makes of it a fear, a wish or a thought."""
-    return not _SETS["doubted"].isdisjoint(reading.sentence.words[:last])
+    return not WORD_SETS["doubted"].isdisjoint(reading.sentence.words[:last])
+
+
+def is_now(reading: SentenceReading) -> bool:
+    """Whether the sentence tells of a day, and not of how things are."""
+    return not WORD_SETS["now"].isdisjoint(reading.sentence.words)
+
+
+def is_verdict(reading: SentenceReading) -> bool:
+    """Whether the sentence speaks of a finding, or of somebody who finds."""
+    words = reading.sentence.words
+    return not (WORD_SETS["knows"].isdisjoint(words) and WORD_SETS["verdicts"].isdisjoint(words))
+
+
+def is_of_body(reading: SentenceReading) -> bool:
+    """Whether the sentence names a part of the body: "my left hip has arthritis"."""
+    return not WORD_SETS["body"].isdisjoint(reading.sentence.words)

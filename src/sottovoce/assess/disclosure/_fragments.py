@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from sottovoce.assess.disclosure._context import OTHERS, SentenceReading, is_one_person, why_not
 from sottovoce.assess.disclosure._frames import load_frames
+from sottovoce.assess.disclosure._genres import is_advice, is_news
 from sottovoce.assess.disclosure._post import (
     ARE,
     Marked,
@@ -16,7 +17,9 @@ from sottovoce.assess.disclosure._post import (
 
 _FRAMES = load_frames()
 # Fragments that are the author's, whoever else is named after them.
-_CERTAIN = frozenset(("numbered sign", "speaks as one", "as someone", "from one", "life as one"))
+_CERTAIN = frozenset(
+    ("numbered sign", "speaks as one", "as someone", "from one", "life as one", "tag")
+)
 _DONE = frozenset(("did so", "a sufferer here"))
 _IF_NOBODY = frozenset(("what, numbered", "what", "being it", "is back", "diagnosed so"))
 _PERSONS = frozenset(("who", "one", "numbered who"))
@@ -49,6 +52,8 @@ def _not_a_fragment(post: ReadPost, marked: Marked, place: int, reading: Sentenc
         return "work"
     if reading.sentence.question:
         return "question"
+    if is_news(reading) or is_advice(reading):
+        return "news"
     return "third person" if about_others(post, marked, place, reading) else ""
 
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 # No letter of a role, and none that regular expressions read otherwise.
-_LETTERS = "abcdefghijklmnopqrstuvwxyzBDEFGHIJKLNOPRUWXYZ"
+_LETTERS = "abcdefghijklmnopqrstuvwxyzBDEFGHIJKLNOPRUWXYZ0123456789"
 ROLES = {"states": "S", "members": "M", "conditions": "C", "signs": "T", "acts": "A"}
 _ROLE_NAMES = {"STATE": "S", "MEMBER": "M", "CONDITION": "C", "SIGN": "T", "ACT": "A"}
 _FIXED = {"stop": ",", "other": "_", "doing": "V", "quote": "Q", "^": "^", "$": "$"}

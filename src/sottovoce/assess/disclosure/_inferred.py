@@ -10,18 +10,22 @@ from sottovoce.assess.disclosure._context import (
     MY,
     NOT,
     OTHERS,
+    THEY,
     WOULD,
     YOU,
     SentenceReading,
     is_doubt,
     is_fiction,
+    is_of_body,
     is_opinion,
     is_soon,
+    is_verdict,
     only_met,
     other_subject,
     why_not,
 )
 from sottovoce.assess.disclosure._frames import load_frames
+from sottovoce.assess.disclosure._genres import is_advice, is_news, of_a_thing
 from sottovoce.assess.disclosure._post import (
     ARE,
     ROLE_LETTERS,
@@ -38,6 +42,11 @@ _FRAMES = load_frames()
 _REACH = 14
 _PARTS = frozenset((*OTHERS, NOT, IF, WOULD, "Q", _FRAMES.letters["about"], MY))
 _EARLY = 5
+_CALLED = re.compile(
+    f",[{_FRAMES.letters['adverb']}{_FRAMES.letters['the']}{_FRAMES.letters['quality']}_]*C"
+    f"(?:,|{_FRAMES.letters['and']}|$)"
+)
+_OF_PERSONS = "SMA"
 # "My sat nav has ..."
 _THING = re.compile(f"{MY}[^{AUTHOR}]*[{_FRAMES.letters['is']}{_FRAMES.letters['has']}]")
 _OF = frozenset(_FRAMES.letters[name] for name in ("of", "about", "the"))
@@ -52,10 +61,14 @@ def inferred(
     post: ReadPost, topic: CompiledTopic, marked: Marked, place: int, reading: SentenceReading
 ) -> Iterator[RuleMatch]:
     """What may be inferred from a sentence; a denial elsewhere in the post outweighs it."""
+    if is_news(reading) or is_advice(reading):
+        return
     yield from _signs(post, marked, reading)
     yield from _near(post, marked, reading)
     yield from _done(post, marked, reading)
     yield from _subjectless(post, marked, place, reading)
+    yield from _alone(post, marked, reading)
+    yield from _named(post, marked, reading)
     if (reading.own or post.nobody) and OTHERS.isdisjoint(marked.letters):
         yield from _with_me(post, marked, reading)
         if topic.illness:
@@ -101,6 +114,8 @@ def _near(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[
             noun = marked.letters[place + 1 : place + 2] in ("_", KIN) and letter in "SM"
             if not refused and (only_met(reading, first, last) or is_opinion(reading) or noun):
                 refused = "work"
+            if not refused and letter in _OF_PERSONS and of_a_thing(marked.letters[:place]):
+                refused = "metaphor"
             yield RuleMatch(first, last, "near", refused)
 
 
@@ -130,8 +145,11 @@ def _done(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[
             refused = why_not(reading, first, last, own=first)
             if not _DENIED.isdisjoint(clause):
                 refused = "negation"
-            met = only_met(reading, first - len(clause), first, did=True)
-            yield RuleMatch(first, last, "done", refused or ("work" if met else ""))
+            if only_met(reading, first - len(clause), first, did=True):
+                refused = refused or "work"
+            if of_a_thing(marked.letters[:place]):
+                refused = refused or "metaphor"
+            yield RuleMatch(first, last, "done", refused)
 
 
 def _subjectless(
@@ -149,6 +167,39 @@ def _subjectless(
             titled = letter in "SM" and marked.letters[0] == _FRAMES.letters["the"]
             fits = ARE.isdisjoint(reading.sentence.words) and not (is_opinion(reading) or titled)
             yield RuleMatch(first, last, "subjectless", refused or ("" if fits else "nobody"))
+
+
+def _alone(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
+    """A term in a post that names its author and nobody else, and denies or doubts nothing."""
+    if post.professional or reading.sentence.question or not (post.own and post.nobody):
+        return
+    if is_opinion(reading) or is_fiction(reading):
+        return
+    for place, letter in enumerate(marked.letters):
+        if letter not in ROLE_LETTERS:
+            continue
+        clause = marked.letters[:place].rpartition(",")[2]
+        first, last = marked.places[place]
+        refused = why_not(reading, first, last, own=first)
+        if not _DENIED.isdisjoint(clause):
+            refused = refused or "negation"
+        if not _APART.isdisjoint(clause):
+            refused = refused or "nobody"
+        if of_a_thing(marked.letters[:place]) and not is_of_body(reading):
+            refused = refused or "metaphor"
+        if only_met(reading, max(first - len(clause), 0), last):
+            refused = refused or "work"
+        yield RuleMatch(first, last, "alone", refused)
+
+
+def _named(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
+    """What somebody who knows has called it: "got the word today: depression"."""
+    if post.professional or reading.sentence.question or not is_verdict(reading):
+        return
+    match = _CALLED.search(marked.letters)
+    if match is not None and {KIN, THEY, IF, WOULD, NOT}.isdisjoint(marked.letters[: match.end()]):
+        first, own, last = words_of_match(marked, match, 0)
+        yield RuleMatch(first, last, "named", why_not(reading, first, last, own=own))
 
 
 def _with_me(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
@@ -176,4 +227,6 @@ def _led(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[R
             refused = why_not(reading, first, last, own=own)
             if NOT in marked.letters[: match.start()]:
                 refused = "negation"
+            if not post.own and not ARE.isdisjoint(reading.sentence.words):
+                refused = refused or "nobody"
             yield RuleMatch(first, last, name, refused or ("work" if is_opinion(reading) else ""))

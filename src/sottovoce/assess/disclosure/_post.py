@@ -13,11 +13,12 @@ from sottovoce.assess.disclosure._context import (
     THEY,
     YOU,
     SentenceReading,
-    is_professional,
     reading_of,
 )
-from sottovoce.assess.disclosure._terms import CompiledTopic
+from sottovoce.assess.disclosure._genres import is_anothers
+from sottovoce.assess.disclosure._terms import BARRED, CompiledPhrase, CompiledTopic
 from sottovoce.assess.disclosure._tokens import sentences, without_quotations
+from sottovoce.assess.disclosure._work import is_professional
 
 ROLE_LETTERS = frozenset("SMCTA")
 # Verbs of statements about the world.
@@ -73,6 +74,16 @@ class ReadPost:
         return [reading_of(each, self.written) for each in sentences(own, self.mended)]
 
     @cached_property
+    def spoken(self) -> list[str]:
+        """Its sentences as text; one that has lost its "I" is read as if it had it."""
+        return [f" i{BARRED}" * each.elided + each.text for each in self.readings]
+
+    def has(self, phrase: CompiledPhrase) -> bool:
+        """Whether a phrase stands in it, whoever is meant."""
+        search = phrase.pattern.search
+        return any(search(text) for text in self.spoken)
+
+    @cached_property
     def all_readings(self) -> list[SentenceReading]:
         """Quotations included: what a post is about, it may also quote."""
         whole = self.text.replace(">", " ")
@@ -86,8 +97,19 @@ class ReadPost:
         return is_professional(self.readings)
 
     @cached_property
+    def anothers(self) -> bool:
+        """Whether it says that what it speaks of is somebody else's: "it's the cat's"."""
+        return any(is_anothers(reading) for reading in self.readings)
+
+    @cached_property
     def own(self) -> bool:
+        """Whether the author is named in it, or has left out "I"."""
         return any(reading.own or reading.elided for reading in self.readings)
+
+    @cached_property
+    def casual(self) -> bool:
+        """Whether it begins with a small letter, as notes about oneself do and news do not."""
+        return self.written[:1].islower()
 
     @cached_property
     def nobody(self) -> bool:

@@ -3,18 +3,27 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from sottovoce.assess.disclosure._context import SentenceReading, works_with
+from sottovoce.assess.disclosure._context import AUTHOR, SentenceReading
 from sottovoce.assess.disclosure._fragments import fragments
 from sottovoce.assess.disclosure._inferred import inferred
 from sottovoce.assess.disclosure._levels import Disclosure, DisclosureLevel
-from sottovoce.assess.disclosure._post import ROLE_LETTERS, ReadPost, RuleMatch
-from sottovoce.assess.disclosure._said import frames, has_any, phrases_in
+from sottovoce.assess.disclosure._post import ROLE_LETTERS, Marked, ReadPost, RuleMatch
+from sottovoce.assess.disclosure._said import frames, harmless_spans, has_any, phrases_in
 from sottovoce.assess.disclosure._terms import TERM, CompiledTopic
-from sottovoce.assess.disclosure._tokens import lowered, words_of
+from sottovoce.assess.disclosure._tokens import lowered, own_tags, words_of
+from sottovoce.assess.disclosure._work import works_with
 
 # Rules that a denial elsewhere in the post outweighs.
 _WEAK = frozenset(
-    ("near", "sign", "leads", "with me", "with a verb", "subjectless", "taken", "done")
+    ("near", "sign", "leads", "with me", "alone", "with a verb", "subjectless", "taken", "done")
+)
+# Rules that may use terms with an everyday meaning.
+_NAMES_AUTHOR = frozenset(
+    (
+        *("is", "has been", "became", "used to be", "as", "speaks as", "here", "me, that is"),
+        *("my own", "my", "has", "got", "diagnosed", "suffers", "fellow", "like us", "grew up"),
+        *("in", "a part of oneself", "glad to be", "numbered who", "as someone", "from one"),
+    )
 )
 Span: TypeAlias = tuple[int, int]
 Index: TypeAlias = dict[str, set[tuple[int, int, tuple[frozenset[str], ...]]]]
@@ -35,7 +44,9 @@ def read_post(
     low = lowered(text)
     words = set(words_of(low))
     mended = {wrong: misspelt[wrong] for wrong in misspelt.keys() & words}
-    words.update(mended.values())
+    if "#" in low:
+        mended |= own_tags(low)
+    words.update(word for meant in mended.values() for word in meant.split(" "))
     found = index.keys() & words
     if not found:
         return
@@ -53,26 +64,43 @@ def _met_topics(found: set[str], words: set[str], index: Index) -> dict[int, set
     met: dict[int, set[int]] = {}
     for word in found:
         for number, phrase, others in index[word]:
-            if not any(need.isdisjoint(words) for need in others):
+            for need in others:
+                if need.isdisjoint(words):
+                    break
+            else:
                 met.setdefault(number, set()).add(phrase)
     return met
 
 
 def _of_topic(post: ReadPost, topic: CompiledTopic, phrases: Sequence[int]) -> Disclosure | None:
+    phrases = [number for number in phrases if post.has(topic.phrases[number])]
+    if not (phrases or post.has_terms):
+        return None
     post.professional = post.has_profession or any(
         works_with(reading, post.mark(reading, topic).terms) for reading in post.readings
     )
     said: list[tuple[SentenceReading, RuleMatch]] = []
     refused: list[tuple[SentenceReading, RuleMatch]] = []
     for place, reading in enumerate(post.readings):
-        found = [(reading, each) for each in _findings(post, topic, phrases, place, reading)]
-        stated = [each for each in found if not each[1].refused]
-        refused += [each for each in found if each[1].refused]
-        if stated and has_any(topic.harmless, reading):
-            refused += [(reading, each._replace(refused="metaphor")) for _, each in stated]
-        else:
-            said += stated
+        found = list(_findings(post, topic, phrases, place, reading))
+        if any(not each.refused for each in found):
+            spans = harmless_spans(topic.harmless, reading)
+            found = [_told_apart(reading, spans, each) for each in found]
+        said += [(reading, each) for each in found if not each.refused]
+        refused += [(reading, each) for each in found if each.refused]
     return _outright(post, topic, said, refused) or _about(post, topic, refused)
+
+
+def _told_apart(
+    reading: SentenceReading, spans: list[tuple[int, int]], match: RuleMatch
+) -> RuleMatch:
+    """The match, refused if harmless words stand in its clause."""
+    words = reading.sentence.words
+    for first, last in spans:
+        between = words[min(last, match.last) : max(first, match.first)]
+        if not match.refused and "," not in between:
+            return match._replace(refused="metaphor")
+    return match
 
 
 def _outright(
@@ -86,11 +114,19 @@ def _outright(
         said = [each for each in said if each[1].rule not in _WEAK]
     if not said:
         return None
+    if post.anothers:
+        refused[:0] = [(reading, each._replace(refused="third person")) for reading, each in said]
+        return None
     denied = [reading for reading in post.readings if has_any(topic.denials, reading)]
-    if denied:
+    if denied and not any(_stands(reading, each, denied) for reading, each in said):
         refused.insert(0, (denied[0], said[0][1]._replace(refused="negation")))
         return None
     return Disclosure(topic.name, DisclosureLevel.OUTRIGHT, _told(said), said[0][1].rule)
+
+
+def _stands(reading: SentenceReading, match: RuleMatch, denied: list[SentenceReading]) -> bool:
+    """Whether a match is the author's own word in a sentence of its own, beside a denial."""
+    return reading not in denied and reading.letters[match.first] == AUTHOR
 
 
 def _about(
@@ -139,6 +175,24 @@ def _findings(
         yield from phrases_in(post, topic.phrases[number], reading)
     marked = post.mark(reading, topic)
     if not ROLE_LETTERS.isdisjoint(marked.letters):
-        yield from frames(post, marked, reading)
-        yield from fragments(post, marked, place, reading)
-        yield from inferred(post, topic, marked, place, reading)
+        for each in _by_terms(post, topic, marked, place, reading):
+            unsure = each.rule not in _NAMES_AUTHOR and _ends_unsure(topic, marked, each, reading)
+            yield each._replace(refused=each.refused or "unsure") if unsure else each
+
+
+def _by_terms(
+    post: ReadPost, topic: CompiledTopic, marked: Marked, place: int, reading: SentenceReading
+) -> Iterator[RuleMatch]:
+    yield from frames(post, marked, reading)
+    yield from fragments(post, marked, place, reading)
+    yield from inferred(post, topic, marked, place, reading)
+
+
+def _ends_unsure(
+    topic: CompiledTopic, marked: Marked, match: RuleMatch, reading: SentenceReading
+) -> bool:
+    """Whether the term that a match ends with has an everyday meaning."""
+    if not topic.unsure:
+        return False
+    found = next((term for term in marked.terms if term[1] == match.last), None)
+    return found is not None and tuple(reading.sentence.words[slice(*found)]) in topic.unsure

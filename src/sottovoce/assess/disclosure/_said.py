@@ -6,8 +6,10 @@ from sottovoce.assess.disclosure._context import (
     AUTHOR,
     KIN,
     MY,
+    WORD_SETS,
     SentenceReading,
     is_fiction,
+    is_now,
     only_met,
     other_subject,
     own_subject,
@@ -15,6 +17,7 @@ from sottovoce.assess.disclosure._context import (
     why_not,
 )
 from sottovoce.assess.disclosure._frames import load_frames
+from sottovoce.assess.disclosure._genres import is_advice, is_news, of_a_thing
 from sottovoce.assess.disclosure._post import ARE, Marked, ReadPost, RuleMatch, words_of_match
 from sottovoce.assess.disclosure._terms import BARRED, CompiledPhrase
 
@@ -24,6 +27,10 @@ _I_OR_ME = frozenset(("i", "me", "we", "us", "myself"))
 # Rules whose verb decides.
 _BY_VERB = frozenset(("takes", "did", "on it", "went"))
 _OF_WORK = frozenset(("takes", "on it"))
+_HAS = frozenset(("has", "got", "suffers"))
+_MINE = frozenset(("my", "my own"))
+_WORKS = WORD_SETS["work"] | WORD_SETS["met"]
+_PLACES = WORD_SETS["workplaces"]
 
 
 def has_any(phrases: Iterable[CompiledPhrase], reading: SentenceReading) -> bool:
@@ -34,6 +41,20 @@ def has_any(phrases: Iterable[CompiledPhrase], reading: SentenceReading) -> bool
         and phrase.pattern.search(reading.text) is not None
         for phrase in phrases
     )
+
+
+def harmless_spans(
+    phrases: Iterable[CompiledPhrase], reading: SentenceReading
+) -> list[tuple[int, int]]:
+    """Where words of a sentence mean something else: from which word, up to which."""
+    words, found = reading.word_set, []
+    for phrase in phrases:
+        if any(need.isdisjoint(words) for need in phrase.needs):
+            continue
+        for match in phrase.pattern.finditer(reading.text):
+            first = reading.text.count(" ", 0, match.start()) - 1
+            found.append((first, first + match.group().count(" ")))
+    return found
 
 
 def phrases_in(
@@ -51,8 +72,9 @@ def phrases_in(
         named = phrase.own or not _OWN_WORDS.isdisjoint(spoken) or own_subject(reading, first)
         refused = why_not(reading, first, last, own=first)
         refused = refused or _not_own(post, reading, first, last, named=named)
-        if not refused and post.professional and _I_OR_ME.isdisjoint(spoken):
-            refused = "" if own_subject(reading, first) else "work"
+        if not refused and post.professional:
+            works = not WORD_SETS["work"].isdisjoint(spoken)
+            refused = "work" if works or _I_OR_ME.isdisjoint(spoken) else ""
         yield RuleMatch(first, last, "phrase", refused)
 
 
@@ -60,16 +82,18 @@ def _not_own(
     post: ReadPost, reading: SentenceReading, first: int, last: int, *, named: bool
 ) -> str:
     """Why a phrase is not the author's, who is ``named`` in it or not."""
-    if reading.letters[first] == MY and reading.letters[last : last + 1] == [KIN]:
-        return "third person"
-    if named:
-        return ""
-    if other_subject(reading, first):
-        return "third person"
-    if reading.sentence.question:
-        return "question"
-    told = post.own or post.nobody or first <= 1 or ARE.isdisjoint(reading.sentence.words)
-    return "" if told else "nobody"
+    told = post.own or ARE.isdisjoint(reading.sentence.words)
+    told = told or (post.nobody and (post.casual or is_now(reading)))
+    my_kin = reading.letters[first] == MY and reading.letters[last : last + 1] == [KIN]
+    reasons = {
+        "third person": my_kin or (not named and other_subject(reading, first)),
+        "advice": is_advice(reading),
+        "news": not named and is_news(reading),
+        "metaphor": not named and of_a_thing("".join(reading.letters[:first])),
+        "question": not named and reading.sentence.question,
+        "nobody": not (named or told),
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
 
 
 def frames(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[RuleMatch]:
@@ -93,8 +117,26 @@ def _not_by_frame(
     post: ReadPost, reading: SentenceReading, name: str, words: tuple[int, int]
 ) -> str:
     """Why what a frame finds is another's: its verb, or the author's work."""
+    spoken = reading.sentence.words[slice(*words)]
+    if name == "in the body":
+        return "" if _on_the_body(reading, words[1]) else "nobody"
+    if post.professional and name in _HAS and not _WORKS.isdisjoint(spoken):
+        return "work"
+    ours = reading.sentence.words[words[0]] == "our"
+    if post.professional and name in _MINE and (ours or _PLACES.intersection(spoken)):
+        return "work"
     if name in _BY_VERB and only_met(reading, *words, did=name == "did"):
         return "work"
     if name == "is, after a list" and post.professional:
         return "work"
     return "work" if name in _OF_WORK and post.professional and not takes(reading) else ""
+
+
+def _on_the_body(reading: SentenceReading, first: int) -> bool:
+    """Whether "my ..." after a term names a part of the body."""
+    words = reading.sentence.words
+    return any(
+        word == "my" and words[place + 1 : place + 2] and words[place + 1] in WORD_SETS["body"]
+        for place, word in enumerate(words[: first + 6])
+        if place >= first
+    )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from sottovoce.assess.disclosure._frames import ROLES, load_frames
+from sottovoce.assess.disclosure._frames import ROLES, load_frames, table
 from sottovoce.topics.shipped import TopicRules
 
 _CLASSES = {
@@ -20,7 +20,7 @@ _CLASSES = {
     r"thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|few|couple|several|half|"
     r"first|second|third|fourth|fifth|sixth|last|third",
 }
-_ELEMENT = re.compile(r"\((?:[^()]|\([^()]*\))*\)\??|<\w+>\??|\S+")
+_ELEMENT = re.compile(r"\((?:[^()]|\([^()]*\))*\)[?$]?|<\w+>\??|\S+")
 # In the text of a sentence this mark follows every word that no gap may hold.
 BARRED = "\x01"
 _WORD_END = BARRED + "? "
@@ -62,6 +62,8 @@ class CompiledTopic:
     phrases: tuple[CompiledPhrase, ...]
     harmless: tuple[CompiledPhrase, ...]
     denials: tuple[CompiledPhrase, ...] = ()
+    unsure: frozenset[tuple[str, ...]] = frozenset()
+    """Terms that only a rule which names the author may use."""
     illness: bool = False
 
     @property
@@ -104,7 +106,21 @@ def compiled_topic(name: str, words: tuple[str, ...], rules: TopicRules | None) 
         tuple(compiled_phrase(phrase) for phrase in phrases),
         tuple(compiled_phrase(phrase) for phrase in harmless),
         () if rules is None else tuple(compiled_phrase(phrase) for phrase in rules.denials),
+        _unsure(rules),
         rules is not None and rules.illness,
+    )
+
+
+def _unsure(rules: TopicRules | None) -> frozenset[tuple[str, ...]]:
+    """Terms with an everyday meaning, and what several are: one author is not "alcoholics"."""
+    if rules is None:
+        return frozenset()
+    several = (tuple(_forms(member))[1:] for member in rules.roles["members"])
+    return frozenset(
+        (
+            *(form for term in rules.unsure for form in _forms(term)),
+            *(form for forms in several for form in forms),
+        )
     )
 
 
@@ -131,19 +147,21 @@ def _forms(term: str) -> Iterator[tuple[str, ...]]:
 def compiled_phrase(phrase: str) -> CompiledPhrase:
     """Read a phrase: words, (one|of|these), optional ones with ?, # for a number, ~ for a gap.
 
-    Inside brackets a choice may have several words, and choices of its own.
+    "$" after a word is the end of the sentence. Inside brackets a choice may have several words,
+    and choices of its own.
     """
     parts: list[str] = []
     needs: list[frozenset[str]] = []
     elements = _ELEMENT.findall(_DIGIT.sub(" ", phrase))
-    for element in elements:
-        if element in _GAPS:
-            parts.append(_GAP_AFTER_MY if parts == [_MY] else _GAP % _GAPS[element])
+    for written in elements:
+        if written in _GAPS:
+            parts.append(_GAP_AFTER_MY if parts == [_MY] else _GAP % _GAPS[written])
             continue
+        last, element = written.endswith("$"), written.removesuffix("$")
         optional = element[0] in "(<" and element.endswith("?")
         bare = element[:-1] if optional else element
         choice = _CLASSES.get(bare) or (bare[1:-1] if bare.startswith("(") else bare)
-        parts.append(f"(?:(?:{_expression(choice)}){_WORD_END})" + "?" * optional)
+        parts.append(f"(?:(?:{_expression(choice)}){_WORD_END})" + "?" * optional + "$" * last)
         if not optional and bare not in _CLASSES:
             needs.append(_needed(choice))
     own = elements[0] in {"<i>", "<my>", "i", "my", "our", "we"}
@@ -175,7 +193,8 @@ def _commonness() -> dict[str, int]:
     """2 for function words, 1 for other words of the classes; what is not in it is rare."""
     frames = load_frames()
     content = {frames.letters[name] for name in _CONTENT}
-    return {word: 1 if letter in content else 2 for word, letter in frames.letter_of.items()}
+    known = {word: 1 if letter in content else 2 for word, letter in frames.letter_of.items()}
+    return dict.fromkeys(str(table("contexts.toml")["common"]).split(), 1) | known
 
 
 def _rarity(word: str) -> tuple[int, int]:

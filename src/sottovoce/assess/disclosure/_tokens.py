@@ -30,6 +30,12 @@ _OWN_WORDS = re.compile(
 )
 _SAID_I = re.compile(r"^[,.]? *(?:i (?:said|told|replied|admitted|whispered)|said i)\b")
 _SHORT = 2
+# "#soberlife": a tag that makes of a topic's word the author's own life.
+_OWN_TAG = re.compile(
+    r"#([a-z]{3,}?)(?:life|problems|warrior|survivor|recovery|journey|gang|club|struggles|fam|"
+    r"mama|mum|mom|girl|dad|probs|and\w*)\b"
+)
+HASHTAG = "hashtagged"
 
 _NOT = {
     "dont": "do", "don't": "do", "doesnt": "does", "doesn't": "does", "didnt": "did",
@@ -57,7 +63,19 @@ _WRITTEN_OUT = {
 _AFTER_HAD = frozenset(
     (
         *("been", "got", "lost", "become", "had", "just", "already", "gone", "taken", "started"),
-        *("told", "stopped", "left", "tried", "only"),
+        *("told", "stopped", "left", "tried", "only", "written", "given", "done"),
+        *(
+            "made",
+            "found",
+            "spent",
+            "hidden",
+            "fallen",
+            "drunk",
+            "eaten",
+            "bought",
+            "sold",
+            "grown",
+        ),
     )
 )
 
@@ -81,6 +99,16 @@ def lowered(text: str) -> str:
 def words_of(low: str) -> list[str]:
     """Every run of letters or digits, fast: to see whether a post has any word that matters."""
     return _WORD.findall(low)
+
+
+def own_tags(low: str) -> dict[str, str]:
+    """The tags of a post that are a word and what makes it the author's, written out.
+
+    >>> own_tags("two years today #soberlife")
+    {'soberlife': 'sober hashtagged'}
+    """
+    found = _OWN_TAG.finditer(low) if "#" in low else ()
+    return {match.group()[1:]: f"{match.group(1)} {HASHTAG}" for match in found}
 
 
 def without_quotations(low: str) -> str:
@@ -123,9 +151,10 @@ def sentences(low: str, mended: Mapping[str, str]) -> list[Sentence]:
             elif found and "?" in token:
                 found[-1] = found[-1]._replace(question=True)
             continue
-        for word in _plain(mended.get(token, token)):
-            words.append(word)
-            spans.append(match.span())
+        for part in mended.get(token, token).split(" "):
+            for word in _plain(part):
+                words.append(word)
+                spans.append(match.span())
     if words:
         found.append(Sentence(words, spans, question=False))
     for sentence in found:
@@ -159,7 +188,7 @@ def _had(words: list[str]) -> None:
     for place in range(1, len(words) - 1):
         if (
             words[place] == "would"
-            and words[place + 1] in _AFTER_HAD
+            and (words[place + 1] in _AFTER_HAD or words[place + 1].endswith("ed"))
             and words[place - 1] in {"i", "we"}
         ):
             words[place] = "had"

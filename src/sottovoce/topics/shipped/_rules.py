@@ -3,7 +3,8 @@
 One TOML file a topic, in ``topics/``. A term's role says how a sentence must name it for it to be
 its author's: what one is (``states``, ``members``), has (``conditions``), lives with (``signs``:
 medicines, papers, appointments) or did (``acts``). ``phrases`` are whole first-person sayings,
-``harmless`` ones where the words mean something else. ``names`` and ``words`` tell the topic only.
+``harmless`` ones where the words mean something else, ``unsure`` terms with an everyday meaning
+beside. ``names`` and ``words`` tell the topic only.
 """
 
 import tomllib
@@ -39,6 +40,8 @@ class TopicRules:
     """Where the words mean something else: such a sentence says nothing."""
     denials: tuple[str, ...]
     """Sayings after which the whole post says nothing of its author: "the lump was benign"."""
+    unsure: tuple[str, ...]
+    """Terms with a second, everyday meaning: only a rule that names the author may use them."""
     illness: bool
     """Whether it is an illness: mostly the author's where nobody else is named."""
 
@@ -92,6 +95,7 @@ def _rules(entry: dict[str, Any]) -> TopicRules:
         phrases=tuple(entry["phrases"]),
         harmless=tuple(entry["harmless"]),
         denials=tuple(entry.get("denials", ())),
+        unsure=_terms(entry.get("unsure", "")),
         illness=entry.get("illness", False),
     )
 

@@ -7,17 +7,18 @@ address. How many reports arrived is told by them at any time, so only the opera
 """
 
 import json
+import os
 import sys
 import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from pathlib import Path
 from typing import TextIO
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sottovoce._files import PRIVATE_MODE
 from sottovoce.errors import InputError
 
 COUNTERS = {
@@ -111,11 +112,15 @@ def event_writer(where: str | None) -> Iterator[Callable[[str], None] | None]:
         yield write
 
 
+def _for_owner(path: str, flags: int) -> int:
+    return os.open(path, flags, PRIVATE_MODE)
+
+
 def _event_file(where: str) -> AbstractContextManager[TextIO]:
     if where == "-":
         return nullcontext(sys.stderr)
     try:
-        return Path(where).open("a", encoding="utf-8")
+        return open(where, "a", encoding="utf-8", opener=_for_owner)
     except OSError as error:
         raise InputError(f"cannot write events to {where}: {error.strerror}.") from None
 
