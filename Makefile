@@ -2,7 +2,7 @@
 #   make demo    the whole product on a simulated community, ending in a report
 #   make test    every test and gate
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick test-long lint types imports unit docs docs-check side-by-side browser peers pins clean
+.PHONY: help demo test test-quick test-long lint types imports unit docs docs-check side-by-side browser peers pins sbom clean
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -22,6 +22,7 @@ help:
 	@echo "make test-long  the long versions of the size and statistical tests"
 	@echo "make peers      add the libraries that 'sottovoce bench' compares with"
 	@echo "make docs       build the documentation into docs/_build/html"
+	@echo "make sbom       write the bill of materials (CycloneDX) to dist/sottovoce.cdx.json"
 	@echo "make pins       resolve the pinned versions in constraints/ anew"
 	@echo "make clean      remove the environment and everything built"
 
@@ -106,6 +107,12 @@ pins: $(VENV)/run.ready
 	$(COMPILE) --extra all --group editable --output-file constraints/run.txt
 	$(COMPILE) --all-extras --group dev --constraint constraints/run.txt --output-file constraints/dev.txt
 	$(COMPILE) --all-extras --group peers --constraint constraints/dev.txt --output-file constraints/peers.txt
+
+# Needs no environment: a bill is of the pins, not of what happens to be installed.
+sbom:
+	@mkdir -p dist
+	@$(PYTHON) tools/sbom.py constraints/run.txt > dist/sottovoce.cdx.json
+	@echo "dist/sottovoce.cdx.json"
 
 clean:
 	rm -rf $(VENV) $(DEMO_OUT) build dist docs/_build docs/generated .coverage .coverage.* .mypy_cache .pytest_cache .ruff_cache .hypothesis

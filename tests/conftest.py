@@ -31,6 +31,27 @@ settings.load_profile("same-examples")
 pytest_plugins = ["support.costs"]
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") != "1"
+HERE = Path(__file__).parent
+# These run what others run too, over and over, or read sources; tracing costs them a third more.
+UNTRACED = tuple(
+    HERE / name
+    for name in (
+        "browser",
+        "property",
+        "statistical",
+        "integration/test_named_options.py",
+        "integration/test_notebooks.py",
+        "integration/test_readme.py",
+        "unit/test_layout.py",
+    )
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Trace repetitions only where kernels are not compiled: there they are what is traced."""
+    for item in items if COMPILED else []:
+        if any(item.path.is_relative_to(each) for each in UNTRACED):
+            item.add_marker("no_cover")
 
 
 @pytest.fixture(autouse=True)

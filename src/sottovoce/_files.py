@@ -134,6 +134,12 @@ def output_folder(path: Path) -> Path:
     return path
 
 
+def private_folder(path: Path) -> None:
+    """Create ``path`` and the folder it is in for their owner only; what is above is not ours."""
+    for folder in (path.parent, path):
+        folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+
+
 def check_folder(path: Path) -> None:
     """Refuse, without creating anything, a path that cannot become a folder to write into."""
     nearest = nearest_folder(path)
@@ -165,6 +171,21 @@ def cause_of(
         return os.strerror(error.errno)
     # Arrow's says so without a number.
     return os.strerror(errno.ENOENT) if isinstance(error, FileNotFoundError) else otherwise
+
+
+def append_private(path: Path, line: bytes) -> None:
+    """Add to a file that only grows, for its owner only, on disk when this returns."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    try:
+        descriptor = os.open(path, flags, PRIVATE_MODE)
+        try:
+            os.fchmod(descriptor, PRIVATE_MODE)
+            os.write(descriptor, line)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}.") from None
 
 
 def small_text(

@@ -117,7 +117,8 @@ def test_the_study_judges_every_measure_on_other_topics_and_labels(
         for row in rows
         if row["topic"] == "all topics" and row["ranked_by"] == "ten posts"
     }
-    assert len(pooled) == 14 + 4 + 8
+    assert len(pooled) == 14 + 6 + 2 + 7
+    assert pooled["voice-t"]["precision_top_10"] == 1.0
     assert pooled["voice-t"]["map"] > 0.9
     # Their words were left out with the days of the labels, so counting these finds nobody.
     assert pooled["keywords"]["map"] == pytest.approx(pooled["random"]["map"])

@@ -79,6 +79,7 @@ MADE = {
     "docs/choosing.md": ["community/posts.parquet"],
     "docs/release.md": ["released/card.json", "released/counts.npz"],
     "docs/analyse.md": ["released/card.json", "analysis.html"],
+    "docs/statements.md": ["statement.md"],
     "docs/judgements.md": ["sheets-judge-7.csv", "own.toml", "matched.toml", "judged.toml"],
 }
 

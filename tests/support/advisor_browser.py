@@ -29,7 +29,7 @@ from sottovoce.web.advise._reports import Reporting
 from sottovoce.web.advise._routes.operator import Operator
 from sottovoce.web.advise._session import DEMO, ComparedCommunity
 from sottovoce.web.rank._service import RankService
-from sottovoce.web.rank._store import SqliteStore
+from sottovoce.web.rank._sqlite_store import SqliteStore
 from sottovoce.web.security._login import LoginTokens, LookLog, PasswordFile, write_password
 from support.rank_servers import running
 from support.serving import served_at

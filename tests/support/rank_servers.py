@@ -13,9 +13,10 @@ from sottovoce.advisor.rank._description import Description, Mode, RankedTopic
 from sottovoce.advisor.rank._opening import Message
 from sottovoce.advisor.rank._transport import RefusedError
 from sottovoce.web.rank._app import Limits, create_app
-from sottovoce.web.rank._pair import CHECK, FirstServer, PeerKey, SecondServer
+from sottovoce.web.rank._pair import FirstServer, SecondServer
+from sottovoce.web.rank._peer import VERIFY, PeerKey
 from sottovoce.web.rank._service import RankService
-from sottovoce.web.rank._store import SqliteStore
+from sottovoce.web.rank._sqlite_store import SqliteStore
 from support.serving import served_at
 
 with warnings.catch_warnings():
@@ -60,7 +61,7 @@ class InProcessPeer:
 
     def call(self, path: str, message: Message) -> Message:
         self.sent.append((path, message))
-        return self.second.checked(message) if path == CHECK else self.second.opened(message)
+        return self.second.verified(message) if path == VERIFY else self.second.opened(message)
 
 
 def description(
@@ -91,6 +92,11 @@ def pair(
     store = SqliteStore(folder / "first.sqlite")
     first = FirstServer(rules, store, KEY, InProcessPeer(second), clock=clock)
     return first, second
+
+
+def asked(service: RankService, metrics_key: str | None = None) -> InProcess:
+    """The service behind HTTP, without what it does by itself while it runs."""
+    return InProcess(TestClient(create_app(service, UNLIMITED, metrics_key=metrics_key)))
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from sottovoce.advisor._crowd import (
 )
 from sottovoce.advisor._person_values import Post, posts_of_table
 from sottovoce.advisor._settings import AdvisorSetting
-from sottovoce.assess._score import Scoring, named_spaces
+from sottovoce.assess._score import Scoring
 from sottovoce.assess.disclosure import DisclosureReader
 from sottovoce.assess.measures._catalogue import MEASURES
 from sottovoce.assess.measures._risks import check_community
@@ -33,7 +33,7 @@ from sottovoce.corpus.read import open_posts
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._bow import BagOfWords
 from sottovoce.topics._catalogue import Catalogue
-from sottovoce.topics._space import Space
+from sottovoce.topics._space import Space, spaces_of_models
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -44,7 +44,7 @@ def whole_scoring(
 ) -> Scoring:
     """All that any measure of these spaces needs, so that another one can be chosen at once."""
     bow = BagOfWords()
-    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
+    given: dict[str, Space] = {bow.name: bow, **spaces_of_models(spaces)}
     return Scoring(
         catalogue,
         list(given.values()),
@@ -65,6 +65,7 @@ def scoring_like(header: StateHeader, spaces: Sequence[Space]) -> Scoring:
         bucket=header.bucket,
         kept=header.kept,
         mode=header.mode,
+        clean=bool(header.clean),
     )
     if scoring.header.counted == header.counted:
         return scoring
@@ -80,6 +81,7 @@ def allowed_measures(
         name
         for name, measure in MEASURES.items()
         if (counted if measure.space is None else measure.space in have)
+        and scoring.header.word_buckets >= measure.word_buckets
     )
 
 
@@ -168,7 +170,7 @@ class Community:
         state = load_state(path)
         header = state.header
         check_community(len(state))
-        given = {"bow": BagOfWords(), **named_spaces(spaces)}
+        given = {"bow": BagOfWords(), **spaces_of_models(spaces)}
         usable = [s for s in given.values() if header.spaces.get(s.name) == s.fingerprint]
         scoring = scoring_like(header, usable)
         community = cls(fitting_setting(scoring), scoring, spaces=usable, state=state)

@@ -81,6 +81,19 @@ def sentences() -> Mapping[str, Mapping[str, Sequence[str]]]:
     return {topic["name"]: {role: topic[role] for role in ROLES} for topic in _read()["topic"]}
 
 
+def everyday() -> Mapping[str, Sequence[str]]:
+    """What people write about otherwise, by interest."""
+    lines: Mapping[str, Sequence[str]] = _read()["everyday"]
+    return lines
+
+
+def filled(line: str, rng: random.Random) -> str:
+    """A sentence with its slots filled in."""
+    fill = _read()["fill"]
+    text = _SLOT.sub(lambda slot: rng.choice(fill[slot[1]]), line)
+    return text[:1].upper() + text[1:]
+
+
 @cache
 def _read() -> dict[str, Any]:
     return tomllib.loads(files(__package__).joinpath("demo_posts.toml").read_text("utf-8"))
@@ -97,7 +110,7 @@ class _Person:
     """Whether they write without capitals and full stops."""
 
     def __post_init__(self) -> None:
-        self.interests = self.rng.sample(sorted(_read()["everyday"]), INTERESTS)
+        self.interests = self.rng.sample(sorted(everyday()), INTERESTS)
         self.plain = self.rng.random() < 0.25  # noqa: PLR2004 - a quarter
 
     def texts(self, count: int) -> Iterator[str]:
@@ -115,7 +128,7 @@ class _Person:
         return self._drawn(sentences()[self.topic][self.role] if count else (), count)
 
     def everyday(self, count: int) -> list[str]:
-        chosen = [line for name in self.interests for line in _read()["everyday"][name]]
+        chosen = [line for name in self.interests for line in everyday()[name]]
         return self._drawn(chosen, count)
 
     def _in_passing(self, count: int) -> list[str]:
@@ -132,9 +145,7 @@ class _Person:
         return [self._filled(line) for line in found]
 
     def _filled(self, line: str) -> str:
-        fill = _read()["fill"]
-        text = _SLOT.sub(lambda slot: self.rng.choice(fill[slot[1]]), line)
-        return text[:1].upper() + text[1:]
+        return filled(line, self.rng)
 
 
 def _people(topics: Sequence[str], users: int, rng: random.Random) -> list[_Person]:

@@ -7,18 +7,12 @@ from sottovoce.assess._alerts import HYSTERESIS
 from sottovoce.assess._ranking import BANDS
 from sottovoce.assess._setting import Bucket
 from sottovoce.assess._setting import Setting as Risk
-from sottovoce.assess.measures._catalogue import MEASURES, Measure
+from sottovoce.assess.measures._catalogue import MEASURES, RECOMMENDED, Measure
 from sottovoce.errors import ParameterError
 from sottovoce.topics._space import Mode
 
 _WHOLE = 100
 BEST = "recommended"
-RECOMMENDED = ("voice-t", "bow-t")
-"""Measures in the order in which they are offered: the first one at hand is the default.
-
-In a check on 3,850 people and ten topics, by ten posts each, ``voice-t`` found most of those whom
-a topic concerns; every measure that subtracts breadth (``-d``, ``-dt``) did worse than without.
-"""
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from sottovoce._notebook import html_table, text_table
 from sottovoce.assess._ranking import BANDS, chosen_topics, users_at_least_as_exposed
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure, chosen_measures
+from sottovoce.assess.measures._expected import expected_precision
 from sottovoce.assess.measures._risks import check_community
 from sottovoce.assess.state._parts import earlier_folder, load_ranked, load_state
 from sottovoce.assess.state._state import State
@@ -55,7 +56,7 @@ class Alerts:
 
     @cached_property
     def summary(self) -> tuple[dict[str, object], ...]:
-        """How many users entered and left each band."""
+        """How many users entered and left each band, and how many of such are concerned at all."""
         keys = ["measure", "topic", "percent", "entered"]
         counted = self.table.group_by(keys, use_threads=False).aggregate([("user", "count")])
         return tuple(
@@ -63,6 +64,7 @@ class Alerts:
                 **{name: row[name] for name in keys[:3]},
                 "change": "entered" if row["entered"] else "left",
                 "users": row["user_count"],
+                "expected precision": expected_precision(row["measure"], row["percent"]),
             }
             for row in counted.to_pylist()
         )
@@ -141,10 +143,12 @@ def check_bands(
     changes, members = [], []
     for measure, topic, scores in _all_scores(state, measures, topics, setting):
         at_least = users_at_least_as_exposed(scores)
+        # What parts the scores where nobody has evidence is not the topic.
+        anybody = measures[measure].evident(state, topic).any()
         for percent in bands:
             place = (measure, topic, percent)
             was = _members(before, place, names)
-            now = _within(at_least, percent, was, hysteresis)
+            now = _within(at_least, percent, was, hysteresis) & anybody
             members.append(_table(MEMBERS, place, names, now))
             for mask, entered in ((now & ~was, True), (was & ~now, False)):
                 changes.append(_table(CHANGES, place, names, mask, entered))

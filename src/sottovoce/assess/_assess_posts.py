@@ -105,6 +105,7 @@ def assess_posts(
     merge: Sequence[FilePath] = (),
     keep_buckets: int | None = None,
     keep_posts: bool | None = None,
+    clean: bool | None = None,
     checkpoint: FilePath | None = None,
     checkpoint_every: float = EVERY_S,
     resume: bool = False,
@@ -120,7 +121,7 @@ def assess_posts(
     >>> posts = community.posts.rename_columns(["author", "created_at", "body"])
     >>> ranking = sv.assess_posts(
     ...     posts, user="author", time="created_at", text="body",
-    ...     topics=community.topics, measures="bow-dt",
+    ...     topics=community.topics, measures="bow-t",
     ... )
     >>> ranking
     Ranking(users=60, measures=1, topics=5)
@@ -137,7 +138,8 @@ def assess_posts(
         user: the column of the user; likewise ``time`` and ``text``.
         time: the column of the time.
         text: the column of the text.
-        measures: names such as "lda-dt,ent", or a list; "all": the paper's that the models allow.
+        measures: names such as "voice-t,ent", or a list; "recommended"; "paper" or "all": the
+            paper's that the models allow.
         topic: the topic or topics to rank by; None: the sensitive ones.
         k: the share of a domain that a broad interest covers.
         m: the number of time buckets that a lasting interest covers.
@@ -147,10 +149,12 @@ def assess_posts(
         merge: files with the state of other parts of the posts, to fold in.
         keep_buckets: the largest m that a new state allows.
         keep_posts: keep each post's scores in a new state, so that single posts can be deleted.
+        clean: score posts without quotes, HTML, URLs and signatures, and leave out authors such as
+            [deleted] and bots; None: yes, but not in the paper's mode. A state has its own.
         checkpoint: folder for what is done so far, from which ``resume`` goes on.
         checkpoint_every: seconds between two checkpoints.
         resume: go on from the checkpoint.
-        out: file for the ranks, in Parquet, readable by you only.
+        out: file for the ranks, readable by you only: .csv, .jsonl, or else Parquet.
         reading: how a file is read: format, header, time zone, encoding.
     """
     options = named_columns(reading, user=user, time=time, text=text)
@@ -167,6 +171,7 @@ def assess_posts(
         bucket=None if bucket is None else Bucket.parse(bucket),
         kept=keep_buckets,
         posts=keep_posts,
+        clean=clean,
     )
     checkpoints = _checkpoints(folder, checkpoint_every, resume=resume)
     with alone_with(state_file, folder):

@@ -13,10 +13,11 @@ import pyarrow as pa
 
 from sottovoce._files import whole_file
 from sottovoce.assess._checkpoints import CheckpointedFold, CheckpointOptions
-from sottovoce.assess._ranking import rank_batches, write_ranks
-from sottovoce.assess._score import Scoring, named_spaces, plan_scoring
+from sottovoce.assess._ranking import RankedTopicUsers, rank_batches, summary_of
+from sottovoce.assess._ranks_file import write_ranks
+from sottovoce.assess._score import Scoring, plan_scoring
 from sottovoce.assess._setting import Bucket, Setting
-from sottovoce.assess.measures._catalogue import Measure, chosen_measures
+from sottovoce.assess.measures._catalogue import GROUPS, RECOMMENDED, Measure, chosen_measures
 from sottovoce.assess.state._header import M_KEPT, StateHeader, fingerprint_of
 from sottovoce.assess.state._parts import (
     KeptState,
@@ -31,7 +32,7 @@ from sottovoce.assess.state._state import State, check_apart
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._bow import BagOfWords
 from sottovoce.topics._catalogue import Catalogue
-from sottovoce.topics._space import Mode, Space
+from sottovoce.topics._space import Mode, Space, spaces_of_models
 from sottovoce.topics.shipped import shipped_catalogue
 
 
@@ -52,12 +53,13 @@ class Request:
     kept: int | None = None
     posts: bool | None = None
     mode: Mode | None = None
+    clean: bool | None = None
 
 
 def scoring_for(header: StateHeader, spaces: Sequence[Space]) -> Scoring:
     """How to score more posts for a state with this header; it must fit exactly."""
     bow = BagOfWords()
-    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
+    given: dict[str, Space] = {bow.name: bow, **spaces_of_models(spaces)}
     if missing := sorted(set(header.spaces) - set(given)):
         raise InputError(
             f"the state holds strengths in {', '.join(missing)}: new posts need that model too; "
@@ -71,6 +73,8 @@ def scoring_for(header: StateHeader, spaces: Sequence[Space]) -> Scoring:
         kept=header.kept,
         mode=header.mode,
         posts=header.posts,
+        clean=bool(header.clean),
+        word_buckets=header.word_buckets,
     )
     header.check_same(scoring.header)
     return scoring
@@ -86,7 +90,17 @@ def new_scoring(request: Request, setting: Setting) -> tuple[dict[str, Measure],
         kept=max(setting.m, request.kept or M_KEPT),
         mode=setting.mode,
         posts=bool(request.posts),
+        clean=cleaning_asked(request, setting.mode),
     )
+
+
+def cleaning_asked(request: Request, mode: Mode) -> bool:
+    """Whether posts of a new state are cleaned: unless told otherwise, or as the paper did."""
+    if mode == "paper":
+        if request.clean:
+            raise ParameterError("the paper's mode scores posts as they are, not cleaned.")
+        return False
+    return request.clean is not False
 
 
 def mode_asked(request: Request) -> Mode | None:
@@ -98,12 +112,16 @@ def mode_asked(request: Request) -> Mode | None:
 
 def held_measures(request: Request, held: State) -> dict[str, Measure]:
     """The measures asked for, all of which the state must allow."""
-    if held.words is None and request.measures == ("all",):
-        chosen = chosen_measures(("all",), tuple(held.spaces))
+    if request.measures == ("all",) and held.words is None and set(held.spaces) == {"voice"}:
+        return chosen_measures(RECOMMENDED[:1], tuple(held.spaces))
+    if held.words is None and set(request.measures) <= GROUPS.keys():
+        chosen = chosen_measures(request.measures, tuple(held.spaces))
         return {name: each for name, each in chosen.items() if each.space is not None}
     chosen = chosen_measures(request.measures, tuple(held.spaces))
     if any(measure.space is None for measure in chosen.values()):
         held.word_use()
+    if any(measure.word_buckets for measure in chosen.values()):
+        held.word_buckets_kept()
     return chosen
 
 
@@ -116,6 +134,7 @@ def check_wishes(request: Request, header: StateHeader) -> None:
         "mode": (mode_asked(request), header.mode),
         "number of buckets kept": (request.kept, header.kept),
         "option to keep posts": (request.posts, header.posts),
+        "option to clean posts": (request.clean, bool(header.clean)),
     }
     for what, (asked, held) in wishes.items():
         if asked is not None and asked != held:
@@ -254,14 +273,14 @@ class Assessment:
         self._whole = None
         self.added.fold(other)
 
-    def ranks(self) -> Iterator[pa.RecordBatch]:
-        """One batch for each measure and topic."""
+    def ranks(self) -> Iterator[RankedTopicUsers]:
+        """The users by each measure for each topic."""
         return rank_batches(
             self.state, self.measures, topics=self._request.topics, setting=self._setting
         )
 
     def save(
-        self, out: Path | None, ranks: Sequence[pa.RecordBatch] | None = None
+        self, out: Path | None, ranks: Sequence[RankedTopicUsers] | None = None
     ) -> list[dict[str, object]]:
         """Write ranks, if they are wanted, and state: both are finished before one gets its name.
 
@@ -277,7 +296,8 @@ class Assessment:
                 summary = []
                 if out is not None:
                     named = files.enter_context(whole_file(out, private=True))
-                    summary = write_ranks(named, self.ranks() if ranks is None else ranks)
+                    ranked_users = self.ranks() if ranks is None else ranks
+                    summary = write_ranks(named, ranked_users, out.suffix)
         finally:
             if self._file is not None:
                 remove_unnamed(self._file)
@@ -286,6 +306,10 @@ class Assessment:
         if self._file is not None:
             self._begin_from(self._file)
         return summary
+
+    def bands(self) -> list[dict[str, object]]:
+        """How many users are in each band, where no file of ranks is wanted."""
+        return [summary_of(batch) for batch in self.ranks()]
 
     def pack(self) -> None:
         """Bring the state into one file."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,7 @@ BANDS = (1, 5, 10)
 REST = "rest"
 _NAMES = pa.array([*(f"top {percent}%" for percent in BANDS), REST], pa.string())
 _NAME = pa.dictionary(pa.int32(), pa.string())
+EVIDENCE = "with evidence"
 RANKS = pa.schema(
     [
         pa.field("measure", _NAME, nullable=False),
@@ -74,18 +75,30 @@ def _tied_positions(
     return first, last
 
 
-def band_numbers(scores: NDArray[np.float64]) -> NDArray[np.int32]:
+def band_numbers(scores: NDArray[np.float64], *, evident: int = 1) -> NDArray[np.int32]:
     """The place in ``BANDS`` of the narrowest band that holds each user; beyond the last: none.
 
     A user is in the top p% when at most p% of all users score as high as they do or higher. So a
     tie that reaches beyond the band is not in it: where all score alike nobody stands out, and
-    of 50 users none is in the top 1%.
+    of 50 users none is in the top 1%. Where nobody has evidence (``evident`` is how many do), what
+    parts the scores is not the topic, and nobody is in a band.
     """
+    if not evident:
+        return np.full(scores.size, len(BANDS), np.int32)
     at_least = users_at_least_as_exposed(scores)
     # In whole numbers, so that 5% of 20 users are one.
     return np.searchsorted(np.array(BANDS) * scores.size, at_least * 100, side="left").astype(
         np.int32
     )
+
+
+class RankedTopicUsers(NamedTuple):
+    """The users by one measure for one topic."""
+
+    rows: pa.RecordBatch
+    """As ``RANKS``, the most exposed first."""
+    evident: int
+    """How many of them have written anything that speaks for the topic."""
 
 
 class RankedFrom(Protocol):
@@ -112,17 +125,17 @@ class Ranking:
 
     >>> import sottovoce as sv
     >>> community = sv.simulate(users=60, weeks=2, background_documents=1)
-    >>> ranking = sv.assess_posts(community.posts, topics=community.topics, measures="bow-dt")
+    >>> ranking = sv.assess_posts(community.posts, topics=community.topics, measures="bow-t")
     >>> ranking
     Ranking(users=60, measures=1, topics=5)
-    >>> ranking.of("bow-dt", "pregnancy").column_names
+    >>> ranking.of("bow-t", "pregnancy").column_names
     ['user', 'score', 'rank', 'band']
     """
 
     table: pa.Table
     """measure, user, topic, score, rank, band."""
     summary: tuple[dict[str, object], ...]
-    """How many users are in each band, by measure and topic."""
+    """How many users are in each band and have evidence, by measure and topic."""
     source: RankedFrom | None = field(default=None, compare=False)
     """What it was made from, where that is known."""
 
@@ -205,7 +218,7 @@ class Ranking:
         return f"Ranking(users={self.users}, measures={len(measures)}, topics={len(topics)})"
 
     def __str__(self) -> str:
-        return f"{self!r}\n{text_table(self.summary)}"
+        return "\n".join([f"{self!r}", text_table(self.summary), *without_evidence(self.summary)])
 
     def _repr_html_(self) -> str:
         """Counts only: a notebook is easily shared."""
@@ -234,21 +247,11 @@ def rank(
     return ranking_of(rank_batches(state, measures, topics=topics, setting=setting))
 
 
-def ranking_of(ranks: Iterable[pa.RecordBatch], source: RankedFrom | None = None) -> Ranking:
+def ranking_of(ranks: Iterable[RankedTopicUsers], source: RankedFrom | None = None) -> Ranking:
     """The ranking that consists of these batches, one for each measure and topic."""
-    batches = list(ranks)
-    table = pa.Table.from_batches(batches, RANKS).unify_dictionaries()
-    return Ranking(table, tuple(summary_of(batch) for batch in batches), source)
-
-
-def write_ranks(path: Path, batches: Iterable[pa.RecordBatch]) -> list[dict[str, object]]:
-    """Write ranks as Parquet, a measure and topic at a time; their summary."""
-    summary = []
-    with pq.ParquetWriter(path, RANKS, compression="zstd") as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-            summary.append(summary_of(batch))
-    return summary
+    ranked = list(ranks)
+    table = pa.Table.from_batches([each.rows for each in ranked], RANKS).unify_dictionaries()
+    return Ranking(table, tuple(map(summary_of, ranked)), source)
 
 
 def rank_batches(
@@ -257,8 +260,8 @@ def rank_batches(
     *,
     topics: Sequence[str] | None,
     setting: Setting,
-) -> Iterator[pa.RecordBatch]:
-    """One batch for each measure and topic, the most exposed first and equals by their ids."""
+) -> Iterator[RankedTopicUsers]:
+    """For each measure and topic the users, the most exposed first and equals by their ids."""
     check_community(len(state))
     names = state.users.names().cast(pa.string())
     by_name = pc.sort_indices(names).to_numpy().astype(np.int64)
@@ -266,7 +269,9 @@ def rank_batches(
         for topic in chosen_topics(state, topics):
             scores = method.score(state, topic, setting)
             order = by_name[np.argsort(-scores[by_name], kind="stable")]
-            yield _ranked(measure, topic, names.take(pa.array(order)), scores[order])
+            evident = int(method.evident(state, topic).sum())
+            users = names.take(pa.array(order))
+            yield RankedTopicUsers(_ranked(measure, topic, users, scores[order], evident), evident)
 
 
 def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
@@ -281,20 +286,54 @@ def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
         raise ParameterError(
             "topic must name at least 1 topic, got none; leave it out for the sensitive ones."
         )
-    for topic in topics:
-        state.column(topic)
-    return tuple(dict.fromkeys(topics))
+    return state.header.catalogue.named(topics)
 
 
-def summary_of(batch: pa.RecordBatch) -> dict[str, object]:
-    """How many users are in each band, in a batch of one measure and topic."""
+def summary_of(ranked: RankedTopicUsers) -> dict[str, object]:
+    """How many users are in each band, and how many have evidence at all."""
+    batch = ranked.rows
     users = np.bincount(batch["band"].indices, minlength=len(_NAMES)).tolist()
     measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
-    return {"measure": measure, "topic": topic, **dict(zip(_NAMES.to_pylist(), users, strict=True))}
+    bands = dict(zip(_NAMES.to_pylist(), users, strict=True))
+    return {
+        "measure": measure,
+        "topic": topic,
+        **bands,
+        EVIDENCE: ranked.evident,
+        "separation": separation(batch["score"].to_numpy()),
+    }
+
+
+def separation(scores: NDArray[np.float64]) -> float | None:
+    """How far the first stand from the middle, in standard deviations of all scores.
+
+    The first are the first 1% of users, at least 1; what they score on average less what the user
+    in the middle scores. 0 where all score alike; None where a score is infinite.
+    """
+    if not np.isfinite(scores).all():
+        return None
+    spread = float(scores.std())
+    if spread == 0.0:
+        return 0.0
+    first = np.sort(scores)[::-1][: max(1, scores.size // 100)]
+    return float((first.mean() - np.median(scores)) / spread)
+
+
+def without_evidence(summary: Iterable[Mapping[str, object]]) -> list[str]:
+    """Sentences about the rankings for which nobody has evidence; their ranks mean nothing."""
+    measures: dict[str, list[str]] = {}
+    for row in summary:
+        if not row[EVIDENCE]:
+            measures.setdefault(str(row["topic"]), []).append(str(row["measure"]))
+    return [
+        f"Nobody has written anything that speaks for {topic} (by {', '.join(names)}): nobody is "
+        "in a band, and the order says nothing."
+        for topic, names in measures.items()
+    ]
 
 
 def _ranked(
-    measure: str, topic: str, users: pa.Array, scores: NDArray[np.float64]
+    measure: str, topic: str, users: pa.Array, scores: NDArray[np.float64], evident: int
 ) -> pa.RecordBatch:
     same = pa.array(np.zeros(scores.size, np.int32))
     columns = [
@@ -303,7 +342,7 @@ def _ranked(
         pa.DictionaryArray.from_arrays(same, pa.array([topic])),
         pa.array(scores),
         pa.array(susceptibility(scores)),
-        pa.DictionaryArray.from_arrays(pa.array(band_numbers(scores)), _NAMES),
+        pa.DictionaryArray.from_arrays(pa.array(band_numbers(scores, evident=evident)), _NAMES),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=RANKS)
 

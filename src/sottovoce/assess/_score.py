@@ -15,12 +15,14 @@ from sottovoce.assess.measures._catalogue import Measure, chosen_measures
 from sottovoce.assess.state._header import M_KEPT, StateHeader, fingerprint_of
 from sottovoce.assess.state._state import PostValues, State
 from sottovoce.assess.state._words import WordUse
+from sottovoce.corpus._clean import VERSION as CLEANING
+from sottovoce.corpus._clean import CleaningCounts, clean_posts, clean_texts
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus.read import open_posts
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._bow import BagOfWords
 from sottovoce.topics._catalogue import Catalogue
-from sottovoce.topics._space import Mode, PostScorer, Space
+from sottovoce.topics._space import Mode, PostScorer, Space, named_spaces, spaces_of_models
 
 # Several pieces are under way at once; 32 MiB each is little, and stays near the processor.
 _STRENGTHS_AT_ONCE = 1 << 22
@@ -46,8 +48,12 @@ class Scoring:
         kept: int = M_KEPT,
         mode: Mode = "corrected",
         posts: bool = False,
+        clean: bool = False,
+        word_buckets: bool = False,
     ) -> None:
+        """With ``clean`` posts are scored without what is not their author's (``_clean``)."""
         named_spaces(spaces)
+        self.cleaned: CleaningCounts | None = CleaningCounts() if clean else None
         self.scorers = {space.name: space.scorer(catalogue, mode=mode) for space in spaces}
         self._words = words
         self.header = StateHeader(
@@ -60,6 +66,8 @@ class Scoring:
             kept=kept,
             mode=mode,
             posts=posts,
+            clean=CLEANING if clean else "",
+            word_buckets=word_buckets and words is not None,
         )
 
     def fold(
@@ -84,6 +92,8 @@ class Scoring:
             state.count_posts(rows)
             if batch.words is not None:
                 state.word_use().add_posts(rows, batch.words)
+                if state.word_buckets is not None:
+                    state.word_buckets.add_posts(rows, batch.buckets, batch.words)
             for name, space in state.spaces.items():
                 space.add_posts(rows, batch.buckets, batch.strengths[name])
             if state.log is not None:
@@ -118,6 +128,8 @@ class Scoring:
         rows = max(1, _STRENGTHS_AT_ONCE // numbers)
         for batch in batches:
             _check_posts(batch)
+            if self.cleaned is not None:
+                batch = clean_posts(batch, self.cleaned)  # noqa: PLW2901 - as it is from here on
             for first in range(0, max(1, batch.num_rows), rows):
                 yield batch.slice(first, rows), first + rows >= batch.num_rows
 
@@ -136,7 +148,11 @@ class Scoring:
 
     def counts(self, scorer: PostScorer, texts: pa.Array) -> sparse.csr_array:
         """The counts of some texts as ``scorer`` wants them."""
-        return next(count_batches([texts], scorer.vocabulary, scorer.rules))
+        return next(count_batches([self.own_words(texts)], scorer.vocabulary, scorer.rules))
+
+    def own_words(self, texts: pa.Array) -> pa.Array:
+        """The texts as they are scored: cleaned, where posts are."""
+        return texts if self.cleaned is None else clean_texts(texts)
 
     def _all_scorers(self) -> list[PostScorer]:
         return [*self.scorers.values(), *([] if self._words is None else [self._words])]
@@ -231,14 +247,6 @@ def _check_posts(batch: pa.RecordBatch) -> None:
             raise InputError(f"the {name} of a post must be a string, got {kind}.")
 
 
-def named_spaces(spaces: Sequence[Space]) -> dict[str, Space]:
-    """Spaces by name; two of one name are refused, as one would hide the other."""
-    named = {space.name: space for space in spaces}
-    if len(named) < len(spaces):
-        raise ParameterError("give at most one model of each space, got several of one.")
-    return named
-
-
 def score(
     posts: Any,  # noqa: ANN401 - a path or a data frame of any library, as open_posts takes it
     space: Space | Sequence[Space],
@@ -282,10 +290,11 @@ def plan_scoring(
     kept: int = M_KEPT,
     mode: Mode = "corrected",
     posts: bool = False,
+    clean: bool = False,
 ) -> tuple[dict[str, Measure], Scoring]:
     """The measures called ``measures``, and how to score posts for them and no more."""
     bow = BagOfWords()
-    given: dict[str, Space] = {bow.name: bow, **named_spaces(spaces)}
+    given: dict[str, Space] = {bow.name: bow, **spaces_of_models(spaces)}
     chosen = chosen_measures(measures, tuple(given))
     needed = needed_spaces(chosen)
     return chosen, Scoring(
@@ -296,4 +305,6 @@ def plan_scoring(
         kept=kept,
         mode=mode,
         posts=posts,
+        clean=clean,
+        word_buckets=any(measure.word_buckets for measure in chosen.values()),
     )

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 from rich.markup import escape
+from typer.core import TyperGroup
 
 import sottovoce
 from sottovoce.cli import (
@@ -21,8 +22,9 @@ from sottovoce.cli import (
     rank_server,
     release,
     state,
+    statement,
 )
-from sottovoce.cli.learn import approvals, counted, counts, parties, runs
+from sottovoce.cli.learn import approvals, counted, counts, keys, members, parties, runs
 from sottovoce.cli.topics import judge, models, train
 
 learn = typer.Typer(
@@ -30,8 +32,14 @@ learn = typer.Typer(
     no_args_is_help=True,
 )
 learn.command("init")(parties.init)
-learn.command("renew")(parties.renew)
-learn.command("rotate")(parties.rotate)
+learn.command("new")(members.new)
+learn.command("invite")(members.invite)
+learn.command("join")(members.join)
+learn.command("admit")(members.admit)
+learn.command("remove")(members.remove)
+learn.command("roster")(members.roster)
+learn.command("renew")(keys.renew)
+learn.command("rotate")(keys.rotate)
 learn.command("coordinator")(parties.coordinator)
 learn.command("keyholder")(parties.keyholder)
 learn.command("peer")(parties.peer)
@@ -57,8 +65,27 @@ topics.command("catalogue")(models.catalogue)
 topics.command("match")(models.match)
 topics.add_typer(judge.judge, name="judge")
 
+GROUPS = {
+    "Assess": ("assess", "explain", "advise", "alerts", "forget", "rank-server", "rank-edges"),
+    "Release": ("release", "analyse", "forecast", "audit", "statement", "ledger", "loop"),
+    "Learn": ("learn",),
+    "Data": ("describe", "count", "simulate", "topics"),
+    "Research": ("demo", "evaluate", "study", "bench"),
+}
+"""What help shows together, in the order of work."""
+
+
+class _CommandsInGroups(TyperGroup):
+    """All commands, in the order of their groups."""
+
+    def list_commands(self, _ctx: object) -> list[str]:
+        """Their names, as `GROUPS` has them."""
+        return [name for names in GROUPS.values() for name in names]
+
+
 app = typer.Typer(
     name="sottovoce",
+    cls=_CommandsInGroups,
     no_args_is_help=True,
     # Typer's own traceback would show local variables, and these hold people's texts.
     pretty_exceptions_enable=False,
@@ -79,6 +106,7 @@ app.command("release")(release.release)
 app.command("analyse")(analyse.analyse)
 app.command("forecast")(analyse.forecast)
 app.command("audit")(audit.audit)
+app.command("statement")(statement.statement)
 app.command("rank-server")(rank_server.rank_server)
 app.command("rank-edges")(rank_server.rank_edges)
 app.add_typer(ledger.ledger, name="ledger")
@@ -104,6 +132,17 @@ def _let_help_flow(commands: typer.Typer) -> None:
 
 
 _let_help_flow(app)
+
+
+def _show_in_groups() -> None:
+    panels = {name: group for group, names in GROUPS.items() for name in names}
+    for command in app.registered_commands:
+        command.rich_help_panel = panels[command.name or ""]
+    for group in app.registered_groups:
+        group.rich_help_panel = panels[group.name or ""]
+
+
+_show_in_groups()
 
 
 def _print_version(wanted: bool) -> None:

@@ -176,6 +176,8 @@ def assess_on_spark(
     as_json: bool,
 ) -> None:
     """Rank on Spark, and show what one machine would show."""
+    from sottovoce.assess._ranking import without_evidence  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.measures._expected import banded_precision  # noqa: PLC0415 - fast --help
     from sottovoce.cluster._assess import SparkAssessPlan, assess_files  # noqa: PLC0415 - keeps --help fast
 
     if posts is None:
@@ -199,7 +201,11 @@ def assess_on_spark(
     warn_about_rows(done)
     if as_json:
         facts = {"users": done.users, "posts": done.posts, "ranks": out}
-        show_json(finite({**facts, "bands": done.summary, "most_exposed": []}))
+        expected = banded_precision(dict.fromkeys(str(row["measure"]) for row in done.summary))
+        bands = {"bands": done.summary, "expected_precision": expected, "most_exposed": []}
+        show_json(finite({**facts, **bands}))
         return
     show_rows(f"{done.users:,} users, {done.posts:,} posts: users in each band", done.summary)
+    for sentence in without_evidence(done.summary):
+        typer.echo(sentence)
     typer.echo(f"Ranks in Parquet, readable by you only: {out}")

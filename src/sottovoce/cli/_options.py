@@ -11,18 +11,25 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from sottovoce.cli._output import progress
+from sottovoce.cli._reading import reading_of
 from sottovoce.corpus.read import Format, ReadOptions
-from sottovoce.corpus.read._tally import Tallied
+from sottovoce.corpus.read._tally import DateOrder, Skip, Tallied, Tally
 from sottovoce.errors import InputError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+
+    import pyarrow as pa
 
     from sottovoce.assess._checkpoints import CheckpointOptions
-    from sottovoce.assess._job import Assessment
+    from sottovoce.assess._community_facts import CommunityWatch
+    from sottovoce.assess._job import Assessment, Request
     from sottovoce.assess._setting import Bucket, Setting
+    from sottovoce.corpus.read import Corpus
     from sottovoce.topics._catalogue import Catalogue
     from sottovoce.topics._space import Mode, Space
+    from sottovoce.topics.voice._learnt import LearntVoice
 
 
 FormatOption = Annotated[
@@ -53,6 +60,7 @@ def read_options(
     timezone: str,
     encoding: str,
     max_line_bytes: int,
+    **more: str | None,
 ) -> ReadOptions:
     """Turn the options of a command line into those of a reader."""
     return ReadOptions(
@@ -62,6 +70,8 @@ def read_options(
         timezone=timezone,
         encoding=encoding,
         max_line_bytes=max_line_bytes,
+        delimiter=more.get("delimiter"),
+        dates=cast("DateOrder", more.get("dates") or "iso"),
     )
 
 
@@ -77,6 +87,26 @@ def warn_about_rows(corpus: Tallied) -> None:
         typer.echo(f"skipped {rows} of {tally.rows_read} rows: {reason}", err=True)
     if tally.repaired:
         typer.echo(f"repaired {tally.repaired} texts whose bytes were not valid", err=True)
+    if 2 * tally.skipped.total() > tally.rows_read:
+        typer.echo(_most_left_out(tally), err=True)
+
+
+def _most_left_out(tally: Tally) -> str:
+    """What nobody should overlook, and what mends it."""
+    left_out, rows = tally.skipped.total(), tally.rows_read
+    reason, _ = tally.skipped.most_common(1)[0]
+    return (
+        f"WARNING: MOST ROWS WERE LEFT OUT, {left_out:,} of {rows:,}. What follows is about the "
+        f"other {tally.rows_kept:,} only.{_MENDED_BY.get(reason, '')}"
+    )
+
+
+_MENDED_BY = {
+    Skip.TIME: " Are days or months first in its times, or is another column the time?",
+    Skip.USER: " Is another column the user?",
+    Skip.TEXT: " Is another column the text?",
+    Skip.FIELDS: " Is something else than it seems between its values?",
+}
 
 
 def _column_map(fields: str | None) -> dict[str, str | int]:
@@ -152,15 +182,66 @@ def loaded_models(paths: "Sequence[Path] | None") -> "tuple[Space, ...]":
         return tuple(load_model(path) for path in paths)
 
 
-def fold_posts(assessment: "Assessment", posts: Path, reading: "ReadOptions") -> None:
-    """Fold a file of posts into the state, unless these very bytes are in it already."""
+def fold_posts(
+    assessment: "Assessment",
+    posts: Path,
+    opened: "Corpus",
+    reading: "ReadOptions",
+    watch: "CommunityWatch | None" = None,
+) -> dict[str, object]:
+    """Fold a file of posts into the state, unless these very bytes are in it already.
+
+    What became of its rows is said, and given back as a record for machines.
+    """
+    if not assessment.fold(posts, watch.passing(opened) if watch else opened, reading):
+        typer.echo("these posts are in the state already: nothing was added", err=True)
+        return {"rows": 0, "skipped": {}, "cleaned": None}
+    warn_about_rows(opened)
+    cleaned = assessment.scoring.cleaned
+    if cleaned is not None and (told := cleaned.in_words()):
+        typer.echo(told, err=True)
+    if cleaned is not None and cleaned.nobodys and not assessment.users:
+        raise InputError(
+            "no post is left: every author stands for nobody. Is another column the user? "
+            "--no-clean keeps such authors."
+        )
+    return {
+        "rows": opened.tally.rows_read,
+        "skipped": skipped_rows(opened),
+        "cleaned": None if cleaned is None else cleaned.facts(),
+    }
+
+
+def opened_posts(
+    posts: Path, told: "ReadOptions", encoding: str, beside: Path | None
+) -> "tuple[Corpus, ReadOptions]":
+    """A file of posts, and how it is read: as told, as kept, or as guessed."""
+    from sottovoce.corpus._schema import POSTS  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
 
-    opened = open_posts(posts, options=reading)
-    if assessment.fold(posts, opened, reading):
-        warn_about_rows(opened)
-    else:
-        typer.echo("these posts are in the state already: nothing was added", err=True)
+    reading = reading_of(posts, POSTS, told, encoding, beside=beside)
+    return open_posts(posts, options=reading), reading
+
+
+def with_background(
+    request: "Request",
+    opened: "Iterable[pa.RecordBatch] | None",
+    state: Path | None,
+    *,
+    by_name: bool,
+) -> "tuple[Request, LearntVoice | None]":
+    """The request with the background that its measures need: given, kept, or learnt now."""
+    from sottovoce.assess import _background as background  # noqa: PLC0415 - keeps --help fast
+
+    background.check_names(request, state)
+    request = background.with_kept_model(request, state)
+    begun = state is not None and state.exists()
+    if opened is None or begun or not background.needs_background(request):
+        return request, None
+    with progress("Learning a background from the posts"):
+        return background.learnt_background(
+            request, opened, lambda line: typer.echo(line, err=True), may_fall_back=not by_name
+        )
 
 
 CheckpointOption = Annotated[
@@ -190,7 +271,7 @@ def state_file(
 ) -> Path | None:
     """The file of --state or --update."""
     if update is None:
-        if state is None and out is None:
+        if state is None and out is None and posts is None:
             raise ParameterError("there is nothing to write: give --out, --state or --update.")
         return state
     if state is not None:

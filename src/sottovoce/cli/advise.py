@@ -17,7 +17,7 @@ from sottovoce.cli._options import (
     shipped,
 )
 from sottovoce.cli._output import AsJson, progress
-from sottovoce.errors import ParameterError
+from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.advisor._settings import AdvisorSetting
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from sottovoce.web.advise._reports import Reporting
     from sottovoce.web.advise._routes.operator import Operator
     from sottovoce.web.advise._session import ComparedCommunity
+
+_OWNER_ONLY = 0o700
 
 
 def advise(
@@ -48,6 +50,9 @@ def advise(
     rank_budget: Annotated[
         str | None,
         typer.Option(help="Epsilon that your reports may cost, ever; without it none can be sent."),
+    ] = None,
+    rank_admission: Annotated[
+        Path | None, typer.Option(help="File with your token, where the rank server asks for one.")
     ] = None,
     model: ModelOption = None,
     topics: TopicsOption = None,
@@ -88,7 +93,7 @@ def advise(
         from sottovoce.web.advise._app import HELP_LINE, PageAddress, serve  # noqa: PLC0415 - fast --help
     listen_at = PageAddress(host, port, beyond)
     kept = store or _data_folder() / "advise.sqlite"
-    reporting = _reporting(rank_server, second_rank_server, rank_budget, kept)
+    reporting = _reporting(rank_server, second_rank_server, rank_budget, rank_admission, kept)
     serve(
         listen_at,
         store=kept,
@@ -116,19 +121,29 @@ def _show_json_address(address: str) -> None:
 
 
 def _reporting(
-    rank_server: str | None, second: str | None, budget: str | None, store: Path
+    rank_server: str | None,
+    second: str | None,
+    budget: str | None,
+    admission: Path | None,
+    store: Path,
 ) -> "Reporting | None":
     if budget is None:
+        if admission is not None:
+            raise ParameterError("--rank-admission is for reports, which need --rank-budget.")
         if second is not None:
             raise ParameterError("--second-rank-server is for reports, which need --rank-budget.")
         return None
     if rank_server is None:
         raise ParameterError("--rank-budget is for reports to a --rank-server, which is not given.")
+    from sottovoce.advisor.rank._admission import read_tokens  # noqa: PLC0415 - fast --help
     from sottovoce.privacy._exact import positive  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise._reports import FOLDER, Reporting  # noqa: PLC0415 - fast --help
 
     servers = [rank_server] if second is None else [rank_server, second]
-    return Reporting(servers, store.with_name(FOLDER), positive(budget, "--rank-budget"))
+    token = None if admission is None else read_tokens(admission)[0]
+    return Reporting(
+        servers, store.with_name(FOLDER), positive(budget, "--rank-budget"), admission=token
+    )
 
 
 def _comparison(
@@ -198,5 +213,11 @@ def _set_password(path: Path) -> None:
 
 
 def _data_folder() -> Path:
+    """Where the page keeps what it must, for its owner only; made here, as a log may come first."""
     given = os.environ.get("XDG_DATA_HOME")
-    return (Path(given) if given else Path.home() / ".local" / "share") / "sottovoce"
+    folder = (Path(given) if given else Path.home() / ".local" / "share") / "sottovoce"
+    try:
+        folder.mkdir(mode=_OWNER_ONLY, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot create {folder}: {error.strerror}; give --store.") from None
+    return folder

@@ -1,10 +1,12 @@
 """``sottovoce assess``."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sottovoce.cli._community_report import CommunityReport, PeopleOption, ReportOption
 from sottovoce.cli._engines import (
     Address,
     Engine,
@@ -20,7 +22,6 @@ from sottovoce.cli._options import (
     BucketOption,
     CheckpointEveryOption,
     CheckpointOption,
-    EncodingOption,
     FieldsOption,
     FormatOption,
     HeaderOption,
@@ -36,18 +37,41 @@ from sottovoce.cli._options import (
     loaded_catalogue,
     loaded_models,
     mentioning_resume,
+    opened_posts,
     parsed_bucket,
     parsed_mode,
     parsed_setting,
     read_options,
     state_file,
+    with_background,
 )
 from sottovoce.cli._output import AsJson, finite, progress, show_json, show_rows
+from sottovoce.cli._reading import (
+    AUTO,
+    AnyEncodingOption,
+    CleanOption,
+    DayFirstOption,
+    DelimiterOption,
+    MonthFirstOption,
+    dates_told,
+    delimiter_told,
+    keep_reading,
+    kept_reading,
+    plain_encoding,
+)
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
     from sottovoce.assess._job import Assessment
+    from sottovoce.corpus.read import Corpus, ReadOptions
+    from sottovoce.topics.voice._learnt import LearntVoice
+
+
+SEPARATION = (
+    "Separation: how far the first 1% stand from the middle, in standard deviations. A tie that\n"
+    "reaches beyond a band is not in it."
+)
 
 
 def assess(
@@ -59,14 +83,19 @@ def assess(
         Path | None,
         typer.Option(
             parser=Address,
-            help="File for the ranks, in Parquet, a folder on Spark; a state needs none.",
+            help="File for the ranks: .csv, .parquet or .jsonl; a folder on Spark.",
         ),
     ] = None,
     model: ModelOption = None,
     topics: TopicsOption = None,
     measure: Annotated[
-        str, typer.Option(help="lda-dt,ent,...; or all: the paper's that the models allow.")
-    ] = "all",
+        str | None,
+        typer.Option(
+            help="recommended (voice-t where a voice model is given, bow-t, keyword-kinds), paper "
+            "or all (those of the paper's 14 that the models allow), or names: voice-t,ent,...; "
+            "default: voice-t, and all with --model or --topics."
+        ),
+    ] = None,
     k: KOption = 0.3,
     m: MOption = 3,
     bucket: BucketOption = None,
@@ -74,7 +103,8 @@ def assess(
         str | None, typer.Option(help="'corrected' (default), or 'paper'; a state has its own.")
     ] = None,
     topic: Annotated[
-        list[str] | None, typer.Option(help="Rank by this topic; default: the sensitive ones.")
+        list[str] | None,
+        typer.Option(help="Rank by this topic or domain; default: the sensitive ones."),
     ] = None,
     state: Annotated[
         Path | None, typer.Option(help="Keep what is needed to add posts later, or add to it.")
@@ -100,11 +130,17 @@ def assess(
     show_users: Annotated[
         int, typer.Option(min=0, help="Print the ids of the N most exposed users.")
     ] = 0,
+    clean: CleanOption = None,
+    report: ReportOption = None,
+    people: PeopleOption = False,
     file_format: FormatOption = None,
     fields: FieldsOption = None,
     header: HeaderOption = None,
+    delimiter: DelimiterOption = None,
+    day_first: DayFirstOption = False,
+    month_first: MonthFirstOption = False,
     timezone: TimezoneOption = "UTC",
-    encoding: EncodingOption = "utf-8",
+    encoding: AnyEncodingOption = AUTO,
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     engine: EngineOption = "embedded",
     master: MasterOption = None,
@@ -115,28 +151,44 @@ def assess(
 ) -> None:
     """Rank the users of a community by how exposed they are on its sensitive topics.
 
-    The file of ranks is what an adversary wants: only you can read it, and no user is named on the
-    screen unless you ask.
+    Columns are guessed, and so is what else the file does not say; without --model the background
+    is learnt from the posts. The file of ranks is what an adversary wants: only you can read it,
+    and no user is named on the screen unless you ask.
 
     With --checkpoint, after Ctrl-C or a crash the same command with --resume goes on where it was.
 
-    Example: sottovoce assess posts.csv --topics topics.toml --measure bow-dt --out ranks.parquet
+    Example: sottovoce assess export.csv --topic health --report report.html
     """
     from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._background import measures_asked, model_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._checkpoints import alone_with  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._ranks_file import check_ending  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.state._parts import earlier_folder  # noqa: PLC0415 - keeps --help fast
 
     chosen = Engine(engine, master, spark_conf or (), partitions)
     precision = rank_precision(ranks, chosen)
     state = state_file(state, update, posts, out)
     keeping = checkpoint_of(checkpoint, checkpoint_every, resume)
-    beside = () if state is None else (alerts_file(state), earlier_folder(state))
-    refuse_overlap((out, state), (posts, topics, *beside, *(merge or ()), *(model or ())))
-    reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
+    keeps = [kept_reading(each) for each in (state, out) if each is not None]
+    if state is not None:
+        keeps += [alerts_file(state), earlier_folder(state), model_folder(state)]
+    asked = CommunityReport.asked(report, people=people)
+    refuse_overlap((out, state, report), (posts, topics, *keeps, *(merge or ()), *(model or ())))
+    told = read_options(
+        file_format,
+        fields,
+        header,
+        timezone,
+        plain_encoding(encoding),
+        max_line_bytes,
+        delimiter=delimiter_told(delimiter),
+        dates=dates_told(day_first, month_first),
+    )
+    has_others = bool(model or topics or merge or chosen.is_spark)
     request = Request(
-        measures=tuple(name.strip() for name in measure.split(",")),
+        measures=measures_asked(measure, state, has_others=has_others),
         setting=parsed_setting(k, m, mode or "corrected"),
         mode=parsed_mode(mode),
         catalogue=loaded_catalogue(topics),
@@ -145,37 +197,90 @@ def assess(
         bucket=parsed_bucket(bucket),
         kept=keep_buckets,
         posts=keep_posts,
+        clean=clean,
     )
     if chosen.is_spark:
         single = {"--state": state, "--merge": merge, "--keep-posts": keep_posts}
         chosen.refuse({**single, "--checkpoint": checkpoint, "--show-users": show_users})
+        chosen.refuse({"--report": report})
         if out is None:
             raise ParameterError("Spark needs --out, a folder for the ranks.")
-        assess_on_spark(chosen, request, posts, out, reading, precision, as_json)
+        assess_on_spark(chosen, request, posts, out, told, precision, as_json)
         return
+    check_ending(out)
+    files = AssessFiles(posts, out, state, tuple(merge or ()))
     with alone_with(state, checkpoint), mentioning_resume(checkpoint):
+        opened = None if posts is None else opened_posts(posts, told, encoding, state or out)
+        request, learnt = with_background(
+            request, opened and opened[0], state, by_name=measure is not None
+        )
         assessment = Assessment(request, state, checkpoints=keeping)
         if posts is None and not merge and not assessment.users:
             raise ParameterError(
                 "there is nothing to rank: give POSTS, or a --state that holds some."
             )
-        with progress("Scoring posts"):
-            if posts is not None:
-                fold_posts(assessment, posts, reading)
-            for part in merge or ():
-                assessment.merge(part)
-        with progress("Ranking users"):
-            summary = assessment.save(out)
-        if posts is None and not merge and out is None:
-            assessment.pack()
-    _show(assessment, summary, _most_exposed(assessment, show_users), out, as_json)
+        read = _folded(assessment, files, opened, asked)
+        summary = _saved(assessment, files, learnt)
+        if asked is not None:
+            asked.write(assessment, read)
+        if opened is not None and (beside := state or out):
+            keep_reading(beside, opened[1], told)
+    _show(assessment, summary, _most_exposed(assessment, show_users), out, read, as_json)
+
+
+@dataclass(frozen=True)
+class AssessFiles:
+    """What is read and written."""
+
+    posts: Path | None
+    out: Path | None
+    state: Path | None
+    merge: tuple[Path, ...]
+
+
+def _folded(
+    assessment: "Assessment",
+    files: AssessFiles,
+    opened: "tuple[Corpus, ReadOptions] | None",
+    asked: CommunityReport | None,
+) -> dict[str, object]:
+    """Posts and other states into the state; what became of the posts' rows."""
+    read: dict[str, object] = {}
+    with progress("Scoring posts"):
+        if files.posts is not None and opened is not None:
+            watch = None if asked is None else asked.watching(assessment)
+            read = fold_posts(assessment, files.posts, *opened, watch)
+        for part in files.merge:
+            assessment.merge(part)
+    return read
+
+
+def _saved(
+    assessment: "Assessment", files: AssessFiles, learnt: "LearntVoice | None"
+) -> list[dict[str, object]]:
+    """Users ranked, and what is to be kept written; how many are in each band."""
+    from sottovoce.assess._background import model_folder  # noqa: PLC0415 - keeps --help fast
+
+    with progress("Ranking users"):
+        if learnt is not None and files.state is not None:
+            learnt.save(model_folder(files.state))
+        kept = files.state or files.out
+        summary = assessment.save(files.out) if kept else assessment.bands()
+    if files.posts is None and not files.merge and files.out is None:
+        assessment.pack()
+    return summary
 
 
 def _most_exposed(assessment: "Assessment", users: int) -> list[dict[str, object]]:
     """The first users by each measure and topic, only if somebody asked for them."""
     if not users:
         return []
-    return [row for batch in assessment.ranks() for row in batch.slice(0, users).to_pylist()]
+    return [
+        row
+        for ranked in assessment.ranks()
+        if ranked.evident
+        for row in ranked.rows.slice(0, users).to_pylist()
+    ]
 
 
 def _show(
@@ -183,19 +288,35 @@ def _show(
     summary: list[dict[str, object]],
     most: list[dict[str, object]],
     out: Path | None,
+    read: dict[str, object],
     as_json: bool,
 ) -> None:
-    facts = {"users": assessment.users, "posts": assessment.posts, "ranks": out}
+    from sottovoce.assess._ranking import without_evidence  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.measures._catalogue import RECOMMENDED  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.measures._expected import banded_precision, precision_in_words  # noqa: PLC0415 - fast --help
+
+    facts = {"users": assessment.users, "posts": assessment.posts, "ranks": out, **read}
     if as_json:
-        show_json(finite({**facts, "bands": summary, "most_exposed": most}))
+        expected = banded_precision(assessment.measures)
+        bands = {"bands": summary, "expected_precision": expected, "most_exposed": most}
+        show_json(finite({**facts, **bands}))
         return
-    if out is None:
+    if not summary:
         typer.echo(
             f"{facts['users']:,} users, {facts['posts']:,} posts in the state; nobody was ranked."
         )
         return
     shown = f"{facts['users']:,} users, {facts['posts']:,} posts: users in each band"
     show_rows(shown, summary)
+    typer.echo(SEPARATION)
     if most:
         show_rows("Most exposed", most)
-    typer.echo(f"Ranks in Parquet, readable by you only: {out}")
+    for sentence in (*without_evidence(summary), *precision_in_words(assessment.measures)):
+        typer.echo(sentence)
+    if not set(assessment.measures) & set(RECOMMENDED):
+        typer.echo(
+            f"Recommended are {', '.join(RECOMMENDED)} (--measure recommended): they found most of "
+            "those concerned in tests on real timelines; the others found fewer."
+        )
+    if out is not None:
+        typer.echo(f"Ranks, readable by you only: {out}")

@@ -1,6 +1,7 @@
 """``sottovoce explain``."""
 
 from dataclasses import asdict
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +9,6 @@ import typer
 
 from sottovoce.cli._options import (
     BucketOption,
-    EncodingOption,
     FieldsOption,
     FormatOption,
     HeaderOption,
@@ -21,29 +21,51 @@ from sottovoce.cli._options import (
     TopicsOption,
     loaded_catalogue,
     loaded_models,
+    opened_posts,
     parsed_bucket,
     parsed_setting,
     read_options,
     warn_about_rows,
+    with_background,
 )
 from sottovoce.cli._output import AsJson, finite, progress, show_facts, show_json, show_rows
+from sottovoce.cli._reading import (
+    AUTO,
+    AnyEncodingOption,
+    CleanOption,
+    DayFirstOption,
+    DelimiterOption,
+    MonthFirstOption,
+    dates_told,
+    delimiter_told,
+    plain_encoding,
+)
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 MOST_NAMED = 20
+MOST_READ = 20_000
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
     from sottovoce.assess._explain.explanation import Explanation, UserPosts
+    from sottovoce.assess._explain.fewest import BandExit
     from sottovoce.assess._job import Assessment
     from sottovoce.assess.disclosure import DisclosureLevel
-    from sottovoce.corpus.read import ReadOptions
+    from sottovoce.corpus.read import Corpus
 
 
 def explain(
     posts: Annotated[list[Path], typer.Argument(help="Posts: user, time, text.")],
     user: Annotated[str, typer.Option(help="Whose rank to explain.")],
     topic: Annotated[str, typer.Option(help="For which topic.")],
-    measure: Annotated[str, typer.Option(help="By which measure: lda-dt, bow-t, ent, ...")],
+    measure: Annotated[
+        str | None,
+        typer.Option(help="By which measure: lda-dt, bow-t, ent, ...; default: voice-t."),
+    ] = None,
     model: ModelOption = None,
     topics: TopicsOption = None,
     k: KOption = 0.3,
@@ -58,11 +80,15 @@ def explain(
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many posts and words to show.")] = 10,
     show_text: Annotated[bool, typer.Option("--show-text", help="Print her posts too.")] = False,
+    clean: CleanOption = None,
     file_format: FormatOption = None,
     fields: FieldsOption = None,
     header: HeaderOption = None,
+    delimiter: DelimiterOption = None,
+    day_first: DayFirstOption = False,
+    month_first: MonthFirstOption = False,
     timezone: TimezoneOption = "UTC",
-    encoding: EncodingOption = "utf-8",
+    encoding: AnyEncodingOption = AUTO,
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
@@ -71,31 +97,46 @@ def explain(
     It shows words of her posts to whoever runs it. Posts are named by their number among the
     readable posts, counted from 1. Removal is exact: as if all had been scored again.
 
-    Example: sottovoce explain posts.csv --user ada --topic hiv --measure bow-t --topics topics.toml
+    Example: sottovoce explain export.csv --user ada --topic depression
     """
     from sottovoce.assess._explain.explain import Question  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._explain.explain import explain as explained  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._explain.explanation import UserPosts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess.measures._catalogue import RECOMMENDED  # noqa: PLC0415 - keeps --help fast
 
     setting = parsed_setting(k, m, mode)
     request = Request(
-        measures=(measure,),
+        measures=(measure or RECOMMENDED[0],),
         setting=setting,
         catalogue=loaded_catalogue(topics),
         spaces=loaded_models(model),
         topics=(topic,),
         bucket=parsed_bucket(bucket),
+        clean=clean,
     )
+    told = read_options(
+        file_format,
+        fields,
+        header,
+        timezone,
+        plain_encoding(encoding),
+        max_line_bytes,
+        delimiter=delimiter_told(delimiter),
+        dates=dates_told(day_first, month_first),
+    )
+    opened = [opened_posts(path, told, encoding, state)[0] for path in posts]
+    all_posts = _AllPosts(opened)
+    request, _ = with_background(request, all_posts, state, by_name=measure is not None)
+    measure = request.measures[0]
     assessment, users_posts = Assessment(request, state, to_save=False), UserPosts(user)
     if measure not in assessment.measures:
         raise ParameterError("explain takes one measure at a time, got all.")
+    (topic,) = _one_topic(assessment, topic)
     question = Question(user, topic, assessment.measures[measure], setting)
-    assessment.state.column(topic)
-    reading = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
     with progress("Scoring posts"):
-        for path in posts:
-            _pass(assessment, users_posts, path, reading)
+        for path, each in zip(posts, opened, strict=True):
+            _pass(assessment, users_posts, path, each)
     found = explained(
         assessment.state,
         assessment.scoring,
@@ -114,21 +155,37 @@ def _levels(
     from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader  # noqa: PLC0415 - fast --help
 
     reader = DisclosureReader(assessment.state.header.catalogue)
-    found = dict.fromkeys(users_posts.texts(), DisclosureLevel.NONE)
-    for number, text in users_posts.texts().items():
+    numbers = users_posts.numbers.tolist()
+    found = dict.fromkeys(numbers, DisclosureLevel.NONE)
+    own = assessment.scoring.own_words(users_posts.table["text"].combine_chunks())
+    # The first of many posts are read closely; it takes a quarter of a millisecond a post.
+    for number, text in zip(numbers[:MOST_READ], own[:MOST_READ].to_pylist(), strict=True):
         for each in reader.read(text):
             if each.topic == topic:
                 found[number] = each.level
     return found
 
 
-def _pass(
-    assessment: "Assessment", users_posts: "UserPosts", path: Path, reading: "ReadOptions"
-) -> None:
-    """Note the user's posts, and fold everybody's into a state that does not hold them yet."""
-    from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
+class _AllPosts:
+    """The posts of several files, one after another, each pass from the start."""
 
-    opened = open_posts(path, options=reading)
+    def __init__(self, opened: "Sequence[Corpus]") -> None:
+        self._opened = opened
+
+    def __iter__(self) -> "Iterator[pa.RecordBatch]":
+        return chain.from_iterable(self._opened)
+
+
+def _one_topic(assessment: "Assessment", asked: str) -> tuple[str, ...]:
+    """The topic by its name; a domain has several."""
+    named = assessment.state.header.catalogue.named([asked])
+    if len(named) > 1:
+        raise ParameterError(f"explain takes one topic at a time; choose of {', '.join(named)}.")
+    return named
+
+
+def _pass(assessment: "Assessment", users_posts: "UserPosts", path: Path, opened: "Corpus") -> None:
+    """Note the user's posts, and fold everybody's into a state that does not hold them yet."""
     batches = users_posts.passing(opened)
     if not assessment.fold(path, batches):
         for _ in batches:
@@ -157,9 +214,10 @@ def _show(
     words = [asdict(share) for share in found.words]
     without = None if found.without is None else asdict(found.without)
     interest = None if found.interest is None else asdict(found.interest)
+    leaving = None if found.leaving is None else asdict(found.leaving)
     if as_json:
         record = {**asdict(found.position), "interest": interest, "posts": posts, "words": words}
-        show_json(finite({**record, "without": without}))
+        show_json(finite({**record, "without": without, "leaving": leaving}))
         return
     show_facts("Position", {**asdict(found.position), **(interest or {})})
     typer.echo(_outright(levels))
@@ -172,12 +230,25 @@ def _show(
     if words:
         show_rows("Words", words)
         typer.echo("A word adds to the posts that hold the score up.")
+    if found.leaving is not None:
+        typer.echo(_exit_in_words(found.leaving))
     if without is not None:
         show_facts("What if", without)
 
 
+def _exit_in_words(leaving: "BandExit") -> str:
+    named = ", ".join(map(str, leaving.posts[:MOST_NAMED]))
+    named += ", ..." if len(leaving.posts) > MOST_NAMED else ""
+    posts = f"post {named}" if len(leaving.posts) == 1 else f"{len(leaving.posts)} posts ({named})"
+    fewer = "no fewer would do" if leaving.smallest else "fewer might do"
+    return f"Without {posts} they would not be in the {leaving.band}; {fewer}."
+
+
 def _outright(levels: "dict[int, DisclosureLevel]") -> str:
     """What the posts say by themselves, and how many were read."""
+    if len(levels) > MOST_READ:
+        first = dict(islice(levels.items(), MOST_READ))
+        return f"{_outright(first)} The other {len(levels) - MOST_READ:,} were not read for this."
     outright = [number for number, level in levels.items() if level.name == "OUTRIGHT"]
     about = sum(level.name == "ABOUT" for level in levels.values())
     if outright:

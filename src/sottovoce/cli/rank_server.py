@@ -13,9 +13,11 @@ from sottovoce.cli._output import AsJson
 from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
+    from sottovoce.advisor.rank._admission import Admission
     from sottovoce.advisor.rank._description import Description, RankedTopic
     from sottovoce.web.rank._service import RankService
     from sottovoce.web.rank._store import Store
+    from sottovoce.web.rank._telemetry import Telemetry
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
@@ -85,6 +87,10 @@ def rank_server(
     peer_key: Annotated[
         Path | None, typer.Option(help="shares: file with the two servers' common secret.")
     ] = None,
+    admission: Annotated[
+        Path | None,
+        typer.Option(help="File of tokens, one a person; each admits one report a period."),
+    ] = None,
     store: Annotated[
         str, typer.Option(help="An SQLite file, or the URL of a PostgreSQL database.")
     ] = "rank.sqlite",
@@ -100,6 +106,17 @@ def rank_server(
     rate_per_address: Annotated[
         float, typer.Option(help="Requests a second, of an address; 0 behind a proxy.")
     ] = 50,
+    restored: Annotated[
+        bool,
+        typer.Option("--restored", help="The store was put back from a copy: begin a new period."),
+    ] = False,
+    log: Annotated[
+        str | None,
+        typer.Option(help="File for events, a line of JSON each; - for standard error."),
+    ] = None,
+    metrics_key: Annotated[
+        Path | None, typer.Option(help="File with the key under which /metrics answers.")
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be published, and stop.")
     ] = False,
@@ -111,7 +128,9 @@ def rank_server(
     """
     with needs_extra("web"):
         from sottovoce.web.rank._app import Limits, create_app  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank._operator_routes import read_metrics_key  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank._serve import ListenSettings, open_store, serve  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank._telemetry import Telemetry, event_writer  # noqa: PLC0415 - fast --help
 
     between = _BucketOptions(buckets, lowest, highest, edges)
     rules = _description(topics, measure, setting, mode, epsilon, between, period, minimum)
@@ -122,30 +141,54 @@ def rank_server(
     listen.check()
     if certificate is None:
         _warn_of_plain(host)
-    service = _service(rules, open_store(store), peer, peer_key)
-    app = create_app(service, Limits(rate, rate_per_address))
-    try:
-        serve(app, listen, lambda url: _show(rules, url, as_json))
-    finally:
-        service.close()
+    admitted = _admission(admission)
+    numbers = None if metrics_key is None else read_metrics_key(metrics_key)
+    with event_writer(log) as write:
+        telemetry = Telemetry(write)
+        service = _service(rules, open_store(store), peer, peer_key, telemetry)
+        service.admission = admitted
+        if restored:
+            service.put_back()
+        app = create_app(service, Limits(rate, rate_per_address), metrics_key=numbers)
+        telemetry.tell("started", mode=rules.mode, rules=rules.version)
+        try:
+            serve(app, listen, lambda url: _show(rules, url, as_json))
+        finally:
+            service.close()
+            telemetry.tell("stopped")
 
 
 def _service(
-    rules: "Description", store: "Store", peer: str | None, peer_key: Path | None
+    rules: "Description",
+    store: "Store",
+    peer: str | None,
+    peer_key: Path | None,
+    telemetry: "Telemetry",
 ) -> "RankService":
-    from sottovoce.web.rank._pair import FirstServer, HttpPeer, PeerKey, SecondServer  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank._pair import FirstServer, PairedServer, SecondServer  # noqa: PLC0415 - fast --help
+    from sottovoce.web.rank._peer import HttpPeer, PeerKey  # noqa: PLC0415 - fast --help
     from sottovoce.web.rank._service import RankService  # noqa: PLC0415 - fast --help
 
     if rules.mode == "noise":
         if peer or peer_key:
             raise ParameterError("--peer and --peer-key belong to --mode shares; leave them out.")
-        return RankService(rules, store)
+        return RankService(rules, store, telemetry=telemetry)
     if peer_key is None:
         raise ParameterError("--mode shares needs --peer-key: a file of openssl rand -hex 32.")
     key = PeerKey.read(peer_key)
-    if peer is None:
-        return SecondServer(rules, store, key)
-    return FirstServer(rules, store, key, HttpPeer(peer, key))
+    server: PairedServer = (
+        SecondServer(rules, store, key, telemetry=telemetry)
+        if peer is None
+        else FirstServer(rules, store, key, HttpPeer(peer, key), telemetry=telemetry)
+    )
+    server.warm()
+    return server
+
+
+def _admission(path: Path | None) -> "Admission | None":
+    from sottovoce.advisor.rank._admission import Admission, read_tokens  # noqa: PLC0415 - fast --help
+
+    return None if path is None else Admission(read_tokens(path))
 
 
 def _description(

@@ -19,7 +19,6 @@ from sottovoce.cli._engines import (
     documents_on_spark,
 )
 from sottovoce.cli._options import (
-    EncodingOption,
     FieldsOption,
     FormatOption,
     HeaderOption,
@@ -30,10 +29,21 @@ from sottovoce.cli._options import (
     warn_about_rows,
 )
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
+from sottovoce.cli._reading import (
+    AUTO,
+    AnyEncodingOption,
+    DelimiterOption,
+    delimiter_told,
+    group_column,
+    plain_encoding,
+    reading_of,
+)
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sottovoce.release._card import ReleaseCard
     from sottovoce.release._job import Job, ReleaseQuote
     from sottovoce.release._release_counts import Done
@@ -53,7 +63,10 @@ def release(
     epsilon: Annotated[str, typer.Option(help="For documents up to N words apart; exact: 0.1.")],
     precision: Annotated[int, typer.Option("--precision", "-N", help="N, in words.")],
     out: Annotated[Path, typer.Option(help="Folder for the release.")],
-    vocabulary: Annotated[Path | None, typer.Option(help="Public word list.")] = None,
+    vocabulary: Annotated[
+        Path | None,
+        typer.Option(help="Public word list: a file, or 'everyday': everyday English of ours."),
+    ] = None,
     compress: Annotated[
         str,
         typer.Option(help="none, random, frequency, embedding-cluster or embedding-disperse."),
@@ -86,6 +99,14 @@ def release(
     labels: Annotated[
         str | None,
         typer.Option(help="Column of public labels, published beside the counts as they are."),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(help="Add up the documents of each value of this column: thread, ..."),
+    ] = None,
+    ids: Annotated[
+        str | None,
+        typer.Option(help="'public': publish what --by calls its groups; else they are numbered."),
     ] = None,
     declare_data_dependent: Annotated[
         bool,
@@ -131,8 +152,9 @@ def release(
     file_format: FormatOption = None,
     fields: FieldsOption = None,
     header: HeaderOption = None,
+    delimiter: DelimiterOption = None,
     timezone: TimezoneOption = "UTC",
-    encoding: EncodingOption = "utf-8",
+    encoding: AnyEncodingOption = AUTO,
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     engine: EngineOption = "embedded",
     master: MasterOption = None,
@@ -145,11 +167,12 @@ def release(
     Writes counts.npz, vocabulary.txt, the public map and card.json, which states the guarantee.
     The same command again gives the same bytes and spends nothing.
 
-    Example: sottovoce release posts.csv --vocabulary words.txt --epsilon 2 --precision 2 --out out
+    Example: sottovoce release posts.csv --vocabulary everyday --epsilon 2 --precision 2 --out out
     """
     with needs_extra("release"):
-        from sottovoce.corpus._vocabulary import Vocabulary  # noqa: PLC0415 - fast --help
+        from sottovoce.corpus._everyday import named_vocabulary  # noqa: PLC0415 - fast --help
         from sottovoce.privacy._guarantee import LimitedPrecision  # noqa: PLC0415 - fast --help
+        from sottovoce.release._groups import checked_ids  # noqa: PLC0415 - fast --help
         from sottovoce.release._inputs import ReleaseInputs  # noqa: PLC0415 - fast --help
         from sottovoce.release._job import quote  # noqa: PLC0415 - fast --help
         from sottovoce.release._release_counts import Wanted, carry_out, uncounted  # noqa: PLC0415 - fast --help
@@ -158,12 +181,26 @@ def release(
         raise ParameterError("--pilot needs --dry-run, and --labels to name the classes' column.")
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
+    chosen = Engine(engine, master, spark_conf or (), partitions)
+    told = read_options(
+        file_format,
+        fields,
+        header,
+        timezone,
+        plain_encoding(encoding),
+        max_line_bytes,
+        delimiter=delimiter_told(delimiter),
+    ).named(label=labels)
+    reading, group = told, by
+    if chosen.is_spark:
+        chosen.refuse({"--by": by})
+    else:
+        reading = reading_of(corpus, _schema(user_documents), told, encoding)
+        group = None if by is None else group_column(corpus, by, reading)
     inputs = ReleaseInputs(
         corpus=corpus,
-        reading=read_options(file_format, fields, header, timezone, encoding, max_line_bytes).named(
-            label=labels
-        ),
-        vocabulary=None if vocabulary is None else Vocabulary.load(vocabulary),
+        reading=reading.named(label=group),
+        vocabulary=None if vocabulary is None else named_vocabulary(vocabulary),
         min_texts=min_texts,
         max_terms=max_terms,
         stop_words=stop_words,
@@ -171,8 +208,8 @@ def release(
         declared=declare_data_dependent,
         declared_new=declare_new_documents,
         labelled=labels is not None,
+        grouping=checked_ids(group, ids),
     )
-    chosen = Engine(engine, master, spark_conf or (), partitions)
     place = chosen_ledger(ledger, corpus, chosen)
     _warn(place.note)
     with ExitStack() as running:
@@ -218,6 +255,13 @@ def release(
             done = carry_out(job, place, allowed, out, elsewhere)
         _warn(done.uncounted)
         _show(job, done, as_json, place.path, out)
+
+
+def _schema(user_documents: int | None) -> "pa.Schema":
+    """What is read of the documents; their users only where these bound them."""
+    from sottovoce.corpus._schema import DOCUMENTS, POSTS  # noqa: PLC0415 - fast --help
+
+    return DOCUMENTS if user_documents is None else POSTS
 
 
 def _warn(of: str) -> None:

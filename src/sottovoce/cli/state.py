@@ -102,11 +102,12 @@ def forget(
     """Erase users from a state and from its alerts, as if they had never posted.
 
     With --post only posts of hers are erased. Files of posts, of ranks and of alerts --out are not
-    touched: remove her there yourself.
+    touched: remove her there yourself. A background that was learnt from posts is not learnt again.
 
     Example: sottovoce forget community.state --user ada
     """
     from sottovoce._files import only_one  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._background import model_folder  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._erase import delete_posts, erase_users  # noqa: PLC0415 - fast --help
 
     if post and len(user) != 1:
@@ -116,10 +117,17 @@ def forget(
             facts = {"posts_left": delete_posts(state, user[0], _instants(post))}
         else:
             facts = {"erased": len(set(user)), "users_left": erase_users(state, user)}
+    learnt = model_folder(state).exists()
     if as_json:
-        show_json(facts)
-    else:
-        show_facts("Erased", facts)
+        show_json({**facts, **({"model_learnt_again": False} if learnt else {})})
+        return
+    show_facts("Erased", facts)
+    if learnt:
+        typer.echo(
+            f"The background in {model_folder(state)} was learnt from all posts, these among them, "
+            "and is not learnt again: it holds what words weigh, no posts. To be rid of it, remove "
+            "state and model and assess the remaining posts."
+        )
 
 
 def _instants(written: list[str]) -> list[int]:

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from sottovoce.assess._ranking import BANDS, REST, chosen_topics
+from sottovoce.assess._ranking import BANDS, EVIDENCE, REST, chosen_topics
 from sottovoce.assess._score import plan_scoring
 from sottovoce.assess._setting import Bucket, Setting
 from sottovoce.assess.measures._risks import check_community
@@ -150,7 +150,7 @@ def ranked(posts: Spark, plan: SparkAssessPlan) -> Iterator[SparkRanks]:
         else:
             ordered = in_order(states, shipped, community, len(places)).persist(on_disk())
             kept.callback(ordered.unpersist)
-            table = numbered(ordered, places)
+            table = numbered(ordered, places, community)
         yield SparkRanks(table, community, places)
 
 
@@ -171,7 +171,8 @@ def counted(states: Spark, shipped: Shipped) -> CommunityCounts:
     """What must be known of all users."""
     counts = states.mapInArrow(partial(count_community, shipped), COUNTS)
     sums = counts.groupBy("what").sum("amount").collect()
-    return community_of({row[0]: row[1] for row in sums}, shipped.work().header.words)
+    work = shipped.work()
+    return community_of({row[0]: row[1] for row in sums}, work.header.words, len(work.places))
 
 
 def check_enough(community: CommunityCounts) -> None:
@@ -193,11 +194,11 @@ def in_order(states: Spark, shipped: Shipped, community: CommunityCounts, places
     return ranges.withColumn("part", sql.spark_partition_id())
 
 
-def numbered(ordered: Spark, places: tuple[RankingKey, ...]) -> Spark:
+def numbered(ordered: Spark, places: tuple[RankingKey, ...], community: CommunityCounts) -> Spark:
     """Ranks and bands for scores in order."""
     edges = [Edge(*row) for row in ordered.mapInArrow(edges_of, EDGES).collect()]
     known = {part: dict(of_part) for part, of_part in positions(edges).items()}
-    return ordered.mapInArrow(partial(number_rows, places, known), RANKS)
+    return ordered.mapInArrow(partial(number_rows, places, community.evident, known), RANKS)
 
 
 def on_disk() -> Spark:
@@ -234,12 +235,14 @@ def assess_files(
             counts = written.groupBy("measure", "topic", "band").count().collect()
             bands = {(row["measure"], row["topic"], row["band"]): row["count"] for row in counts}
             community = found.community
-            summary = summary_of(found.places, bands)
+            summary = summary_of(found.places, bands, community.evident)
     return WrittenAssessment(community.users, community.posts, summary, community.tally)
 
 
 def summary_of(
-    places: Sequence[RankingKey], bands: dict[tuple[str, str, str], int]
+    places: Sequence[RankingKey],
+    bands: dict[tuple[str, str, str], int],
+    evident: Sequence[int],
 ) -> list[dict[str, object]]:
     """How many users are in each band, in the order in which rankings were asked for."""
     names = [*(f"top {percent}%" for percent in BANDS), REST]
@@ -248,6 +251,7 @@ def summary_of(
             "measure": place.measure,
             "topic": place.topic,
             **{name: bands.get((place.measure, place.topic, name), 0) for name in names},
+            EVIDENCE: held,
         }
-        for place in places
+        for place, held in zip(places, evident, strict=True)
     ]

@@ -31,12 +31,16 @@ class CommunityCounts:
     posts: int
     holders: tuple[int, ...]
     """How many users have used each salient word."""
+    evident: tuple[int, ...]
+    """How many users have evidence, in each ranking."""
     tally: Tally
 
 
 def count_community(shipped: Shipped, rows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The counts of one part of the users, as pairs to be added up by their first member."""
-    header = shipped.work().header
+    work = shipped.work()
+    header = work.header
+    evident = np.zeros(len(work.places), np.int64)
     holders = np.zeros(header.words, np.int64)
     tallies = np.zeros(TALLIES, np.int64)
     users = posts = 0
@@ -52,19 +56,23 @@ def count_community(shipped: Shipped, rows: Iterator[pa.RecordBatch]) -> Iterato
         posts += int(state.posts.sum())
         if state.words is not None:
             holders += state.words.holders()
-    whats = [_USERS, _POSTS, *range(_FIRST_TALLY, _FIRST_TALLY - TALLIES, -1), *range(holders.size)]
-    amounts = np.concatenate([[users, posts], tallies, holders])
+        for place, key in enumerate(work.places):
+            evident[place] += work.measures[key.measure].evident(state, key.topic).sum()
+    counted = range(holders.size + evident.size)
+    whats = [_USERS, _POSTS, *range(_FIRST_TALLY, _FIRST_TALLY - TALLIES, -1), *counted]
+    amounts = np.concatenate([[users, posts], tallies, holders, evident])
     arrays = [pa.array(whats, pa.int32()), pa.array(amounts, pa.int64())]
     yield pa.RecordBatch.from_arrays(arrays, names=["what", "amount"])
 
 
-def community_of(amounts: Mapping[int, int], words: int) -> CommunityCounts:
+def community_of(amounts: Mapping[int, int], words: int, places: int) -> CommunityCounts:
     """The counts that Spark has added up."""
     tallies = [amounts.get(_FIRST_TALLY - place, 0) for place in range(TALLIES)]
     return CommunityCounts(
         users=amounts.get(_USERS, 0),
         posts=amounts.get(_POSTS, 0),
         holders=tuple(amounts.get(word, 0) for word in range(words)),
+        evident=tuple(amounts.get(words + place, 0) for place in range(places)),
         tally=tally_of(np.array(tallies, np.int64)),
     )
 

@@ -138,7 +138,10 @@ def positions(edges: Iterable[Edge]) -> Positions:
 
 
 def number_rows(
-    places: Sequence[RankingKey], known: "Positions", rows: Iterable[pa.RecordBatch]
+    places: Sequence[RankingKey],
+    evident: Sequence[int],
+    known: "Positions",
+    rows: Iterable[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """A part's rows with their ranks and bands."""
     batches = [batch for batch in rows if batch.num_rows]
@@ -152,7 +155,8 @@ def number_rows(
         piece = table.slice(begin, end - begin)
         position = known[part][place]
         first, last = tied_positions(piece["key"].to_numpy(), position)
-        ranked = _ranked(places[place], piece, first, band_numbers(last, position.users))
+        bands = band_numbers(last, position.users, evident=evident[place])
+        ranked = _ranked(places[place], piece, first, bands)
         yield from ranked.to_batches(max_chunksize=_HANDED_ROWS)
 
 
@@ -169,8 +173,10 @@ def tied_positions(
     return np.repeat(first, sizes), np.repeat(last, sizes)
 
 
-def band_numbers(at_least: NDArray[np.int64], users: int) -> NDArray[np.int32]:
+def band_numbers(at_least: NDArray[np.int64], users: int, *, evident: int) -> NDArray[np.int32]:
     """The band of each user, as ``assess.ranking.band_numbers`` has it."""
+    if not evident:
+        return np.full(at_least.size, len(BANDS), np.int32)
     return np.searchsorted(np.array(BANDS) * users, at_least * 100, side="left").astype(np.int32)
 
 

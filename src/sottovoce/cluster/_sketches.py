@@ -90,7 +90,9 @@ def look_up(
     places = shipped.work().places
     sketches = [RankSketch.from_bytes(each) for each in _values(sent)]
     for users, scores in scored_users(shipped, community, rows):
-        for place, sketch, of_place in zip(places, sketches, scores, strict=True):
+        for place, sketch, of_place, evident in zip(
+            places, sketches, scores, community.evident, strict=True
+        ):
             low, high = sketch.ranks(of_place)
             _, most = sketch.at_least(of_place)
             columns = {
@@ -100,7 +102,9 @@ def look_up(
                 "score": pa.array(of_place),
                 "rank": pa.array(low, pa.int64()),
                 "rank_most": pa.array(high, pa.int64()),
-                "band": BAND_NAMES.take(pa.array(band_numbers(most, community.users))),
+                "band": BAND_NAMES.take(
+                    pa.array(band_numbers(most, community.users, evident=evident))
+                ),
             }
             yield pa.record_batch(columns)
 

@@ -33,7 +33,10 @@ def layout(header: StateHeader) -> str:
         f"buckets{place} array<int>, strengths{place} array<double>"
         for place in range(len(header.spaces))
     ]
-    return ", ".join(["user string", "posts bigint", "words binary", "tally array<bigint>", *slots])
+    pairs = ["pairs array<bigint>"] if header.word_buckets else []
+    return ", ".join(
+        ["user string", "posts bigint", "words binary", "tally array<bigint>", *pairs, *slots]
+    )
 
 
 def value_columns(header: StateHeader) -> list[str]:
@@ -41,7 +44,7 @@ def value_columns(header: StateHeader) -> list[str]:
     slots = [
         f"{kind}{place}" for place in range(len(header.spaces)) for kind in ("buckets", "strengths")
     ]
-    return ["posts", "words", "tally", *slots]
+    return ["posts", "words", "tally", *(["pairs"] if header.word_buckets else []), *slots]
 
 
 def score_posts(shipped: Shipped, raw: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -86,6 +89,9 @@ def filled(header: StateHeader, users: pa.Array, values: dict[str, pa.Array]) ->
     state.count_posts(rows, values["posts"].to_numpy())
     if state.words is not None:
         state.words.add_posts_bits(rows, _bytes(values["words"], -(-header.words // _BITS)))
+    if state.word_buckets is not None:
+        held = pc.list_value_length(values["pairs"]).to_numpy(zero_copy_only=False)
+        state.word_buckets.add(np.repeat(rows, held), _flat(values["pairs"]))
     topics = len(header.catalogue)
     for place, space in enumerate(state.spaces.values()):
         buckets, strengths = values[f"buckets{place}"], values[f"strengths{place}"]
@@ -120,6 +126,9 @@ def rows_of(state: State) -> Iterator[pa.RecordBatch]:
         _binary(len(state), words),
         pa.array([[]], pa.list_(pa.int64())).take(pa.array(np.zeros(len(state), np.int64))),
     ]
+    if state.word_buckets is not None:
+        used, codes = state.word_buckets.of(everyone)
+        arrays.append(_lists(used, codes[:, np.newaxis]))
     for space in state.spaces.values():
         lines = space.lines(everyone)
         arrays += [_lists(lines.used, lines.buckets), _lists(lines.used, lines.strengths)]
@@ -153,6 +162,8 @@ def _conformed(
 
 def _tally_row(header: StateHeader, tally: Tally) -> pa.RecordBatch:
     slots: list[pa.Array] = []
+    if header.word_buckets:
+        slots.append(pa.array([[]], pa.list_(pa.int64())))
     for _ in header.spaces:
         slots += [pa.array([[]], pa.list_(pa.int32())), pa.array([[]], pa.list_(pa.float64()))]
     arrays = [

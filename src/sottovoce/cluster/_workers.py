@@ -22,7 +22,7 @@ from sottovoce.assess.measures._catalogue import Measure, chosen_measures
 from sottovoce.assess.state._header import StateHeader
 from sottovoce.errors import ParameterError
 from sottovoce.topics._bow import BagOfWords
-from sottovoce.topics._space import Space
+from sottovoce.topics._space import Space, spaces_of_models
 
 _RECORD = "assessment.json"
 
@@ -106,7 +106,8 @@ def packed(
     with zipfile.ZipFile(buffer, "w") as archive, TemporaryDirectory() as folder:
         archive.writestr(_RECORD, json.dumps(record))
         for space in spaces:
-            if space.name in scoring.header.spaces and space.name != BagOfWords().name:
+            needed = scoring.header.spaces.keys() & spaces_of_models([space])
+            if needed and space.name != BagOfWords().name:
                 _add_model(archive, space, Path(folder, space.name))
     return buffer.getvalue()
 

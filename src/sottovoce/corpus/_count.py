@@ -23,6 +23,7 @@ from sottovoce.corpus._term_counter import TermCounter, closed_columns, sort_row
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read import Corpus
 from sottovoce.corpus.words._codes import OUTSIDE, WordCoder
+from sottovoce.corpus.words._normal import normal_texts
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.corpus.words._scan import TextBuffers, text_buffers
 from sottovoce.errors import CorpusError, ParameterError
@@ -246,7 +247,7 @@ def _count_parts(workers: list[_Worker], array: pa.Array) -> list[list[sparse.cs
 
     Each part comes in pieces.
     """
-    texts = text_buffers(array)
+    texts = text_buffers(normal_texts(array))
     size = int(texts.offsets[-1] - texts.offsets[0])
     cuts = _cuts(texts, 0, texts.rows, max(_BYTES_PER_THREAD, -(-size // len(workers))))
     tasks = [

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sottovoce._files import cause_of, whole_file
 from sottovoce.corpus.words._characters import fold_case, is_word
+from sottovoce.corpus.words._normal import normal_form
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import CorpusError, ParameterError
 
@@ -129,7 +130,7 @@ def _usable_terms(lines: list[str]) -> Iterator[str]:
 
     for line, words in zip(lines, tokenize(lines, _ANY_WORD), strict=True):
         term = " ".join(words)
-        if 1 <= len(words) <= _MOST_WORDS and term == fold_case(line.strip()):
+        if 1 <= len(words) <= _MOST_WORDS and term == fold_case(normal_form(line.strip())):
             yield term
 
 

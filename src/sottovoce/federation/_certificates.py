@@ -19,7 +19,7 @@ from sottovoce.federation._files import load_secret, private_text, save_secret
 
 try:
     from cryptography import x509
-    from cryptography.exceptions import InvalidSignature
+    from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.hashes import SHA256
     from cryptography.hazmat.primitives.serialization import (
@@ -41,6 +41,8 @@ _SKEW = timedelta(hours=1)
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 KIND = "tls"
 _PEM = "-----BEGIN"
+# Before whatever the authority signs that is no certificate: none begins like this.
+_SIGNED = b"sottovoce signed by an authority\0"
 _LARGEST_FILE = 1 << 18
 
 
@@ -151,6 +153,18 @@ class Authority:
         alternatives = x509.SubjectAlternativeName(_alternatives(name, hosts))
         return Issued(self._signed(name, key.public_key(), alternatives, days), _key_pem(key))
 
+    def granted(
+        self, request: bytes, name: str, hosts: Sequence[str] = (), *, days: int = DAYS
+    ) -> bytes:
+        """A certificate for the key of a party's own request; its key is not seen here."""
+        public = requested_key(request, name)
+        alternatives = x509.SubjectAlternativeName(_alternatives(name, hosts))
+        return self._signed(name, public, alternatives, days)
+
+    def signature(self, message: bytes) -> bytes:
+        """Over a message that is no certificate; `check_authority_signature` looks at it."""
+        return self._key.sign(_SIGNED + message, ec.ECDSA(SHA256()))
+
     def renewed(self, certificate: bytes, *, days: int = DAYS) -> bytes:
         """The same party, key and hosts with a new end."""
         old = read_certificate(certificate, "the certificate to renew")
@@ -186,6 +200,43 @@ class Authority:
 
     def _issuer_identifier(self) -> x509.AuthorityKeyIdentifier:
         return x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+
+
+def new_key() -> bytes:
+    """A fresh private key of a party, as PEM."""
+    return _key_pem(ec.generate_private_key(ec.SECP256R1()))
+
+
+def certificate_request(key: bytes, name: str) -> bytes:
+    """A request for a certificate in that name, signed with the key itself (PKCS #10, PEM)."""
+    builder = x509.CertificateSigningRequestBuilder().subject_name(_subject(check_name(name)))
+    return builder.sign(read_key(key), SHA256()).public_bytes(Encoding.PEM)
+
+
+def requested_key(request: bytes, name: str) -> ec.EllipticCurvePublicKey:
+    """The public key of a request, which its owner must have signed in that name."""
+    try:
+        read = x509.load_pem_x509_csr(request)
+        sound = read.is_signature_valid
+    except (ValueError, UnsupportedAlgorithm):
+        raise CertificateError("a certificate request must be PKCS #10 in PEM.") from None
+    public = read.public_key()
+    if not sound or not isinstance(public, ec.EllipticCurvePublicKey):
+        raise CertificateError("a certificate request must be signed with its own ECDSA key.")
+    if not isinstance(public.curve, ec.SECP256R1) or read.subject != _subject(check_name(name)):
+        raise CertificateError(f"a certificate request must be for {name}, with a key on P-256.")
+    return public
+
+
+def check_authority_signature(authority: bytes, signature: bytes, message: bytes) -> None:
+    """Refuse a message that this authority did not sign."""
+    public = read_certificate(authority, "the authority's certificate").public_key()
+    if not isinstance(public, ec.EllipticCurvePublicKey):
+        raise CertificateError("the authority's key must be ECDSA.")
+    try:
+        public.verify(signature, _SIGNED + message, ec.ECDSA(SHA256()))
+    except InvalidSignature:
+        raise CertificateError("the federation's authority did not sign this.") from None
 
 
 def check_name(name: str) -> str:

@@ -1,40 +1,24 @@
 """A party's configuration, `party.toml`: every key of it is known, and an unknown one is refused.
 
-Read and checked here, and written as `learn init` does: with a comment where somebody must decide.
+Read and checked here; `_party_toml` writes it.
 """
 
 import tomllib
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 import msgspec
 
 from sottovoce._files import small_text
-from sottovoce._toml import Plain, toml_lines
 from sottovoce.errors import InputError
 from sottovoce.federation._files import NONE, check_source
 
 Role: TypeAlias = Literal["coordinator", "keyholder", "peer", "intermediary"]
 CONFIG_FILE = "party.toml"
 ROSTER_FILE = "roster.toml"
+CHANGES_FILE = "roster-changes.jsonl"
 TEXTS_FILE, ROWS_FILE = "texts.csv", "rows.csv"
 _LARGEST_FILE = 1 << 20
-_FEWEST_COUNTED = 3
-_HEAD = "# One party of a training together. Paths are relative to this file's folder."
-_TEXTS = (
-    "# Your documents, which never leave this machine: a CSV, TSV, JSONL or Parquet file, and the",
-    "# names of its columns.",
-)
-_ROWS = "# Your rows of numbers, which never leave this machine: a CSV file with a header."
-_ACCEPTS = "# What you agree to take part in; a proposal beyond it is refused here."
-_COUNT_WITH = (
-    "# Whose noise you count on when documents are counted together: name only peers whom you know",
-    "# yourself. Of them so many may drop out, and so many may work against you. Name all labels",
-    '# of your documents if words may be counted by label: labels = ["ham", "spam"].',
-)
-_FEATURES = "# How texts become numbers, at every peer alike."
-_TRAINING = "# What is proposed to the peers; every one of them must accept it."
 _Table = TypeVar("_Table", bound=msgspec.Struct)
 _Way: TypeAlias = Literal["masks", "packed"]
 _Statistics: TypeAlias = Literal["exact", "rados"]
@@ -47,11 +31,15 @@ class ConfigError(InputError):
 
 
 class TlsFiles(msgspec.Struct, frozen=True):
-    """Who this party is to the others: its certificate, its key, and whom it trusts."""
+    """Who this party is to the others: its certificate, its key, and whom it trusts.
+
+    ``authority_key`` is the authority's own, at the coordinator of a federation that parties join.
+    """
 
     certificate: str = "certificate.pem"
     key: str = "tls.key"
     authority: str = "ca.pem"
+    authority_key: str | None = None
 
 
 class SecretFiles(msgspec.Struct, frozen=True):
@@ -220,17 +208,30 @@ class Accepts(msgspec.Struct, frozen=True):
     without_lost: bool = False
 
 
+HELD_OUT = 0.2
+"""What new federations hold out of each peer's documents, to see how well a classifier does."""
 HELPER_ACCEPTS = Accepts(["open", "hidden"])
 """Of a helper whose configuration says nothing."""
 
 
+class JoinDoor(msgspec.Struct, frozen=True):
+    """Where a coordinator takes requests to join; ``address`` is for reaching it, if another."""
+
+    listen: str
+    address: str | None = None
+
+
 class PartyFile(msgspec.Struct, frozen=True):
-    """What `party.toml` says; paths are relative to its folder."""
+    """What `party.toml` says; paths are relative to its folder.
+
+    ``changes`` is the file of the roster's signed changes, where parties join and leave.
+    """
 
     name: str
     role: Role
     listen: str
     roster: str = ROSTER_FILE
+    changes: str | None = None
     store: str = "store"
     deadline_s: float = 12.0
     tls: TlsFiles = TlsFiles()
@@ -242,6 +243,7 @@ class PartyFile(msgspec.Struct, frozen=True):
     accepts: Accepts | None = None
     count: CountSettings | None = None
     count_with: CountWith | None = None
+    join: JoinDoor | None = None
 
 
 class PartyConfig(msgspec.Struct, frozen=True):
@@ -320,54 +322,3 @@ def _plainly(message: str) -> str:
     key = place.strip("`").removeprefix("$.")
     said = what[0].lower() + what[1:].replace("`", "")
     return f"{key} is wrong: {said}" if key else said
-
-
-def party_toml(
-    who: tuple[str, Role],
-    address: str,
-    training: TrainingSettings,
-    features: FeatureSettings,
-    passphrase: str,
-    peers: Sequence[str] = (),
-) -> str:
-    """One party's configuration; ``peers`` are those that it may count with."""
-    name, role = who
-    head: dict[str, Plain | None] = {"name": name, "role": role, "listen": address}
-    lines = [_HEAD, *toml_lines(head), "", "[secrets]", *toml_lines({"passphrase": passphrase})]
-    if role == "peer":
-        lines += ["", *_own_data(features)]
-    if role != "coordinator":
-        lines += ["", _ACCEPTS, "[accepts]", *toml_lines(_accepted(training))]
-    if role == "peer" and len(peers) >= _FEWEST_COUNTED:
-        named: dict[str, Plain | None] = {"peers": list(peers), "drop": 0, "collude": 1}
-        lines += ["", *_COUNT_WITH, "[count_with]", *toml_lines(named)]
-    if role == "coordinator":
-        chosen = {"mode": training.mode, "way": training.way} | msgspec.to_builtins(training)
-        lines += ["", _TRAINING, "[training]", *toml_lines(chosen)]
-        lines += ["", _FEATURES, "[features]", *toml_lines(_features(features))]
-    return "\n".join(lines) + "\n"
-
-
-def _own_data(features: FeatureSettings) -> list[str]:
-    if features.columns:
-        return [_ROWS, "[rows]", *toml_lines({"file": ROWS_FILE})]
-    return [*_TEXTS, "[texts]", *toml_lines({"file": TEXTS_FILE})]
-
-
-def _features(features: FeatureSettings) -> dict[str, Plain | None]:
-    given: dict[str, Plain | None] = msgspec.to_builtins(features)
-    if features.columns:
-        return given
-    return {"dictionary": features.dictionary, "width": features.width} | given
-
-
-def _accepted(training: TrainingSettings) -> dict[str, Plain | None]:
-    accepts = Accepts(
-        modes=[training.mode],
-        fewest_documents=training.fewest_documents,
-        fewest_peers=training.fewest_peers,
-        two_peers=training.allow_two is not None,
-        without_lost=training.without_lost,
-    )
-    written: dict[str, Plain | None] = msgspec.to_builtins(accepts)
-    return written

@@ -82,11 +82,15 @@ def new_paillier_key(path: Path, bits: int, passphrase: str | None) -> None:
         save_private_key(key, path, passphrase=passphrase)
 
 
+def load_identity(path: Path, passphrase: str | None) -> Identity:
+    """A peer's signing key."""
+    return Identity(load_secret(path, kind=IDENTITY, passphrase=passphrase))
+
+
 def _identity(config: PartyConfig, passphrase: str | None) -> Identity | None:
     if config.party.role != "peer":
         return None
-    path = config.path(config.party.secrets.identity)
-    return Identity(load_secret(path, kind=IDENTITY, passphrase=passphrase))
+    return load_identity(config.path(config.party.secrets.identity), passphrase)
 
 
 def _memory(config: PartyConfig, passphrase: str | None) -> bytes:

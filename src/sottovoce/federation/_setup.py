@@ -30,9 +30,9 @@ from sottovoce.federation._config import (
     PartyConfig,
     Role,
     TrainingSettings,
-    party_toml,
 )
 from sottovoce.federation._files import NONE, read_passphrase
+from sottovoce.federation._party_toml import WrittenParty, party_toml
 from sottovoce.federation._roster import Member, Roster, load_roster, member, save_roster
 from sottovoce.federation._secrets import new_identity, new_paillier_key, new_secrets
 
@@ -107,8 +107,8 @@ def set_up(folder: Path, plan: SetupPlan) -> Roster:
     addresses = _addresses(plan)
     output_folder(folder)
     authority, kept = Authority.new("sottovoce authority")
-    own = _private_folder(folder / AUTHORITY_FOLDER)
-    _write(own / "ca.pem", kept.certificate)
+    own = new_private_folder(folder / AUTHORITY_FOLDER)
+    write_whole(own / "ca.pem", kept.certificate)
     save_key(kept.key, own / "ca.key", passphrase=passphrase)
     entries = [
         _party(folder / name, plan, (name, role), addresses[name], authority, passphrase)
@@ -117,7 +117,7 @@ def set_up(folder: Path, plan: SetupPlan) -> Roster:
     roster = Roster(tuple(entries))
     for name in (AUTHORITY_FOLDER, *(name for name, _ in plan.parties)):
         save_roster(roster, folder / name / ROSTER_FILE)
-    _write(folder / README_FILE, _readme(plan).encode())
+    write_whole(folder / README_FILE, _readme(plan).encode())
     return roster
 
 
@@ -142,16 +142,17 @@ def _party(
     passphrase: str | None,
 ) -> Member:
     name, role = who
-    _private_folder(folder)
-    issued = authority.issued(name, [_host(address)], days=plan.days)
-    _write(folder / "certificate.pem", issued.certificate)
-    _write(folder / "ca.pem", authority.certificate)
+    new_private_folder(folder)
+    issued = authority.issued(name, [host_of(address)], days=plan.days)
+    write_whole(folder / "certificate.pem", issued.certificate)
+    write_whole(folder / "ca.pem", authority.certificate)
     save_key(issued.key, folder / "tls.key", passphrase=passphrase)
     training = plan.training
     key_bits = training.key_bits if training.needs_key_holder else None
     identity = new_secrets(folder, role, key_bits, passphrase)
-    text = party_toml(who, address, training, plan.features, plan.passphrase, plan.peers)
-    _write(folder / CONFIG_FILE, text.encode())
+    written = WrittenParty(name, role, address, plan.passphrase, plan.peers)
+    text = party_toml(written, training, plan.features)
+    write_whole(folder / CONFIG_FILE, text.encode())
     return member(name, role, address, fingerprint(issued.certificate), identity.hex())
 
 
@@ -181,7 +182,8 @@ def free_ports(count: int) -> list[int]:
         return [int(each.getsockname()[1]) for each in sockets]
 
 
-def _host(address: str) -> str:
+def host_of(address: str) -> str:
+    """The host of host:port."""
     return address.rpartition(":")[0].strip("[]")
 
 
@@ -189,12 +191,14 @@ def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def _private_folder(folder: Path) -> Path:
+def new_private_folder(folder: Path) -> Path:
+    """A folder for its owner only."""
     output_folder(folder).chmod(0o700)
     return folder
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """A file that is whole or absent."""
     with whole_file(path) as part:
         part.write_bytes(content)
 
@@ -245,7 +249,7 @@ def rotate_tls(config: PartyConfig, authority: Authority, *, days: int = DAYS) -
     """A new key and certificate, and the roster that everybody needs from now on."""
     party = config.party
     roster = load_roster(config.path(party.roster))
-    host = _host(roster.named(party.name).address)
+    host = host_of(roster.named(party.name).address)
     issued = authority.issued(party.name, [host], days=days)
     save_key(issued.key, config.path(party.tls.key), passphrase=_passphrase(config))
     with whole_file(config.path(party.tls.certificate)) as part:

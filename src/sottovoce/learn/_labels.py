@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sottovoce.errors import InputError
 
+UNDECIDED = ""  # no label's name is empty
 _KINDS = {"b": "truth", "i": "number", "u": "number", "f": "number", "U": "text"}
 
 
@@ -111,3 +112,20 @@ def listed(values: Iterable[Any]) -> list[Any]:
     """The values of a list, a column or an array; Arrow's own are made Python's."""
     arrow: Any = values  # whatever has this method need not be pyarrow's
     return arrow.to_pylist() if hasattr(arrow, "to_pylist") else list(values)
+
+
+def labels_by_sign(signs: NDArray[np.int64], labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Of two labels the second where the sign is positive."""
+    return tuple(labels[int(sign > 0)] for sign in signs)
+
+
+def labels_from_signs(signs: NDArray[np.int64], labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Of two labels by the sign; of more the one whose sign alone is positive, or undecided.
+
+    Signs do not say which of two positive scores is the larger; the paper's mode has no more.
+    """
+    if signs.shape[1] == 1:
+        return labels_by_sign(signs[:, 0], labels)
+    alone = (signs > 0).sum(axis=1) == 1
+    best = (signs > 0).argmax(axis=1)
+    return tuple(labels[at] if sure else UNDECIDED for at, sure in zip(best, alone, strict=True))

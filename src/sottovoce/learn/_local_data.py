@@ -10,6 +10,7 @@ from scipy import sparse
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
 from sottovoce.learn._examples import Rows, checked_rows, checked_signs
+from sottovoce.learn._label_sums import local_label_sums
 from sottovoce.learn._opened_among import Among
 from sottovoce.learn._rados.rados import RadoMaker, RadoMoments
 from sottovoce.learn._ridge import Standard, local_fold_sums, local_sums
@@ -25,7 +26,7 @@ class LocalData:
 
     Attributes:
         rows: m by d, d being the size of the dictionary.
-        signs: -1 or 1 per row.
+        signs: -1 or 1 per row; a column for each label where several share a training.
         has: f_p, which features the peer has.
         identity: who the peer is.
         vetoed: counted features that the peer wants dropped, whatever the others have.
@@ -98,6 +99,8 @@ class LocalData:
 
     def sums(self, kept: KeptFeatures) -> Floats:
         """The statistics of each fold that will be opened, one row a fold."""
+        if self.signs.ndim > 1:
+            return local_label_sums(self.rows, self.signs, kept, self.folds(kept.folds))
         if kept.folds == 1:
             return local_sums(self.rows, self.signs, kept).to_vector()[None]
         folds = self.folds(kept.folds)

@@ -110,16 +110,31 @@ def ridge_from_sums(sums: ExampleSums, penalty: float) -> LinearModel:
 
     Centring and scaling are done on the sums: X'X - m mean mean', and so on.
     """
+    return ridge_of_labels([sums], penalty)[0]
+
+
+def ridge_of_labels(sums: Sequence[ExampleSums], penalty: float) -> list[LinearModel]:
+    """Each label's ridge, from sums that differ in y and x y alone: x x' is factored once.
+
+    Every label is solved for by itself, so that it comes out as it would alone, to the last bit.
+    """
+    from scipy.linalg import lu_factor, lu_solve  # noqa: PLC0415 - slow, and few peers solve
+
     if not penalty > 0:
         raise ParameterError(f"penalty must be > 0, got {penalty}.")
-    if sums.count < FEWEST_EXAMPLES:
-        raise InputError(f"ridge needs at least {FEWEST_EXAMPLES} examples, got {sums.count:g}.")
-    m, mean, scale = sums.count, sums.means, sums.scales
-    label_mean = sums.label_total / m
-    covariance = (sums.products / m - np.outer(mean, mean)) / np.outer(scale, scale)
-    cross = (sums.cross / m - label_mean * mean) / scale
-    theta = np.linalg.solve(covariance + penalty * np.eye(mean.size), cross) / scale
-    return LinearModel(theta, label_mean - float(theta @ mean))
+    m = sums[0].count
+    if m < FEWEST_EXAMPLES:
+        raise InputError(f"ridge needs at least {FEWEST_EXAMPLES} examples, got {m:g}.")
+    mean, scale = sums[0].means, sums[0].scales
+    covariance = (sums[0].products / m - np.outer(mean, mean)) / np.outer(scale, scale)
+    factors = lu_factor(covariance + penalty * np.eye(mean.size))
+    models = []
+    for each in sums:
+        label_mean = each.label_total / m
+        cross = (each.cross / m - label_mean * mean) / scale
+        theta = lu_solve(factors, cross) / scale
+        models.append(LinearModel(theta, label_mean - float(theta @ mean)))
+    return models
 
 
 def squared_error_from_sums(model: LinearModel, sums: ExampleSums) -> float:
@@ -169,7 +184,7 @@ def penalty_from_sums(
     open them shows the aggregate of each fold, so that a fold must not be small.
     """
     folds = [ExampleSums.from_vector(vector, width) for vector in np.asarray(summed)]
-    _check_folds(folds)
+    check_fold_sizes(folds)
     whole = ExampleSums.from_vector(np.sum(np.asarray(summed), axis=0), width)
     losses = {penalty: _held_out_error(whole, folds, penalty) for penalty in penalties}
     if not losses:
@@ -224,7 +239,8 @@ def penalty_from_errors(
     return ChosenPenalty(min(losses, key=losses.__getitem__), losses)
 
 
-def _check_folds(folds: Sequence[ExampleSums]) -> None:
+def check_fold_sizes(folds: Sequence[ExampleSums]) -> None:
+    """Refuse folds whose sums would show too few rows."""
     if len(folds) < 2:  # noqa: PLR2004 - one fold leaves nothing to learn from
         raise ParameterError(f"cross-validation needs at least 2 folds, got {len(folds)}.")
     fewest = min(fold.count for fold in folds)

@@ -113,8 +113,8 @@ class TrainedClassifier:
     ) -> NDArray[Any]:
         """A label per row or text, asked for by ``peer`` (the first one by default).
 
-        Private Text Classification, Protocol 3. Of more than two labels, signs may not decide: such
-        a label is empty, or None where labels are no texts.
+        Private Text Classification, Protocol 3. In the paper's mode signs may not decide between
+        more than two labels: such a label is empty, or None where labels are no texts.
 
         Args:
             X: texts, where holders have texts; rows over the asking peer's features; or, where

@@ -123,6 +123,7 @@ class TrainingTerms:
         words: how many words the map is of.
         nobody_lost: whether all peers must stay: an earlier training of the run has opened sums
             over them, and the same sums without one would show that one's own.
+        classifiers: how many labels, each against the others, are trained from the same sums.
     """
 
     session: bytes
@@ -132,6 +133,7 @@ class TrainingTerms:
     mapping: "FeatureMap | None" = None
     words: int = 0
     nobody_lost: bool = False
+    classifiers: int = 1
 
     def __post_init__(self) -> None:
         peers = checked_parties(list(self.identities), allow_two=self.recipe.allow_two)
@@ -154,7 +156,8 @@ class TrainingTerms:
     def digest(self) -> bytes:
         """What peers compare to know that they mean the same features and the same recipe."""
         recipe = "\0".join(f"{name}={value!r}" for name, value in sorted(vars(self.recipe).items()))
-        return hashlib.sha256(encoded((recipe, *self.features))).digest()
+        several = () if self.classifiers == 1 else (f"classifiers={self.classifiers}",)
+        return hashlib.sha256(encoded((recipe, *several, *self.features))).digest()
 
     def counts(self) -> FixedPoint:
         """Numbers for sums of whole numbers."""

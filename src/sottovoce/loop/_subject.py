@@ -6,6 +6,7 @@ and models. Its word counts are released as documents, a row for each user, or u
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -31,6 +32,8 @@ from sottovoce.loop._communities import DEFAULT, simulated_catalogue, simulated_
 from sottovoce.loop._knowledge import Knowledge, Training, fitted, train_knowledge
 from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.topics import Catalogue, Space, shipped_catalogue
+
+MOST_WORDS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +79,19 @@ def asked_of(judged: Sequence[JudgedTopic], knowledge: Knowledge) -> tuple[Judge
     return tuple(topic for topic in judged if topic.name in asked)
 
 
-def public_words(catalogue: Catalogue) -> tuple[str, ...]:
-    """The catalogue's single words: public, since the catalogue is."""
-    words = (word for topic in catalogue for word in topic.words if " " not in word)
-    return tuple(dict.fromkeys(words))
+def public_words(catalogue: Catalogue, most: int = MOST_WORDS) -> tuple[str, ...]:
+    """The catalogue's single words: public, since the catalogue is.
+
+    Of a large catalogue the first words of every topic, ``most`` in all: readers of a release take
+    time with the cube of its words, and lists name the most telling ones first.
+    """
+    single = [[word for word in topic.words if " " not in word] for topic in catalogue]
+    words = dict.fromkeys(word for topic in single for word in topic)
+    if len(words) <= most:
+        return tuple(words)
+    in_turn = (word for line in zip_longest(*single) for word in line if word is not None)
+    first = set(list(dict.fromkeys(in_turn))[:most])
+    return tuple(word for word in words if word in first)
 
 
 def word_frequencies(texts: pa.ChunkedArray, words: Sequence[str]) -> Floats:

@@ -15,6 +15,8 @@
 - `vocabulary`: its fingerprint, whether the data chose the words, and what was declared;
 - `labels`, where the release carries public labels: how many different ones; `labels.txt` holds
   a line for each document, published as it is;
+- `groups`, where a row is a group of documents: `by` which column, and whether `ids.txt` publishes
+  what each is called (`ids`);
 - `ledger`: the number of the spend that paid, or null;
 - `files`: the SHA-256 of every other file of the folder.
 """
@@ -31,6 +33,7 @@ from sottovoce.errors import InputError
 from sottovoce.privacy._exact import exact, positive, positive_integer
 from sottovoce.privacy._guarantee import COMPUTATIONAL, LimitedPrecision
 from sottovoce.privacy._records import from_record, to_record
+from sottovoce.release._groups import Grouping
 from sottovoce.release._labels import LABELS_IN_WORDS
 from sottovoce.release._plan import ReleasePlan
 from sottovoce.release._settings import ACCOUNTINGS, PRIORS
@@ -99,6 +102,7 @@ class ReleaseCard:
     ledger: dict[str, int] | None
     files: dict[str, str] = field(default_factory=dict)
     labels: dict[str, int] | None = None
+    groups: dict[str, Any] | None = None
 
     def as_json(self) -> str:
         """The text of `card.json`; the same card gives the same text."""
@@ -114,6 +118,8 @@ class ReleaseCard:
         if self.labels is None:
             # Releases carried no labels at first, and their cards did not speak of them.
             del fields["labels"]
+        if self.groups is None:
+            del fields["groups"]
         for name in ("stated", "guarantee", "per_user"):
             value = fields[name]
             fields[name] = None if value is None else to_record(value)
@@ -125,7 +131,8 @@ class ReleaseCard:
         declared = ", ".join(self.vocabulary["declared"])
         chosen = f" What was declared is not covered: {declared}." if declared else ""
         labels = "" if self.labels is None else f" {LABELS_IN_WORDS}"
-        return self.guarantee.in_words() + user + chosen + labels
+        groups = "" if self.groups is None else f" {Grouping(**self.groups).in_words()}"
+        return self.guarantee.in_words() + user + chosen + labels + groups
 
     def threat_model(self) -> str:
         """Who must be trusted, and against whom the promise holds."""
@@ -141,6 +148,7 @@ def make_card(
     declared: tuple[str, ...] = (),
     spend: int | None = None,
     labels: Sequence[str] | None = None,
+    grouping: Grouping | None = None,
 ) -> ReleaseCard:
     """The card of a release by ``plan``, before its files are known."""
     settings = plan.settings
@@ -169,6 +177,7 @@ def make_card(
         },
         ledger=None if spend is None else {"spend": spend},
         labels=None if labels is None else {"different": len(set(labels))},
+        groups=None if grouping is None else dict(vars(grouping)),
     )
 
 
@@ -216,7 +225,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _card_of(fields: Mapping[str, Any]) -> ReleaseCard:
     if (fields["format"], fields["version"]) != (FORMAT, VERSION):
         raise InputError(f"it must be of format {FORMAT}, version {VERSION}")
-    named = set(ReleaseCard.__dataclass_fields__) - ({"labels"} - set(fields))
+    named = set(ReleaseCard.__dataclass_fields__) - ({"labels", "groups"} - set(fields))
     parts = {name: fields[name] for name in named}
     for name in ("stated", "guarantee", "per_user"):
         parts[name] = None if parts[name] is None else _limited(parts[name])
@@ -238,6 +247,9 @@ def _check_types(card: ReleaseCard) -> None:
         type(card.vocabulary["data_dependent"]) is bool,
         set(card.ledger or {"spend"}) == {"spend"},
         set(card.labels or {"different"}) == {"different"},
+        card.groups is None
+        or list(map(type, (card.groups["by"], card.groups["ids"]))) == [str, bool],
+        set(card.groups or {"by", "ids"}) == {"by", "ids"},
         set(card.prior) == {"kind", "rate"},
         set(card.compression) == {"method", "maps"},
         set(card.vocabulary) == {"fingerprint", "data_dependent", "origin", "declared"},

@@ -20,6 +20,7 @@ from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.release._card import LARGEST_CARD, ReleaseCard, read_card
 from sottovoce.release._counts_file import CountsFile
+from sottovoce.release._groups import packed_ids
 from sottovoce.release._labels import packed_labels, read_labels
 from sottovoce.release._plan import Released
 from sottovoce.release.compression._decompress import checked_prior
@@ -30,6 +31,7 @@ COUNTS_FILE = "counts.npz"
 VOCABULARY_FILE = "vocabulary.txt"
 FREQUENCIES_FILE = "frequencies.npy"
 LABELS_FILE = "labels.txt"
+IDS_FILE = "ids.txt"
 _BLOCK_CELLS = 1 << 22
 MAP_STEM = "map"
 FILES = {COUNTS_FILE, VOCABULARY_FILE, FREQUENCIES_FILE, f"{MAP_STEM}.npz", f"{MAP_STEM}.json"}
@@ -41,6 +43,7 @@ def write_bundle(
     vocabulary: Vocabulary,
     card: ReleaseCard,
     labels: Sequence[str] | None = None,
+    ids: Sequence[str] | None = None,
 ) -> None:
     """Write everything a release consists of into one archive at ``path``.
 
@@ -49,6 +52,8 @@ def write_bundle(
     parts = _parts(released, vocabulary, str(card.compression["method"]))
     if labels is not None:
         parts[LABELS_FILE] = packed_labels(labels)
+    if ids is not None:
+        parts[IDS_FILE] = packed_ids(ids)
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
     parts[CARD_FILE] = replace(card, files=hashes).as_json().encode()
     with zipfile.ZipFile(path, "w") as archive:
@@ -81,6 +86,7 @@ def verified_card(folder: Path) -> ReleaseCard:
     """The card of a released folder whose files are what the card says."""
     card = released_card(folder)
     files = FILES if card.labels is None else FILES | {LABELS_FILE}
+    files = files | ({IDS_FILE} if card.groups is not None and card.groups["ids"] else set())
     if set(card.files) != files:
         raise InputError(f"the card must name just these files: {', '.join(sorted(files))}.")
     for name, expected in card.files.items():

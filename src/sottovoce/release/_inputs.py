@@ -28,6 +28,7 @@ from sottovoce.errors import CorpusError, ParameterError
 from sottovoce.privacy._exact import positive_integer
 from sottovoce.privacy.ledger._documents import DocumentSet, text_hash
 from sottovoce.release._counts import Counts, checked_counts
+from sottovoce.release._groups import Grouping, group_names, summed_by_group
 from sottovoce.release._labels import checked_labels
 from sottovoce.release._plan import refuse_pairs
 
@@ -62,6 +63,15 @@ class CountedDocuments:
     """Those that a ledger charges."""
     labels: tuple[str, ...] | None = None
     """Public, one a document, where they are to be published."""
+    grouping: Grouping | None = None
+    """By what documents were put together, where a row is a group of them."""
+    groups: tuple[str, ...] = ()
+    """What the groups are called, in the order of the rows."""
+
+    @property
+    def public_ids(self) -> tuple[str, ...] | None:
+        """What the groups are called, where that is public and is published."""
+        return self.groups if self.grouping is not None and self.grouping.ids else None
 
     def __repr__(self) -> str:
         rows, words = self.counts.shape
@@ -89,6 +99,8 @@ class ReleaseInputs:
     """Whether documents that say what released ones said are vouched to be others."""
     labelled: bool = False
     """Whether the column of labels is public and is to be published."""
+    grouping: Grouping | None = None
+    """By which column documents are put together; ``reading`` maps it to the label."""
 
     def __post_init__(self) -> None:
         """Refuse cuts of a list that is given."""
@@ -96,6 +108,11 @@ class ReleaseInputs:
             raise ParameterError(
                 "--min-texts and --max-terms (in Python min_texts=, max_terms=) choose words; "
                 "--vocabulary (in Python words=) gives them. Leave one or the other out."
+            )
+        if self.grouping is not None and (self.labelled or self.user_documents is not None):
+            raise ParameterError(
+                "--by goes with neither --labels nor --user-documents (in Python by=, labels=, "
+                "user_documents=): one row holds the documents of many; leave one of them out."
             )
         if self.user_documents is not None:
             positive_integer(self.user_documents, "user documents")
@@ -117,7 +134,12 @@ class ReleaseInputs:
         vocabulary = self.vocabulary or self._chosen_words(corpus, rules)
         refuse_pairs(vocabulary.terms)
         documents = count_documents(
-            corpus, vocabulary, rules, per_user=self.user_documents, labelled=self.labelled
+            corpus,
+            vocabulary,
+            rules,
+            per_user=self.user_documents,
+            labelled=self.labelled,
+            grouping=self.grouping,
         )
         return documents, declared + self.left_out(corpus) + self.vouched()
 
@@ -159,24 +181,35 @@ def count_documents(
     *,
     per_user: int | None = None,
     labelled: bool = False,
+    grouping: Grouping | None = None,
 ) -> CountedDocuments:
     """Count the column ``text``; with ``per_user`` keep each user's first so many documents.
 
-    With ``labelled`` the column ``label`` is kept beside the counts, to be published.
+    With ``labelled`` the column ``label`` is kept beside the counts, to be published; with a
+    ``grouping`` it says to which row a document's counts are added.
     """
     identity = CorpusIdentity()
     bound = _Bound(per_user)
     labels: list[str | None] = []
     # The corpus is the same whatever bound is put on its users: their budgets are not told apart.
     kept = bound.kept(identity.watched(batches))
-    texts = (batch["text"] for batch in (_noting(kept, labels) if labelled else kept))
+    noted = labelled or grouping is not None
+    texts = (batch["text"] for batch in (_noting(kept, labels) if noted else kept))
     blocks = list(count_batches(texts, vocabulary, rules))
     if not blocks:
         raise CorpusError("there is no document to release.")
-    counts = checked_counts(sparse.csr_array(sparse.vstack(blocks)))
+    counts = sparse.csr_array(sparse.vstack(blocks))
+    groups: tuple[str, ...] = ()
+    if grouping is not None:
+        counts, groups = summed_by_group(counts, group_names(labels, grouping.by))
     found = identity.digest(), bound.left_out, per_user, identity.documents()
     return CountedDocuments(
-        counts, vocabulary, *found, labels=checked_labels(labels) if labelled else None
+        checked_counts(counts),
+        vocabulary,
+        *found,
+        labels=checked_labels(labels) if labelled else None,
+        grouping=grouping,
+        groups=groups,
     )
 
 

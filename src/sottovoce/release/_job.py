@@ -165,6 +165,7 @@ class Job:
             declared=self.declared,
             spend=spend,
             labels=self.documents.labels,
+            grouping=self.documents.grouping,
         )
 
     def _fingerprint(self) -> str:
@@ -191,6 +192,8 @@ class Job:
         # Named only where there are some: the requests of earlier releases stay what they were.
         if self.documents.labels is not None:
             facts["labels"] = labels_digest(self.documents.labels)
+        if self.documents.grouping is not None:
+            facts["groups"] = self.documents.grouping.facts(self.documents.groups)
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
     def _embedded_words(self) -> NDArray[np.float64] | None:
@@ -246,7 +249,8 @@ def draw_bundle(
     """Draw ``job`` into the one file that is kept of it: every release, and every audit of one."""
     released = (draw_counts or job.draw)()
     documents = job.documents
-    write_bundle(path, released, documents.vocabulary, job.card(spend), documents.labels)
+    public = documents.labels, documents.public_ids
+    write_bundle(path, released, documents.vocabulary, job.card(spend), *public)
 
 
 def _refuse_another_release(folder: Path, job: Job, own: Spend | None) -> None:

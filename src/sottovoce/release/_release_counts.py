@@ -15,6 +15,7 @@ from scipy import sparse
 
 from sottovoce._arrays import Floats
 from sottovoce._files import FilePath
+from sottovoce.corpus._everyday import named_vocabulary
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read._corpus import Source
 from sottovoce.corpus.read._tally import ReadOptions, named_columns
@@ -24,6 +25,7 @@ from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Account, Ledger
 from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace, ledger_place
 from sottovoce.release._card import ReleaseCard
+from sottovoce.release._groups import checked_ids
 from sottovoce.release._inputs import CountedDocuments, ReleaseInputs, load_frequencies
 from sottovoce.release._job import Job, ReleaseQuote, open_account, quote, release_to_folder
 from sottovoce.release._plan import Released, ReleasePlan
@@ -127,6 +129,8 @@ class ReleaseOptions(TypedDict, total=False):
     time: str | int | None
     user_documents: int | None
     labels: str | int | None
+    by: str | None
+    ids: str | None
     ledger: FilePath | None
     budget: Exact | None
     out: FilePath | None
@@ -183,6 +187,8 @@ def release_counts(
     time: str | int | None = None,
     user_documents: int | None = None,
     labels: str | int | None = None,
+    by: str | None = None,
+    ids: str | None = None,
     ledger: FilePath | None = None,
     budget: Exact | None = None,
     out: FilePath | None = None,
@@ -228,12 +234,16 @@ def release_counts(
             too), dictionaries, or tuples (text, label); with ``user_documents`` (user, time, text).
         epsilon: for documents up to ``precision`` words apart; text such as "0.1" is taken exactly.
         precision: N, in words.
-        words: the public words to count: a file's path, a `Vocabulary`, or words.
+        words: the public words to count: a file's path, a `Vocabulary`, words, or "everyday": a
+            list of everyday English that is shipped.
         text: the column of the text: its name, or its place from 0, as in longer tuples.
         user: the column of the user, read only with ``user_documents``; None: "user".
         time: the column of the time, likewise.
         user_documents: keep so many documents of each user, and promise per user too.
         labels: the column of public labels, published beside the counts as they are; None: none.
+        by: the column by whose values documents are put together, a row for each; None: a row for
+            each document.
+        ids: "public": publish what the groups are called; None: rows are only numbered.
         ledger: the privacy ledger's file; None: the one for all that you release (`user_ledger`).
         budget: the epsilon, at the same N, that these documents may ever spend; None: this one.
         out: folder for the release; None: the ledger alone keeps it, for the same call with one.
@@ -265,7 +275,9 @@ def release_counts(
     _check_words(words, declared=declare_data_dependent)
     inputs = ReleaseInputs(
         corpus=documents,
-        reading=_reading(reading, text, user, time, user_documents).named(label=labels),
+        reading=_reading(reading, text, user, time, user_documents).named(
+            label=labels if by is None else by
+        ),
         vocabulary=_vocabulary(words),
         min_texts=min_texts,
         max_terms=max_terms,
@@ -274,6 +286,7 @@ def release_counts(
         declared=declare_data_dependent,
         declared_new=declare_new_documents,
         labelled=labels is not None,
+        grouping=checked_ids(by, ids),
     )
     wanted = Wanted(
         LimitedPrecision(positive_integer(precision, "precision"), epsilon),
@@ -365,7 +378,7 @@ def _vocabulary(words: FilePath | Vocabulary | Iterable[str] | None) -> Vocabula
     if words is None or isinstance(words, Vocabulary):
         return words
     if isinstance(words, str | PathLike):
-        return Vocabulary.load(Path(words))
+        return named_vocabulary(words)
     # A set has no order of its own, and another order is another release.
     return Vocabulary.public(sorted(words) if isinstance(words, set | frozenset) else words)
 

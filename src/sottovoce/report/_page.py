@@ -64,9 +64,9 @@ class Report:
         """The whole page."""
         return _templates().get_template("report.html").render(report=self)
 
-    def save(self, path: Path) -> None:
-        """Write the page, whole or not at all."""
-        with whole_file(path) as temporary:
+    def save(self, path: Path, *, private: bool = False) -> None:
+        """Write the page, whole or not at all; one that is ``private`` for its owner only."""
+        with whole_file(path, private=private) as temporary:
             temporary.write_text(self.html(), encoding="utf-8")
 
 

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from sottovoce.topics.lda._train import LdaParameters, train_lda
     from sottovoce.topics.shipped import shipped_catalogue
     from sottovoce.topics.voice._model import VoiceModel
-    from sottovoce.topics.voice._train import VoiceParameters, train_voice
+    from sottovoce.topics.voice._parameters import VoiceParameters
+    from sottovoce.topics.voice._train import train_voice
     from sottovoce.topics.w2v._model import SkipGramModel
     from sottovoce.topics.w2v._train import SkipGramParameters, train_skip_gram
 else:
@@ -59,7 +60,7 @@ else:
             "Space": "sottovoce.topics._space",
             "Topic": "sottovoce.topics._catalogue",
             "VoiceModel": "sottovoce.topics.voice._model",
-            "VoiceParameters": "sottovoce.topics.voice._train",
+            "VoiceParameters": "sottovoce.topics.voice._parameters",
             "WordChoice": "sottovoce.topics._background",
             "load_model": "sottovoce.topics._load",
             "match_model": "sottovoce.topics._match",

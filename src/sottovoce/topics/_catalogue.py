@@ -7,7 +7,7 @@ field, never what else stands in the file.
 
 import math
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -17,9 +17,11 @@ from typing import Any
 from sottovoce._files import cause_of, whole_file
 from sottovoce._toml import toml_lines, toml_table
 from sottovoce.corpus._vocabulary import is_term
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.corpus.words._normal import normal_form
+from sottovoce.errors import InputError, ParameterError, did_you_mean
 
 MOST_BYTES = 64 * 1024 * 1024
+_LONGEST_SHOWN = 40
 _REQUIRED = ("name", "domain", "words")
 _KEYS = (*_REQUIRED, "sensitive", "weights", "dimensions")
 _TYPES: dict[str, tuple[type, str]] = {
@@ -72,10 +74,11 @@ class Topic:
             raise self._error('words must be a tuple of words, got one text: write ("loan",).')
         if not self.words:
             raise self._error("words must be at least 1, got none.")
-        unusable = sum(not is_term(word) for word in self.words)
+        unusable = [word for word in self.words if not is_term(word)]
         if unusable:
             raise self._error(
-                f"words must each be one word or two in lower case, got {unusable} that are not."
+                f"words must each be one word or two in lower case, got {len(unusable)} that are "
+                f"not, the first {_shown_word(unusable[0])}."
             )
         repeated = len(self.words) - len(set(self.words))
         if repeated:
@@ -156,9 +159,40 @@ class Catalogue:
         """The topics that were judged sensitive."""
         return tuple(topic for topic in self.topics if topic.sensitive)
 
+    def named(self, asked: Sequence[str]) -> tuple[str, ...]:
+        """The topics meant: by their names, or by a domain's, or by a word of domains' names.
+
+        >>> from sottovoce.topics.shipped import shipped_catalogue
+        >>> shipped_catalogue().named(["Addiction", "debt"])
+        ('alcohol', 'drug addiction', 'debt')
+        """
+        return tuple(dict.fromkeys(name for each in asked for name in self._meant(each)))
+
+    def _meant(self, asked: str) -> tuple[str, ...]:
+        if asked in self.by_name:
+            return (asked,)
+        wanted = asked.strip().casefold()
+        same = tuple(name for name in self.names if name.casefold() == wanted)
+        of_domain = tuple(t.name for t in self.topics if t.domain.casefold() == wanted)
+        of_word = tuple(t.name for t in self.topics if wanted in t.domain.casefold().split())
+        if found := same or of_domain or of_word:
+            return found
+        domains = tuple(dict.fromkeys(topic.domain for topic in self.topics))
+        raise ParameterError(
+            f"topic must be one of {', '.join(self.names)}, got {asked!r}; or a domain: "
+            f"{', '.join(domains)}.{did_you_mean(asked, (*self.names, *domains))}"
+        )
+
     def domain_of(self, topic: Topic) -> tuple[Topic, ...]:
         """The topics of the same domain, ``topic`` included (Definition 6)."""
         return tuple(other for other in self.topics if other.domain == topic.domain)
+
+
+def _shown_word(word: object) -> str:
+    """A refused word as it may be shown: a catalogue is public, but may be any file by mistake."""
+    text = str(word)
+    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+    return repr(shown) if isinstance(word, str) else f"a {type(word).__name__}"
 
 
 def _topic(entry: dict[str, Any], number: int) -> Topic:
@@ -166,7 +200,7 @@ def _topic(entry: dict[str, Any], number: int) -> Topic:
     try:
         return Topic(
             name=entry["name"],
-            words=tuple(entry["words"]),
+            words=tuple(map(normal_form, entry["words"])),
             domain=entry["domain"],
             sensitive=entry.get("sensitive", False),
             weights=None if weights is None else tuple(map(float, weights)),

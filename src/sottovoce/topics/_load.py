@@ -6,15 +6,17 @@ from typing import TypeAlias
 
 from sottovoce.topics._model_file import ModelCard, ModelFileError, open_folder
 from sottovoce.topics.lda._model import LdaModel
+from sottovoce.topics.voice._learnt import LearntVoice
 from sottovoce.topics.voice._model import VoiceModel
 from sottovoce.topics.w2v._model import SkipGramModel
 
-Model: TypeAlias = LdaModel | SkipGramModel | VoiceModel
+Model: TypeAlias = LdaModel | SkipGramModel | VoiceModel | LearntVoice
 
 _KINDS: dict[str, Callable[[Path, ModelCard], Model]] = {
     "lda": LdaModel.from_folder,
     "w2v": SkipGramModel.from_folder,
     "voice": VoiceModel.from_folder,
+    "learnt-voice": LearntVoice.from_folder,
 }
 
 

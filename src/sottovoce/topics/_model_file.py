@@ -7,7 +7,8 @@ Nothing is pickled.
 The card says what the model is, what made it, and from what; never a text. `card.json` (format
 "sottovoce-model", version 1) holds:
 
-- `kind`: `lda`, `w2v` or `voice`; `fingerprint`: SHA-256 over what decides a strength;
+- `kind`: `lda`, `w2v`, `voice` or `learnt-voice`;
+- `fingerprint`: SHA-256 over what decides a strength;
 - `words` and `dimensions`: the shape of its numbers;
 - `rules`: how texts become words: `shortest`, `stop_words`, `stem`, `bigrams`;
 - `corpus`: the SHA-256 and number of the texts it was trained on, or null for an imported model;

@@ -1,6 +1,7 @@
 """What every vector space offers: the adversary's background knowledge, behind one protocol."""
 
-from typing import Literal, Protocol
+from collections.abc import Sequence
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +9,7 @@ from scipy import sparse
 
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
+from sottovoce.errors import ParameterError
 from sottovoce.topics._catalogue import Catalogue
 
 Mode = Literal["corrected", "paper"]
@@ -72,3 +74,29 @@ class Space(Protocol):
     def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> PostScorer:
         """How posts are scored for the topics of ``catalogue``."""
         ...
+
+
+@runtime_checkable
+class HasVariants(Protocol):
+    """A model that has further spaces, which need nothing more."""
+
+    def variants(self) -> tuple[Space, ...]:
+        """These spaces."""
+        ...
+
+
+def named_spaces(spaces: Sequence[Space]) -> dict[str, Space]:
+    """Spaces by name; two of one name are refused, as one would hide the other."""
+    named = {space.name: space for space in spaces}
+    if len(named) < len(spaces):
+        raise ParameterError("give at most one model of each space, got several of one.")
+    return named
+
+
+def spaces_of_models(models: Sequence[Space]) -> dict[str, Space]:
+    """Every space that the models have, by name."""
+    named = named_spaces(models)
+    for model in models:
+        if isinstance(model, HasVariants):
+            named |= {space.name: space for space in model.variants()}
+    return named

@@ -25,9 +25,10 @@ from sottovoce.advisor.rank._transport import HttpTransport
 from sottovoce.errors import ParameterError
 from sottovoce.web.advise._rank_server import ask
 from sottovoce.web.advise._reports import Reporting
-from sottovoce.web.rank._pair import FirstServer, HttpPeer, SecondServer
+from sottovoce.web.rank._pair import FirstServer, SecondServer
+from sottovoce.web.rank._peer import HttpPeer
 from sottovoce.web.rank._service import RankService
-from sottovoce.web.rank._store import SqliteStore
+from sottovoce.web.rank._sqlite_store import SqliteStore
 
 Run = Callable[..., tuple[int, str, str]]
 TOPIC, OTHER = "drug addiction", "pregnancy"

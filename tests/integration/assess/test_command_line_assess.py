@@ -155,7 +155,7 @@ def test_the_same_file_is_folded_in_once(run: Run, folder: Path) -> None:
     assess(run, folder, *with_topics(folder), *state)
     before = (folder / "s").read_bytes()
     code, out, err = run(
-        "assess", folder / "posts.parquet", *state, "--out", folder / "r", "--json"
+        "assess", folder / "posts.parquet", *state, "--out", folder / "r.csv", "--json"
     )
     assert (code, err) == (0, "these posts are in the state already: nothing was added\n")
     assert json.loads(out)["posts"] == 300
@@ -233,7 +233,7 @@ def refused(run: Run, folder: Path, *arguments: object) -> str:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--measure", "guess"), "measure must be all or some of ent"),
+        (("--measure", "guess"), "measure must be some of recommended, paper, all; ent"),
         (("--measure", "lda-dt"), "the measure lda-dt needs a model of the space lda, got none"),
         (("-k", 0), "k must be > 0 and <= 1, got 0.0"),
         (("-k", 1.5), "k must be > 0 and <= 1, got 1.5"),

@@ -68,14 +68,14 @@ def holders(folder: Path) -> list[Path]:
 def test_daily_runs_show_and_rank_what_one_run_does(run: Run, folder: Path) -> None:
     begun(run, days=DAYS - 1)
     assert KeptState.open(Path("s")).earlier
-    shown = good(run("assess", "--update", "s", f"day{DAYS}.parquet", *SCORE, "--out", "r"))
+    shown = good(run("assess", "--update", "s", f"day{DAYS}.parquet", *SCORE, "--out", "r.parquet"))
     assert KeptState.open(Path("s")).earlier
-    whole = good(run("assess", "all.parquet", *SCORE, "--state", "w", "--out", "whole"))
-    assert Path("r").read_bytes() == Path("whole").read_bytes()
+    whole = good(run("assess", "all.parquet", *SCORE, "--state", "w", "--out", "whole.parquet"))
+    assert Path("r.parquet").read_bytes() == Path("whole.parquet").read_bytes()
     assert shown.splitlines()[:-1] == whole.splitlines()[:-1]
-    again = good(run("assess", "--state", "s", *SCORE, "--out", "r"))
+    again = good(run("assess", "--state", "s", *SCORE, "--out", "r.parquet"))
     assert again == shown
-    assert Path("r").read_bytes() == Path("whole").read_bytes()
+    assert Path("r.parquet").read_bytes() == Path("whole.parquet").read_bytes()
 
 
 def test_what_is_counted_without_ranking_is_right(run: Run, folder: Path) -> None:
@@ -92,8 +92,8 @@ def test_users_are_shown_after_an_update_without_ranks(run: Run, folder: Path) -
     begun(run, days=1)
     given = ("--measure", "bow-dt", "--show-users", "2", "--json")
     shown = good(run("assess", "--update", "s", "day2.parquet", *given))
-    good(run("assess", "--state", "s", "--measure", "bow-dt", "--out", "r"))
-    first = pq.read_table("r")["user"][0].as_py()
+    good(run("assess", "--state", "s", "--measure", "bow-dt", "--out", "r.parquet"))
+    first = pq.read_table("r.parquet")["user"][0].as_py()
     assert first in shown
 
 

@@ -19,7 +19,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def made(run: Run, *options: object) -> None:
-    given = ("--topics", "topics.toml", "--measure", "bow-t", "--state", "s", "--out", "r")
+    given = ("--topics", "topics.toml", "--measure", "bow-t", "--state", "s", "--out", "r.parquet")
     code, _, err = run("assess", "posts.parquet", *given, *options)
     assert code == 0, err
 
@@ -38,7 +38,7 @@ def files(folder: Path) -> dict[str, bytes]:
         ("assess", "posts.parquet", "--state", "s", "--out", "./s"),
         ("assess", "posts.parquet", "--state", "s", "--out", "s.alerts"),
         ("assess", "posts.parquet", "--state", "new", "--out", "new"),
-        ("assess", "--state", "s", "--merge", "link", "--out", "r"),
+        ("assess", "--state", "s", "--merge", "link", "--out", "r.parquet"),
     ],
 )
 def test_an_output_is_never_written_over_what_is_read(

@@ -35,16 +35,27 @@ def test_daily_updates_rank_as_one_run_does(run: Run, folder: Path) -> None:
     for day in (1, 2):
         shown = good(run("assess", "--update", "s", f"day{day}.parquet"))
         assert "nobody was ranked" in shown
-    good(run("assess", "--update", "s", "day3.parquet", "--measure", "bow-dt,ent", "--out", "r"))
-    good(run("assess", "all.parquet", *SCORE, "--out", "whole"))
-    assert Path("r").read_bytes() == Path("whole").read_bytes()
-    assert {each.name for each in folder.iterdir()} >= {"r", "s", "whole"}
+    good(
+        run(
+            "assess",
+            "--update",
+            "s",
+            "day3.parquet",
+            "--measure",
+            "bow-dt,ent",
+            "--out",
+            "r.parquet",
+        )
+    )
+    good(run("assess", "all.parquet", *SCORE, "--out", "whole.parquet"))
+    assert Path("r.parquet").read_bytes() == Path("whole.parquet").read_bytes()
+    assert {each.name for each in folder.iterdir()} >= {"r.parquet", "s", "whole.parquet"}
     assert not list(folder.glob("*.lock"))
 
 
 def test_an_update_without_ranks_keeps_how_it_was_ranked(run: Run, folder: Path) -> None:
     given = ("--measure", "bow-t", "-m", "2", "--topics", "topics.toml")
-    good(run("assess", "day0.parquet", *given, "--state", "s", "--out", "r"))
+    good(run("assess", "day0.parquet", *given, "--state", "s", "--out", "r.parquet"))
     good(run("assess", "--update", "s", "day1.parquet", "--measure", "bow-t"))
     assert b'"m": 2' in pq.read_schema(folder / "s").metadata[b"sottovoce.state"]
 
@@ -52,7 +63,7 @@ def test_an_update_without_ranks_keeps_how_it_was_ranked(run: Run, folder: Path)
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("day1.parquet",), "there is nothing to write: give --out, --state or --update."),
+        ((), "there is nothing to write: give --out, --state or --update."),
         (("--update", "s"), "--update needs POSTS, the new ones."),
         (("day1.parquet", "--update", "s", "--state", "s"), "both name the state; give one"),
         (("day1.parquet", "--update", "none"), "there is no state none to update; begin one"),
@@ -73,7 +84,7 @@ def test_an_update_that_cannot_be_is_refused(
     "command",
     [
         ("assess", "--update", "s", "day1.parquet"),
-        ("assess", "day1.parquet", "--state", "s", "--out", "r"),
+        ("assess", "day1.parquet", "--state", "s", "--out", "r.parquet"),
         ("forget", "s", "--user", "u1"),
         ("alerts", "s"),
     ],
@@ -94,11 +105,11 @@ def test_a_state_that_is_being_updated_is_left_alone(
 
 def test_the_mode_of_a_state_need_not_be_repeated(run: Run, folder: Path) -> None:
     good(run("assess", "day0.parquet", *SCORE, "--mode", "paper", "--state", "s"))
-    good(run("assess", "--update", "s", "day1.parquet", *SCORE, "--out", "r"))
+    good(run("assess", "--update", "s", "day1.parquet", *SCORE, "--out", "r.parquet"))
     both = pa.concat_tables([pq.read_table(f"day{day}.parquet") for day in (0, 1)])
     pq.write_table(both, "both.parquet")
-    good(run("assess", "both.parquet", *SCORE, "--mode", "paper", "--out", "whole"))
-    assert pq.read_table("r").equals(pq.read_table("whole"))
+    good(run("assess", "both.parquet", *SCORE, "--mode", "paper", "--out", "whole.parquet"))
+    assert pq.read_table("r.parquet").equals(pq.read_table("whole.parquet"))
     code, _, err = run("assess", "--update", "s", "day2.parquet", "--mode", "corrected")
     assert code == 2
     assert "the state was made with the mode paper, got corrected" in err
@@ -106,7 +117,7 @@ def test_the_mode_of_a_state_need_not_be_repeated(run: Run, folder: Path) -> Non
 
 def other_columns() -> None:
     pq.write_table(
-        pq.read_table("day1.parquet").rename_columns(["who", "time", "text"]), "n.parquet"
+        pq.read_table("day1.parquet").rename_columns(["colour", "time", "text"]), "n.parquet"
     )
 
 
@@ -124,13 +135,13 @@ def cut_short() -> None:
 def test_posts_unlike_the_earlier_ones_change_nothing(
     run: Run, folder: Path, spoil: Callable[[], None]
 ) -> None:
-    good(run("assess", "day0.parquet", *SCORE, "--state", "s", "--out", "r"))
-    before = {name: Path(name).read_bytes() for name in ("r", "s")}
+    good(run("assess", "day0.parquet", *SCORE, "--state", "s", "--out", "r.parquet"))
+    before = {name: Path(name).read_bytes() for name in ("r.parquet", "s")}
     spoil()
-    code, out, err = run("assess", "--update", "s", "n.parquet", "--out", "r")
+    code, out, err = run("assess", "--update", "s", "n.parquet", "--out", "r.parquet")
     assert (code, out) == (2, "")
     assert "n.parquet" in err
-    assert {name: Path(name).read_bytes() for name in ("r", "s")} == before
+    assert {name: Path(name).read_bytes() for name in ("r.parquet", "s")} == before
     assert not list(folder.glob(".*.part"))
 
 
@@ -142,11 +153,13 @@ def test_the_same_instants_in_another_type_are_the_same_posts(run: Run, folder: 
     pq.write_table(day.set_column(1, "time", seconds), "numbers.parquet")
     for name in ("numbers", "day1"):
         good(run("assess", "day0.parquet", *SCORE, "--state", name))
-        good(run("assess", "--update", name, f"{name}.parquet", "--out", f"{name}.ranks"))
-    assert (folder / "numbers.ranks").read_bytes() == (folder / "day1.ranks").read_bytes()
+        good(run("assess", "--update", name, f"{name}.parquet", "--out", f"{name}.ranks.parquet"))
+    assert (folder / "numbers.ranks.parquet").read_bytes() == (
+        folder / "day1.ranks.parquet"
+    ).read_bytes()
 
 
-@pytest.mark.parametrize("where", ["absent/r", "topics.toml/r"])
+@pytest.mark.parametrize("where", ["absent/r.parquet", "topics.toml/r.parquet"])
 def test_an_output_that_cannot_be_written_leaves_the_state(
     run: Run, folder: Path, where: str
 ) -> None:

@@ -25,7 +25,7 @@ from sottovoce.corpus.read import _corpus as corpus
 Run = Callable[..., tuple[int, str, str]]
 SCRIPT = Path(__file__).with_name("interrupted_assess.py")
 BATCHES, ROWS = 7, 400
-SCORE = ("--topics", "topics.toml", "--measure", "bow-dt,ent", "--out", "r", "--state", "s")
+SCORE = ("--topics", "topics.toml", "--measure", "bow-dt,ent", "--out", "r.parquet", "--state", "s")
 KEEP = ("--checkpoint", "c", "--checkpoint-every", "0")
 
 
@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files() -> dict[str, bytes]:
-    return {name: Path(name).read_bytes() for name in ("r", "s")}
+    return {name: Path(name).read_bytes() for name in ("r.parquet", "s")}
 
 
 def wanted(run: Run) -> dict[str, bytes]:
@@ -61,11 +61,11 @@ def wanted(run: Run) -> dict[str, bytes]:
 
 def begin_anew() -> None:
     shutil.copy("before", "s")
-    Path("r").unlink(missing_ok=True)
+    Path("r.parquet").unlink(missing_ok=True)
 
 
 def nothing_left(folder: Path) -> bool:
-    known = {"posts.parquet", "earlier.parquet", "topics.toml", "before", "r", "s"}
+    known = {"posts.parquet", "earlier.parquet", "topics.toml", "before", "r.parquet", "s"}
     return {path.name for path in folder.iterdir()} == known
 
 
@@ -105,7 +105,7 @@ def test_interrupted_anywhere_and_resumed_it_gives_the_same(
             continue
         assert code == 130, err
         stopped += 1
-        assert not Path("r").exists()
+        assert not Path("r.parquet").exists()
         assert Path("s").read_bytes() == Path("before").read_bytes()
         resumed += "with --resume goes on" in err
         code, _, err = run("assess", "posts.parquet", *SCORE, *KEEP, "--resume")
@@ -231,7 +231,7 @@ def test_a_checkpoint_of_other_work_is_refused(
         "the checkpoint c belongs to other texts or parameters; repeat those, or remove the "
         "folder to begin anew.\n"
     )
-    assert not (folder / "r").exists()
+    assert not (folder / "r.parquet").exists()
 
 
 def test_a_checkpoint_is_not_passed_over_in_silence(
@@ -242,7 +242,7 @@ def test_a_checkpoint_is_not_passed_over_in_silence(
     code, _, err = run("assess", "posts.parquet", *SCORE, *KEEP)
     assert code == 2
     assert "go on with --resume (in Python resume=True), or remove the folder" in err
-    assert not (folder / "r").exists()
+    assert not (folder / "r.parquet").exists()
 
 
 def test_a_damaged_checkpoint_is_refused(
@@ -283,7 +283,7 @@ def test_two_runs_do_not_share_a_checkpoint(
     with only_one(Path("new/c")):
         code, _, err = run(*command)
     assert (code, "another command is updating new/c" in err) == (2, True)
-    assert not Path("r").exists()
+    assert not Path("r.parquet").exists()
     Path("new").rmdir()
     assert run(*command)[0] == 0
     assert not list(Path("new").iterdir())
@@ -292,7 +292,7 @@ def test_two_runs_do_not_share_a_checkpoint(
 def test_resume_needs_to_know_where(run: Run, folder: Path) -> None:
     code, _, err = run("assess", "posts.parquet", *SCORE, "--resume")
     assert (code, err) == (2, "--resume needs --checkpoint FOLDER, the one to go on from.\n")
-    assert not (folder / "r").exists()
+    assert not (folder / "r.parquet").exists()
 
 
 def test_checkpoints_cost_at_most_a_twentieth_of_the_time(

@@ -81,7 +81,7 @@ def test_commands_train_classify_and_tell_as_one_process_would(
         labels = answered(run, "classify", new, "--config", config["ada"])
         status = answered(run, "status", "--config", config["ada"])
         lines = answered(run, "transcript", "--config", config["ben"])
-        counted = answered(run, "evaluate", "--config", config["coordinator"])
+        counted = answered(run, "evaluate", "--training-data", "--config", config["coordinator"])
         parties.settle()
         parties.stop()
         assert {process.returncode for process in parties.processes.values()} == {0}
@@ -283,7 +283,7 @@ def test_a_peer_that_is_killed_for_good_is_left_out_where_that_was_asked_for(
         assert done["peers"] == ["ada", "ben", "dee"]
         assert "the part of cy alone" in done["leakage"]["learns"][-1]["what"]
         parties.settle()
-        counted = answered(run, "evaluate", "--config", config)
+        counted = answered(run, "evaluate", "--training-data", "--config", config)
         code, _, err = run("learn", "train", "--config", config)
         assert (code, err.count("\n")) == (2, 1)
         assert "cy" in err
@@ -354,14 +354,18 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
         for name in NAMES[:3]:
             (folder / name / "texts.csv").write_text(good)
         assert answered(run, "train", "--config", config)["status"] == "finished"
-        _, counted, _ = run("learn", "evaluate", "--config", config)
+        code, _, refused = run("learn", "evaluate", "--config", config)
+        _, counted, _ = run("learn", "evaluate", "--training-data", "--config", config)
         _, running, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
         reasons = [each["ended"] for each in parties.asked("cy", do="status")["runs"]]
     assert "at least 1" in reasons[2]["sentence"], "the right party knows why"
     _, offline, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
     for shown in (running, offline):
         assert f"was ended by cy: {reasons[2]['sentence']}" in shown, "stopped or not"
-    assert "Nothing was held out" in counted
+    assert code == 2
+    assert "give no estimate" in refused
+    assert "no estimate" in counted
+    assert "accuracy" not in counted
     log = [json.loads(line) for line in (folder / "cy" / "log.jsonl").read_text().splitlines()]
     assert any("at least 1" in str(line.get("sentence")) for line in log)
     everything = "".join(path.read_text() for path in folder.glob("*/log.jsonl"))

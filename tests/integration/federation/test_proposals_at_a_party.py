@@ -49,6 +49,12 @@ def finish(party: ConfiguredParty, terms: RunTerms) -> None:
     journal.close()
 
 
+def texts_of(party: ConfiguredParty) -> Path:
+    """Its file of texts, as its configuration names it."""
+    assert party.config.party.texts is not None
+    return party.config.path(party.config.party.texts.file)
+
+
 class Asked:
     """A party that is asked about proposals, and does nothing else."""
 
@@ -62,6 +68,7 @@ class Asked:
 @pytest.fixture
 def ada(folder: Path) -> Iterator[tuple[Asked, RunTerms]]:
     party, terms = configured(folder, "ada"), proposed(folder)
+    texts_of(party).write_text("text,label\nmy debt,yes\nthe sea,no\n")
     finish(party, terms)
     asked = Asked(party)
     yield asked, replace(terms, session=new_session())
@@ -81,6 +88,16 @@ def test_a_peer_asks_a_person_about_a_training_that_is_close_to_an_earlier_one(
     assert name in refused
     approve(asked.service.party.store, name)
     assert asked.why_not(replace(close, session=new_session())) is None
+
+
+def test_a_peer_that_cannot_read_its_texts_says_so_to_who_proposes(
+    ada: tuple[Asked, RunTerms],
+) -> None:
+    asked, terms = ada
+    texts_of(asked.service.party).write_text("text,colour\nmy debt,red\n")
+    assert "ada cannot take part: its file of data lacks a column" in str(asked.why_not(terms))
+    texts_of(asked.service.party).unlink()
+    assert "ada cannot take part: its file of data cannot be read" in str(asked.why_not(terms))
 
 
 def test_no_two_runs_have_one_session(ada: tuple[Asked, RunTerms]) -> None:

@@ -10,6 +10,8 @@ SMALL = RankStudySettings(
     repetitions=3,
     fit_repetitions=1,
     attacked=20,
+    costed=20,
+    cost_seconds=0,
     trials=1 << 12,
 )
 
@@ -19,7 +21,8 @@ def test_every_part_has_its_rows_and_each_row_says_what_came_out() -> None:
     parts = [row["part"] for row in result.rows]
     assert {part: parts.count(part) for part in parts} == {
         "noise": 4,
-        "shares": 5,
+        "shares": 6,
+        "report in shares": 2,
         "fitted edges, shares": 8,
         "fitted edges, noise": 8,
         "attack": 5,
@@ -32,9 +35,20 @@ def test_every_part_has_its_rows_and_each_row_says_what_came_out() -> None:
 
 
 def test_the_whole_protocol_opens_everybody_s_reports() -> None:
-    row = next(row for row in run(SMALL).rows if row["case"] == "whole protocol")
-    assert row["people"] == 400
-    assert row["error_points"] < 5  # type: ignore[operator] # a number
+    rows = {row["case"]: row for row in run(SMALL).rows if row["part"] == "shares" and row["case"]}
+    assert set(rows) == {"whole protocol", "whole protocol, 2 fits"}
+    for row in rows.values():
+        assert row["people"] == 400
+        assert row["error_points"] < 5  # type: ignore[operator] # a number
+
+
+def test_a_report_of_the_standard_stands_beside_one_of_the_former_check() -> None:
+    costs = {row["case"]: row for row in run(SMALL).rows if row["part"] == "report in shares"}
+    assert {case: row["bytes"] for case, row in costs.items()} == {
+        "Prio3Histogram": 848,
+        "former check": 672,
+    }
+    assert "848 bytes" in str(costs["Prio3Histogram"]["outcome"])
 
 
 def test_fitted_edges_have_a_row_for_each_round_and_a_place_in_the_finding() -> None:

@@ -27,13 +27,12 @@ from support.trainings import small_peers
 from sottovoce.errors import ParameterError, ProtocolError
 from sottovoce.learn import train
 from sottovoce.learn._features import TextRecipe
+from sottovoce.learn._labels import UNDECIDED, labels_from_signs
 from sottovoce.learn._paillier.wire import decrypt_integers
 from sottovoce.learn._run.agree import LabelError, WrongExamplesError
 from sottovoce.learn._run.classify import (
-    UNDECIDED,
     called,
     labels_from_scores,
-    labels_from_signs,
     models,
 )
 from sottovoce.learn._run.dictionary import NoCommonWordsError

@@ -14,7 +14,17 @@ from sottovoce.assess._score import plan_scoring
 from sottovoce.assess.measures._catalogue import Measure
 from sottovoce.errors import InputError, ParameterError
 
-MEASURES = ("lda", "lda-d", "lda-t", "lda-dt", "bow-dt", "ent", "diff-priv", "ent-present")
+MEASURES = (
+    "lda",
+    "lda-d",
+    "lda-t",
+    "lda-dt",
+    "bow-dt",
+    "ent",
+    "diff-priv",
+    "ent-present",
+    "keyword-kinds-t",
+)
 USER, TOPIC = "u0", "depression"
 
 

@@ -110,7 +110,7 @@ def test_all_measures_are_those_the_models_allow() -> None:
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
-        (("nothing",), "measure must be all or some of ent, diff-priv, bow"),
+        (("nothing",), "measure must be some of recommended, paper, all; ent, diff-priv, bow"),
         (("w2v-t",), "the measure w2v-t needs a model of the space w2v, got none"),
         ((), "measures must name at least 1"),
     ],
@@ -184,7 +184,7 @@ def test_a_broken_measure_of_another_package_is_named_and_harms_no_other(
     assert list(chosen_measures(("bow", "ent"), ("bow",))) == ["bow", "ent"]
     with pytest.raises(InputError, match=f"the measure theirs.*{message}"):
         chosen_measures(("bow", "theirs"), ("bow",))
-    with pytest.raises(ParameterError, match="some of theirs, ent, .*got 'their'"):
+    with pytest.raises(ParameterError, match="all; theirs, ent, .*got 'their'"):
         chosen_measures(("their",), ("bow",))
 
 

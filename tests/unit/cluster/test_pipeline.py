@@ -13,7 +13,7 @@ from sottovoce.assess._score import plan_scoring, score
 from sottovoce.assess._setting import Setting
 from sottovoce.assess._sketch.sketch import RankSketch
 from sottovoce.assess.measures._catalogue import MEASURES, PAPER_METHODS
-from sottovoce.cluster._community import community_of, count_community
+from sottovoce.cluster._community import CommunityCounts, community_of, count_community
 from sottovoce.cluster._ranks import ORDER, Edge, edges_of, number_rows, positions, score_users
 from sottovoce.cluster._sketches import Precision, look_up, merge_sketches, sketch_users
 from sottovoce.cluster._states import merge_rows, score_posts, value_columns
@@ -85,13 +85,13 @@ def states(ship: Shipped, parts: int = 3) -> list[list[pa.RecordBatch]]:
     return [list(merge_rows(ship, iter([half]))) for half in halves]
 
 
-def community(ship: Shipped, merged: list[list[pa.RecordBatch]]) -> object:
+def community(ship: Shipped, merged: list[list[pa.RecordBatch]]) -> CommunityCounts:
     amounts: dict[int, int] = {}
     for part in merged:
         for batch in count_community(ship, iter(part)):
             for row in batch.to_pylist():
                 amounts[row["what"]] = amounts.get(row["what"], 0) + row["amount"]
-    return community_of(amounts, ship.work().header.words)
+    return community_of(amounts, ship.work().header.words, len(ship.work().places))
 
 
 def dealt(ordered: pa.Table, cuts: list[int]) -> list[list[pa.RecordBatch]]:
@@ -108,7 +108,7 @@ def dealt(ordered: pa.Table, cuts: list[int]) -> list[list[pa.RecordBatch]]:
 def ranked(ship: Shipped, cuts: list[int]) -> pa.Table:
     merged = states(ship)
     everyone = community(ship, merged)
-    scores = [b for part in merged for b in score_users(ship, everyone, iter(part))]  # type: ignore[arg-type] # made above
+    scores = [b for part in merged for b in score_users(ship, everyone, iter(part))]
     ordered = pa.Table.from_batches(scores).sort_by([(name, "ascending") for name in ORDER])
     parts = dealt(ordered.combine_chunks(), cuts)
     edges = [
@@ -116,7 +116,8 @@ def ranked(ship: Shipped, cuts: list[int]) -> pa.Table:
     ]
     known = positions(edges)
     places = ship.work().places
-    return pa.Table.from_batches(b for part in parts for b in number_rows(places, known, part))
+    numbered = (number_rows(places, everyone.evident, known, part) for part in parts)
+    return pa.Table.from_batches(batch for part in numbered for batch in part)
 
 
 def plain(table: pa.Table) -> dict[str, list[object]]:
@@ -131,8 +132,8 @@ def test_every_measure_has_the_bits_of_one_machine_wherever_parts_are_cut(cuts: 
     assert set(expected["measure"].to_pylist()) == set(PAPER_METHODS)
 
 
-def test_measures_of_presence_know_the_whole_community_too() -> None:
-    names = [name for name in MEASURES if name.endswith("present")]
+def test_other_measures_of_words_know_the_whole_community_too() -> None:
+    names = [name for name in MEASURES if name.endswith("present") or name.startswith("keyword")]
     expected = score(POSTS, spaces(), catalogue(), measures=names).table
     assert plain(ranked(shipped(*names), [100])) == plain(expected)
 
@@ -170,7 +171,7 @@ def test_sketches_of_parts_bracket_every_rank() -> None:
     ship = shipped("ent", "lda-dt")
     merged = states(ship)
     everyone = community(ship, merged)
-    made = partial(sketch_users, ship, everyone, Precision(error=0.05))  # type: ignore[arg-type] # made above
+    made = partial(sketch_users, ship, everyone, Precision(error=0.05))
     rows = [
         batch.set_column(1, "part", pa.array([0], pa.int32()))
         for part in merged
@@ -184,7 +185,7 @@ def test_sketches_of_parts_bracket_every_rank() -> None:
     found = [
         row
         for part in merged
-        for batch in look_up(ship, everyone, sent, iter(part))  # type: ignore[arg-type] # made above
+        for batch in look_up(ship, everyone, sent, iter(part))
         for row in batch.to_pylist()
     ]
     expected = score(POSTS, spaces(), catalogue(), measures=("ent", "lda-dt")).table.to_pylist()
@@ -207,5 +208,5 @@ def test_posts_that_cannot_be_used_are_counted_once() -> None:
     rows = list(score_posts(ship, iter([raw])))
     merged = list(merge_rows(ship, iter([grouped(rows, value_columns(ship.work().header))])))
     found = community(ship, [merged])
-    assert (found.users, found.posts) == (1, 1)  # type: ignore[attr-defined] # a community
-    assert str(found.tally).startswith("3 rows read, 1 kept")  # type: ignore[attr-defined] # a community
+    assert (found.users, found.posts) == (1, 1)
+    assert str(found.tally).startswith("3 rows read, 1 kept")

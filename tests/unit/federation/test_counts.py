@@ -20,8 +20,8 @@ from sottovoce.federation._config import (
     TextsFile,
     TrainingSettings,
     load_config,
-    party_toml,
 )
+from sottovoce.federation._party_toml import WrittenParty, party_toml
 from sottovoce.federation._roster import Member, Roster
 from sottovoce.federation.party._counts import (
     count_terms,
@@ -194,7 +194,7 @@ def test_init_writes_whom_a_peer_may_count_with(tmp_path: Path) -> None:
 
     def written(*peers: str) -> str:
         settings = (TrainingSettings(), FeatureSettings())
-        return party_toml(("ada", "peer"), "127.0.0.1:1", *settings, "none", peers)
+        return party_toml(WrittenParty("ada", "peer", "127.0.0.1:1", peers=peers), *settings)
 
     path.write_text(written("ada", "ben", "cy"), encoding="utf-8")
     assert wanted_trust(load_config(path)).peers == ("ada", "ben", "cy")

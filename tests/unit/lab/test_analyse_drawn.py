@@ -52,7 +52,7 @@ def test_a_topic_is_recognised_where_most_references_have_it() -> None:
 def test_a_baseline_reads_every_token_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = DrawnCorpus("simulated", (TOPICS,), 1_000)
     assert documents_read(corpus, 1.0, 1) == 1_000
-    monkeypatch.setattr(analyse_topics, "MOST_TOKENS", {0.5: 15_000, 0.0: 5_000})
+    monkeypatch.setattr(analyse_topics, "MOST_DRAWN_TOKENS", 15_000)
     monkeypatch.setattr(analyse_topics, "BASELINE_ITERATIONS", 5)
     read = documents_read(corpus, 1.0, 1)
     tokens = first_rows(corpus.released(1.0, 0), read).maximum(0).sum()

@@ -12,10 +12,10 @@ import sottovoce as sv
 from sottovoce.corpus import Vocabulary
 from sottovoce.errors import BudgetError, InputError, ParameterError, SottovoceError
 from sottovoce.learn import TooFewPartiesError
-from sottovoce.learn.count import TogetherCounts, _sum
+from sottovoce.learn.count import TogetherCounts
 from sottovoce.learn.count._promise import promise_record
 from sottovoce.learn.count._votes import UnknownLabelError
-from sottovoce.privacy import Ledger
+from sottovoce.privacy import Ledger, shares
 
 WORDS = ["bank", "debt", "loan"]
 
@@ -171,7 +171,7 @@ def test_a_refused_count_draws_and_spends_nothing(
 ) -> None:
     count(ledger, epsilon=1)
     drawn: list[object] = []
-    monkeypatch.setattr(_sum, "NoiseShare", lambda **given: drawn.append(given))
+    monkeypatch.setattr(shares, "NoiseShare", lambda **given: drawn.append(given))
     with pytest.raises(BudgetError):
         count(ledger, epsilon=1)
     assert not drawn

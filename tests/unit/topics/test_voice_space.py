@@ -98,8 +98,19 @@ def test_more_texts_of_the_same_shares_shrink_less() -> None:
 def test_the_company_of_own_mentions_counts_and_that_of_others_does_not() -> None:
     scorer = model().scorer(DEBT)
     weight = dict(zip(scorer.vocabulary.terms, scorer.weights[:, 0].tolist(), strict=True))
-    assert {"loan", "worry", "fear", "i", "my"} <= weight.keys()
+    assert {"loan", "worry", "fear"} <= weight.keys()
     assert weight.keys().isdisjoint({"bank", "rates", "tea"})
+
+
+def test_words_that_hold_sentences_together_are_no_evidence() -> None:
+    """Who writes of themselves, but of nothing, scores nothing."""
+    scorer = model().scorer(DEBT)
+    assert scorer.vocabulary.column.keys().isdisjoint({"i", "my", "and"})
+    everything = VoiceParameters(function_words=frozenset())
+    made = train_voice(background(), everything, words=EVERY_WORD)
+    assert "and" in made.scorer(DEBT).vocabulary.column
+    assert "my" not in made.scorer(DEBT).vocabulary.column
+    assert made.fingerprint != model().fingerprint
 
 
 def test_a_strength_is_the_sum_of_the_evidence_of_distinct_words() -> None:
@@ -189,5 +200,36 @@ def test_parameters_have_bounds(wrong: dict[str, object]) -> None:
 def test_the_first_person_of_another_language_can_be_named() -> None:
     texts = ["ich habe schulden und sorgen"] * 30 + ["der tee war warm"] * 100
     topic = Catalogue((Topic("debt", ("schulden",), "money"),))
-    made = train_voice(texts, VoiceParameters(first_person=("ich",)), words=EVERY_WORD)
+    with pytest.raises(CorpusError, match="--first-person"):
+        train_voice(texts, words=EVERY_WORD)
+    made = train_voice(texts, VoiceParameters(first_person=("Ich",)), words=EVERY_WORD)
     assert "sorgen" in made.scorer(topic).vocabulary.terms
+    assert "ich" not in made.scorer(topic).vocabulary.terms
+
+
+def test_a_model_of_before_is_read_and_its_function_words_are_no_evidence(tmp_path: Path) -> None:
+    """Its card names no function words, and its fingerprint covers none; ours then does."""
+    model().save(tmp_path / "m")
+    card = json.loads((tmp_path / "m" / "card.json").read_text())
+    for name in ("function_words", "second_person"):
+        del card["parameters"][name]
+    card["fingerprint"] = model()._digest()  # as it was before
+    (tmp_path / "m" / "card.json").write_text(json.dumps(card))
+    read = load_model(tmp_path / "m")
+    assert read.fingerprint == model().fingerprint
+    read.save(tmp_path / "again")
+    assert load_model(tmp_path / "again").fingerprint == model().fingerprint
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"function_words": 3}, {"first_person": [1]}, {"span": "x"}, {"second_person": [""]}]
+)
+def test_a_card_with_no_words_for_persons_is_refused(
+    tmp_path: Path, wrong: dict[str, object]
+) -> None:
+    model().save(tmp_path / "m")
+    card = json.loads((tmp_path / "m" / "card.json").read_text())
+    card["parameters"] |= wrong
+    (tmp_path / "m" / "card.json").write_text(json.dumps(card))
+    with pytest.raises(ModelFileError):
+        load_model(tmp_path / "m")

@@ -1,9 +1,9 @@
 """The rank server's protocol, without I/O: a person learns their rank, nobody their score.
 
 Two modes. `noise`: one server, and every report carries its own noise (``_noise``). `shares`: two
-servers that do not collude, and only a noised sum of the reports is ever opened (``_shares`` has
-the check of reports, ``_opening`` the servers' messages). The person's side is `RankClient`; a
-server publishes a `Description`, and a `Histogram` for each topic.
+servers that do not collude verify reports of Prio3, and only a noised sum of them is ever opened
+(``_shares`` has the report, ``_opening`` the servers' messages). The person's side is `RankClient`;
+a server publishes a `Description`, and a `Histogram` for each topic.
 """
 
 from typing import TYPE_CHECKING

@@ -22,8 +22,9 @@ older copy was put back, draws nothing any more.
 Rules are agreed to once. A server that asks for more epsilon later, or anything else that is new,
 gets nothing until the person agrees to a quote of that.
 
-A share goes under one token to two servers, ever: the ledger keeps the token beside the shares, and
-shares for two other servers are drawn, and paid for, apart.
+In the mode of shares a report is one of Prio3 (``_shares``), sent to each of the two servers by
+itself. It goes under one token to two servers, ever: the ledger keeps the token beside the shares,
+and shares for two other servers are drawn, and paid for, apart.
 """
 
 import hashlib
@@ -41,7 +42,7 @@ from sottovoce.advisor.rank._description import Description, RankedTopic
 from sottovoce.advisor.rank._diary import Diary, DiaryEntry
 from sottovoce.advisor.rank._histogram import Histogram, RankEstimate, estimate_rank
 from sottovoce.advisor.rank._noise import MOVED
-from sottovoce.advisor.rank._shares import packed, split
+from sottovoce.advisor.rank._shares import SharedReport
 from sottovoce.advisor.rank._transport import HttpTransport, Transport
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.privacy._exact import Exact, text_up
@@ -141,6 +142,7 @@ class RankClient:
         folder: where her ledger and diary are; one for all servers.
         budget: the most epsilon that she ever spends, over all topics, periods and servers.
         second: the second server, in the mode of shares.
+        admission: the token that whoever runs the servers gave her, where they ask for one.
     """
 
     def __init__(
@@ -150,6 +152,7 @@ class RankClient:
         *,
         budget: Exact,
         second: str | Transport | None = None,
+        admission: str | None = None,
     ) -> None:
         if second is not None and second == server:
             raise ParameterError("the two servers must be two, run by people who do not collude.")
@@ -161,6 +164,7 @@ class RankClient:
             raise InputError(LOST_LEDGER)
         self._ledger = Ledger(folder / LEDGER_FILE, create=True)
         self._ledger.set_budget(ACCOUNT, LimitedPrecision(MOVED, budget, "user"))
+        self._admission = {} if admission is None else {"admission": admission}
         self._description: Description | None = None
         self._agreed = self._diary.agreed(self._where)
 
@@ -207,14 +211,15 @@ class RankClient:
             "topic": topic,
             "period": period,
             "description": description.version,
-        }
+        } | self._admission
         if description.mode == "noise":
             more = {"id": entry.token, "entries": self._kept(ranked, entry)}
             self._servers[0].call("POST", "/reports", head | more)
         else:
-            token, *shares = self._shared(ranked, period, entry)
-            for server, share in zip(self._servers, shares, strict=True):
-                server.call("POST", "/shares", head | {"id": token, "share": share})
+            report = self._shared(ranked, period, entry)
+            # The second first: when the first asks it about the report, it is there.
+            for place in (1, 0):
+                self._servers[place].call("POST", "/reports", head | report.to(place))
         return period
 
     def rank(self, topic: str, score: float) -> RankEstimate:
@@ -289,15 +294,15 @@ class RankClient:
         stored = self._stored(self._what(topic, 0, entry.bucket), draw)
         return [int(entry) for entry in np.frombuffer(stored, dtype=np.int8)]
 
-    def _shared(self, topic: RankedTopic, period: int, entry: DiaryEntry) -> list[str]:
-        """Token and two shares of this period's report: drawn once, the same on every retry."""
+    def _shared(self, topic: RankedTopic, period: int, entry: DiaryEntry) -> SharedReport:
+        """This period's report in shares: drawn once, the same on every retry."""
 
         def draw(path: Path) -> None:
-            both = [packed(share[0]) for share in split([entry.bucket], topic.buckets.number)]
-            path.write_text("\n".join([entry.token, *both]), encoding="ascii")
+            drawn = SharedReport.of(self.description, topic.name, period, entry.token, entry.bucket)
+            path.write_text(drawn.text(), encoding="ascii")
 
         stored = self._stored(self._what(topic, period, entry.bucket), draw)
-        return stored.decode("ascii").split("\n")
+        return SharedReport.from_text(stored.decode("ascii"))
 
     def _what(self, topic: RankedTopic, period: int, bucket: int) -> str:
         """What is paid for once: a bucket for ever, or all of a period at these two servers."""

@@ -19,8 +19,10 @@ from sottovoce.privacy._exact import positive
 
 Mode: TypeAlias = Literal["noise", "shares"]
 MODES = ("noise", "shares")
-PROTOCOLS: dict[Mode, int] = {"noise": 1, "shares": 2}
-"""Of each mode: shares of protocol 1 had another check, by which one server could read buckets."""
+PROTOCOLS: dict[Mode, int] = {"noise": 2, "shares": 3}
+"""Of each mode. Noised reports of protocol 1 had any number of ones. Shares of protocol 1 had a
+check by which one server could read buckets, those of protocol 2 another one of our own; protocol 3
+is the standard's Prio3."""
 FEWEST_REPORTS = 100
 # One report would be a sum of its own; two are as few as a test needs.
 LEAST_MINIMUM = 2
@@ -66,7 +68,6 @@ class Description:
         setting: how scores are computed, in words: k, m, time bucket, model.
         period_s: how long a period lasts; periods are counted from the Unix epoch.
         minimum: with fewer reports than this a period's histogram is withheld.
-        reach: C of the bound [-C, C + 1] on the entries of a noised report.
     """
 
     mode: Mode
@@ -75,7 +76,6 @@ class Description:
     setting: str = ""
     period_s: int = 7 * 24 * 3600
     minimum: int = FEWEST_REPORTS
-    reach: int = 0
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -103,7 +103,7 @@ class Description:
 
     def noise(self, name: str) -> OneHotNoise:
         """The noise on reports about the topic ``name``."""
-        return OneHotNoise(self.epsilon, self.topic(name).buckets.number, reach=self.reach)
+        return OneHotNoise.of_usual_weight(self.epsilon, self.topic(name).buckets.number)
 
     def period_at(self, time_s: float) -> int:
         """The number of the period at a Unix time."""
@@ -125,7 +125,6 @@ class Description:
             "setting": self.setting,
             "period_s": self.period_s,
             "minimum_reports": self.minimum,
-            "reach": self.reach,
             "topics": [each.record() for each in self.topics],
         }
 
@@ -144,7 +143,6 @@ class Description:
                 str(record["setting"]),
                 int(record["period_s"]),
                 int(record["minimum_reports"]),
-                int(record["reach"]),
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             if isinstance(error, InputError):

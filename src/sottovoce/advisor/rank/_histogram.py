@@ -36,18 +36,18 @@ from sottovoce.errors import InputError
 def noise_margins(noise: OneHotNoise, reports: int, coverage: float) -> Floats:
     """Margins of sums of reports that each carry noise, for "at least k", k = 0 to B.
 
-    The number of reports is known, so the estimates are moved to sum to it: the sum over m of the
-    B buckets then has the variance n sigma^2 m (B - m)/B. It is a sum of n B independent terms, so
-    the normal law serves from the 100 reports on that a histogram needs at least.
+    The sum over m of the B buckets is one of n independent terms, each of at most the variance that
+    `OneHotNoise.variance_above` has, so the normal law serves from the 100 reports on that a
+    histogram needs at least.
     """
     return ndtri((1 + coverage) / 2) * deviations(noise, reports)
 
 
 def deviations(noise: OneHotNoise, reports: int) -> Floats:
     """The standard deviation of the estimated number of people in bucket k or higher."""
-    above = noise.buckets - np.arange(noise.buckets + 1)
-    share = above * (noise.buckets - above) / noise.buckets
-    return np.sqrt(reports * noise.variance * share)
+    each = [noise.variance_above(noise.buckets - k) for k in range(noise.buckets + 1)]
+    found: Floats = np.sqrt(reports * np.array(each))
+    return found
 
 
 def share_margins(rate: float, buckets: int, coverage: float) -> Floats:

@@ -5,6 +5,7 @@ measure of a vector space (posts by strength, words by what they add to them), `
 ENT and DIFF-PRIV, which look at which words were used.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,8 @@ from sottovoce.assess._explain.explanation import (
     UserPosts,
     WordShare,
 )
-from sottovoce.assess._ranking import susceptibility
+from sottovoce.assess._explain.fewest import BandExit, band_of, fewest_posts, highest_outside
+from sottovoce.assess._ranking import REST, susceptibility
 from sottovoce.assess._score import Scoring
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure
@@ -34,6 +36,8 @@ from sottovoce.assess.state._words import WordUse
 from sottovoce.errors import InputError, ParameterError
 
 MOST = 10
+MOST_REMOVED = 40
+"""So many posts at most are removed one by one to see when the band changes."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,26 @@ def explain(
         posts=_shares(scoring, own_posts, parts, most),
         words=parts.words(most),
         without=what_if(state, scoring, own_posts, question, without) if without else None,
+        leaving=None if isinstance(parts, WordParts) else _leaving(own_posts, parts, row),
     )
+
+
+def _leaving(own_posts: UserPosts, parts: "SpaceParts", row: int) -> BandExit | None:
+    """The fewest of the user's posts without which they would leave their band.
+
+    Others' scores do not depend on the user's posts, so that only theirs is worked out anew.
+    """
+    scores = parts.everybodys()
+    others = np.delete(scores, row)
+    band = band_of(float(scores[row]), others)
+    limit = None if band == REST else highest_outside(band, others)
+    if limit is None or limit == math.inf:
+        return None
+    found, proved = parts.fewest(limit)
+    if band_of(parts.score_without(found), others) == band:
+        return None
+    numbers = sorted(own_posts.numbers[found].tolist())
+    return BandExit(band, tuple(numbers), smallest=proved)
 
 
 def what_if(
@@ -97,8 +120,9 @@ def what_if(
 
 
 def position(state: State, question: Question) -> Position:
-    """The user's score and rank."""
-    check_community(len(state))
+    """The user's score and rank; who is alone is the first of one, where a score needs nobody."""
+    if question.measure.space is None:
+        check_community(len(state))
     row = state.users.row(question.user)
     scores = question.measure.score(state, question.topic, question.setting)
     return Position(float(scores[row]), int(susceptibility(scores)[row]), scores.size)
@@ -211,6 +235,50 @@ class SpaceParts:
         terms = self._scorer.vocabulary.terms
         return tuple(WordShare(terms[i], float(sums[i])) for i in order if sums[i] > 0)
 
+    def everybodys(self) -> NDArray[np.float64]:
+        """The scores of all users as they are."""
+        return self._measure.score(self._state, self._topic, self._setting)
+
+    def score_without(self, posts: NDArray[np.int64]) -> float:
+        """The user's score without these of their posts; without any post, less than anybody's."""
+        rest = np.setdiff1d(np.arange(len(self._strengths)), posts)
+        if not rest.size:
+            return -math.inf
+        return float(self._scores(np.zeros_like(rest), rest, 1)[0])
+
+    def fewest(self, limit: float) -> tuple[NDArray[np.int64], bool]:
+        """Places of the fewest posts without which the score is at most ``limit``; if proved.
+
+        A measure that looks at the breadth of interest may fall sooner, or need other posts: there
+        posts are removed one by one, each time the one without which the score is lowest.
+        """
+        buckets = self._buckets if self._measure.buckets else np.zeros_like(self._buckets)
+        m = self._setting.m if self._measure.buckets else 1
+        found, proved = fewest_posts(self.strengths(), buckets.astype(np.int64), m, limit)
+        if not self._broad and self.score_without(found) <= limit:
+            return found, proved
+        return self._one_by_one(limit), False
+
+    @property
+    def _broad(self) -> bool:
+        """Whether the score depends on other topics: tried on the posts alone."""
+        column = self._state.column(self._topic)
+        alone = np.zeros_like(self._strengths)
+        alone[:, column] = self._strengths[:, column]
+        everything = np.arange(len(alone))
+        rows = np.zeros_like(everything)
+        whole = self._scores(rows, everything, 1)[0]
+        return bool(self._scores(rows, everything, 1, alone)[0] != whole)
+
+    def _one_by_one(self, limit: float) -> NDArray[np.int64]:
+        removed: list[int] = []
+        tried = np.argsort(-self.strengths(), kind="stable")[:MOST_REMOVED]
+        while len(removed) < tried.size and self.score_without(np.array(removed)) > limit:
+            left = [int(post) for post in tried if post not in removed]
+            scores = [self.score_without(np.array([*removed, post])) for post in left]
+            removed.append(left[int(np.argmin(scores))])
+        return np.array(removed, np.int64)
+
     def _supporting(self) -> tuple[NDArray[np.int64], int]:
         order = np.argsort(-self.strengths(), kind="stable")
         if not self._measure.buckets:
@@ -219,13 +287,18 @@ class SpaceParts:
         return order[np.sort(first)[: self._setting.m]], self._setting.m
 
     def _scores(
-        self, users: NDArray[np.int64], posts: NDArray[np.int64], population: int
+        self,
+        users: NDArray[np.int64],
+        posts: NDArray[np.int64],
+        population: int,
+        strengths: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]:
         """The scores of made-up users with these of the user's posts."""
+        strengths = self._strengths if strengths is None else strengths
         community = State(self._state.header)
         community.rows(pa.array([str(number) for number in range(population)]))
         community.count_posts(users)
-        community.spaces[self._space].add_posts(users, self._buckets[posts], self._strengths[posts])
+        community.spaces[self._space].add_posts(users, self._buckets[posts], strengths[posts])
         return self._measure.score(community, self._topic, self._setting)
 
 
@@ -246,11 +319,12 @@ class WordParts:
         self._measure, self._setting = measure, setting
         scorer = scoring.words
         self._terms = scorer.vocabulary.terms
-        texts = own_posts.table["text"].combine_chunks()
+        posts = own_posts.table
         # One line of bits for each post, as if each had a writer of its own.
-        self._bits = WordUse.of_incidence(scoring.counts(scorer, texts)).bits
-        self._posts = len(self._bits)
-        self._score = self._score_with(np.bitwise_or.reduce(self._bits), self._posts)
+        counts = scoring.counts(scorer, posts["text"].combine_chunks())
+        self._bits = WordUse.of_incidence(counts).bits
+        self._buckets = scoring.header.bucket.numbers(posts["time"].combine_chunks())
+        self._score = self._score_with(self._bits, self._buckets)
 
     def interest(self, _row: int) -> None:
         """These measures know no strength, breadth or persistence."""
@@ -262,26 +336,49 @@ class WordParts:
 
     def adds(self, posts: NDArray[np.int64]) -> NDArray[np.float64]:
         """By how much the score would fall without each of ``posts``."""
-        without = (np.bitwise_or.reduce(np.delete(self._bits, post, axis=0)) for post in posts)
-        return np.array([self._fall(bits, self._posts - 1) for bits in without])
+        gone = self._gone_with_each()
+        falls: dict[bytes, float] = {}
+        for post in posts:
+            if gone[post] not in falls:
+                bits, buckets = np.delete(self._bits, post, axis=0), np.delete(self._buckets, post)
+                falls[gone[post]] = self._fall(bits, buckets)
+        return np.array([falls[gone[post]] for post in posts])
+
+    def _gone_with_each(self) -> list[bytes]:
+        """For each post what of the topic's words no other post has, in all and in its bucket.
+
+        Posts with which the same is gone change the score alike; most take nothing with them.
+        """
+        words = self._state.salient(self._topic)
+        used = (self._bits[:, words // 8] >> (words % 8).astype(np.uint8)) & 1
+        _, bucket = np.unique(self._buckets, return_inverse=True)
+        by_bucket = np.zeros((bucket.max() + 1, words.size), np.int64)
+        np.add.at(by_bucket, bucket, used)
+        lost = used.astype(bool) & (used.sum(axis=0) == 1)
+        lost_there = used.astype(bool) & (by_bucket[bucket] == 1)
+        packed = np.packbits(np.hstack([lost, lost_there]), axis=1)
+        where = np.where(lost_there.any(axis=1), bucket + 1, 0)
+        return [
+            bits.tobytes() + int(number).to_bytes(8)
+            for bits, number in zip(packed, where, strict=True)
+        ]
 
     def words(self, most: int) -> tuple[WordShare, ...]:
         """By how much the score would fall had the user never used each word of the topic."""
-        own = np.bitwise_or.reduce(self._bits)
         shares = []
         for word in self._state.salient(self._topic).tolist():
-            bits = own.copy()
-            bits[word // 8] &= ~np.uint8(1 << word % 8)
-            if bits[word // 8] != own[word // 8]:
-                shares.append(WordShare(self._terms[word], self._fall(bits, self._posts)))
+            bits = self._bits.copy()
+            bits[:, word // 8] &= ~np.uint8(1 << word % 8)
+            if (bits[:, word // 8] != self._bits[:, word // 8]).any():
+                shares.append(WordShare(self._terms[word], self._fall(bits, self._buckets)))
         return tuple(sorted(shares, key=lambda share: -share.adds)[:most])
 
-    def _fall(self, bits: NDArray[np.uint8], posts: int) -> float:
-        score = self._score_with(bits, posts)
+    def _fall(self, bits: NDArray[np.uint8], buckets: NDArray[np.int32]) -> float:
+        score = self._score_with(bits, buckets)
         # Infinity less infinity is no change.
         return 0.0 if score == self._score else self._score - score
 
-    def _score_with(self, bits: NDArray[np.uint8], posts: int) -> float:
-        """The user's score in the same community, had they used these words in so many posts."""
-        community = self._state.supposing(self._row, bits, posts)
+    def _score_with(self, bits: NDArray[np.uint8], buckets: NDArray[np.int32]) -> float:
+        """The user's score in the same community, had their posts these words."""
+        community = self._state.supposing(self._row, bits, buckets)
         return float(self._measure.score(community, self._topic, self._setting)[self._row])

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from sottovoce._notebook import html_facts, html_table
+from sottovoce.assess._explain.fewest import BandExit
 from sottovoce.corpus._schema import POSTS
 from sottovoce.errors import ParameterError
 
@@ -68,6 +69,9 @@ class Explanation:
     words: tuple[WordShare, ...]
     without: Position | None
     """The user's position if the posts to leave out had never been written."""
+    leaving: BandExit | None = None
+    """The fewest posts without which they would leave their band; None: they are in none, or by
+    this measure it is not worked out."""
 
     def __repr__(self) -> str:
         rank, users = self.position.rank, self.position.users

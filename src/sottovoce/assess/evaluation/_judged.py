@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sottovoce._arrays import Flags, Floats, Integers
+from sottovoce.assess._ranks_file import read_ranks_as_text
 from sottovoce.assess.evaluation.trec import read_qrels, read_run
 from sottovoce.corpus.read import read_truth
 from sottovoce.errors import InputError
@@ -142,11 +143,12 @@ _PARQUET_START = b"PAR1"
 
 
 def read_ranks(path: Path) -> pa.Table:
-    """Ranks as ``sottovoce assess`` writes them (Parquet, on Spark a folder), or a TREC run."""
-    if not path.is_dir() and not _is_parquet(path):
+    """Ranks as ``sottovoce assess`` writes them (on Spark a folder), or a TREC run."""
+    as_text = path.suffix.lower() in {".csv", ".jsonl"}
+    if not path.is_dir() and not as_text and not _is_parquet(path):
         return read_run(path)
     try:
-        table = pq.read_table(path)
+        table = read_ranks_as_text(path) if as_text else pq.read_table(path)
     except (pa.ArrowException, OSError):
         raise InputError(f"cannot read {path}: it is no whole Parquet file.") from None
     missing = [name for name in NEEDED if name not in table.column_names]

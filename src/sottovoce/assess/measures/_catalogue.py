@@ -23,11 +23,12 @@ from sottovoce.assess.measures._risks import (
     domain_time_aware_risk,
     entropy_risk,
     entropy_risk_of_presence,
+    keyword_kinds,
     strength_risk,
     time_aware_risk,
 )
 from sottovoce.assess.state._words import WordUse
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import InputError, ParameterError, did_you_mean
 
 if TYPE_CHECKING:
     from sottovoce.assess.state._state import State
@@ -54,7 +55,6 @@ def on_grid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 ENTRY_POINTS = "sottovoce.measures"
-ALL = "all"
 Scores = NDArray[np.float64]
 Scoring = Callable[["State", str, Setting], Scores]
 
@@ -64,7 +64,10 @@ class Measure:
     """How users are scored from the state of a community.
 
     ``space`` names the vector space whose strengths it needs; None: it needs which user has used
-    which word. ``buckets``: it needs the strengths of the ``m`` best time buckets.
+    which word. ``buckets``: it needs the strengths of the ``m`` best time buckets. ``mentions``:
+    who has neither used a salient word nor, in its space, a strength above 0 has given no evidence;
+    where nobody has, nobody is in a band. Without it everybody counts as having given some.
+    ``word_buckets``: it needs which words were used in which time bucket.
 
     >>> Measure(lambda state, topic, setting: state.posts.astype(float)).buckets
     False
@@ -73,10 +76,24 @@ class Measure:
     score: Scoring
     space: str | None = None
     buckets: bool = False
+    mentions: bool = False
+    word_buckets: bool = False
+
+    def evident(self, state: "State", topic: str) -> NDArray[np.bool_]:
+        """Which users have written anything that speaks for ``topic``, whatever their score.
+
+        A score may be above 0 without it (ENT), or below 0 with it (breadth).
+        """
+        if not self.mentions:
+            return np.ones(len(state), np.bool_)
+        if self.space is None:
+            return state.word_use().any_used(state.salient(topic))
+        found: NDArray[np.bool_] = state.strongest(self.space)[:, state.column(topic)] > 0
+        return found
 
 
 def _words(risk: Callable[[WordUse, NDArray[np.int64]], Scores]) -> Measure:
-    return Measure(partial(_score_words, risk))
+    return Measure(partial(_score_words, risk), mentions=True)
 
 
 def _score_words(
@@ -108,29 +125,48 @@ def _domain_time(space: str, state: "State", topic: str, setting: Setting) -> Sc
     return on_grid(domain_time_aware_risk(best, strongest[:, others], k=setting.k))
 
 
+def _kinds_by_bucket(state: "State", topic: str, setting: Setting) -> Scores:
+    kept = state.word_buckets_kept()
+    return on_grid(time_aware_risk(kept.best(state.salient(topic), setting.m, len(state))))
+
+
+def _in_space(score: Callable[..., Scores], space: str, *, buckets: bool = False) -> Measure:
+    return Measure(partial(score, space), space, buckets, mentions=True)
+
+
+def _family(space: str) -> dict[str, Measure]:
+    """Strength, breadth and persistence in one space."""
+    return {
+        space: _in_space(_strength, space),
+        f"{space}-d": _in_space(_domain, space),
+        f"{space}-t": _in_space(_time, space, buckets=True),
+        f"{space}-dt": _in_space(_domain_time, space, buckets=True),
+    }
+
+
 MEASURES: Mapping[str, Measure] = {
     "ent": _words(entropy_risk),
     "diff-priv": _words(differential_privacy_risk),
-    "bow": Measure(partial(_strength, "bow"), "bow"),
-    "bow-d": Measure(partial(_domain, "bow"), "bow"),
-    "bow-t": Measure(partial(_time, "bow"), "bow", buckets=True),
-    "bow-dt": Measure(partial(_domain_time, "bow"), "bow", buckets=True),
-    "w2v": Measure(partial(_strength, "w2v"), "w2v"),
-    "w2v-d": Measure(partial(_domain, "w2v"), "w2v"),
-    "w2v-t": Measure(partial(_time, "w2v"), "w2v", buckets=True),
-    "w2v-dt": Measure(partial(_domain_time, "w2v"), "w2v", buckets=True),
-    "lda": Measure(partial(_strength, "lda"), "lda"),
-    "lda-d": Measure(partial(_domain, "lda"), "lda"),
-    "lda-t": Measure(partial(_time, "lda"), "lda", buckets=True),
-    "lda-dt": Measure(partial(_domain_time, "lda"), "lda", buckets=True),
-    "voice": Measure(partial(_strength, "voice"), "voice"),
-    "voice-d": Measure(partial(_domain, "voice"), "voice"),
-    "voice-t": Measure(partial(_time, "voice"), "voice", buckets=True),
-    "voice-dt": Measure(partial(_domain_time, "voice"), "voice", buckets=True),
+    **_family("bow"),
+    **_family("w2v"),
+    **_family("lda"),
+    **_family("voice"),
+    "voice-s": _in_space(_strength, "voice-s"),
+    "voice-st": _in_space(_time, "voice-s", buckets=True),
+    "keyword-kinds": _words(keyword_kinds),
+    "keyword-kinds-t": Measure(_kinds_by_bucket, mentions=True, word_buckets=True),
     "ent-present": _words(entropy_risk_of_presence),
     "diff-priv-present": _words(differential_privacy_risk_of_presence),
 }
 PAPER_METHODS = tuple(MEASURES)[:14]
+RECOMMENDED = ("voice-t", "bow-t", "keyword-kinds")
+"""The first that a model allows first; ``docs/assess.md`` says why."""
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "recommended": RECOMMENDED,
+    "paper": PAPER_METHODS,
+    "all": PAPER_METHODS,
+}
+"""What several measures are called together; ``all`` is a former name of the paper's."""
 
 
 def known_measures() -> dict[str, Measure]:
@@ -143,30 +179,36 @@ def known_measures() -> dict[str, Measure]:
 
 
 def chosen_measures(names: Sequence[str], spaces: Sequence[str]) -> dict[str, Measure]:
-    """The measures called ``names``; ``all``: the paper's that ``spaces`` allow."""
-    if tuple(names) == (ALL,):
-        names = [name for name in PAPER_METHODS if MEASURES[name].space in {None, *spaces}]
+    """The measures called ``names``; of a group (``GROUPS``) those that ``spaces`` allow."""
     if not names:
         raise ParameterError("measures must name at least 1, got none.")
-    chosen = {name: _named(name) for name in names}
+    chosen: dict[str, Measure] = {}
+    for name in names:
+        allowed = [each for each in GROUPS.get(name, ()) if MEASURES[each].space in {None, *spaces}]
+        chosen |= {each: named_measure(each) for each in (allowed if name in GROUPS else [name])}
     for name, measure in chosen.items():
         if measure.space is not None and measure.space not in spaces:
+            # voice-s is another space of the model voice.
+            model = measure.space.partition("-")[0]
             raise ParameterError(
-                f"the measure {name} needs a model of the space {measure.space}, got none; "
-                f"train one with sottovoce topics train --space {measure.space} and give it "
-                "with --model to the command that scores the posts."
+                f"the measure {name} needs a model of the space {model}, got none; train one with "
+                f"sottovoce topics train --space {model} and give it with --model to the command "
+                "that scores the posts."
             )
     return chosen
 
 
-def _named(name: str) -> Measure:
+def named_measure(name: str) -> Measure:
     """The measure of that name; of other packages' only this one is loaded."""
     if name in MEASURES:
         return MEASURES[name]
     others = _others()
     if name not in others:
-        known = ", ".join({**others, **MEASURES})
-        raise ParameterError(f"measure must be {ALL} or some of {known}, got {name!r}.")
+        known = list({**others, **MEASURES})
+        raise ParameterError(
+            f"measure must be some of {', '.join(GROUPS)}; {', '.join(known)}, got {name!r}."
+            f"{did_you_mean(name, (*GROUPS, *known))}"
+        )
     return _loaded(others[name])
 
 

@@ -101,6 +101,15 @@ def differential_privacy_risk_of_presence(
     return largest_of_each(use.bits, words, used, np.zeros(words.size))
 
 
+def keyword_kinds(use: WordUse, words: NDArray[np.int64]) -> NDArray[np.float64]:
+    """How many different salient words each user has used, however often and whoever else does.
+
+    Not the paper's. By time buckets (``keyword-kinds-t``) it is the paper's persistence with the
+    number of different words of a bucket in place of its strength.
+    """
+    return sum_of_used(use.bits, words, np.ones(words.size, np.int64)).astype(np.float64)
+
+
 def changes(
     holders: NDArray[np.int64], users: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,9 +1,10 @@
 """The rows of a state as Arrow columns, some users at a time, and back.
 
 Columns: ``user``; ``posts``, how many they wrote; ``words``, one bit for each salient word, if
-these are kept; and for each space ``SPACE.buckets`` and ``SPACE.strengths``, the user's slots one
-after another, each a line over the topics of the catalogue. Where single posts are kept,
-``post.times``, ``post.words`` and ``SPACE.post_strengths`` list the values of the user's posts.
+these are kept; ``words.buckets``, in which time buckets, if that is kept; and for each space
+``SPACE.buckets`` and ``SPACE.strengths``, the user's slots one after another, each a line over the
+topics of the catalogue. Where single posts are kept, ``post.times``, ``post.words`` and
+``SPACE.post_strengths`` list the values of the user's posts.
 
 Others may have made a table, or damaged it, and compiled code trusts what it is given; so nothing
 reaches it unchecked. Each check raises ``ValueError``; whoever reads the state says in its own
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from sottovoce.assess.state._buckets import Lines
 from sottovoce.assess.state._header import StateHeader
 from sottovoce.assess.state._state import PostValues, State
+from sottovoce.assess.state._word_buckets import check_codes
 
 _COSINES = frozenset({"bow", "lda", "w2v"})
 # Sums of floats may be beyond 1 by their rounding.
@@ -81,6 +83,8 @@ def _kinds(header: StateHeader) -> dict[str, tuple[pa.DataType, ...]]:
     kinds = {"user": (pa.string(), pa.large_string()), "posts": (pa.int64(),)}
     if header.salient is not None:
         kinds["words"] = (pa.binary(width),)
+    if header.word_buckets:
+        kinds["words.buckets"] = (lists(pa.int64()),)
     if header.posts:
         kinds["post.times"] = (lists(pa.int64()),)
     if header.posts and header.salient is not None:
@@ -132,7 +136,8 @@ def numbers_in(state: State) -> int:
     of_a_user = 2 if header.salient is None else 3
     of_a_post = 1 + len(spaces) * topics + (0 if header.salient is None else -(-header.words // 8))
     posts = 0 if state.log is None else len(state.log)
-    return of_a_user * len(state) + 2 * topics * slots + of_a_post * posts
+    pairs = 0 if state.word_buckets is None else len(state.word_buckets)
+    return of_a_user * len(state) + pairs + 2 * topics * slots + of_a_post * posts
 
 
 class OncePerUser:
@@ -160,6 +165,10 @@ def fill(state: State, table: pa.Table, once: OncePerUser) -> None:
     state.count_posts(rows, posts)
     if state.words is not None:
         state.words.add_bits(rows, _bits(_column(table, "words"), state.header.words))
+    if state.word_buckets is not None:
+        pairs, codes = _flat(_column(table, "words.buckets"), 1)
+        check_codes(codes[:, 0], state.header.words)
+        state.word_buckets.add(np.repeat(rows, pairs), codes[:, 0])
     topics = len(state.header.catalogue)
     for name, space in state.spaces.items():
         used, buckets = _flat(_column(table, f"{name}.buckets"), topics)
@@ -180,6 +189,9 @@ def _table(
         columns["words"] = pa.FixedSizeBinaryArray.from_buffers(
             pa.binary(bits.shape[1]), rows.size, [None, pa.py_buffer(bits)]
         )
+    if state.word_buckets is not None:
+        pairs, codes = state.word_buckets.of(rows)
+        columns["words.buckets"] = _lists(pairs, codes[:, np.newaxis])
     for name, space in state.spaces.items():
         lines = space.lines(rows)
         columns[f"{name}.buckets"] = _lists(lines.used, lines.buckets)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sottovoce.assess._setting import MODES, Bucket
+from sottovoce.corpus._clean import VERSION as CLEANING
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._catalogue import Catalogue, Topic
 from sottovoce.topics._space import Mode
@@ -34,6 +35,8 @@ class StateHeader:
         kept: how many buckets are kept for each user and topic.
         mode: in which the spaces score posts.
         posts: whether the values of each post are kept, so that single posts can be deleted.
+        clean: by which rules posts were cleaned before they were scored; "": they were not.
+        word_buckets: whether it is kept which words were used in which time bucket.
     """
 
     catalogue: Catalogue
@@ -45,6 +48,8 @@ class StateHeader:
     kept: int = M_KEPT
     mode: Mode = "corrected"
     posts: bool = False
+    clean: str = ""
+    word_buckets: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.kept <= MOST_KEPT:
@@ -63,6 +68,8 @@ class StateHeader:
             f"the buckets kept ({self.kept} and {other.kept})": self.kept != other.kept,
             f"the mode ({self.mode} and {other.mode})": self.mode != other.mode,
             "whether they keep posts": self.posts != other.posts,
+            "whether posts were cleaned": self.clean != other.clean,
+            "whether they keep words by time bucket": self.word_buckets != other.word_buckets,
         }
         for what, differs in reasons.items():
             if differs:
@@ -71,6 +78,8 @@ class StateHeader:
     def to_record(self) -> dict[str, Any]:
         """As JSON can hold it."""
         salient = None if self.salient is None else {k: list(v) for k, v in self.salient.items()}
+        # Left out where it says nothing, so that other states are as they were.
+        more = {"word_buckets": True} if self.word_buckets else {}
         return {
             "catalogue": asdict(self.catalogue),
             "spaces": dict(self.spaces),
@@ -81,6 +90,9 @@ class StateHeader:
             "kept": self.kept,
             "mode": self.mode,
             "posts": self.posts,
+            # Without it a state has the bytes that it had before there was cleaning.
+            **({"clean": self.clean} if self.clean else {}),
+            **more,
         }
 
     @classmethod
@@ -100,7 +112,15 @@ class StateHeader:
             kept=_whole(record["kept"], 1, MOST_KEPT),
             mode=record["mode"],
             posts=bool(record["posts"]),
+            clean=_rules_of_cleaning(record.get("clean", "")),
+            word_buckets=bool(record.get("word_buckets", False)),
         )
+
+
+def _rules_of_cleaning(version: object) -> str:
+    if version not in {"", CLEANING}:
+        raise ValueError("no such rules of cleaning")
+    return str(version)
 
 
 def fingerprint_of(*parts: object) -> str:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sottovoce.assess.state._buckets import BestBuckets
 from sottovoce.assess.state._header import StateHeader
+from sottovoce.assess.state._word_buckets import WordBuckets, not_kept
 from sottovoce.assess.state._words import WordUse
 from sottovoce.errors import InputError, ParameterError, check_choice
 
@@ -112,8 +113,9 @@ class UserIndex:
 class State:
     """All that the measures need to know of each user.
 
-    Per user the number of their posts, which salient words they have used, and for each space and
-    topic their best time buckets. It never holds a text or a word's count.
+    Per user the number of their posts, which salient words they have used (on request, in which
+    time buckets), and for each space and topic their best time buckets. It never holds a text or a
+    word's count.
 
     >>> from sottovoce.assess import Scoring
     >>> from sottovoce.corpus import open_posts
@@ -133,6 +135,8 @@ class State:
             name: BestBuckets(topics, header.kept) for name in header.spaces
         }
         self.words = None if header.salient is None else WordUse(header.words)
+        self.word_buckets = WordBuckets() if header.word_buckets else None
+        """Which words were used in which time bucket, where it is kept."""
         self.log = PostLog(header) if header.posts else None
         """The values of each post, where they are kept."""
         self._posts = np.zeros(0, np.int64)
@@ -165,16 +169,25 @@ class State:
         """Which user has used which salient word."""
         if self.words is None:
             raise ParameterError(
-                "this state does not hold which words were used; score anew with ent or diff-priv."
+                "this state does not hold which words were used; score anew with ent, diff-priv or "
+                "keyword-kinds."
             )
         return self.words
 
-    def supposing(self, row: int, words: NDArray[np.uint8], posts: int) -> "State":
-        """The same community, had the user of ``row`` used these words in so many posts."""
+    def word_buckets_kept(self) -> WordBuckets:
+        """Which user has used which salient word in which time bucket."""
+        if self.word_buckets is None:
+            raise not_kept()
+        return self.word_buckets
+
+    def supposing(self, row: int, words: NDArray[np.uint8], buckets: NDArray[np.int32]) -> "State":
+        """The same community, had the user of ``row`` written posts with these words instead."""
         community = copy.copy(self)
-        community.words = self.word_use().replaced(row, words)
+        community.words = self.word_use().replaced(row, np.bitwise_or.reduce(words))
+        if self.word_buckets is not None:
+            community.word_buckets = self.word_buckets.replaced(row, buckets, words)
         numbers = self._posts.copy()
-        numbers[row] = posts
+        numbers[row] = len(words)
         community._posts = numbers  # noqa: SLF001 - a copy of this very object
         return community
 
@@ -222,6 +235,9 @@ class State:
             space.add_lines(rows, other.spaces[name].lines(everyone))
         if self.words is not None:
             self.words.add_bits(rows, other.word_use().bits)
+        if self.word_buckets is not None:
+            users, codes = other.word_buckets_kept().pairs()
+            self.word_buckets.add(rows[users], codes)
         if self.log is not None and other.log is not None:
             posts = other.log.all()
             self.log.append(posts._replace(users=rows[posts.users]))
@@ -237,6 +253,9 @@ class State:
             chosen.spaces[name].add_lines(new, space.lines(rows))
         if chosen.words is not None:
             chosen.words.add_bits(new, self.word_use().bits[rows])
+        if chosen.word_buckets is not None:
+            used, codes = self.word_buckets_kept().of(rows)
+            chosen.word_buckets.add(np.repeat(new, used), codes)
         if chosen.log is not None and self.log is not None:
             chosen.log.append(_posts_of(self.log.all(), rows, len(self)))
         return chosen
@@ -248,6 +267,8 @@ class State:
             space.add_posts(posts.users, buckets, posts.strengths[name])
         if self.words is not None:
             self.words.add_posts_bits(posts.users, posts.words)
+        if self.word_buckets is not None:
+            self.word_buckets.add_posts_bits(posts.users, buckets, posts.words)
         if self.log is not None:
             self.log.append(posts)
 

@@ -79,6 +79,12 @@ class WordUse:
         """How many users have used each word."""
         return _count_holders(self.bits, self.words)
 
+    def any_used(self, words: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which users have used at least one of ``words``."""
+        mask = np.zeros(self._bits.shape[1], np.uint8)
+        np.bitwise_or.at(mask, words // _BITS, (1 << (words % _BITS)).astype(np.uint8))
+        return np.asarray((self.bits & mask).any(axis=1), np.bool_)
+
     def used(self, word: int) -> NDArray[np.bool_]:
         """Which users have used one word."""
         return (self.bits[:, word // _BITS] >> (word % _BITS) & 1).astype(np.bool_)

@@ -1,7 +1,4 @@
-"""The parties of ``sottovoce learn``: ``init`` makes them, and four commands run them.
-
-``renew`` and ``rotate`` replace their certificates and keys.
-"""
+"""The parties of ``sottovoce learn``: ``init`` makes them for trials, four commands run them."""
 
 import os
 from pathlib import Path
@@ -12,7 +9,7 @@ import typer
 from sottovoce.cli import Stopped
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_json, show_line, show_rows
-from sottovoce.cli.learn._output import ConfigOption, check_offline, loaded, party_progress
+from sottovoce.cli.learn._output import ConfigOption, loaded, party_progress
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -23,14 +20,6 @@ if TYPE_CHECKING:
 LogOption = Annotated[
     Path | None,
     typer.Option("--log", help="Append a line of JSON for each event; never private content."),
-]
-AuthorityOption = Annotated[
-    Path | None, typer.Option(help="The folder `authority` that `learn init` wrote.")
-]
-DaysOption = Annotated[int, typer.Option(help="How long the certificate holds.")]
-PassphraseOption = Annotated[
-    str,
-    typer.Option(help="Of the authority's key: none, prompt, env:VARIABLE or file:PATH."),
 ]
 
 
@@ -71,20 +60,31 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
     os.environ["GRPC_VERBOSITY"] = "INFO"
     found = loaded(config)
     with needs_extra("federation"):
+        from sottovoce.federation._join.changes import RosterRefusedError  # noqa: PLC0415 - fast --help
         from sottovoce.federation._transport.tls import handshakes_logged  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party._party import ConfiguredParty  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party._progress import opened_log  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._readable import unreadable_data  # noqa: PLC0415 - fast --help
         from sottovoce.federation.party._service import Service  # noqa: PLC0415 - fast --help
 
-    party = ConfiguredParty(found, role)
-    with opened_log(log, party.config.party.name) as log_event, handshakes_logged(log_event):
+    with opened_log(log, found.party.name) as log_event, handshakes_logged(log_event):
+        try:
+            party = ConfiguredParty(found, role)
+        except RosterRefusedError as error:
+            log_event("roster refused", error=type(error).__name__, sentence=str(error))
+            raise
         try:
             with Service(party, log_event) as service:
                 for warning in party.warnings:
                     typer.echo(f"{party.config.party.name}: {warning}", err=True)
+                if unreadable := unreadable_data(party.config):
+                    log_event("data unreadable", sentence=unreadable.to_owner)
+                    typer.echo(f"{party.config.party.name}: {unreadable.to_owner}", err=True)
+                    typer.echo("Until that is mended it takes part in no training.", err=True)
                 name, address = party.config.party.name, party.entry.address
                 said = f"{name} listens at {address}. Stop it with Ctrl-C or SIGTERM."
                 show_line({"party": name, "address": address} if as_json else said)
+                service.notice = lambda told: typer.echo(f"{name}: {told}", err=True)
                 with party_progress(service):
                     service.wait()
         except Stopped:
@@ -125,6 +125,9 @@ def init(
 ) -> None:
     """Write a folder for each party: configuration, certificate, keys and the roster.
 
+    For trials: whoever runs this has had everybody's keys. Between people, each makes their own:
+    see `learn new` and `learn join`.
+
     Example: sottovoce learn init together --names ada,ben,cy,dee --mode open
     """
     with needs_extra("federation"):
@@ -145,7 +148,6 @@ def init(
 def _training(
     mode: str, way: str, key_bits: int, allow_two: str | None, peers: int, *, intermediary: bool
 ) -> "TrainingSettings":
-    from sottovoce.federation._config import TrainingSettings, read_table  # noqa: PLC0415 - fast --help
     from sottovoce.learn._paillier.keys import check_bits  # noqa: PLC0415 - fast --help
     from sottovoce.learn._sums._fixed import ALLOW_TWO, FEWEST_PARTIES  # noqa: PLC0415 - fast --help
 
@@ -162,7 +164,19 @@ def _training(
         "allow_two": allow_two,
         "intermediary": intermediary,
     }
-    return read_table(given, TrainingSettings, "the options")
+    return new_training(given)
+
+
+def new_training(given: dict[str, Any]) -> "TrainingSettings":
+    """What a new federation trains unless its coordinator says otherwise; a fifth is held out."""
+    from sottovoce.federation._config import HELD_OUT, TrainingSettings, read_table  # noqa: PLC0415 - fast --help
+
+    if given["mode"] == "paper":
+        raise ParameterError(
+            "the paper mode is in Python only, as learn.train(..., mode='paper'): its coordinator "
+            "learns every score and the classifier. Choose open or hidden here."
+        )
+    return read_table({**given, "held_out": HELD_OUT}, TrainingSettings, "the options")
 
 
 def _listed(text: str | None) -> list[str]:
@@ -197,90 +211,8 @@ def _show(folder: Path, roster: "Roster", passphrase: str, *, as_json: bool) -> 
     show_rows(f"parties in {folder}", rows)
     kept = "sealed with your passphrase" if sealed else "not sealed: only mode 0600 protects them"
     typer.echo(f"Keys are {kept}. What to copy where is in {folder / 'README.txt'}.")
-
-
-def renew(
-    certificate: Annotated[Path, typer.Argument(help="A party's certificate.pem.")],
-    authority: AuthorityOption = None,
-    days: DaysOption = 365,
-    passphrase: PassphraseOption = "none",  # noqa: S107 - the name of a source
-    as_json: AsJson = False,
-) -> None:
-    """Give a certificate a new end; its key stays.
-
-    Parties know each other by their certificates' fingerprints: the roster beside the certificate
-    and the authority's are rewritten, and everybody needs the new one.
-
-    Example: sottovoce learn renew ada/certificate.pem --authority authority
-    """
-    with needs_extra("federation"):
-        from sottovoce.federation import _setup as setup  # noqa: PLC0415 - fast --help
-        from sottovoce.federation._certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
-        from sottovoce.federation._config import ROSTER_FILE  # noqa: PLC0415 - fast --help
-
-    folder = _given(authority)
-    signer = setup.load_authority(folder, passphrase=passphrase)
-    rosters = [folder / ROSTER_FILE, certificate.parent / ROSTER_FILE]
-    renewed = setup.renew(certificate, signer, rosters, days=days)
-    left = round(days_left(renewed))
-    if as_json:
-        show_json({"certificate": certificate, "days": left, "fingerprint": fingerprint(renewed)})
-        return
-    typer.echo(f"{certificate} holds for {left} days.")
-    typer.echo(f"Give {rosters[0]} to every party, and restart them all.")
-
-
-def rotate(
-    what: Annotated[str, typer.Argument(help="identity, paillier, journal or tls.")],
-    config: ConfigOption,
-    authority: AuthorityOption = None,
-    days: DaysOption = 365,
-    key_bits: Annotated[int, typer.Option(help="Of a new Paillier key.")] = 3072,
-    passphrase: PassphraseOption = "none",  # noqa: S107 - the name of a source
-    as_json: AsJson = False,
-) -> None:
-    """Replace one of a party's keys by a fresh one; stop the party first.
-
-    A new identity or TLS key changes the roster: everybody needs the new roster.toml. What was
-    hidden under an old Paillier key can be asked no more.
-
-    Example: sottovoce learn rotate identity --config ada/party.toml
-    """
-    with needs_extra("federation"):
-        from sottovoce.federation import _setup as setup  # noqa: PLC0415 - fast --help
-        from sottovoce.federation.party._journal_key import (  # noqa: PLC0415 - fast --help
-            forget_run_keys,
-            rotate_journal,
-        )
-        from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty  # noqa: PLC0415 - fast --help
-
-    found = loaded(config)
-    check_offline(found)
-    if what not in setup.ROTATED:
-        known = ", ".join(setup.ROTATED)
-        raise ParameterError(f"what to rotate must be one of {known}, got {what!r}.")
-    changed = what in ("identity", "tls")
-    if what == "tls":
-        signer = setup.load_authority(_given(authority), passphrase=passphrase)
-        setup.rotate_tls(found, signer, days=days)
-    elif what == "identity":
-        setup.rotate_identity(found)
-    elif what == "paillier":
-        setup.rotate_paillier(found, key_bits)
-        with ConfiguredParty(found, strict=False).journal() as journal:
-            forget_run_keys(journal)
-    else:
-        rotate_journal(found, found.path(found.party.store) / JOURNAL_FILE)
-    if as_json:
-        show_json({"rotated": what, "party": found.party.name, "roster_changed": changed})
-        return
-    typer.echo(f"{found.party.name} has a new {what} key.")
-    if changed:
-        roster = found.path(found.party.roster)
-        typer.echo(f"Give {roster} to every party, and restart them all.")
-
-
-def _given(authority: Path | None) -> Path:
-    if authority is None:
-        raise ParameterError("give --authority: the folder with the authority's ca.pem and ca.key.")
-    return authority
+    typer.echo(
+        "This is for trials: whoever ran it has had everybody's private keys. Between people, let "
+        "each make their own: sottovoce learn new at the coordinator, sottovoce learn join at the "
+        "others."
+    )

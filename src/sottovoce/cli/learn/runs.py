@@ -21,10 +21,7 @@ from sottovoce.errors import ParameterError
 
 _SHORT = 12
 _FORMATS = ("csv", "jsonl")
-_NOTHING_HELD_OUT = (
-    "Nothing was held out: these are the documents it was trained on, and new ones will fare "
-    "worse. Set held_out = 0.2 in [training] of the coordinator's party.toml, and train again."
-)
+_NO_ESTIMATE = "These are the documents it was trained on: no estimate of how new ones will fare."
 
 
 def train(
@@ -78,22 +75,34 @@ def evaluate(
     rows: Annotated[
         int, typer.Option(help="Hidden mode: how many rows of each peer are asked for.")
     ] = 0,
+    training_data: Annotated[
+        bool,
+        typer.Option(
+            "--training-data", help="Nothing was held out: count what was trained on, no estimate."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Count over all peers' held-out documents which labels were right; only the sum is opened.
 
-    How many are held out stands in [training] of the coordinator's party.toml; if none are, those
-    that were trained on are counted.
+    How many are held out stands in [training] of the coordinator's party.toml; a fifth where `learn
+    new` or `learn init` wrote it. If none are, this is refused, since the documents that a
+    classifier was trained on say nothing about new ones; --training-data counts those.
 
     Example: sottovoce learn evaluate --config together/coordinator/party.toml
     """
-    done = watched(config, {"do": "evaluate", "rows": rows}, "Evaluating")
+    request = {"do": "evaluate", "rows": rows, "training_data": training_data}
+    done = watched(config, request, "Evaluating")
     if as_json:
         show_json(done)
         return
     show_facts(
-        "evaluation over all peers",
-        {"rows": done["rows"], "right": done["right"], "accuracy": done["accuracy"]},
+        "evaluation over all peers" if done["estimate"] else "right on what was trained on",
+        {
+            "rows": done["rows"],
+            "right": done["right"],
+            "accuracy" if done["estimate"] else "share": done["accuracy"],
+        },
     )
     columns = [*done["labels"], "undecided"]
     show_rows(
@@ -103,8 +112,8 @@ def evaluate(
             for label, counts in zip(done["labels"], done["counts"], strict=True)
         ],
     )
-    if not done["held_out"]:
-        typer.echo(_NOTHING_HELD_OUT)
+    if not done["estimate"]:
+        typer.echo(_NO_ESTIMATE)
 
 
 def status(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) -> None:
@@ -124,6 +133,7 @@ def status(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) 
             "listens at": found["address"],
             "certificate ends in": f"{found['certificate_days']:g} days",
             "keys sealed": found["keys_sealed"],
+            "roster": _roster(found["roster"]),
             **{f"warning {at}": text for at, text in enumerate(found["warnings"], start=1)},
         },
     )
@@ -134,6 +144,12 @@ def status(config: ConfigOption, wait: WaitOption = 0, as_json: AsJson = False) 
     for run in found["runs"]:
         if ended := run["ended"]:
             typer.echo(f"{_name(run)} was ended by {ended['by']}: {ended['sentence']}")
+
+
+def _roster(found: Mapping[str, Any] | None) -> str | None:
+    if found is None:
+        return None
+    return f"change {found['number']}, digest {found['digest'][:_SHORT]}"
 
 
 def _run_row(run: Mapping[str, Any]) -> dict[str, object]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sottovoce.corpus.read import Corpus
     from sottovoce.topics._background import WordChoice
     from sottovoce.topics._load import Model
+    from sottovoce.topics.voice import VoiceParameters
 
 
 _LDA_EVERY, _W2V_EVERY = 50, 5
@@ -51,8 +52,25 @@ def train(
         int | None, typer.Option(help="Keep the most frequent terms; default: 100,000.")
     ] = None,
     stop_words: Annotated[
-        str, typer.Option(help="'english', 'none', or a file with one word a line.")
+        str,
+        typer.Option(
+            help="'english', 'none', or a file with one word a line; voice reads them as words "
+            "that are no evidence."
+        ),
     ] = "english",
+    first_person: Annotated[
+        str | None,
+        typer.Option(
+            help="voice: the first person of the texts' language, such as ich,mich,mir,mein; "
+            "default: i,me,mine,my,myself."
+        ),
+    ] = None,
+    second_person: Annotated[
+        str | None,
+        typer.Option(
+            help="voice: likewise the second, such as du,dich,dir,dein, for voice-s and voice-st."
+        ),
+    ] = None,
     stem: Annotated[str | None, typer.Option(help="Snowball stemmer, such as english.")] = None,
     bigrams: Annotated[bool, typer.Option("--bigrams", help="lda: neighbours are terms.")] = False,
     shortest: Annotated[int, typer.Option(help="Shortest word, in characters.")] = 3,
@@ -76,8 +94,9 @@ def train(
 ) -> None:
     """Train background knowledge on texts: a topic model, word vectors, or first-person mentions.
 
-    voice learns which words surround a topic when people speak of themselves; it keeps function
-    words and needs no passes, seed or checkpoint.
+    voice learns which words surround a topic when people speak of themselves; it reads function
+    words, which are no evidence, and needs no passes, seed or checkpoint. For texts that are not
+    in English, name the persons (--first-person, --second-person) and give --stop-words a file.
 
     After Ctrl-C or a crash the same command with --resume goes on from the last checkpoint.
 
@@ -95,8 +114,14 @@ def train(
     check_folder(out)
     options = read_options(file_format, fields, header, "UTC", encoding, max_line_bytes)
     texts = open_documents(background, options=options)
+    if space != "voice" and (first_person, second_person) != (None, None):
+        raise ParameterError(
+            f"--first-person and --second-person are for --space voice, got {space}."
+        )
     if space == "voice":
-        _train_voice(texts, out, _voice_words(vocabulary, min_texts, max_terms, stem), private)
+        parameters = _voice_parameters(first_person, second_person, stop_words)
+        words = _voice_words(vocabulary, min_texts, max_terms, stem)
+        _train_voice(texts, out, parameters, words, private)
         warn_about_rows(texts)
         show_model(load_model(out), out, as_json)
         return
@@ -156,11 +181,28 @@ def show_model(model: "Model", folder: Path, as_json: bool) -> None:
         show_facts("Model", facts)
 
 
-def _train_voice(texts: "Corpus", out: Path, words: "WordChoice", private: bool) -> None:
+def _train_voice(
+    texts: "Corpus", out: Path, parameters: "VoiceParameters", words: "WordChoice", private: bool
+) -> None:
     from sottovoce.topics.voice import train_voice  # noqa: PLC0415 - keeps --help fast
 
     with progress("Training"):
-        train_voice(texts, words=words, public=not private).save(out)
+        train_voice(texts, parameters, words=words, public=not private).save(out)
+
+
+def _voice_parameters(first: str | None, second: str | None, stop_words: str) -> "VoiceParameters":
+    from sottovoce.corpus.words._rules import load_stop_words  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.topics.voice import VoiceParameters  # noqa: PLC0415 - keeps --help fast
+
+    usual = VoiceParameters()
+    function_words = usual.function_words
+    if stop_words != "english":
+        function_words = load_stop_words(None if stop_words == "none" else stop_words)
+    return VoiceParameters(
+        first_person=usual.first_person if first is None else tuple(first.split(",")),
+        second_person=usual.second_person if second is None else tuple(second.split(",")),
+        function_words=function_words,
+    )
 
 
 def _voice_words(

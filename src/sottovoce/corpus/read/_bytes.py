@@ -55,6 +55,12 @@ def format_by_name(path: Path) -> Format | None:
     return SUFFIXES.get(without_compression(path).suffix.lower())
 
 
+def opening(path: Path) -> bytes:
+    """The first bytes of a file, decompressed, up to the last line's end among them."""
+    start = next(_decompressed(path), b"")
+    return start[: start.rfind(b"\n") + 1] or start
+
+
 def utf8_chunks(path: Path, options: ReadOptions) -> Iterator[bytes]:
     """The file's text as chunks of UTF-8 of at most a few MiB, without a byte order mark.
 

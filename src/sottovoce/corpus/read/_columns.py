@@ -64,6 +64,7 @@ def _place(field: pa.Field, options: ReadOptions, found: Sequence[str], where: s
     if isinstance(wanted, int):
         return _checked_position(field.name, wanted, len(found), where)
     places = [place for place, name in enumerate(found) if name == wanted]
+    places = places or [place for place, name in enumerate(found) if _alike(name, wanted)]
     if len(places) > 1:
         raise CorpusError(
             f"{where} has {len(places)} columns named {wanted!r}; "
@@ -76,6 +77,11 @@ def _place(field: pa.Field, options: ReadOptions, found: Sequence[str], where: s
     described, unnamed = _described(found)
     missing = f"{where} has no column {wanted!r} for {field.name}; {described}"
     raise MissingColumnError(missing, f"{unnamed}Map it: {_how(field.name, 'NAME')}.")
+
+
+def _alike(name: str, wanted: str) -> bool:
+    """Whether a column's name is the one wanted but for capitals and blanks around it."""
+    return name.strip().casefold() == wanted.casefold()
 
 
 def _how(field: str, column: str | int) -> str:

@@ -27,6 +27,7 @@ from sottovoce.corpus.read._frame import (
 from sottovoce.corpus.read._jsonl import JsonLinesReader, LinesReader
 from sottovoce.corpus.read._parquet import ParquetReader
 from sottovoce.corpus.read._tally import MIB, SUFFIXES, Format, ReadOptions, Tally
+from sottovoce.corpus.read._times import in_iso_order
 from sottovoce.errors import CorpusError
 
 
@@ -86,13 +87,21 @@ class Corpus:
     def _batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
         for raw in self._reader.raw_batches(tally):
             for part in bounded(raw, self._options.max_line_bytes, tally):
-                yield self._conform(part, self._options.timezone, tally)
+                yield self._conform(_in_order(part, self._options), self._options.timezone, tally)
         if not tally.rows_kept and not self._may_be_empty:
             raise CorpusError(f"no usable row: {tally}.")
 
     def read_all(self) -> pa.Table:
         """Everything in memory at once; for corpora that fit."""
         return pa.Table.from_batches(iter(self), self.schema)
+
+
+def _in_order(raw: pa.RecordBatch, options: ReadOptions) -> pa.RecordBatch:
+    """The same, dates that are written day or month first put into one order."""
+    if options.dates == "iso" or "time" not in raw.schema.names:
+        return raw
+    columns = dict(zip(raw.schema.names, raw.columns, strict=True))
+    return pa.record_batch({**columns, "time": in_iso_order(columns["time"], options.dates)})
 
 
 def open_posts(source: Source, *, options: ReadOptions = ReadOptions()) -> Corpus:  # noqa: B008 - frozen

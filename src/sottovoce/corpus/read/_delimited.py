@@ -1,8 +1,8 @@
 """CSV and TSV, whose first row may name the columns.
 
 TSV has one row per line, tabs between values and no quoting: a double quote is a character. CSV has
-commas and double quotes, and a newline inside quotes does not end a row, so that its blocks are cut
-where rows end.
+double quotes and commas, or what else its first rows have between values; a newline inside quotes
+does not end a row, so that its blocks are cut where rows end.
 """
 
 import csv as standard_csv
@@ -10,6 +10,8 @@ import io
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +33,9 @@ from sottovoce.errors import CorpusError
 HEAD_BYTES = 4 * MIB
 # A quote opens a value only where a value starts; elsewhere it is a character. The last group is
 # empty when the quote is still open at the end.
-_QUOTED = re.compile(rb'(?:\A|(?<=[,\r\n]))"[^"]*(?:""[^"]*)*("?)')
+_QUOTED = rb'(?:\A|(?<=[%s\r\n]))"[^"]*(?:""[^"]*)*("?)'
+OTHER_DELIMITERS = (";", "\t", "|")
+_ROWS_COMPARED = 50
 _NONCHARACTERS = [chr(code).encode() for code in range(0xFDD0, 0xFDF0)]
 
 
@@ -150,7 +154,9 @@ class TabbedReader:
         )
 
 
-def row_blocks(chunks: Iterator[bytes], max_row_bytes: int, where: str) -> Iterator[bytes]:
+def row_blocks(
+    chunks: Iterator[bytes], max_row_bytes: int, where: str, delimiter: str = ","
+) -> Iterator[bytes]:
     """Yield blocks that end where a row does; the last is what remains.
 
     A longer row is an error, not a skip: after a quote left open nobody can tell where the next row
@@ -162,7 +168,7 @@ def row_blocks(chunks: Iterator[bytes], max_row_bytes: int, where: str) -> Itera
         # A long row is not scanned again until it has doubled, so the cost stays linear.
         if len(rest) < min(scan_at, max_row_bytes + 1):
             continue
-        end = end_of_last_row(rest)
+        end = end_of_last_row(rest, delimiter)
         if end:
             yield rest[:end]
             rest = rest[end:]
@@ -176,10 +182,10 @@ def row_blocks(chunks: Iterator[bytes], max_row_bytes: int, where: str) -> Itera
         yield rest
 
 
-def end_of_last_row(data: bytes) -> int:
+def end_of_last_row(data: bytes, delimiter: str = ",") -> int:
     """The position after the last newline outside quotes; 0 if there is none."""
     starts, ends = [], []
-    for match in _QUOTED.finditer(data):
+    for match in _quoted(delimiter).finditer(data):
         starts.append(match.start())
         ends.append(match.end() if match[1] else len(data))
     limit = len(data)
@@ -191,18 +197,55 @@ def end_of_last_row(data: bytes) -> int:
     return 0
 
 
+@cache
+def _quoted(delimiter: str) -> re.Pattern[bytes]:
+    return re.compile(_QUOTED % re.escape(delimiter.encode()))
+
+
+def found_delimiter(start: str, options: ReadOptions) -> str:
+    """What stands between the values of a CSV file that begins like this.
+
+    A comma, unless the row of names has none outside quotes: then the one of ``OTHER_DELIMITERS``
+    that parts it, and most of the next as often. A first row that is somebody's text says nothing.
+    """
+    if options.header is False or len(next(_rows(start, ","), [])) > 1:
+        return ","
+    widths = {each: _common_width(start, each) for each in OTHER_DELIMITERS}
+    best = max(OTHER_DELIMITERS, key=lambda each: widths[each])
+    return best if widths[best] > 1 else ","
+
+
+def _common_width(start: str, delimiter: str) -> int:
+    """How many columns the first row has, if most of the next have as many; else 0."""
+    widths = [len(row) for row in islice(_rows(start, delimiter), _ROWS_COMPARED)]
+    alike = sum(width == widths[0] for width in widths)
+    return widths[0] if widths and 2 * alike > len(widths) else 0
+
+
+def _rows(start: str, delimiter: str) -> Iterator[list[str]]:
+    """The rows of a text that may end within one; none after what is no row."""
+    rows = standard_csv.reader(io.StringIO(start), delimiter=delimiter)
+    try:
+        yield from (row for row in rows if row)
+    except standard_csv.Error:
+        return
+
+
 class CommaReader:
     """Rows of a CSV file, parsed by Arrow a block of rows at a time."""
 
     def __init__(self, path: Path, schema: pa.Schema, options: ReadOptions) -> None:
-        self._layout = Layout(path, schema, options, _first_csv_row(path, options))
+        start = head(path, options)
+        self._delimiter = options.delimiter or found_delimiter(start, options)
+        self._layout = Layout(path, schema, options, _first_csv_row(path, start, self._delimiter))
         self._path = path
         self._options = options
 
     def raw_batches(self, tally: Tally) -> Iterator[pa.RecordBatch]:
         chunks = utf8_chunks(self._path, self._options)
         rows_to_skip = int(self._options.header is True)
-        for block in row_blocks(chunks, self._options.max_line_bytes, str(self._path)):
+        limit, where = self._options.max_line_bytes, str(self._path)
+        for block in row_blocks(chunks, limit, where, self._delimiter):
             # Arrow would count blank rows before the header among those to skip.
             rows = block.lstrip(b"\r\n")
             if rows:
@@ -230,7 +273,9 @@ class CommaReader:
         table = csv.read_csv(
             pa.BufferReader(block),
             self._layout.read_options(len(block) + 1, rows_to_skip),
-            csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
+            csv.ParseOptions(
+                delimiter=self._delimiter, newlines_in_values=True, invalid_row_handler=skip
+            ),
             self._layout.convert_options(),
         )
         return self._layout.renamed(table)
@@ -241,9 +286,10 @@ def _replaced(table: pa.Table, old: bytes, new: bytes) -> pa.Table:
     return pa.table(columns, names=table.column_names)
 
 
-def _first_csv_row(path: Path, options: ReadOptions) -> list[str]:
+def _first_csv_row(path: Path, start: str, delimiter: str) -> list[str]:
     try:
-        return first_row_of(standard_csv.reader(io.StringIO(head(path, options))), path)
+        rows = standard_csv.reader(io.StringIO(start), delimiter=delimiter)
+        return first_row_of(rows, path)
     except standard_csv.Error:
         raise CorpusError(
             f"{path}: its first row holds a value over {standard_csv.field_size_limit()} "

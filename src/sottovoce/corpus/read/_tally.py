@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 from zoneinfo import ZoneInfo
 
-from sottovoce.errors import ParameterError
+from sottovoce.errors import ParameterError, check_choice
 
 MIB = 1024 * 1024
 # Arrow counts a block's bytes in 32 bits, and several blocks are in memory at once.
@@ -34,6 +34,9 @@ class Format(StrEnum):
     AOL = "aol"
     LINES = "lines"
 
+
+DateOrder: TypeAlias = Literal["iso", "day-first", "month-first"]
+DATE_ORDERS: tuple[DateOrder, ...] = ("iso", "day-first", "month-first")
 
 SUFFIXES = {
     ".csv": Format.CSV,
@@ -60,6 +63,10 @@ class ReadOptions:
             row; a tuple: there is no such row and these are the names.
         timezone: IANA name of the zone of times that carry none.
         encoding: of the bytes of a text format.
+        delimiter: what stands between the values of CSV, one ASCII character; ``None``: a comma, or
+            what its first rows have instead.
+        dates: ``"iso"``: times as ISO 8601 writes them; ``"day-first"``, ``"month-first"``: also
+            31/12/2024 or 12/31/2024, with or without a time of day.
         max_line_bytes: the longest line, and the longest single text, that is read.
 
     >>> ReadOptions(columns={"user": "author"}, timezone="Europe/Rome").encoding
@@ -72,6 +79,8 @@ class ReadOptions:
     timezone: str = "UTC"
     encoding: str = "utf-8"
     max_line_bytes: int = DEFAULT_LINE_BYTES
+    delimiter: str | None = None
+    dates: DateOrder = "iso"
 
     def named(self, **names: str | int | None) -> "ReadOptions":
         """The same, with a column's name in the file for each of ours that is called otherwise.
@@ -87,6 +96,8 @@ class ReadOptions:
             object.__setattr__(self, "format", _known_format(self.format))
         _check_encoding(self.encoding)
         _check_timezone(self.timezone)
+        _check_delimiter(self.delimiter)
+        check_choice("dates", self.dates, DATE_ORDERS)
         if not 1 <= self.max_line_bytes <= MAX_LINE_BYTES_BOUND:
             raise ParameterError(
                 f"max_line_bytes must be from 1 to {MAX_LINE_BYTES_BOUND}, "
@@ -166,6 +177,16 @@ def _known_format(name: str) -> Format:
     except ValueError:
         known = ", ".join(Format)
         raise ParameterError(f"format must be one of {known}, got {name!r}.") from None
+
+
+def _check_delimiter(written: str | None) -> None:
+    if written is None:
+        return
+    if len(written) != 1 or not written.isascii() or written in '"\r\n\0' or written.isalnum():
+        raise ParameterError(
+            "delimiter must be one ASCII character that is no letter, digit, quote or line end, "
+            f"such as , ; | or a tab; got {written!r}."
+        )
 
 
 def _check_encoding(name: str) -> None:

@@ -3,6 +3,7 @@
 Strings: ISO 8601 (``2024-05-01``, ``2024-05-01 13:45``, ``2024-05-01T13:45:00.5+02:00``, ``...Z``,
 ``20240501``) or nine and more digits, a number as below. Numbers: since 1970-01-01 UTC, in seconds
 below 1e11 in size, milliseconds below 1e14, microseconds below 1e17, and nanoseconds from there.
+``in_iso_order`` turns dates as people write them, day or month first, into these beforehand.
 A time without a zone is local to the zone given. In an overlap (clocks set back) it is the earlier
 of the two; in a gap (clocks set forward) it is the first instant after it. Years 1 to 9999.
 """
@@ -18,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sottovoce.corpus.read._strings import as_bytes, is_string_like, piecewise, strict
+from sottovoce.corpus.read._tally import DateOrder
 
 INSTANT = pa.timestamp("us", tz="UTC")
 LOCAL = pa.timestamp("us")
@@ -31,6 +33,59 @@ _SHORTEST_NUMBER = 9
 _NUMBER = re.compile(r"[+-]?\d{9,20}(\.\d{0,9})?", re.ASCII)
 _HAS_ZONE = r":\d\d([.,]\d+)?(Z|z|[+-]\d\d(:?\d\d)?)$"
 _BEYOND_MICROSECONDS = r"(\.\d{6})\d+"
+_WRITTEN_DATE = re.compile(
+    r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})"
+    r"(?:(?:,?\s+|T)(\d{1,2}):(\d{2})(?::(\d{2}))?(?:[.,]\d+)?(?:\s?([AaPp])\.?[Mm]\.?)?)?",
+    re.ASCII,
+)
+_NOON = 12
+_DAYS, _MONTHS = 31, 12
+_CENTURY = 2000
+
+
+def in_iso_order(column: pa.Array, order: DateOrder) -> pa.Array:
+    """A raw column of times with dates such as 31/12/2024 13:45 rewritten; others as they are."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if order == "iso" or not is_string_like(kind):
+        return column
+    values = strict(as_bytes(column)).to_pylist()
+    return pa.array([None if each is None else iso_date(each, order) for each in values])
+
+
+def iso_date(written: str, order: DateOrder) -> str:
+    """As ISO 8601 writes it, or as it was where it is no such date.
+
+    A year of two digits is one of this century.
+    """
+    found = _WRITTEN_DATE.fullmatch(written.strip())
+    if found is None:
+        return written
+    first, _, second, year, hour, minute, seconds, half = found.groups()
+    day, month = (first, second) if order == "day-first" else (second, first)
+    date = f"{int(year) + (_CENTURY if len(year) == len('24') else 0):04}-{month:>02}-{day:>02}"
+    if hour is None:
+        return date
+    return f"{date} {_hour(int(hour), half):02}:{minute}:{seconds or '00'}"
+
+
+def _hour(written: int, half: str | None) -> int:
+    """Of the day; 12 am is midnight and 12 pm is noon."""
+    if half is None:
+        return written
+    return written % _NOON + (_NOON if half in "pP" else 0)
+
+
+def date_orders(written: list[str]) -> set[DateOrder]:
+    """In which orders all of these can be read that are such dates; none where none is one."""
+    found = [match for each in written if (match := _WRITTEN_DATE.fullmatch(each.strip()))]
+    if not found:
+        return set()
+    orders: set[DateOrder] = set()
+    if all(int(match[1]) <= _DAYS and int(match[3]) <= _MONTHS for match in found):
+        orders.add("day-first")
+    if all(int(match[3]) <= _DAYS and int(match[1]) <= _MONTHS for match in found):
+        orders.add("month-first")
+    return orders
 
 
 def is_time_like(kind: pa.DataType) -> bool:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sottovoce.corpus.words._lexicon import Lexicon
+from sottovoce.corpus.words._normal import normal_form, normal_texts
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.corpus.words._scan import TextBuffers, WordStream, find_words, text_buffers
 from sottovoce.errors import ParameterError
@@ -36,11 +37,14 @@ class WordCoder:
         self._form = rules.former()
         self._open = known is None
         self._forms = dict(known or {})
+        # Words of a list may be spelt otherwise than texts are when they are read.
+        self._spelt = {normal_form(form): code for form, code in self._forms.items()}
         # Stemming maps many words to a form, so the words cannot be listed beforehand.
         self._growing = self._open or rules.stem is not None
         self._forget()
         if not self._growing:
-            self._learn([*self._forms, *rules.stop_words])
+            other = [word for word in self._spelt if word not in self._forms]
+            self._learn([*self._forms, *other, *rules.stop_words])
 
     @property
     def shared(self) -> bool:
@@ -84,7 +88,7 @@ class WordCoder:
             return DROPPED
         if self._open:
             return self._forms.setdefault(form, len(self._forms))
-        return self._forms.get(form, OUTSIDE)
+        return self._forms.get(form, self._spelt.get(form, OUTSIDE))
 
 
 def tokenize(texts: Sequence[str], rules: TokenRules | None = None) -> list[list[str]]:
@@ -96,7 +100,8 @@ def tokenize(texts: Sequence[str], rules: TokenRules | None = None) -> list[list
     if isinstance(texts, str):
         raise ParameterError("texts must be a list of texts, got one text: put it into a list.")
     coder = WordCoder(rules or TokenRules())
-    stream, codes = coder.encode(text_buffers(pa.array(texts, pa.large_string())), 0, len(texts))
+    spelt = normal_texts(pa.array(texts, pa.large_string()))
+    stream, codes = coder.encode(text_buffers(spelt), 0, len(texts))
     forms = coder.forms
     words = [forms[code] if code != DROPPED else None for code in codes[stream.words].tolist()]
     begins = [0, *stream.ends.tolist()]

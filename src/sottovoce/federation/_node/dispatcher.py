@@ -27,7 +27,13 @@ from sottovoce.federation._node.state import (
 )
 from sottovoce.federation._node.worker import Worker
 from sottovoce.federation._roster import Roster
-from sottovoce.federation._transport.frames import Proposal, RunAbortedError, Settings, packed
+from sottovoce.federation._transport.frames import (
+    LostPartyError,
+    Proposal,
+    RunAbortedError,
+    Settings,
+    packed,
+)
 from sottovoce.privacy._randomness import SEED_BYTES, system_bytes
 
 
@@ -108,6 +114,16 @@ class Dispatcher:
     def abort(self, session: bytes, error: SottovoceError, now: float) -> None:
         """End a run by this party's own decision, and tell all others why."""
         self._aborts.abort(self.latest(session), error, now)
+
+    def leave_out(self, removed: Iterable[str], now: float) -> None:
+        """End every run of which a party was removed from the roster."""
+        gone = set(removed)
+        for run in list(self.state.runs.values()):
+            lost = sorted(gone & set(run.participants))
+            if lost and run.status == "running":
+                names = ", ".join(lost)
+                error = LostPartyError(f"{names} was removed from the roster.", lost)
+                self._aborts.abort(run, error, now)
 
     def latest(self, session: bytes) -> Run:
         """The run of that name, or the last one that took up where it ended."""

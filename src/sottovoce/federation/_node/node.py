@@ -12,13 +12,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from sottovoce.errors import SottovoceError
+from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.federation._certificates import Credentials
 from sottovoce.federation._events import Log, to_logger
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.dispatcher import Dispatcher, Machines
 from sottovoce.federation._node.state import no_hook, public_error
-from sottovoce.federation._roster import Roster
+from sottovoce.federation._roster import Member, Roster
 from sottovoce.federation._transport.client import MessageClient
 from sottovoce.federation._transport.frames import Answer, Beat, Frame, Header, Settings
 from sottovoce.federation._transport.server import Answering, MessageServer
@@ -82,9 +82,7 @@ class Node:
             log=log,
         )
         self._clients = {
-            member.name: MessageClient(member, credentials, self.settings, log)
-            for member in roster
-            if member.name != name
+            member.name: self._client(member) for member in roster if member.name != name
         }
         self._wanted: set[str] = set()
         self._threads: list[threading.Thread] = []
@@ -112,7 +110,7 @@ class Node:
         self._spawn("worker", self._work)
         self._spawn("heartbeat", self._keep_heartbeat)
         for member in self._clients:
-            self._spawn(f"client of {member}", partial(self._send, member))
+            self._spawn_client(member)
         return bound
 
     def close(self) -> None:
@@ -121,11 +119,42 @@ class Node:
             self._stopping = True
             self._changed.notify_all()
         self.server.close()
-        for client in self._clients.values():
+        for client in list(self._clients.values()):
             client.close()
         for thread in self._threads:
             thread.join()
         self._journal.close()
+
+    def take_roster(self, roster: Roster) -> None:
+        """Know these parties from now on; runs with somebody who is not on it any more end.
+
+        Whoever has another certificate than before is connected to again.
+        """
+        with self._changed:
+            before, self._roster = self._roster, roster
+            self._dispatcher.state.roster = roster
+            self.server.take_roster(roster)
+            kept = {each.name for each in roster if each in before.members}
+            gone = {name: client for name, client in self._clients.items() if name not in kept}
+            for name in gone:
+                del self._clients[name]
+            fresh = [each for each in roster if each.name not in kept and each.name != self.name]
+            for member in fresh:
+                self._clients[member.name] = self._client(member)
+            removed = {each.name for each in before} - set(roster.names)
+            self._dispatcher.leave_out(removed, time.monotonic())
+            self._changed.notify_all()
+        for client in gone.values():
+            client.close()
+        if self._threads and not self._stopping:
+            for member in fresh:
+                self._spawn_client(member.name)
+
+    def _client(self, member: Member) -> MessageClient:
+        return MessageClient(member, self._credentials, self.settings, self._log)
+
+    def _spawn_client(self, member: str) -> None:
+        self._spawn(f"client of {member}", partial(self._send, member, self._clients[member]))
 
     def offer(self, method: str, answering: Answering) -> None:
         """Answer one more method of other parties; before `start` only."""
@@ -133,7 +162,22 @@ class Node:
 
     def ask(self, member: str, method: str, request: bytes, timeout_s: float) -> bytes:
         """What a member answers to a method that it offers."""
-        return self._clients[member].call(method, request, timeout_s)
+        client = self._clients.get(member)
+        if client is None:
+            raise ParameterError(f"the roster has no other party {member!r}.")
+        return client.call(method, request, timeout_s)
+
+    def offer_to_any(self, method: str, answering: Callable[[bytes], bytes]) -> None:
+        """As `offer`, to whoever has a certificate of the authority; before `start` only."""
+        self.server.offer_to_any(method, answering)
+
+    def ask_once(self, member: Member, method: str, request: bytes, timeout_s: float) -> bytes:
+        """What a party answers that need not be on the roster."""
+        client = self._client(member)
+        try:
+            return client.call(method, request, timeout_s)
+        finally:
+            client.close()
 
     def read_journal(self, reading: Callable[[Journal], _Found]) -> _Found:
         """What ``reading`` finds in the journal while nobody writes it."""
@@ -264,9 +308,9 @@ class Node:
                     worker.done(work, time.monotonic())
                     self._changed.notify_all()
 
-    def _send(self, member: str) -> None:
-        outbox, client = self._dispatcher.outbox, self._clients[member]
-        while not self._stopping:
+    def _send(self, member: str, client: MessageClient) -> None:
+        outbox = self._dispatcher.outbox
+        while not self._stopping and self._clients.get(member) is client:
             with self._changed:
                 now = time.monotonic()
                 frame = outbox.due(member, now)
@@ -290,13 +334,14 @@ class Node:
             with self._changed:
                 now = time.monotonic()
                 self._dispatcher.heartbeat.tick(now)
-                for member in self._clients:
+                clients = dict(self._clients)
+                for member in clients:
                     beat = self._dispatcher.heartbeat.beat(member, now)
                     if beat is not None:
                         beats.append((member, beat))
                 self._wanted = {member for member, _ in beats}
                 self._changed.notify_all()
             for member, beat in beats:
-                self._clients[member].beat(beat, self._noted)
+                clients[member].beat(beat, self._noted)
             with self._changed:
                 self._changed.wait_for(lambda: self._stopping, self.settings.beat_s)

@@ -87,6 +87,9 @@ class MessageClient:
         try:
             answer: bytes = asked(request, timeout=timeout_s)
         except grpc.RpcError as error:
+            if error.code().name == _REFUSED:
+                _, _, sentence = str(error.details()).partition(": ")
+                raise InputError(f"the {name} refuses ({_REFUSED}): {sentence[:400]}") from None
             raise InputError(f"the {name} does not answer: {error.code().name}.") from None
         except ValueError:  # the channel was closed meanwhile
             raise InputError(f"the line to the {name} was hung up.") from None

@@ -26,12 +26,19 @@ from sottovoce.federation._transport.frames import (
     packed,
     unpacked,
 )
-from sottovoce.federation._transport.tls import checked_caller, grpc, server_credentials
+from sottovoce.federation._transport.tls import (
+    check_transport,
+    checked_caller,
+    grpc,
+    server_credentials,
+)
 
 SERVICE = "sottovoce.Federation"
 HEADER = "sottovoce-header-bin"
 CHUNK_BYTES = 1 << 18
 _LARGEST_CHUNK = 1 << 20
+# As many more may join while it is open; a worker is started only when it is needed.
+_FEWEST_WORKERS = 16
 # From who calls, as its certificate proves, and what it says to the answer.
 Answering: TypeAlias = Callable[[Member, bytes], bytes]
 
@@ -59,15 +66,24 @@ class MessageServer:
         self._body_slots = threading.BoundedSemaphore(settings.most_bodies)
         self._server: Any = None
         self._offered: dict[str, Answering] = {}
+        self._to_any: dict[str, Callable[[bytes], bytes]] = {}
         self.bodies = 0
 
     def offer(self, method: str, answering: Answering) -> None:
         """Answer one more method, of one request of at most a chunk; before `open` only."""
         self._offered[method] = answering
 
+    def offer_to_any(self, method: str, answering: Callable[[bytes], bytes]) -> None:
+        """As `offer`, to whoever has a certificate of the authority, on the roster or not."""
+        self._to_any[method] = answering
+
+    def take_roster(self, roster: Roster) -> None:
+        """Let in whom this roster has, and nobody else, from the next call on."""
+        self._roster = roster
+
     def open(self, address: str, own: Credentials) -> str:
         """Listen; the address with the port that was given."""
-        workers = 2 * len(self._roster.members) + self._settings.most_bodies
+        workers = 2 * max(len(self._roster.members), _FEWEST_WORKERS) + self._settings.most_bodies
         options = [
             ("grpc.max_receive_message_length", _LARGEST_CHUNK),
             ("grpc.max_metadata_size", 4 * LARGEST_HEADER),
@@ -93,6 +109,10 @@ class MessageServer:
         more = {
             method: grpc.unary_unary_rpc_method_handler(partial(self._answer, answering))
             for method, answering in self._offered.items()
+        }
+        more |= {
+            method: grpc.unary_unary_rpc_method_handler(partial(self._answer_any, answering))
+            for method, answering in self._to_any.items()
         }
         return grpc.method_handlers_generic_handler(
             SERVICE,
@@ -123,6 +143,18 @@ class MessageServer:
             return answering(checked_caller(context.auth_context(), self._roster), request)
         except (JournalError, DefectError) as error:
             _unavailable(context, error)
+        except ProtocolError as error:
+            self._refuse(context, error)
+
+    def _answer_any(
+        self,
+        answering: Callable[[bytes], bytes],
+        request: bytes,
+        context: Any,  # noqa: ANN401 - gRPC has no types
+    ) -> bytes:
+        try:
+            check_transport(context.auth_context())
+            return answering(request)
         except ProtocolError as error:
             self._refuse(context, error)
 

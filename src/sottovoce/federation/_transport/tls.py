@@ -48,10 +48,13 @@ except ImportError as error:
     raise MissingExtraError("grpcio", "federation") from error
 
 __all__ = [
+    "check_transport",
     "checked_caller",
     "client_credentials",
     "grpc",
     "handshakes_logged",
+    "open_credentials",
+    "pinned_credentials",
     "server_credentials",
 ]
 
@@ -85,10 +88,41 @@ def client_credentials(member: Member, own: Credentials) -> tuple[grpc.ChannelCr
     return trusted, network_name(found)
 
 
-def checked_caller(properties: dict[str, list[bytes]], roster: Roster) -> Member:
-    """Who calls, by the properties of an authenticated connection."""
+def pinned_credentials(address: str, known: str) -> tuple[grpc.ChannelCredentials, str]:
+    """Credentials of a caller without a certificate, who trusts the one certificate it was told of.
+
+    Raises OSError while nobody answers or TLS fails, StrangerError where another answers.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = (
+        ssl.CERT_NONE
+    )  # the fingerprint is compared below, before anything is said
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    context.set_alpn_protocols(["h2"])
+    found = _handshake(address, context)
+    if fingerprint(found) != known:
+        raise StrangerError(
+            "whoever answers must show the certificate that the token names, and shows another: "
+            "nothing was said to it."
+        )
+    return grpc.ssl_channel_credentials(as_pem(found)), network_name(found)
+
+
+def open_credentials(own: Credentials) -> grpc.ServerCredentials:
+    """A server that proves itself and asks its callers for no certificate."""
+    return grpc.ssl_server_credentials([(own.key, own.certificate)])
+
+
+def check_transport(properties: dict[str, list[bytes]]) -> None:
+    """Refuse a caller whose connection is weak."""
     if properties.get("ssl_tls_version") != [TLS_1_3.encode()]:
         raise WeakTransportError("connections must use TLS 1.3.")
+
+
+def checked_caller(properties: dict[str, list[bytes]], roster: Roster) -> Member:
+    """Who calls, by the properties of an authenticated connection."""
+    check_transport(properties)
     certificates = properties.get("x509_pem_cert", [])
     if len(certificates) != 1:
         raise StrangerError("callers must show a certificate.")

@@ -37,7 +37,7 @@ class MachineMaker:
         records: TrainingRecords,
         memory: PartyMemory,
     ) -> None:
-        self._config, self._roster, self._secrets = config, roster, secrets
+        self._config, self.roster, self._secrets = config, roster, secrets
         self._records, self.memory = records, memory
         self.keys: RunKeys | None = None
         """Of a helper's runs; set by whoever has the journal that they are kept in."""
@@ -47,7 +47,7 @@ class MachineMaker:
     def __call__(self, terms: bytes, name: str) -> Party:
         """The party of a run."""
         known = RunTerms.from_bytes(terms)
-        check_accepted(known, self._config, self._roster)
+        check_accepted(known, self._config, self.roster)
         return make_party(known, name, self._holdings(known, name))
 
     def _holdings(self, terms: RunTerms, name: str) -> Holdings:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from sottovoce.errors import InputError
 from sottovoce.federation._config import PartyConfig, Role, TextsFile
+from sottovoce.federation._join.changes import RosterHistory
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation.party._history import (
     RunHistory,
@@ -94,11 +95,25 @@ def status_report(party: ConfiguredParty, view: View, *, running: bool) -> dict[
         "party": party.config.party.name,
         "role": party.config.party.role,
         "running": running,
-        "address": party.entry.address,
+        "address": party.config.party.listen if party.removed else party.entry.address,
         "certificate_days": round(party.certificate_days, 1),
         "keys_sealed": party.config.party.secrets.passphrase != "none",  # noqa: S105 - a source
         "warnings": party.warnings,
+        "roster": None if party.history is None else roster_report(party.history),
         "runs": [_run(run, live.get(run.session.hex(), {})) for run in view.history()],
+    }
+
+
+def roster_report(history: RosterHistory) -> dict[str, Any]:
+    """How far a roster has come, for comparing it with the others', and all its changes."""
+    return {
+        "number": history.number,
+        "digest": history.digest,
+        "parties": [each.certificate_name for each in history.roster],
+        "changes": [
+            {"time": each.time, "change": each.in_words(), "fingerprint": each.fingerprint}
+            for each in history.changes
+        ],
     }
 
 

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Literal
 
-from sottovoce._files import state_folder
+from sottovoce._files import private_folder, state_folder
 from sottovoce.federation._config import ConfigError
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._transport.frames import RestoredCopyError
@@ -56,7 +56,7 @@ class OutsideCount:
         """Note a larger count."""
         try:
             if self._file is None:
-                self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                private_folder(self._path.parent)
                 self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
             os.pwrite(self._file, b"%0*d\n" % (_DIGITS, count), 0)
         except OSError:

@@ -26,6 +26,7 @@ from sottovoce.federation._certificates import (
 from sottovoce.federation._config import ConfigError, PartyConfig, Role
 from sottovoce.federation._events import Log
 from sottovoce.federation._files import read_passphrase
+from sottovoce.federation._join.changes import RosterHistory, RosterRefusedError, load_history
 from sottovoce.federation._journal.journal import Journal
 from sottovoce.federation._node.aborts import TermsWithout
 from sottovoce.federation._node.dispatcher import Machines
@@ -125,6 +126,12 @@ def _read(data: bytes, kind: type[_Read]) -> _Read:
     return found
 
 
+def known_changes(config: PartyConfig, authority: bytes) -> RosterHistory | None:
+    """The signed changes of a party's roster, if parties join and leave its federation."""
+    changes = config.party.changes
+    return None if changes is None else load_history(config.path(changes), authority)
+
+
 class ConfiguredParty:
     """Everything that a configuration names, read and checked; nothing runs yet.
 
@@ -142,15 +149,22 @@ class ConfiguredParty:
                 f"{party.name} is configured as {party.role}: start it with sottovoce learn "
                 f"{party.role}."
             )
-        self.roster = load_roster(config.path(party.roster))
         self.certificate = load_certificate(config.path(party.tls.certificate))
         self.authority = load_certificate(config.path(party.tls.authority))
+        self.history = known_changes(config, self.authority)
+        self.roster = load_roster(config.path(party.roster))
+        if self.history is not None and self.history.roster != self.roster:
+            raise RosterRefusedError(
+                f"{config.path(party.roster)} must be what the signed changes beside it come to, "
+                "and is not: it was changed behind this party's back."
+            )
         if strict:
             self._check_certificate()
         self.store = private_folder(config.path(party.store))
         self._settle_journal_key()
         self.secrets: Secrets = load_secrets(config)
-        self._check_identity()
+        if not self.removed:
+            self._check_identity()
 
     @property
     def name(self) -> str:
@@ -160,7 +174,22 @@ class ConfiguredParty:
     @property
     def entry(self) -> Member:
         """What the roster says of it."""
+        if self.removed:
+            raise ConfigError(
+                f"{self.config.party.name} was removed from the federation; its coordinator may "
+                "invite it again."
+            )
         return self.roster.named(self.config.party.name)
+
+    @property
+    def removed(self) -> bool:
+        """Whether the coordinator has taken it off the roster."""
+        return self.history is not None and self.name not in self.roster
+
+    @property
+    def credentials(self) -> Credentials:
+        """What it proves itself by."""
+        return Credentials(self.certificate, self.secrets.tls_key, self.authority)
 
     @property
     def certificate_days(self) -> float:
@@ -192,7 +221,7 @@ class ConfiguredParty:
         node = PartyNode(
             self.name,
             self.roster,
-            Credentials(self.certificate, self.secrets.tls_key, self.authority),
+            self.credentials,
             journal=self.store / JOURNAL_FILE,
             journal_key=self.secrets.journal_key,
             machines=machines,

@@ -2,11 +2,12 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.federation._events import Log
+from sottovoce.federation._join.changes import RosterChange, RosterHistory
 from sottovoce.federation._transport.frames import VERSION, RunAbortedError
 from sottovoce.federation.party._control import Answers, ControlServer
 from sottovoce.federation.party._counts import count_terms, paid_before
@@ -17,6 +18,12 @@ from sottovoce.federation.party._history import (
     count_by_label,
     latest_training,
     trained_peers,
+)
+from sottovoce.federation.party._joins import (
+    Joins,
+    membership_of,
+    offer_membership,
+    refuse_members,
 )
 from sottovoce.federation.party._offline import (
     NothingTrainedError,
@@ -32,6 +39,7 @@ from sottovoce.federation.party._outside_count import restored_at, spent_unknown
 from sottovoce.federation.party._party import ConfiguredParty, RunRequest
 from sottovoce.federation.party._progress import Progress, summary
 from sottovoce.federation.party._proposals import PeerRequests, RetryWithoutLost, proposed
+from sottovoce.federation.party._readable import why_untrainable
 from sottovoce.federation.party._terms import NOT_YET, accepted_by, training_terms, use_terms
 from sottovoce.learn._run.evaluate import JointEvaluation
 from sottovoce.learn._run.terms import RunTerms
@@ -47,6 +55,8 @@ class Service:
     def __init__(self, party: ConfiguredParty, log: Log) -> None:
         self.party = party
         self.stopping = threading.Event()
+        self.notice: Callable[[str], None] = lambda _sentence: None
+        """Told what a person should see at once: each change of the roster."""
         training = party.config.party.training
         self._retry = RetryWithoutLost(always=training is not None and training.without_lost)
         self.node, self._maker = party.node(self._log_event, self._why_not, self._retry)
@@ -55,6 +65,14 @@ class Service:
             may_start = training is not None and training.peers_may_start
             requests = PeerRequests(self.node, peers_may_start=may_start)
             self.node.answer_run_requests(requests.propose)
+        self._joins: Joins | None = None
+        self._membership = membership_of(party, self._log_event)
+        if self._membership is not None:
+            coordinates = party.config.party.role == "coordinator"
+            offer_membership(self.node, self._membership, coordinates=coordinates)
+            self._membership.on_change = self._take_roster
+            if coordinates:
+                self._joins = Joins(party, self._membership, self._log_event)
 
     def __enter__(self) -> Self:
         address = self.node.start(self.party.config.party.listen)
@@ -62,13 +80,29 @@ class Service:
         self._control.start()
         self._forget_keys()
         self._log("listening", address=address)
+        if self._membership is not None:
+            self._membership.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._joins is not None:
+            self._joins.close()
+        if self._membership is not None:
+            self._membership.close()
         self._control.close()
         self.node.close()
         self._maker.memory.close()
         self._log("stopped")
+
+    def _take_roster(self, history: RosterHistory, fresh: Sequence[RosterChange]) -> None:
+        """Propose and accept runs by the changed roster; a party that was removed stops."""
+        self.party.roster = self._maker.roster = history.roster
+        self.party.history = history
+        for change in fresh:
+            self.notice(change.in_words())
+        if self.party.removed:
+            self._log("removed from the roster")
+            self.stopping.set()
 
     def _log_event(self, event: str, /, **fields: object) -> None:
         """As the node logs it; a run that ends here with the sentence that others may not hear."""
@@ -97,7 +131,8 @@ class Service:
         used = any(run.terms.session == known.session for run in history)
         if used or paid_before(self.party.config, known):
             return "a run must have a session of its own, got that of another; propose it again."
-        return self._unready(known.training, history) or self._too_close(known, history)
+        unable = self._unready(known.training, history) or self._too_close(known, history)
+        return unable or why_untrainable(self.party.config, known)
 
     def _too_close(self, terms: RunTerms, history: list[RunHistory]) -> str | None:
         """Why a peer leaves it to a person whether it takes part, or None."""
@@ -142,6 +177,9 @@ class Service:
             "run": self._run,
             "transcript": self._transcript,
             "stop": self._stop,
+            "invite": refuse_members if self._joins is None else self._joins.invite,
+            "admit": refuse_members if self._joins is None else self._joins.admit,
+            "remove": refuse_members if self._joins is None else self._joins.remove,
         }
         if wanted not in verbs:
             raise ParameterError(f"a request must be one of {', '.join(verbs)}.")
@@ -174,6 +212,13 @@ class Service:
             )
         if last is None:
             raise NothingTrainedError("there is nothing to evaluate yet; train first.")
+        estimate = bool(last.terms.held_out)
+        if not estimate and not request.get("training_data"):
+            raise ParameterError(
+                "nothing was held out of this training, and the documents that it was trained on "
+                "give no estimate. Set held_out = 0.2 in [training] of the coordinator's "
+                "party.toml and train again, or count those documents with --training-data."
+            )
         rows, peers = int(request.get("rows", 0)), trained_peers(last)
         for answer in self._proposed_until_ready(
             lambda: use_terms("evaluate", last.terms, rows=rows, peers=peers)
@@ -183,7 +228,8 @@ class Service:
                 continue
             record = self._record(answer["value"]["run"])
             found = _evaluation(JointEvaluation.of(record))
-            yield _last({**answer["value"], **found, "held_out": last.terms.held_out})
+            told = {"held_out": last.terms.held_out, "estimate": estimate}
+            yield _last({**answer["value"], **found, **told})
 
     def _count(self, request: Mapping[str, Any]) -> Answers:
         self._check_coordinates()

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._histogram import Histogram, RankEstimate, deviations, estimate_rank
 from sottovoce.advisor.rank._opening import (
-    NONCE_BYTES,
-    Pool,
+    ServerSide,
     answer,
-    ask,
+    decided,
     demand,
     joined,
+    question,
     yielded,
 )
-from sottovoce.advisor.rank._shares import split
+from sottovoce.advisor.rank._shares import SharedReport
 from sottovoce.lab.advisor._people import BAND_NAMES, TOPIC, BucketedCrowd
 from sottovoce.privacy._expected import noise_deviation
 from sottovoce.privacy._mechanism import GeometricMechanism
@@ -29,6 +29,7 @@ from sottovoce.report._result import Row
 
 _POINTS = 100.0
 _PART = 1 << 14
+_VERIFIED = 1000
 Publish = Callable[[], Histogram]
 
 
@@ -143,18 +144,22 @@ def _by_score(crowd: BucketedCrowd, found: list[RankEstimate]) -> float:
 
 
 def opened_by_protocol(crowd: BucketedCrowd, rules: Description) -> Publish:
-    """Everybody sends two shares; the two servers check all of them and open their noised sum."""
+    """Everybody sends shares; the two servers verify all of them and open their noised sum."""
 
     def publish() -> Histogram:
-        key, nonce = os.urandom(32), os.urandom(NONCE_BYTES).hex()
-        tokens = tuple(os.urandom(16).hex() for _ in range(crowd.people))
-        first, second = (
-            Pool(rules, TOPIC, 0, tokens, shares)
-            for shares in split(crowd.buckets, crowd.counts.size)
-        )
-        answered = answer(second, key, ask(first, key, nonce))
-        demanded, chosen = demand(first, key, nonce, answered)
-        total = joined(first.of(chosen).noised_sum(), yielded(second, key, demanded))
-        return Histogram.of_opened(rules, TOPIC, 0, len(chosen), total)
+        key = os.urandom(32)
+        outputs: tuple[dict[str, bytes], dict[str, bytes]] = ({}, {})
+        first, second = (ServerSide(rules, TOPIC, 0, key, place) for place in range(2))
+        for some in np.array_split(crowd.buckets, crowd.people // _VERIFIED + 1):
+            made = [SharedReport.of(rules, TOPIC, 0, os.urandom(16).hex(), int(b)) for b in some]
+            begun = [
+                side.begun({report.token: report.payload(side.server) for report in made})
+                for side in (first, second)
+            ]
+            answered, found = answer(second, begun[1], question(first, begun[0]))
+            outputs[1].update(found)
+            outputs[0].update(decided(first, begun[0], answered))
+        told = yielded(second, outputs[1], demand(first, outputs[0]))
+        return Histogram.of_opened(rules, TOPIC, 0, *joined(first, outputs[0], told))
 
     return publish

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from sottovoce.advisor.rank._description import Description, RankedTopic
 from sottovoce.advisor.rank._edges import fitted_buckets
+from sottovoce.advisor.rank._histogram import Histogram
 from sottovoce.lab.advisor._errors import published, repeated
 from sottovoce.lab.advisor._people import TOPIC, crowd, rules_for
 from sottovoce.report._result import Row
@@ -35,9 +36,18 @@ def _rounds(rules: Description, case: str, people: int, repetitions: int) -> lis
             "fits": fits,
         }
         rows.append(head | repeated(community, rules, publish, repetitions))
-        ranked = rules.topic(TOPIC)
-        better = fitted_buckets(publish(), rules, ranked.buckets.number)
-        rules = Description(
-            rules.mode, rules.epsilon, (RankedTopic(TOPIC, ranked.measure, better),)
-        )
+        rules = _better(rules, publish())
     return rows
+
+
+def fitted(rules: Description, people: int, fits: int) -> Description:
+    """The rules with edges that were fitted so often, each time to what the same people gave."""
+    for _ in range(fits):
+        rules = _better(rules, published(crowd(people, rules, seed=people), rules)())
+    return rules
+
+
+def _better(rules: Description, histogram: Histogram) -> Description:
+    ranked = rules.topic(TOPIC)
+    buckets = fitted_buckets(histogram, rules, ranked.buckets.number)
+    return Description(rules.mode, rules.epsilon, (RankedTopic(TOPIC, ranked.measure, buckets),))

@@ -76,7 +76,7 @@ PERIODS = 52
 
 def attacked(epsilon: Fraction, buckets: int, people: int, seed: int = 0) -> list[Row]:
     """How often adding up reports finds the bucket: kept for ever, drawn anew, and unclamped."""
-    bits = OneHotNoise(epsilon, buckets)
+    bits = OneHotNoise.of_usual_weight(epsilon, buckets)
     unclamped = OneHotNoise(epsilon, buckets, reach=MOST_REACH)
     generator = np.random.default_rng(seed)
     true = generator.integers(buckets, size=people)

@@ -15,8 +15,9 @@ from sottovoce.advisor.rank._description import Mode
 from sottovoce.advisor.rank._noise import TRIALS, OneHotNoise, at_another_rate, audit_reports
 from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.advisor._errors import opened_by_protocol, published, repeated
-from sottovoce.lab.advisor._fits import OTHERS, SAME, fitted_rows
+from sottovoce.lab.advisor._fits import OTHERS, SAME, fitted, fitted_rows
 from sottovoce.lab.advisor._people import PERIODS, attacked, crowd, heard_over_periods, rules_for
+from sottovoce.lab.bench.vdaf import vdaf_rows
 from sottovoce.report._figures import COLOURS, legend_below, new_panels
 from sottovoce.report._page import Plot
 from sottovoce.report._result import Row, StudyResult, number
@@ -24,6 +25,7 @@ from sottovoce.report._result import Row, StudyResult, number
 SHOWN = ("part", "case", "people", "epsilon", "outcome")
 WIDE = ("error_points", "predicted_points", "coverage", "rank_coverage", "width_points")
 _PLANTED = 1.05
+FITS = 2
 _MODES: tuple[Mode, ...] = ("noise", "shares")
 
 
@@ -37,10 +39,12 @@ class RankStudySettings:
     repetitions: int = 300
     fit_repetitions: int = 20
     attacked: int = 4_000
+    costed: int = 1_000
+    cost_seconds: float = 1.0
     trials: int = TRIALS
 
 
-QUICK = RankStudySettings(people=(1_000, 10_000), repetitions=100, attacked=1_000)
+QUICK = RankStudySettings(people=(1_000, 10_000), repetitions=100, attacked=1_000, costed=200)
 
 
 def run_advisor_rank(options: StudyOptions) -> StudyResult:
@@ -59,9 +63,10 @@ def run(settings: RankStudySettings) -> StudyResult:
     fitted = fitted_rows(
         max(settings.people), Fraction(1), settings.buckets, settings.fit_repetitions
     )
-    rows = [
+    rows: list[Row] = [
         *measured,
         *_protocol_rows(settings),
+        *_cost_rows(settings),
         *fitted,
         *_attack_rows(settings),
         *_audit_rows(settings),
@@ -87,12 +92,28 @@ def _measured_row(settings: RankStudySettings, mode: Mode, people: int, epsilon:
 
 
 def _protocol_rows(settings: RankStudySettings) -> list[Row]:
-    people = max(settings.people)
-    rules = rules_for("shares", Fraction(1), settings.buckets)
-    community = crowd(people, rules, seed=people)
-    row = repeated(community, rules, opened_by_protocol(community, rules), 1)
-    head: Row = {"part": "shares", "case": "whole protocol", "people": people, "epsilon": 1.0}
-    return [head | row]
+    """Everybody reports by Prio3, and two servers verify and open: with even edges, and fitted."""
+    people, rows = max(settings.people), []
+    even = rules_for("shares", Fraction(1), settings.buckets)
+    for case, rules in (("", even), (f", {FITS} fits", fitted(even, people, FITS))):
+        community = crowd(people, rules, seed=people)
+        head: Row = {
+            "part": "shares",
+            "case": f"whole protocol{case}",
+            "people": people,
+            "epsilon": 1.0,
+        }
+        rows.append(head | repeated(community, rules, opened_by_protocol(community, rules), 1))
+    return rows
+
+
+def _cost_rows(settings: RankStudySettings) -> list[Row]:
+    """Bytes and processor time of a report in shares, beside those of the former check."""
+    shard, verify, _, size = vdaf_rows(settings.costed, seconds=settings.cost_seconds)[:4]
+    names = ("part", "case", "bytes", "shard_ms", "verify_ms")
+    ours = ("report in shares", "Prio3Histogram", size["ours"], shard["ours"], verify["ours"])
+    theirs = ("report in shares", "former check", size["theirs"], shard["theirs"], verify["theirs"])
+    return [dict(zip(names, each, strict=True)) for each in (ours, theirs)]
 
 
 def _attack_rows(settings: RankStudySettings) -> list[Row]:
@@ -110,7 +131,7 @@ def _attack_rows(settings: RankStudySettings) -> list[Row]:
 def _audit_rows(settings: RankStudySettings) -> list[Row]:
     rows: list[Row] = []
     for epsilon in settings.epsilons:
-        claimed = OneHotNoise(epsilon, settings.buckets)
+        claimed = OneHotNoise.of_usual_weight(epsilon, settings.buckets)
         planted = at_another_rate(claimed, _PLANTED)
         for case, noise in (("as claimed", None), ("5% less noise than claimed", planted)):
             report = audit_reports(claimed, noise, trials=settings.trials)
@@ -135,6 +156,11 @@ def _outcome(row: Row) -> str:
     """A row in words."""
     if row["part"] == "audit":
         return f"epsilon >= {number(row, 'bound'):.3f}: {row['holds']}"
+    if row["part"] == "report in shares":
+        return (
+            f"{number(row, 'bytes'):.0f} bytes, shard {number(row, 'shard_ms'):.3g} ms, "
+            f"verify {number(row, 'verify_ms'):.3g} ms at each server"
+        )
     if row["part"] == "attack":
         found = number(row, "found")
         return (
@@ -197,8 +223,7 @@ def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
     return (
         (
             f"An attack that adds up one person's reports at epsilon 1 finds her bucket: {attack}. "
-            "Kept reports gain nothing by repetition. Clamping keeps all that a report tells, so "
-            "an attacker who clamps for himself gets as much from unclamped ones."
+            "Kept reports gain nothing by repetition."
         ),
         (
             "Coverage is that of the 95% interval for the number of people in bucket k or higher, "

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,23 +47,44 @@ def send(port: int, bodies: dict[str, bytes], pace: float) -> LoadOutcome:
 
 async def send_all(port: int, bodies: dict[str, bytes], pace: float) -> LoadOutcome:
     """The same for whoever does something else meanwhile."""
+    return await _send((port,), {token: (body,) for token, body in bodies.items()}, pace)
+
+
+def send_in_turn(
+    ports: Sequence[int], bodies: Mapping[str, Sequence[bytes]], pace: float
+) -> LoadOutcome:
+    """Send every report to all servers, one after the other; all must acknowledge it."""
+    return asyncio.run(_send(ports, bodies, pace))
+
+
+async def _send(
+    ports: Sequence[int], bodies: Mapping[str, Sequence[bytes]], pace: float
+) -> LoadOutcome:
     outcome, begin = LoadOutcome(), time.perf_counter()
     jobs = enumerate(bodies.items())
 
     async def worker() -> None:
-        connection = _Connection(port)
-        for place, (token, body) in jobs:
+        connections = [_Connection(port) for port in ports]
+        for place, (token, parts) in jobs:
             due = begin + place / pace if pace else time.perf_counter()
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            if await connection.post(body):
+            if await _posted(connections, parts):
                 outcome.latencies_s[token] = time.perf_counter() - due
             else:
                 outcome.failed.add(token)
-        connection.close()
+        for connection in connections:
+            connection.close()
 
     await asyncio.gather(*(worker() for _ in range(_CONNECTIONS)))
     outcome.seconds = time.perf_counter() - begin
     return outcome
+
+
+async def _posted(connections: Sequence["_Connection"], parts: Sequence[bytes]) -> bool:
+    for connection, body in zip(connections, parts, strict=True):
+        if not await connection.post(body):
+            return False
+    return True
 
 
 class _Connection:
@@ -105,7 +126,13 @@ def _length(head: bytes) -> int:
     return int(found.partition(b":")[2])
 
 
-_TOPICS = '[[topic]]\nname = "debt"\ndomain = "money"\nwords = ["debt"]\nsensitive = true\n'
+TOPICS = '[[topic]]\nname = "debt"\ndomain = "money"\nwords = ["debt"]\nsensitive = true\n'
+
+
+def cpu_s(pid: int) -> float:
+    """The processor time that a process has used."""
+    told = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class ServerProcess:
@@ -114,7 +141,7 @@ class ServerProcess:
     def __init__(self, folder: Path, *, core: int | None = None) -> None:
         self.store = folder / "rank.sqlite"
         self._topics = folder / "topics.toml"
-        self._topics.write_text(_TOPICS, encoding="utf-8")
+        self._topics.write_text(TOPICS, encoding="utf-8")
         self._core = core
         self.start()
 
@@ -148,13 +175,7 @@ class ServerProcess:
 
     def cpu_s(self) -> float:
         """The processor time that it has used."""
-        fields = (
-            Path(f"/proc/{self._command.pid}/stat")
-            .read_text(encoding="ascii")
-            .rpartition(")")[2]
-            .split()
-        )
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_s(self._command.pid)
 
     def tokens(self) -> set[str]:
         """The ids of all reports in the store."""

@@ -5,7 +5,8 @@ processor time of one report, the least of several rounds in turns; ours takes r
 the former check all at once. Verifying is all that one server does: its first step, both servers'
 verifier shares together, its second step. Sizes are the shares' own bytes, however they travel.
 
-How elements are multiplied is compared besides: our compiled words with whole numbers of Python and
+What two servers take and verify together, as processes on one core each, is in `rank_pair`. How
+elements are multiplied is compared besides: our compiled words with whole numbers of Python and
 of gmpy2, where it is installed.
 """
 
@@ -18,15 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.advisor.rank import _shares as former
 from sottovoce.errors import CheckFailedError
+from sottovoce.lab.bench import _former_shares as former
 from sottovoce.lab.bench._rows import SECONDS, BenchRow, Work, bench_row, best_times
+from sottovoce.lab.bench.rank_pair import PACE, pair_rows
 from sottovoce.privacy.vdaf import Prio3Histogram, Prio3Report, VerifyState
 from sottovoce.privacy.vdaf._field import FIELD128
 
 BUCKETS, CHUNK_LENGTH = 20, 4
-PACE = 300
-"""Reports a second that a server must take on one core."""
 FORMER = "former check of mode shares"
 _KEY = bytes(range(32))
 _PRODUCTS = 2000
@@ -34,8 +34,8 @@ _WORD_BYTES = 8
 
 
 def bench_vdaf(reports: int) -> list[BenchRow]:
-    """All comparisons on so many reports."""
-    return vdaf_rows(reports)
+    """All comparisons on so many reports, and two servers that take and verify them."""
+    return [*vdaf_rows(reports), *pair_rows(reports)]
 
 
 def vdaf_rows(reports: int, *, seconds: float = SECONDS) -> list[BenchRow]:

@@ -118,7 +118,8 @@ def plain_twin(given: PeerTraining) -> LinearModel:
     numbers = statistics_stage(given.terms, kept, given.terms.peers).numbers
     parts = [local_statistics(each, given.terms, kept, standard) for each in given.data]
     total = sum(numbers.encode(part.ravel()) for part in parts)
-    model, _ = solved_statistics(numbers.decode(np.asarray(total)), given.terms, kept, standard)
+    opened = numbers.decode(np.asarray(total))
+    ((model, _),) = solved_statistics(opened, given.terms, kept, standard)
     return lifted(model, kept)
 
 

@@ -52,6 +52,8 @@ THRESHOLDS = (1, 2, 3)
 BASELINE_ITERATIONS = 150
 MOST_TOKENS = {0.5: 15_000_000, 0.0: 4_000_000}
 """That a baseline reads, by the least rate: hours would go into noise that it cannot read."""
+MOST_DRAWN_TOKENS = 4_000_000
+"""The same of drawn documents: in four times as many it found 2 of 25 topics at rate 0.5."""
 MADE_UP = "made-up topics"
 METER, PLANNER = "meter", "planner"
 DRAWN_REPETITION = 3.0
@@ -81,6 +83,10 @@ class TopicCorpus(TopicsToFind):
         """Of people's texts, beforehand."""
         return math.inf
 
+    def most_tokens(self, rate: float) -> int:
+        """That a baseline reads."""
+        return next(tokens for least, tokens in MOST_TOKENS.items() if rate >= least)
+
     def released(self, rate: float, seed: int) -> Counts:
         """The counts with noise."""
         return noised(self.counts, rate, seed)
@@ -102,6 +108,10 @@ class DrawnCorpus(TopicsToFind):
     def repetition(self) -> float:
         """Of drawn documents, beforehand."""
         return DRAWN_REPETITION
+
+    def most_tokens(self, _rate: float) -> int:
+        """That a baseline reads."""
+        return MOST_DRAWN_TOKENS
 
     def released(self, rate: float, seed: int) -> DrawnRows:
         """The counts with noise, drawn as they are read."""
@@ -224,15 +234,15 @@ def lda_of_cells(released: Counts, threshold: int, seed: int, *, topics: int = T
 
 
 def documents_read(corpus: AnyCorpus, rate: float, threshold: int) -> int:
-    """How many documents a baseline reads, so that it has about `MOST_TOKENS` at the most.
+    """How many documents a baseline reads, so that it has about so many tokens at the most.
 
     Of an empty cell, sum over z >= t of z (1 - a)/(1 + a) a^z = a^t (t - (t - 1) a)/(1 - a^2).
     """
     documents, words = corpus.shape
     alpha = math.exp(-rate)
     each = alpha**threshold * (threshold - (threshold - 1) * alpha) / (1 - alpha**2)
-    most = next(tokens for least, tokens in MOST_TOKENS.items() if rate >= least)
-    return min(documents, max(1, int(most / (words * each + corpus.length))))
+    most = corpus.most_tokens(rate) / (words * each + corpus.length)
+    return min(documents, max(1, int(most)))
 
 
 def topic_values(

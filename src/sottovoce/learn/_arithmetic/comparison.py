@@ -174,14 +174,14 @@ def _blurred(tests: EncryptedArray, plan: ComparisonPlan, key_bits: int) -> Encr
     """The tests of each pair in random order, as rho c + p t in slots."""
     rho = uniform(tests.shape, plan.prime - 1) + 1
     scaled = replace(tests, bound=plan.largest_test).times(rho, bound=plan.prime - 1)
-    order = np.array([_permutation(plan.tests) for _ in range(plan.count)])
+    order = np.array([permutation(plan.tests) for _ in range(plan.count)])
     mixed = scaled[np.arange(plan.count)[:, None], order]
     blur = uniform((plan.count * plan.tests,), plan.blur_bound) * plan.prime
     packed = gathered(mixed, plan.tests_plan(key_bits))
     return packed.plus_integers(blur, bound=plan.prime * plan.blur_bound)
 
 
-def _permutation(length: int) -> list[int]:
+def permutation(length: int) -> list[int]:
     """A uniform order, after Fisher and Yates."""
     order = list(range(length))
     for last in range(length - 1, 0, -1):

@@ -325,6 +325,8 @@ def declared_features(
     return np.ones(len(agreed.features), bool)
 
 
-def signed(data: LocalData, labels: tuple[str, ...], positive: str) -> LocalData:
-    """The same rows with 1 for one label and -1 for the others."""
-    return replace(data, signs=np.where(np.array(labels, object) == positive, 1.0, -1.0))
+def signed(data: LocalData, labels: tuple[str, ...], positives: tuple[str, ...]) -> LocalData:
+    """The same rows with 1 for one label and -1 for the others; of several, a column each."""
+    own = np.array(labels, object)
+    columns = [np.where(own == positive, 1.0, -1.0) for positive in positives]
+    return replace(data, signs=columns[0] if len(columns) == 1 else np.column_stack(columns))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
 from sottovoce.errors import InputError
+from sottovoce.learn._labels import labels_by_sign
 from sottovoce.learn._ridge import LinearModel
 from sottovoce.learn._run.agree import WrongExamplesError, lifted_rows
 from sottovoce.learn._run.records import (
@@ -36,7 +37,6 @@ from sottovoce.learn.open._sums import SumStage
 
 CLAIMS = "claims"
 SCORES = "scores"
-UNDECIDED = ""  # no label's name is empty
 Mask = NDArray[np.bool_]
 
 
@@ -68,8 +68,7 @@ def classifying_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScrip
         else:
             from sottovoce.learn._run.query import PeerScorePart, adding  # noqa: PLC0415 - likewise
 
-            signs = yield from adding(name, terms, trained, PeerScorePart(terms.asker, rows, own))
-            labels = labels_from_signs(signs, trained.labels) if name == terms.asker else ()
+            labels = yield from adding(name, terms, trained, PeerScorePart(terms.asker, rows, own))
         return {**record_head(terms), "labels": labels if name == terms.asker else ()}
 
     return script()
@@ -241,17 +240,5 @@ def trained_rows(trained: Trained, examples: Examples) -> Floats:
 def labels_from_scores(found: Floats, labels: tuple[str, ...]) -> tuple[str, ...]:
     """Of two labels the second where the score is positive; of more that of the largest score."""
     if found.shape[1] == 1:
-        return labels_from_signs(np.where(found > 0, 1, -1), labels)
+        return labels_by_sign(np.where(found[:, 0] > 0, 1, -1), labels)
     return tuple(labels[at] for at in found.argmax(axis=1))
-
-
-def labels_from_signs(signs: NDArray[np.int64], labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Of two labels by the sign; of more the one whose sign alone is positive, or undecided.
-
-    Signs do not say which of two positive scores is the larger.
-    """
-    if signs.shape[1] == 1:
-        return tuple(labels[int(sign > 0)] for sign in signs[:, 0])
-    alone = (signs > 0).sum(axis=1) == 1
-    best = (signs > 0).argmax(axis=1)
-    return tuple(labels[at] if sure else UNDECIDED for at, sure in zip(best, alone, strict=True))

@@ -17,15 +17,14 @@ from sottovoce.errors import InputError
 from sottovoce.learn._data_digest import numbered_digests
 from sottovoce.learn._examples import checked_signs
 from sottovoce.learn._held_out import held_out
+from sottovoce.learn._labels import UNDECIDED
 from sottovoce.learn._opened_among import Among
 from sottovoce.learn._openings import check_evaluated
 from sottovoce.learn._run.agree import LabelError
 from sottovoce.learn._run.classify import (
-    UNDECIDED,
     brought_record,
     brought_training,
     called,
-    labels_from_signs,
     record_head,
     trained_rows,
 )
@@ -107,8 +106,8 @@ def _called(
     own = trained_rows(trained, examples)[: terms.rows] if len(examples) else rows[:0]
     rows[: len(own)] = own
     part = PeerScorePart(name, rows, np.ones(len(trained.names), bool))
-    signs = yield from adding(name, terms, trained, part)
-    return labels_from_signs(signs, trained.labels)[: len(own)]
+    found = yield from adding(name, terms, trained, part)
+    return found[: len(own)]
 
 
 def _compare_with_earlier(

@@ -83,7 +83,7 @@ def rados_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
         agreed, features = yield from agreeing_peer(
             name, terms, brought.secrets, brought.examples, brought.among
         )
-        data = signed(brought.data(terms, features, agreed), brought.labels, _one(agreed))
+        data = signed(brought.data(terms, features, agreed), brought.labels, (_one(agreed),))
         inner = _masked(agreed, terms)
         supported = yield from support_peer(name, inner, data)
         data, kept = supported.data, supported.kept

@@ -73,8 +73,9 @@ def _query(terms: RunTerms) -> Leakage:
     if terms.mode == "open":
         return _summed_query(terms, asks)
     told = "; which features are its own to add" if terms.contributors else ""
-    asker = Learns(terms.asker, f"a sign for each of its rows and each classifier{told}")
+    asker = Learns(terms.asker, f"the label of each of its rows, and no score{told}")
     if terms.mode == "paper":
+        asker = Learns(terms.asker, f"a sign for each of its rows and each classifier{told}")
         others = [Learns(name, asks) for name in terms.contributors]
         seen = (Learns("coordinator", f"{asks}, and every row's score"), asker, *others)
         more = "the coordinator and one peer together learn no more than the coordinator"

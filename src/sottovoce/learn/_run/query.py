@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats
+from sottovoce.learn._labels import labels_from_signs
 from sottovoce.learn._paillier.key_files import public_key_from_text
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
 from sottovoce.learn._run.records import (
@@ -30,19 +31,25 @@ from sottovoce.learn._wire._refusals import StalledError
 from sottovoce.learn._wire.codec import Value
 from sottovoce.learn._wire.stages import Stage, stage_session
 from sottovoce.learn.hidden import _classify as hidden_query
+from sottovoce.learn.hidden import _largest as labels_query
 from sottovoce.learn.hidden._classify import HiddenContributor, HiddenScorer, QueryTerms
+from sottovoce.learn.hidden._largest import LabelsContributor, LabelsQuery, LabelsScorer
 from sottovoce.learn.hidden._query_budget import LedgerBudget
+from sottovoce.learn.hidden._train import HiddenClassifier
 from sottovoce.learn.paper import _mode as paper_mode
 from sottovoce.learn.paper._mode import PaperContributor, PaperQuery, PaperScorer, offset_weights
 
 Signs = NDArray[np.int64]
-Querying = Generator[Stage, Any, Signs]
+Querying = Generator[Stage, Any, tuple[str, ...]]
 Scoring = Generator[Stage, Any, Record]
 
 
 def query_plan(terms: RunTerms, asker: str) -> tuple[str, ...]:
-    """The stages of one peer's query, for every classifier that there may be."""
-    stages = hidden_query.STAGES if terms.mode == "hidden" else paper_mode.QUERY_STAGES
+    """The stages of one peer's query, for two labels and for more."""
+    if terms.mode == "hidden":
+        of_two = tuple(_prefix(asker, 0) + stage for stage in hidden_query.STAGES)
+        return (*of_two, *(_labels_prefix(asker) + stage for stage in labels_query.STAGES))
+    stages = paper_mode.QUERY_STAGES
     return tuple(_prefix(asker, k) + stage for k in range(terms.most_trainings) for stage in stages)
 
 
@@ -62,7 +69,9 @@ class PeerScorePart:
 
 
 def adding(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) -> Querying:
-    """A contributor's part; the asker ends with a sign for each row and classifier."""
+    """A contributor's part; the asker ends with the label of each row."""
+    if terms.mode == "hidden" and len(trained.classifiers) > 1:
+        return (yield from _adding_labels(name, terms, trained, part))
     signs: list[Signs] = []
     for k, kept in enumerate(trained.classifiers):
         made = _hidden_contributor if terms.mode == "hidden" else _paper_contributor
@@ -70,10 +79,26 @@ def adding(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) ->
         if party.signs is not None:
             signs.append(party.signs)
     if name != part.asker:
-        return np.zeros((0, 0), np.int64)
+        return ()
     if len(signs) != len(trained.classifiers):
         raise StalledError("a query ended without an answer.")
-    return np.column_stack(signs)
+    return labels_from_signs(np.column_stack(signs), trained.labels)
+
+
+def _adding_labels(name: str, terms: RunTerms, trained: Trained, part: PeerScorePart) -> Querying:
+    """The same for several labels, of which the asker learns the one with the largest score."""
+    kept = trained.classifiers
+    query = LabelsQuery(tuple(_query(terms, part.asker, each) for each in kept))
+    classifiers = [read_hidden(each) for each in kept]
+    pairs = zip(classifiers, kept, strict=True)
+    weights = [_weights(name, terms, each, record, part) for each, record in pairs]
+    party = LabelsContributor(name, query, classifiers, weights)
+    yield from party.within(_labels_prefix(part.asker))
+    if name != part.asker:
+        return ()
+    if party.places is None:
+        raise StalledError("a query ended without an answer.")
+    return tuple(trained.labels[at] for at in party.places)
 
 
 def scoring(
@@ -86,20 +111,36 @@ def scoring(
             query = _paper_query(terms, asker, len(codec.texts(record, "peers")), record)
             yield from PaperScorer(query, key).within(_prefix(asker, k))
         return dict(record)
-    helpers = []
-    for k, kept in enumerate(codec.parts(record, "helpers")):
-        budget = read_budget(kept)
-        query_terms = _query(terms, asker, kept)
-        charge = read_charge(kept, stage_session(terms.session, _prefix(asker, k)), k)
-        counted = LedgerBudget(budget, holdings.ledger, charge)
-        party = HiddenScorer(name, query_terms, key, _other(name, key, kept), counted)
-        yield from party.within(_prefix(asker, k))
-        helpers.append({**kept, "budget": budget_part(budget)})
-    return {**record, "helpers": tuple(helpers)}
+    helpers = codec.parts(record, "helpers")
+    budgets = [read_budget(kept) for kept in helpers]
+    queries = [_query(terms, asker, kept) for kept in helpers]
+    counted = [
+        LedgerBudget(budgets[k], holdings.ledger, read_charge(kept, _charged(terms, asker, k), k))
+        for k, kept in enumerate(helpers)
+    ]
+    other = _other(name, key, helpers[0])
+    if len(helpers) == 1:
+        two = HiddenScorer(name, queries[0], key, other, counted[0])
+        yield from two.within(_prefix(asker, 0))
+    else:
+        more = LabelsScorer(name, LabelsQuery(tuple(queries)), key, other, counted)
+        yield from more.within(_labels_prefix(asker))
+    pairs = zip(helpers, budgets, strict=True)
+    spent = tuple({**kept, "budget": budget_part(budget)} for kept, budget in pairs)
+    return {**record, "helpers": spent}
 
 
 def _prefix(asker: str, classifier: int) -> str:
     return f"{asker}'s query {classifier}: "
+
+
+def _labels_prefix(asker: str) -> str:
+    return f"{asker}'s query of labels: "
+
+
+def _charged(terms: RunTerms, asker: str, classifier: int) -> bytes:
+    """By which name a query is counted once: a row costs a row of each label's budget."""
+    return stage_session(terms.session, _prefix(asker, classifier))
 
 
 def _query(terms: RunTerms, asker: str, kept: Mapping[str, Value]) -> QueryTerms:
@@ -118,13 +159,26 @@ def _hidden_contributor(
     name: str, terms: RunTerms, kept: Mapping[str, Value], part: PeerScorePart
 ) -> HiddenContributor:
     classifier = read_hidden(kept)
+    weights = _weights(name, terms, classifier, kept, part)
+    return HiddenContributor(name, _query(terms, part.asker, kept), classifier, weights)
+
+
+def _weights(
+    name: str,
+    terms: RunTerms,
+    classifier: HiddenClassifier,
+    kept: Mapping[str, Value],
+    part: PeerScorePart,
+) -> Floats:
+    """A peer's part of the rows, standardised; the asker adds the intercept."""
     standard = classifier.standard
     if part.rows is None:
         rows = np.tile(mean_row(kept, standard), (terms.rows, 1))
     else:
         rows = standard.applied(part.rows)
     mask = np.append(part.own[standard.kept.kept], name == part.asker)
-    return HiddenContributor(name, _query(terms, part.asker, kept), classifier, rows * mask)
+    masked: Floats = rows * mask
+    return masked
 
 
 def _paper_contributor(

@@ -73,6 +73,30 @@ def helper_record(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record
     return record
 
 
+@dataclass(frozen=True, repr=False)
+class OneClassifier:
+    """One of several classifiers that a party has from one training."""
+
+    name: str
+    model: LinearModel
+    penalty: float
+    kept: KeptFeatures | None
+    survivors: tuple[str, ...]
+    holdings: Mapping[str, Floats]
+
+
+def each_classifier(party: Any, number: int) -> list[Any]:  # noqa: ANN401 - any party
+    """What a party has of a training of so many labels, label by label."""
+    solved = getattr(party, "solved", ())
+    if len(solved) != number or number == 1:
+        return [party]  # the key holder has none
+    kept, holdings = getattr(party, "kept", None), getattr(party, "holdings", {})
+    return [
+        OneClassifier(party.name, model, penalty, kept, party.survivors, holdings)
+        for model, penalty in solved
+    ]
+
+
 def _common(terms: RunTerms, agreed: Agreed, trained: list[Any]) -> Record:
     peers = getattr(trained[-1], "survivors", agreed.peers) if trained else agreed.peers
     return {

@@ -2,7 +2,7 @@
 
 Private Text Classification, Protocol 2, with LOCALTEXT before it: the peers agree on the features
 and the labels, and train one classifier for two labels or, for more, one for each against the
-others.
+others: all of them from the same opened sums where these do not depend on the label.
 """
 
 from collections.abc import Callable, Generator
@@ -49,7 +49,7 @@ RunScript: TypeAlias = Generator[Stage, Any, Record]
 def train_plan(terms: RunTerms) -> tuple[str, ...]:
     """The names of all stages that a training may have, in their order."""
     inner = _stages(terms)
-    trainings = range(terms.most_trainings)
+    trainings = range(1 if all_at_once(terms) else terms.most_trainings)
     return (*AGREEING_STAGES, *(prefix(k) + stage for k in trainings for stage in inner))
 
 
@@ -68,8 +68,8 @@ def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
         )
         data = brought.data(terms, features, agreed)
 
-        def made(inner: TrainingTerms, positive: str) -> Staged:
-            return _peer(name, terms, inner, signed(data, brought.labels, positive))
+        def made(inner: TrainingTerms, positives: tuple[str, ...]) -> Staged:
+            return _peer(name, terms, inner, signed(data, brought.labels, positives))
 
         trained = yield from _trainings(terms, agreed, made)
         return records.peer_record(terms, agreed, features, data, trained)
@@ -152,14 +152,28 @@ def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
     return script()
 
 
+def all_at_once(terms: RunTerms) -> bool:
+    """Whether all labels share one training: where their sums of x and x x' are the same."""
+    return terms.mode == "open" and terms.recipe.statistics == "exact" and not terms.shared
+
+
 def _trainings(
-    terms: RunTerms, agreed: Agreed, made: Callable[[TrainingTerms, str], Staged]
+    terms: RunTerms, agreed: Agreed, made: Callable[[TrainingTerms, tuple[str, ...]], Staged]
 ) -> Generator[Stage, Any, list[Any]]:
-    """One two-class training after the other, among those who were there to the first one's end."""
+    """All labels in one training, or one after the other where their sums differ.
+
+    One after the other, they are trained among those who were there to the first one's end: sums
+    that were opened with a peer are not opened without it.
+    """
     peers, trained = agreed.peers, []
-    for k, positive in enumerate(agreed.positives):
+    positives = agreed.positives
+    if all_at_once(terms):
+        together = replace(agreed.training(terms, peers), classifiers=len(positives))
+        party: Any = yield from made(together, positives).within(prefix(0))
+        return records.each_classifier(party, len(positives))
+    for k, positive in enumerate(positives):
         inner = replace(agreed.training(terms, peers), nobody_lost=k > 0)
-        party: Any = yield from made(inner, positive).within(prefix(k))
+        party = yield from made(inner, (positive,)).within(prefix(k))
         peers = getattr(party, "survivors", peers)
         trained.append(party)
     return trained

@@ -5,7 +5,7 @@ the key holder, who compare their shares under encryption. Each sends the asking
 a fair coin by itself; both together are the sign. No score is ever opened.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -164,10 +164,16 @@ def _masked(share: EncryptedArray, weights: Grid, residues: list[int], modulus: 
 
 def opened_scores(heard: Mapping[str, Message], terms: QueryTerms, key: PrivateKey) -> Grid:
     """This party's share of the scores, from all contributors' masked parts."""
+    parts = [message.item("scores", bytes) for message in heard.values()]
+    return opened_score_bytes(parts, terms, key)
+
+
+def opened_score_bytes(parts: Sequence[bytes], terms: QueryTerms, key: PrivateKey) -> Grid:
+    """The same, from the encrypted arrays themselves."""
     plan = share_slots(terms.modulus, key.public.bits, terms.peers)
     total: EncryptedArray | None = None
-    for message in heard.values():
-        part = array_from_bytes(message.item("scores", bytes), key.public, plan=plan)
+    for each in parts:
+        part = array_from_bytes(each, key.public, plan=plan)
         if part.shape != (terms.rows,):
             raise DamagedMessageError(f"{terms.rows} masked scores must come, got {part.shape}.")
         total = part if total is None else total + part

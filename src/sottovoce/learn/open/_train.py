@@ -12,18 +12,15 @@ import numpy as np
 
 from sottovoce._arrays import Floats
 from sottovoce.learn._examples import symmetric
+from sottovoce.learn._label_sums import (
+    label_vector_size,
+    penalties_of_labels,
+    sums_of_labels,
+)
 from sottovoce.learn._local_data import LocalData
 from sottovoce.learn._rados.learners import confidence_weights, m_loss_minimiser
 from sottovoce.learn._rados.rados import RadoMoments, vector_size
-from sottovoce.learn._ridge import (
-    ExampleSums,
-    LinearModel,
-    Standard,
-    example_vector_size,
-    lifted,
-    penalty_from_sums,
-    ridge_from_sums,
-)
+from sottovoce.learn._ridge import LinearModel, Standard, lifted, ridge_of_labels
 from sottovoce.learn._sums._fixed import Ring
 from sottovoce.learn._support import Flags, KeptFeatures, kept_from_fold_sums, support_size
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
@@ -41,14 +38,20 @@ if TYPE_CHECKING:
 STAGES = ("features", "agreed", "support", "kept", "moments", "statistics", "model")
 
 
+class SolvedClassifier(NamedTuple):
+    """A classifier, and the penalty that it was solved with."""
+
+    model: LinearModel
+    penalty: float
+
+
 class TrainingPeer(Staged):
     """A peer: gives masked or encrypted sums of its rows, and ends with the classifier."""
 
     def __init__(self, name: str, terms: TrainingTerms, data: LocalData) -> None:
         super().__init__(name, terms.session, STAGES, self._script())
         self.terms, self.data = terms, data
-        self.model: LinearModel | None = None
-        self.penalty = 0.0
+        self.solved: list[SolvedClassifier] = []
         self.kept: KeptFeatures | None = None
         self.survivors: tuple[str, ...] = ()
 
@@ -70,7 +73,17 @@ class TrainingPeer(Staged):
         values = local_statistics(data, terms, self.kept, standard)
         yield Stage("statistics", stage.peer(self.name, data.identity, values, known))
         told = yield Stage("model", lambda s: Listener(self.name, s, "model", [COORDINATOR]))
-        self.model, self.penalty = told_model(told.heard[COORDINATOR], len(terms.features))
+        self.solved = told_models(told.heard[COORDINATOR], len(terms.features), terms.classifiers)
+
+    @property
+    def model(self) -> LinearModel | None:
+        """The classifier, or the first of several; None before the end."""
+        return self.solved[0].model if self.solved else None
+
+    @property
+    def penalty(self) -> float:
+        """Of that classifier."""
+        return self.solved[0].penalty if self.solved else 0.0
 
 
 class TrainingCoordinator(Staged):
@@ -79,10 +92,19 @@ class TrainingCoordinator(Staged):
     def __init__(self, terms: TrainingTerms) -> None:
         super().__init__(COORDINATOR, terms.session, STAGES, self._script())
         self.terms = terms
-        self.model: LinearModel | None = None
-        self.penalty = 0.0
+        self.solved: list[SolvedClassifier] = []
         self.holdings: dict[str, Floats] = {}
         self.survivors: tuple[str, ...] = ()
+
+    @property
+    def model(self) -> LinearModel | None:
+        """The classifier, or the first of several; None before the end."""
+        return self.solved[0].model if self.solved else None
+
+    @property
+    def penalty(self) -> float:
+        """Of that classifier."""
+        return self.solved[0].penalty if self.solved else 0.0
 
     def _script(self) -> Script:
         terms = self.terms
@@ -99,8 +121,8 @@ class TrainingCoordinator(Staged):
         summed = yield Stage("statistics", stage.adder(known))
         opened = stage.numbers.decode(summed.total)
         solved = solved_statistics(opened, terms, kept, standard)
-        self.model, self.penalty = lifted(solved[0], kept), solved[1]
-        piece = model_piece(self.model, self.penalty)
+        self.solved = [SolvedClassifier(lifted(each.model, kept), each.penalty) for each in solved]
+        piece = models_piece(self.solved)
         pieces = dict.fromkeys(peers, piece)
         yield Stage("model", lambda s: Teller(self.name, s, "model", pieces))
 
@@ -211,7 +233,7 @@ def statistics_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str,
     if terms.recipe.statistics == "rados":
         size = vector_size(kept.width + 1) - 1
     else:
-        size = kept.folds * example_vector_size(kept.width)
+        size = kept.folds * label_vector_size(kept.width, terms.classifiers)
     return SumStage(terms, size, terms.numbers(), peers)
 
 
@@ -248,20 +270,23 @@ def solved_statistics(
     terms: TrainingTerms,
     kept: KeptFeatures,
     standard: Standard | None,
-) -> tuple[LinearModel, float]:
-    """The classifier of the kept features, and the penalty, from the opened aggregate."""
+) -> list[SolvedClassifier]:
+    """The classifiers of the kept features, and their penalties, from the opened aggregate."""
     recipe = terms.recipe
     if standard is not None:
         if recipe.penalty is None:
             raise DisagreementError("rados need a penalty that is agreed on beforehand.")
-        return rado_solution(total, standard, recipe.penalty), recipe.penalty
-    folds = total.reshape(kept.folds, -1)
+        return [SolvedClassifier(rado_solution(total, standard, recipe.penalty), recipe.penalty)]
+    folds, labels = total.reshape(kept.folds, -1), terms.classifiers
+    sums = sums_of_labels(folds.sum(axis=0), kept.width, labels)
     if recipe.penalty is not None:
-        penalty = recipe.penalty
-    else:
-        penalty = penalty_from_sums(folds, kept.width, penalties=recipe.penalties).penalty
-    sums = ExampleSums.from_vector(folds.sum(axis=0), kept.width)
-    return ridge_from_sums(sums, penalty), penalty
+        return [
+            SolvedClassifier(each, recipe.penalty) for each in ridge_of_labels(sums, recipe.penalty)
+        ]
+    chosen = penalties_of_labels(folds, kept.width, labels, penalties=recipe.penalties)
+    penalties = [each.penalty for each in chosen]
+    solved = {penalty: ridge_of_labels(sums, penalty) for penalty in set(penalties)}
+    return [SolvedClassifier(solved[penalty][k], penalty) for k, penalty in enumerate(penalties)]
 
 
 def rado_solution(total: Floats, standard: Standard, penalty: float) -> LinearModel:
@@ -276,6 +301,30 @@ def rado_solution(total: Floats, standard: Standard, penalty: float) -> LinearMo
     weights = confidence_weights(d, low_confidence=[d - 1])
     theta = m_loss_minimiser(moments, 1, weights, penalty=penalty)
     return standard.undone(theta / (2 * np.sqrt(standard.count)))
+
+
+def models_piece(solved: list[SolvedClassifier]) -> dict[str, Value]:
+    """Classifiers as a message carries them, one after the other."""
+    pieces = [model_piece(each.model, each.penalty) for each in solved]
+    return {
+        name: np.concatenate([np.asarray(piece[name]) for piece in pieces])
+        for name in ("coefficients", "numbers")
+    }
+
+
+def told_models(message: Message, width: int, number: int) -> list[SolvedClassifier]:
+    """The classifiers of a message."""
+    coefficients = message.array("coefficients", "<f8")
+    numbers = message.array("numbers", "<f8")
+    if coefficients.size != number * width or numbers.size != 2 * number:
+        raise DamagedMessageError(
+            f"{number} classifiers of {width} features must come with two numbers each."
+        )
+    rows, pairs = coefficients.reshape(number, width), numbers.reshape(number, 2)
+    return [
+        SolvedClassifier(LinearModel(row, float(pair[0])), float(pair[1]))
+        for row, pair in zip(rows, pairs, strict=True)
+    ]
 
 
 def model_piece(model: LinearModel, penalty: float) -> dict[str, Value]:

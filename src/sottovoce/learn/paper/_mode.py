@@ -129,7 +129,7 @@ class PaperCoordinator(Staged):
         yield Stage("standard", self._telling("standard", dict.fromkeys(terms.peers, piece)))
         heard = yield Stage("statistics", self._listening())
         self.opened = self._opened(heard.heard)
-        model, _ = solved_statistics(self.opened, terms, kept, _if_rados(terms, standard))
+        ((model, _),) = solved_statistics(self.opened, terms, kept, _if_rados(terms, standard))
         self.model = lifted(model, kept)
         pieces = self._theta_pieces(model, standard)
         yield Stage("classifier", self._telling("classifier", pieces))

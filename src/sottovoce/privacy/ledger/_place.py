@@ -16,7 +16,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from sottovoce._files import PRIVATE_MODE, state_folder, whole_file
+from sottovoce._files import PRIVATE_MODE, private_folder, state_folder, whole_file
 from sottovoce.errors import LedgerError
 
 LEDGER_VARIABLE = "SOTTOVOCE_LEDGER"
@@ -94,7 +94,7 @@ class SpendCount:
     def note(self, spends: int) -> None:
         """Remember ``spends``, unless more are known; as far as it can be kept."""
         with suppress(*_UNKEPT):
-            self._file.parent.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+            private_folder(self._file.parent)
             descriptor = os.open(self._file, os.O_CREAT | os.O_RDWR, PRIVATE_MODE)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)

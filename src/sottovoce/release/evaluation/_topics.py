@@ -50,19 +50,21 @@ def topic_coherence(phi: Floats, counts: Counts, top: int = TOP) -> float:
     """Mean over topics and pairs l < m of log((D(v_m, v_l) + 1) / D(v_l)).
 
     D counts the documents of ``counts`` (true text) with the word or both words; v_l is the more
-    probable of the two. Pairs whose v_l is in no document say nothing and are left out.
+    probable of the two. Pairs whose v_l is in no document say nothing and are left out, and so are
+    topics of which no word is in any; 1 topic must have some.
     """
     words = top_words(phi, top)
     checked_width(counts, phi.shape[1], what="word of the topics")
-    return float(np.nanmean([_pair_scores(topic, counts) for topic in words]))
+    scores = np.array([_pair_scores(topic, counts) for topic in words])
+    if np.isnan(scores).all():
+        raise CorpusError("coherence needs documents with the topics' words; none has any.")
+    return float(np.nanmean(scores))
 
 
 def _pair_scores(topic: "np.ndarray[tuple[int], np.dtype[np.int64]]", counts: Counts) -> Floats:
     present = (counts[:, topic] > 0).astype(np.int64)
     together = (present.T @ present).toarray()
     documents = np.diag(together).astype(np.float64)
-    if not documents.any():
-        raise CorpusError("coherence needs documents with the topics' words; none has any.")
     conditional = np.full(together.shape, np.nan)
     known = documents > 0
     conditional[:, known] = np.log((together[:, known] + 1) / documents[known])

@@ -6,21 +6,24 @@ from sottovoce._lazy import attach
 
 __all__ = [
     "FIRST_PERSON",
+    "SpeakerVoice",
     "VoiceModel",
     "VoiceParameters",
     "train_voice",
 ]
 
 if TYPE_CHECKING:
-    from sottovoce.topics.voice._model import VoiceModel
-    from sottovoce.topics.voice._train import FIRST_PERSON, VoiceParameters, train_voice
+    from sottovoce.topics.voice._model import SpeakerVoice, VoiceModel
+    from sottovoce.topics.voice._parameters import FIRST_PERSON, VoiceParameters
+    from sottovoce.topics.voice._train import train_voice
 else:
     __getattr__, __dir__ = attach(
         __name__,
         {
-            "FIRST_PERSON": "sottovoce.topics.voice._train",
+            "FIRST_PERSON": "sottovoce.topics.voice._parameters",
+            "SpeakerVoice": "sottovoce.topics.voice._model",
             "VoiceModel": "sottovoce.topics.voice._model",
-            "VoiceParameters": "sottovoce.topics.voice._train",
+            "VoiceParameters": "sottovoce.topics.voice._parameters",
             "train_voice": "sottovoce.topics.voice._train",
         },
         extra="topics",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sottovoce._compiled import Whole, kernel
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._codes import DROPPED, OUTSIDE, WordCoder
+from sottovoce.corpus.words._normal import normal_texts
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.corpus.words._scan import text_buffers
 
@@ -51,7 +52,7 @@ def _parts(
 ) -> Iterator[Mentions]:
     """The same of each array, with the number of words in place of pointers."""
     for array in arrays:
-        stream, codes = coder.encode(text_buffers(array), 0, len(array))
+        stream, codes = coder.encode(text_buffers(normal_texts(array)), 0, len(array))
         forms = coder.forms
         column = np.array([vocabulary.column.get(form, OUTSIDE) for form in forms], np.int32)
         person = np.array([form in persons for form in forms], np.bool_)

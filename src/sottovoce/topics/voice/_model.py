@@ -6,9 +6,11 @@ speaks for a topic are the shrunk log-odds of the company that its mentions keep
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +32,13 @@ from sottovoce.topics._model_file import (
     write_folder,
 )
 from sottovoce.topics._rows import checked_rows, scored, topic_number
-from sottovoce.topics._space import Mode
+from sottovoce.topics._space import Mode, Space
 from sottovoce.topics.voice._mentions import Mentions
+from sottovoce.topics.voice._parameters import FIRST_PERSON, VoiceParameters
+from sottovoce.topics.voice._speaker import FIRST, SECOND, SpeakerScorer
 
 KIND = "voice"
+SPEAKER_KIND = "voice-s"
 PRIOR_TEXTS = 30.0
 """Texts' worth of the background's own frequencies added to both sides."""
 LEAST_Z = 2.0
@@ -117,10 +122,11 @@ class VoiceModel:
 
     A background text *mentions* a topic if one of the topic's salient words stands near a
     first-person word in it. Words that are more frequent in texts with a mention than in others
-    are evidence for the topic, the salient words among them (``evidence_of_words``). The strength
-    of a post is the sum of the evidence of its distinct words; the paper's strength, breadth and
-    persistence of interest, with it in place of a cosine, are the measures ``voice``, ``voice-d``,
-    ``voice-t`` and ``voice-dt``. The paper has no such space.
+    are evidence for the topic, the salient words among them (``evidence_of_words``), but words that
+    only hold sentences together, and the persons themselves, are none (``VoiceParameters``). The
+    strength of a post is the sum of the evidence of its distinct words; the paper's strength,
+    breadth and persistence of interest, with it in place of a cosine, are the measures ``voice``,
+    ``voice-d``, ``voice-t`` and ``voice-dt``. The paper has no such space.
 
     >>> from sottovoce.topics import train_voice
     >>> train_voice(["i paid my debt", "the bank lends money"] * 10).vocabulary.terms[:3]
@@ -131,6 +137,7 @@ class VoiceModel:
     vocabulary: Vocabulary
     rules: TokenRules
     origin: Origin = field(default_factory=Origin)
+    parameters: VoiceParameters = field(default_factory=VoiceParameters)
     name: str = KIND
 
     def __post_init__(self) -> None:
@@ -153,8 +160,11 @@ class VoiceModel:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 over the mentions, the words and the token rules."""
-        parts = [KIND, self.vocabulary.fingerprint, rules_record(self.rules)]
+        """SHA-256 over the mentions, the words, the token rules, and what is no evidence."""
+        return self._digest(self.parameters.record())
+
+    def _digest(self, *more: object) -> str:
+        parts = [KIND, self.vocabulary.fingerprint, rules_record(self.rules), *more]
         digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
         for name, array in _stored(self.mentions).items():
             digest.update(name.encode())
@@ -163,7 +173,7 @@ class VoiceModel:
 
     def weights(self, topic: Topic) -> NDArray[np.float64]:
         """The evidence of every word of the vocabulary for ``topic``."""
-        mentioned = self._mentioning(self._columns(topic))
+        mentioned = self._mentioning(self.columns(topic.words))
         if not mentioned.any():
             raise ParameterError(
                 f"topic {topic.name!r} needs a word that some background text has near a "
@@ -172,29 +182,41 @@ class VoiceModel:
         with_mention = self._texts_with_each_word(mentioned)
         without = self._texts_with_each_word(~mentioned)
         mentions = int(mentioned.sum())
-        return evidence_of_words(with_mention, mentions, without, self.texts - mentions)
+        weights = evidence_of_words(with_mention, mentions, without, self.texts - mentions)
+        weights[self.columns(self.parameters.without_evidence)] = 0.0
+        return weights
 
     def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> VoiceScorer:  # noqa: ARG002 - not the paper's: one mode
         """How posts are scored for the topics of ``catalogue``."""
+        return self.scorer_with((), catalogue)
+
+    def scorer_with(self, others: Iterable[str], catalogue: Catalogue) -> VoiceScorer:
+        """The same, knowing ``others`` too, whatever they tell."""
         weights = np.stack([self.weights(topic) for topic in catalogue], axis=1)
-        telling = np.flatnonzero(weights.max(axis=1))
-        if not telling.size:
+        telling = weights.max(axis=1) > 0
+        if not telling.any():
             raise ParameterError("the background is too small to tell what any word speaks for.")
+        telling[self.columns(others)] = True
+        places = np.flatnonzero(telling)
         known = Vocabulary(
-            tuple(self.vocabulary.terms[word] for word in telling),
+            tuple(self.vocabulary.terms[word] for word in places),
             data_dependent=self.vocabulary.data_dependent,
             origin=self.vocabulary.origin,
         )
         return VoiceScorer(
-            catalogue.names, known, self.rules, np.ascontiguousarray(weights[telling])
+            catalogue.names, known, self.rules, np.ascontiguousarray(weights[places])
         )
+
+    def variants(self) -> tuple[Space, ...]:
+        """The space in which each post is weighed by who speaks."""
+        return (SpeakerVoice(self),)
 
     def save(self, folder: Path) -> None:
         """Write the model into ``folder``."""
         sizes = {"texts": self.texts, "cells": int(self.mentions.columns.size)}
         origin = Origin(
             self.origin.corpus,
-            {**self.origin.parameters, **sizes},
+            {**self.origin.parameters, **self.parameters.record(), **sizes},
             self.origin.libraries,
             self.origin.public,
         )
@@ -217,18 +239,21 @@ class VoiceModel:
         vocabulary, arrays = read_files(folder, card, expected)
         mentions = Mentions(arrays["pointers"], arrays["columns"], arrays["near"])
         try:
-            model = cls(mentions, vocabulary, card.rules, card.origin)
+            parameters = _parameters(card.origin.parameters)
+            model = cls(mentions, vocabulary, card.rules, card.origin, parameters)
         except ParameterError as error:
             raise ModelFileError(f"the model {folder} is damaged: {error}") from None
-        if model.fingerprint != card.fingerprint:
+        # A card of before says nothing of function words, and its fingerprint knew none.
+        known = "function_words" in card.origin.parameters
+        if card.fingerprint != (model.fingerprint if known else model._digest()):
             raise ModelFileError(f"the model {folder} does not fit its card's fingerprint.")
         return model
 
-    def _columns(self, topic: Topic) -> list[int]:
-        """The columns of the topic's words; bigrams are no words of this space."""
+    def columns(self, words: Iterable[str]) -> list[int]:
+        """The columns of those ``words`` that it knows; bigrams are no words of this space."""
         form, column = self.rules.former(), self.vocabulary.column
-        formed = (form(word) for word in topic.words)
-        return [column[word] for word in formed if word in column]
+        formed = {form(word) for word in words}
+        return sorted(column[word] for word in formed if word in column)
 
     def _mentioning(self, columns: list[int]) -> NDArray[np.bool_]:
         """The texts in which one of ``columns`` stands near a first-person word."""
@@ -247,6 +272,64 @@ class VoiceModel:
     @cached_property
     def _text_of_cell(self) -> NDArray[np.int64]:
         return np.repeat(np.arange(self.texts), np.diff(self.mentions.pointers))
+
+
+@dataclass(frozen=True, eq=False)
+class SpeakerVoice:
+    """The first-person space of a model, each post weighed by who speaks in it.
+
+    The measures ``voice-s`` and ``voice-st`` are strength and persistence in it. Nothing is kept of
+    a community but the best strengths, as in every space, so that states merge exactly.
+
+    >>> from sottovoce.topics import train_voice
+    >>> SpeakerVoice(train_voice(["i paid my debt", "you pay the bank"] * 10)).name
+    'voice-s'
+    """
+
+    model: VoiceModel
+    name: str = SPEAKER_KIND
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over the model's own, which covers the persons."""
+        return hashlib.sha256(f"{SPEAKER_KIND} {self.model.fingerprint}".encode()).hexdigest()
+
+    def scorer(self, catalogue: Catalogue, *, mode: Mode = "corrected") -> SpeakerScorer:  # noqa: ARG002 - not the paper's: one mode
+        """How posts are scored for the topics of ``catalogue``."""
+        parameters = self.model.parameters
+        persons = {FIRST: parameters.first_person, SECOND: parameters.second_person}
+        every = [word for words in persons.values() for word in words]
+        known = self.model.scorer_with(every, catalogue)
+        form, column = known.rules.former(), known.vocabulary.column
+        person = np.zeros(len(known.vocabulary), np.uint8)
+        for number, words in persons.items():
+            for word in words:
+                if (formed := form(word)) in column:
+                    person[column[formed]] = number
+        return SpeakerScorer(known, person)
+
+    def save(self, folder: Path) -> None:
+        """Write the model; who loads it has both spaces."""
+        self.model.save(folder)
+
+
+def _parameters(card: Mapping[str, Any]) -> VoiceParameters:
+    """What a card says of training; an older one names less."""
+    persons = {"first_person": FIRST_PERSON, "second_person": VoiceParameters.second_person}
+    words = {name: _words(card.get(name, usual)) for name, usual in persons.items()}
+    function_words = _words(card.get("function_words", VoiceParameters.function_words))
+    span = card.get("span", VoiceParameters.span)
+    if type(span) is not int:
+        raise ParameterError("span must be a whole number.")
+    return VoiceParameters(**words, span=span, function_words=frozenset(function_words))
+
+
+def _words(listed: object) -> tuple[str, ...]:
+    if not isinstance(listed, list | tuple | frozenset):
+        raise ParameterError("the persons and function words must be lists of words.")
+    if not all(isinstance(word, str) for word in listed):
+        raise ParameterError("the persons and function words must be words.")
+    return tuple(listed)
 
 
 def _stored(mentions: Mentions) -> dict[str, NDArray[np.generic]]:

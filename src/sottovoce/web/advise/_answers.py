@@ -27,7 +27,7 @@ TOPICS_TOLD = 2
 FUNCTION_WORDS = ENGLISH | {"a", "i"}
 AS_STRONG = 0.5
 """Of their strongest post: a draft that comes half as close would count without it."""
-WITHOUT_WORDS_ZERO = frozenset({"bow", "voice"})
+WITHOUT_WORDS_ZERO = frozenset({"bow", "voice", "voice-s"})
 """Spaces in which a text without a telling word has no strength at all."""
 REPHRASE_REASON = (
     "A program that ranks people looks for certain words; a reader may understand you without them."

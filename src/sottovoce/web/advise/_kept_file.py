@@ -4,41 +4,17 @@ It lies in a private folder until it is read, another is brought, everything is 
 program stops.
 """
 
-import csv
-import io
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from pyarrow import ArrowException, parquet
-
-from sottovoce.corpus.read import Format, ReadOptions
+from sottovoce.corpus.read import Format
 from sottovoce.corpus.read._bytes import format_by_name
-from sottovoce.corpus.read._delimited import head
-from sottovoce.errors import SottovoceError
+from sottovoce.corpus.read._guess import likely_column
+from sottovoce.corpus.read._sample import ColumnSample, sample_columns
 
-ROWS_LOOKED_AT = 50
 LONGEST_EXAMPLE = 60
-MOST_COLUMNS = 1000
-LIKELY: Mapping[str, tuple[str, ...]] = {
-    "text": (
-        "text",
-        "body",
-        "content",
-        "message",
-        "post",
-        "tweet",
-        "comment",
-        "selftext",
-        "caption",
-    ),
-    "time": ("time", "date", "created", "timestamp", "posted", "published", "when", "day"),
-    "user": ("user", "author", "account", "screen", "handle", "nick", "name", "from", "sender"),
-}
-"""Parts of names that columns of other programs have, the likeliest first."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +49,9 @@ class KeptFile:
 
     def likely(self, field: str) -> str | None:
         """The key of the column that is probably meant."""
-        for part in LIKELY[field]:
-            for column in self.columns:
-                if part in column.name.casefold():
-                    return column.key
-        return None
+        samples = [ColumnSample(column.key, column.name, ()) for column in self.columns]
+        found = likely_column(samples, field)
+        return None if found is None else str(found.key)
 
     def discard(self) -> None:
         """Delete it."""
@@ -86,58 +60,16 @@ class KeptFile:
 
 def columns_of(path: Path) -> tuple[FileColumn, ...]:
     """The columns of a file with their first values; none where it is no table at all."""
-    try:
-        kind = format_by_name(path)
-        if kind is Format.PARQUET:
-            return _of_parquet(path)
-        text = head(path, ReadOptions())
-        if kind is Format.JSONL:
-            return _of_objects(_objects(text))
-        lines: Iterable[list[str]] = csv.reader(io.StringIO(text))
-        if kind is Format.TSV:
-            lines = (line.rstrip("\r").split("\t") for line in text.split("\n") if line.strip())
-        return _of_rows(list(islice((row for row in lines if row), ROWS_LOOKED_AT)))
-    except (SottovoceError, ArrowException, OSError, csv.Error):
-        return ()
-
-
-def _of_parquet(path: Path) -> tuple[FileColumn, ...]:
-    with parquet.ParquetFile(path) as file:
-        names = file.schema_arrow.names
-    return tuple(FileColumn(name, name, "") for name in names[:MOST_COLUMNS])
-
-
-def _objects(text: str) -> Iterator[dict[str, object]]:
-    for line in islice(text.split("\n"), ROWS_LOOKED_AT):
-        try:
-            item = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(item, dict):
-            yield item
-
-
-def _of_objects(items: Iterable[dict[str, object]]) -> tuple[FileColumn, ...]:
-    examples: dict[str, str] = {}
-    for item in items:
-        for name, value in item.items():
-            if not examples.get(name):
-                examples[name] = _example(value)
     return tuple(
-        FileColumn(name, name, each) for name, each in islice(examples.items(), MOST_COLUMNS)
+        FileColumn(
+            str(column.key),
+            _example(column.name),
+            next(filter(None, map(_example, column.values)), ""),
+        )
+        for column in sample_columns(path)
     )
 
 
-def _of_rows(rows: Sequence[Sequence[str]]) -> tuple[FileColumn, ...]:
-    if not rows or any("\0" in value for value in rows[0]):
-        return ()
-    found = []
-    for place, name in enumerate(rows[0][:MOST_COLUMNS]):
-        values = (_example(row[place]) for row in rows[1:] if len(row) > place)
-        found.append(FileColumn(str(place), _example(name), next(filter(None, values), "")))
-    return tuple(found)
-
-
-def _example(value: object) -> str:
-    text = " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
+def _example(value: str) -> str:
+    text = " ".join(value.split())
     return f"{text[:LONGEST_EXAMPLE]}…" if len(text) > LONGEST_EXAMPLE else text

@@ -24,8 +24,16 @@ OWNER_ONLY = 0o700
 class Reporting:
     """A person's side of one rank server, or of two in the mode of shares; threads may share it."""
 
-    def __init__(self, servers: Sequence[str | Transport], folder: Path, budget: Fraction) -> None:
+    def __init__(
+        self,
+        servers: Sequence[str | Transport],
+        folder: Path,
+        budget: Fraction,
+        *,
+        admission: str | None = None,
+    ) -> None:
         self._servers, self.folder, self._budget = tuple(servers), folder, budget
+        self._admission = admission
         self._lock = threading.Lock()
         if self._ledger.exists():
             # A budget that is not the one they began with is refused now, not when they agree.
@@ -69,7 +77,9 @@ class Reporting:
     def _opened(self, first: str | Transport, second: str | Transport | None) -> RankClient:
         try:
             self.folder.mkdir(OWNER_ONLY, parents=True, exist_ok=True)
-            return RankClient(first, self.folder, budget=self._budget, second=second)
+            return RankClient(
+                first, self.folder, budget=self._budget, second=second, admission=self._admission
+            )
         except OSError as error:
             raise InputError(f"cannot write into {self.folder}: {error.strerror}.") from None
         except LedgerError as error:

@@ -11,15 +11,20 @@ _SPACES = {
     "w2v": "how close posts come to the topic, by word vectors",
     "voice": "words that people use who speak of themselves",
 }
+_SPEAKER = ", and whether posts say I or you"
 _KINDS = {
     "": "",
     "-d": ", less what they write about neighbouring topics",
     "-t": ", over several weeks",
     "-dt": ", over several weeks, less what they write about neighbouring topics",
+    "-s": _SPEAKER,
+    "-st": f"{_SPEAKER}, over several weeks",
 }
 _WORD_MEASURES = {
     "ent": "how much you change the community's words",
     "diff-priv": "the largest such change of one word",
+    "keyword-kinds": "how many different words of the topic you use",
+    "keyword-kinds-t": "how many different words of the topic you use, over several weeks",
     "ent-present": "the same as ent, over the words you have used",
     "diff-priv-present": "the same as diff-priv, over the words you have used",
 }

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import sottovoce
 from sottovoce.errors import SottovoceError
 from sottovoce.privacy._randomness import system_bytes
-from sottovoce.web.rank._answers import acknowledged, check_length, problems
+from sottovoce.web.rank._answers import acknowledged, check_length, check_running, problems
 from sottovoce.web.rank._models import (
     LARGEST_PERIOD,
     DescriptionForm,
@@ -32,13 +32,18 @@ from sottovoce.web.rank._models import (
     noised_form,
     topic_names,
 )
-from sottovoce.web.rank._pair import CHECK, HEADER, MOST_PEER_BYTES, OPEN, SecondServer
+from sottovoce.web.rank._operator_routes import add_operator_routes
+from sottovoce.web.rank._pair import FirstServer, PairedServer, SecondServer
+from sottovoce.web.rank._peer import HEADER, MOST_PEER_BYTES, OPEN, VERIFY
 from sottovoce.web.rank._service import BusyError, RankService
 from sottovoce.web.rank._share_routes import add_peer_routes, add_shares
+from sottovoce.web.rank._telemetry import RequestMeter
 from sottovoce.web.security._login import RateLimit
 from sottovoce.web.security._requests import BodyLimit, refuse
 
 MOST_BODY = 1 << 14
+_PUBLISH_S, _VERIFY_S = 60.0, 1.0
+"""How often what falls due is published, and what waits is verified."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,12 @@ class Limits:
     each: float = 50
 
 
-def create_app(service: RankService, limits: Limits = Limits()) -> FastAPI:  # noqa: B008 - frozen
+def create_app(
+    service: RankService,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    *,
+    metrics_key: str | None = None,
+) -> FastAPI:
     """The server's application; what falls due is published while it runs."""
     app = FastAPI(
         title="Sottovoce rank server",
@@ -63,14 +73,16 @@ def create_app(service: RankService, limits: Limits = Limits()) -> FastAPI:  # n
     app.add_exception_handler(RequestValidationError, _refuse_form)
     app.add_exception_handler(SottovoceError, _refuse_service)
     _add_public_routes(app, service)
-    if service.description.mode == "noise":
-        _add_noised_reports(app, service)
-    else:
+    if isinstance(service, PairedServer):
         add_shares(app, service)
+    else:
+        _add_noised_reports(app, service)
     if isinstance(service, SecondServer):
         add_peer_routes(app, service)
+    add_operator_routes(app, service, metrics_key)
     app.add_middleware(BodyLimit, most=_most_body(service), sentence=_too_large)
     app.add_middleware(RequestLimit, everybody=limits.everybody, each=limits.each)
+    app.add_middleware(RequestMeter, telemetry=service.telemetry)
     return app
 
 
@@ -108,7 +120,7 @@ def _most_body(service: RankService) -> Callable[[Scope], int]:
 
     def most(scope: Scope) -> int:
         path, given = scope["path"], dict(scope["headers"]).get(name, b"")
-        if not isinstance(service, SecondServer) or path not in {CHECK, OPEN}:
+        if not isinstance(service, SecondServer) or path not in {VERIFY, OPEN}:
             return MOST_BODY
         vouched = service.key.vouched(path, given.decode("latin-1"))
         return MOST_PEER_BYTES if vouched else MOST_BODY
@@ -147,7 +159,10 @@ def _add_public_routes(app: FastAPI, service: RankService) -> None:
 def _add_noised_reports(app: FastAPI, service: RankService) -> None:
     form = noised_form(service.description)
     refused = problems(
-        HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        HTTPStatus.CONFLICT,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        HTTPStatus.UNAUTHORIZED,
     )
 
     @app.post("/reports", responses=refused)
@@ -156,26 +171,38 @@ def _add_noised_reports(app: FastAPI, service: RankService) -> None:
         entries: list[int] = sent.entries  # type: ignore[attr-defined] # made at run time
         ranked = service.description.topic(sent.topic)  # type: ignore[attr-defined] # likewise
         check_length(len(entries), ranked.buckets.number)
+        check_running(service, sent)
+        check_length(sum(entries), service.description.noise(ranked.name).weight or 0, "ones")
         return await acknowledged(service, sent, np.array(entries, dtype=np.int8).tobytes())
 
 
 def _sweeping(service: RankService) -> Any:  # noqa: ANN401 - FastAPI's lifespan
-    """Publish what falls due while the server runs."""
-    pause_s = min(60.0, service.description.period_s / 2)
+    """Publish what falls due while the server runs, and verify what waits."""
+    works = {service.publish_due: min(_PUBLISH_S, service.description.period_s / 2)}
+    if isinstance(service, FirstServer):
+        works[service.verify] = min(_VERIFY_S, service.description.period_s / 2)
 
-    async def sweep() -> None:
+    async def again(work: Callable[[], None], pause_s: float) -> None:
+        told = ""
         while True:
-            with contextlib.suppress(SottovoceError):
-                await run_in_threadpool(service.publish_due)
+            why = ""
+            try:
+                await run_in_threadpool(work)
+            except SottovoceError as error:
+                why = str(error)
+            if why and why != told:
+                service.telemetry.tell("cannot publish or verify, will try again", why=why)
+            told = why
             await asyncio.sleep(pause_s)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        sweeping = asyncio.create_task(sweep())
+        tasks = [asyncio.create_task(again(*work)) for work in works.items()]
         try:
             yield
         finally:
-            sweeping.cancel()
+            for task in tasks:
+                task.cancel()
 
     return lifespan
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from sottovoce.advisor.rank._description import Description
-from sottovoce.advisor.rank._shares import DIGITS, width
+from sottovoce.advisor.rank._shares import PUBLIC_BYTES, input_share_bytes
 
 LARGEST_PERIOD = (1 << 53) - 1
 
@@ -18,8 +18,8 @@ def whole(value: Any) -> Any:  # noqa: ANN401 - whatever was sent
 
 
 Period = Annotated[int, Field(ge=0, le=LARGEST_PERIOD, strict=True), BeforeValidator(whole)]
-Packed = Annotated[str, Field(pattern=f"^([0-9a-f]{{{DIGITS}}})*$")]
-Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", min_length=64, max_length=64)]
+Octets = Annotated[str, Field(pattern="^([0-9a-f]{2})*$")]
+"""Bytes in hexadecimal digits."""
 Token = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", min_length=32, max_length=32)]
 
 
@@ -53,7 +53,6 @@ class DescriptionForm(BaseModel):
     setting: str
     period_s: int
     minimum_reports: int
-    reach: int
     topics: list[TopicForm]
     version: str
     period: int
@@ -92,12 +91,23 @@ def noised_form(description: Description) -> type[BaseModel]:
     return _form("NoisedReport", description, entries=(entries, ...))
 
 
-def share_form(description: Description) -> type[BaseModel]:
-    """One share of a report: packed residues."""
-    numbers = [width(topic.buckets.number) for topic in description.topics]
-    lengths = f"{{{min(numbers)},{max(numbers)}}}"
-    share = Annotated[str, Field(pattern=f"^([0-9a-f]{{{DIGITS}}}){lengths}$")]
-    return _form("ShareReport", description, share=(share, ...))
+def share_form(description: Description, place: int) -> type[BaseModel]:
+    """A report of Prio3 as the first server (0) or the second gets it: bytes in hexadecimal."""
+    lengths = [
+        2 * input_share_bytes(description, topic.name, place) for topic in description.topics
+    ]
+    own = _hexadecimal(min(lengths), max(lengths))
+    public = _hexadecimal(2 * PUBLIC_BYTES, 2 * PUBLIC_BYTES)
+    return _form("SharedReport", description, public_share=(public, ...), input_share=(own, ...))
+
+
+def _hexadecimal(fewest: int, most: int) -> Any:  # noqa: ANN401 - a type made at run time
+    digits = Field(
+        pattern=f"^([0-9a-f]{{2}}){{{fewest // 2},{most // 2}}}$",
+        min_length=fewest,
+        max_length=most,
+    )
+    return Annotated[str, digits]
 
 
 def _form(
@@ -110,5 +120,6 @@ def _form(
         "period": (Period, ...),
         "id": (Token, ...),
         "description": (Literal[(description.version,)], ...),
+        "admission": (Token | None, None),
     }
     return create_model(name, __base__=Strict, **fields, **vector)

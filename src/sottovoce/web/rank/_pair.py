@@ -1,139 +1,92 @@
 """The two servers of the mode of shares: the first asks and publishes, the second answers.
 
-They know each other by a key of 32 bytes that both were given. From it come two keys, one for
-signing requests and one for the check of reports, which clients must not foresee.
-
-Each notes in its store what it is about to say before it says it: the first its nonce, then its
-demand and noised sum; the second the question, then its sum. So a server that is killed at any
-moment goes on where it was, with the same bytes, and none says anything twice in two ways. With its
-first note a server takes no more reports of that topic and period. A store belongs to one key: a
-report that was checked under two would give its bucket away (``_shares``).
+Each notes in its store what it decided about a report, or is about to say of a sum, before it says
+it. So a server that is killed at any moment goes on where it was: a report is verified again with
+the same outcome, since all of verifying is a function of what the client sent and of the key; it is
+counted by its id, once, when the sum is opened; and the second server's noised sum is drawn once.
+The first server's noise is drawn when the histogram is made, and nothing but that histogram, which
+is kept by the same commit that publishes it, ever shows it. A store belongs to one key: a report
+that was verified under two would give its bucket away.
 """
 
-import hashlib
-import hmac
 import json
-import re
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http import HTTPStatus
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-import numpy as np
-
-from sottovoce._files import cause_of, refuse_open_to_others
 from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._histogram import Histogram
 from sottovoce.advisor.rank._opening import (
-    NONCE_BYTES,
     Message,
-    Pool,
+    Outputs,
+    ServerSide,
+    accepted,
     answer,
-    ask,
+    decided,
     demand,
     digest,
     joined,
-    question_tag,
+    question,
     yielded,
 )
-from sottovoce.advisor.rank._shares import reduced, width
-from sottovoce.advisor.rank._transport import HttpTransport, RefusedError
-from sottovoce.errors import InputError, ProtocolError
-from sottovoce.privacy._randomness import random_bytes
-from sottovoce.web.rank._service import Clock, RankService
+from sottovoce.advisor.rank._shares import SharedReport
+from sottovoce.errors import ProtocolError
+from sottovoce.web.rank._peer import OPEN, VERIFY, Peer, PeerKey, sound
+from sottovoce.web.rank._service import PUBLISHED, Clock, RankService
 from sottovoce.web.rank._store import Store
+from sottovoce.web.rank._telemetry import Telemetry
 
-CHECK, OPEN = "/peer/check", "/peer/open"
-_TIMEOUT_S = 120.0
-MOST_PEER_BYTES = 1 << 28
-"""Of a message about a million reports."""
-HEADER = "X-Sottovoce-Peer"
-_DIGITS = 64
-SIGNATURE_DIGITS = 2 * _DIGITS
-_KEY = re.compile(r"[0-9a-f]{64}")
-
-
-@dataclass(frozen=True)
-class PeerKey:
-    """The servers' common secret; it never prints."""
-
-    secret: bytes = field(repr=False)
-
-    @classmethod
-    def read(cls, path: Path) -> "PeerKey":
-        """The key in a file that only its owner may read: 64 hexadecimal digits."""
-        try:
-            refuse_open_to_others(path)
-            text = path.read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot read the key {path}: {cause_of(error)}.") from None
-        if not _KEY.fullmatch(text):
-            raise InputError(f"the key {path} must be 64 hexadecimal digits: openssl rand -hex 32")
-        return cls(bytes.fromhex(text))
-
-    @property
-    def checks(self) -> bytes:
-        """The key behind the coefficients of the check."""
-        return hmac.digest(self.secret, b"sottovoce rank check", hashlib.sha256)
-
-    @property
-    def tag(self) -> str:
-        """What tells this key from another, and nothing of it."""
-        return hmac.new(self.secret, b"sottovoce rank store", hashlib.sha256).hexdigest()
-
-    def signature(self, path: str, body: bytes) -> str:
-        """What shows that a request comes from the other server: the body's hash, then a MAC of it.
-
-        So whoever is asked can tell before a large body has arrived.
-        """
-        return self._over(path, hashlib.sha256(body).hexdigest())
-
-    def vouched(self, path: str, signature: str) -> bool:
-        """Whether the other server has signed some body for ``path`` with this ``signature``."""
-        right = self._over(path, signature[:_DIGITS])
-        return hmac.compare_digest(right.encode(), signature.encode())
-
-    def signed(self, path: str, body: bytes, signature: str) -> bool:
-        """Whether ``signature`` is that of this request."""
-        return hmac.compare_digest(self.signature(path, body).encode(), signature.encode())
-
-    def _over(self, path: str, digest: str) -> str:
-        signing = hmac.digest(self.secret, b"sottovoce rank peer", hashlib.sha256)
-        return digest + hmac.new(signing, f"{path}\n{digest}".encode(), hashlib.sha256).hexdigest()
+AT_ONCE = 250
+"""Reports that are verified together: some 30 ms of a core, so that new ones need not wait."""
+_PATIENCE_S = 2.0
+KEPT_PERIODS = 8
+"""How long the second server keeps shares that the first does not ask for."""
+_CLOSED, _NEVER = "closed", "never"
 
 
-class Peer(Protocol):
-    """Whatever carries a message to the second server and its answer back."""
+class PairedServer(RankService):
+    """What both servers of the mode of shares have."""
 
-    def call(self, path: str, message: Message) -> Message:
-        """The answer."""
+    place: int
+    """0 of the first server, 1 of the second: the standard's leader and helper."""
+
+    def __init__(
+        self,
+        description: Description,
+        store: Store,
+        key: PeerKey,
+        *,
+        clock: Clock = time.time,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        super().__init__(description, store, key=key.tag, clock=clock, telemetry=telemetry)
+        self.key = key
+
+    def _side(self, topic: str, period: int) -> ServerSide:
+        return ServerSide(self.description, topic, period, self.key.verify, self.place)
+
+    def warm(self) -> None:
+        """Compile what verifies reports, which would else keep the first ones waiting."""
+        topic = self.description.topics[0].name
+        side, token = self._side(topic, 0), bytes(16).hex()
+        made = SharedReport.of(self.description, topic, 0, token, 0)
+        begun = side.begun({token: made.payload(self.place)})[token]
+        side.output(begun, begun.share)
+
+    def _decide(self, topic: str, period: int, outputs: Outputs) -> None:
+        """Note what was decided; done when it is durable."""
+        new = self.writer.run(lambda store: store.decide(topic, period, outputs)).result()
+        valid = sum(1 for token in new if outputs[token])
+        self.telemetry.count("verified", valid)
+        self.telemetry.count("refused", len(new) - valid)
 
 
-class HttpPeer:
-    """The second server at a URL, every request signed."""
+class FirstServer(PairedServer):
+    """Verifies reports and opens sums together with its peer, and publishes them."""
 
-    def __init__(self, url: str, key: PeerKey) -> None:
-        self._transport = HttpTransport(url, timeout_s=_TIMEOUT_S, most_bytes=MOST_PEER_BYTES)
-        self._key = key
-
-    def call(self, path: str, message: Message) -> Message:
-        """Send ``message`` signed; the answer's JSON."""
-        body = json.dumps(message).encode()
-        headers = {HEADER: self._key.signature(path, body)}
-        status, sent = self._transport.exchange("POST", path, body, headers)
-        if status != HTTPStatus.OK:
-            raise RefusedError(status, "the second server does not answer the first.")
-        with _sound():
-            parsed: Message = json.loads(sent)
-        return parsed
-
-
-class FirstServer(RankService):
-    """Opens the sums together with its peer, and publishes them."""
+    place = 0
 
     def __init__(
         self,
@@ -143,11 +96,19 @@ class FirstServer(RankService):
         peer: Peer,
         *,
         clock: Clock = time.time,
+        telemetry: Telemetry | None = None,
     ) -> None:
-        store.bind(description.version, key.tag)
-        super().__init__(description, store, clock=clock)
-        self._key, self._peer = key.checks, peer
+        super().__init__(description, store, key, clock=clock, telemetry=telemetry)
+        self._peer = peer
         self._turn = threading.Lock()
+        self._absent: set[str] = set()
+
+    def verify(self) -> None:
+        """Verify with the second server what waits of the running period."""
+        period = self.period
+        with self._only_one():
+            for topic in self.description.by_name:
+                self._verify(topic, period, again=False)
 
     def publish(self, topic: str, period: int) -> dict[str, Any] | None:
         """Open the sum with the second server and publish it; nothing is ever opened twice."""
@@ -155,132 +116,149 @@ class FirstServer(RankService):
             earlier = self.writer.run(lambda store: store.published(topic, period)).result()
             if earlier:
                 return _parsed(earlier)
-            noted = self.writer.run(lambda store: store.noted(topic, period)).result()
-            opening = _parsed(noted) if noted else self._begun(topic, period)
-            return None if opening is None else self._finished(topic, period, opening)
+            if not self.writer.run(lambda store: store.number(topic, period)).result():
+                return None
+            if not self.writer.run(lambda store: store.noted_question(topic, period)).result():
+                self._verify(topic, period, again=True)
+            outputs = self.writer.run(lambda store: _closed(store, topic, period)).result()
+            return self._opened(topic, period, outputs)
 
     @contextmanager
     def _only_one(self) -> Iterator[None]:
-        """Refuse to wait: the other server may be slow, and whoever asks can ask again."""
-        if not self._turn.acquire(blocking=False):
+        """Wait for a moment only: the other server may be slow, and whoever asks can ask again."""
+        if not self._turn.acquire(timeout=_PATIENCE_S):
             raise ProtocolError("a sum is being opened; ask again in a moment.")
         try:
             yield
         finally:
             self._turn.release()
 
-    def _begun(self, topic: str, period: int) -> Message | None:
-        """Agree on the reports, draw noise once, and note both before anything is demanded."""
-        pool, nonce = self.writer.run(lambda store: self._committed(store, topic, period)).result()
-        if not pool.tokens:
-            return None
-        answered = self._peer.call(CHECK, ask(pool, self._key, nonce))
-        with _sound():
-            demanded, chosen = demand(pool, self._key, nonce, answered)
-        own = pool.of(chosen).noised_sum() if chosen else ""
-        record = json.dumps({"demanded": demanded, "reports": len(chosen), "own": own})
-        noted = self.writer.run(lambda store: store.note(topic, period, record, forget=False))
-        return _parsed(noted.result())
+    def _verify(self, topic: str, period: int, *, again: bool) -> None:
+        """Verify all that waits; ``again``: also what the second server did not hold before."""
+        after = ""
+        while page := self._waiting(topic, period, after):
+            after = max(page)
+            asked = {
+                token: payload
+                for token, payload in page.items()
+                if again or token not in self._absent
+            }
+            if asked:
+                found = self._verified(topic, period, asked)
+                self._absent |= asked.keys() - found
+        if again:
+            self._absent.clear()
 
-    def _committed(self, store: Store, topic: str, period: int) -> tuple[Pool, str]:
-        """The reports, to which none is added any more, and the nonce of the commitment."""
-        pool = _pool(self, store, topic, period)
-        if not pool.tokens:
-            return pool, ""
-        return pool, store.note_question(topic, period, random_bytes(NONCE_BYTES).hex())
+    def _waiting(self, topic: str, period: int, after: str) -> dict[str, bytes]:
+        return self.writer.run(lambda store: store.waiting(topic, period, after, AT_ONCE)).result()
 
-    def _finished(self, topic: str, period: int, opening: Message) -> dict[str, Any]:
-        number, answered = opening["reports"], self._peer.call(OPEN, opening["demanded"])
-        with _sound():
-            other = str(answered["sum"])
-            if len(other) != len(opening["own"]):
-                raise ProtocolError("the second server's sum has another length.")
-            total = joined(opening["own"], other) if number else []
+    def _verified(self, topic: str, period: int, reports: Mapping[str, bytes]) -> set[str]:
+        """Verify some reports; which of them the second server holds as well."""
+        side = self._side(topic, period)
+        begun = side.begun(reports)
+        answered = self._peer.call(VERIFY, question(side, begun))
+        with sound():
+            outputs = decided(side, begun, answered)
+        self._decide(topic, period, outputs)
+        return set(outputs)
+
+    def _opened(self, topic: str, period: int, outputs: Outputs) -> dict[str, Any]:
+        side = self._side(topic, period)
+        answered = self._peer.call(OPEN, demand(side, outputs))
+        with sound():
+            number, total = joined(side, outputs, answered)
         made = (
             Histogram.of_opened(self.description, topic, period, number, total)
             if number
             else Histogram.withheld(self.description, topic, period)
         )
+        self._tell(topic, period, outputs, answered)
         record = json.dumps(made.record())
         return _parsed(self.writer.run(lambda store: store.publish(topic, period, record)).result())
 
+    def _tell(self, topic: str, period: int, outputs: Outputs, answered: Message) -> None:
+        """Say what was left out, in numbers."""
+        held = self.writer.run(lambda store: store.number(topic, period)).result()
+        valid = len(accepted(outputs))
+        left_out = {
+            "reports": valid - len(answered["dropped"]),
+            "refused": len(outputs) - valid,
+            "not_at_both_servers": held - len(outputs),
+            "dropped_as_servers_disagree": len(answered["dropped"]),
+        }
+        self.telemetry.count("dropped", left_out["dropped_as_servers_disagree"])
+        # Below the minimum not even how many reported is told.
+        told = left_out if left_out["reports"] >= self.description.minimum else {}
+        self.telemetry.tell(PUBLISHED, topic=topic, period=period, **told)
 
-class SecondServer(RankService):
+
+class SecondServer(PairedServer):
     """Answers its peer; its own histograms are the first server's to publish."""
 
-    def __init__(
-        self, description: Description, store: Store, key: PeerKey, *, clock: Clock = time.time
-    ) -> None:
-        store.bind(description.version, key.tag)
-        super().__init__(description, store, clock=clock)
-        self.key = key
+    place = 1
 
-    def publish(self, topic: str, period: int) -> None:  # noqa: ARG002 - the first server's to do
-        """Nothing: ask the first server."""
-        return
+    def publish(self, topic: str, period: int) -> None:
+        """Publish nothing, which is the first server's to do; forget what it never asked for."""
+        if period + KEPT_PERIODS < self.period:
+            record = json.dumps({"demanded": _NEVER, "sum": "", "dropped": []})
+            self.writer.run(lambda store: store.note(topic, period, record, forget=True)).result()
+            self.telemetry.tell("shares deleted, never asked for", topic=topic, period=period)
 
-    def checked(self, asked: Mapping[str, Any]) -> Message:
-        """Step 2 of the opening: one question for a topic and period, and always one answer."""
-        self._refuse_running(asked)
-        pool = self.writer.run(lambda store: self._noted(store, asked)).result()
-        return answer(pool, self.key.checks, asked)
+    def verified(self, asked: Mapping[str, Any]) -> Message:
+        """Step 2: this server's verifier shares; what it decides is noted before they leave."""
+        topic, period = asked["topic"], asked["period"]
+        held = self.writer.run(lambda store: _verifiable(store, asked)).result()
+        side = self._side(topic, period)
+        answered, outputs = answer(side, side.begun(held), asked)
+        self._decide(topic, period, outputs)
+        return answered
 
     def opened(self, demanded: Mapping[str, Any]) -> Message:
-        """Step 4: this server's noised sum, drawn once; then its shares are deleted."""
-
-        def work(store: Store) -> Message:
-            topic, period = demanded["topic"], demanded["period"]
-            noted = store.noted(topic, period)
-            if noted is None:
-                record = {"demanded": digest(demanded), "sum": self._sum(store, demanded)}
-                noted = store.note(topic, period, json.dumps(record), forget=True)
-            found = _parsed(noted)
-            if found["demanded"] != digest(demanded):
-                raise ProtocolError("another sum of this topic and period was opened already.")
-            return {"sum": found["sum"]}
-
-        self._refuse_running(demanded)
-        return self.writer.run(work).result()
-
-    def _noted(self, store: Store, asked: Mapping[str, Any]) -> Pool:
-        """The reports, once the question is noted; no other is answered, nor under another key."""
-        topic, period = asked["topic"], asked["period"]
-        if store.noted(topic, period) is not None:
-            raise ProtocolError("the sum of this topic and period was opened already.")
-        tag = question_tag(self.key.checks, asked)
-        if store.note_question(topic, period, tag) != tag:
-            raise ProtocolError(
-                "this topic and period was asked about already, otherwise or under another key; "
-                "only that question is answered, again."
-            )
-        return _pool(self, store, topic, period)
-
-    def _sum(self, store: Store, demanded: Mapping[str, Any]) -> str:
-        topic, period = demanded["topic"], demanded["period"]
-        if store.noted_question(topic, period) != question_tag(self.key.checks, demanded):
-            raise ProtocolError("the other server demands what it did not ask about.")
-        return yielded(_pool(self, store, topic, period), self.key.checks, demanded)
-
-    def _refuse_running(self, message: Mapping[str, Any]) -> None:
-        if message["period"] >= self.period:
+        """Step 5: this server's noised sum, drawn once; then its shares are deleted."""
+        topic, period, tag = demanded["topic"], demanded["period"], digest(demanded)
+        if period >= self.period:
             raise ProtocolError("this period is not over.")
+        noted = self.writer.run(lambda store: store.noted(topic, period)).result()
+        if noted is None:
+            outputs = self.writer.run(lambda store: _demanded(store, demanded, tag)).result()
+            made = yielded(self._side(topic, period), outputs, demanded)
+            record = json.dumps({"demanded": tag} | made)
+            noted = self.writer.run(
+                lambda store: store.note(topic, period, record, forget=True)
+            ).result()
+            self._tell(topic, period, made)
+        found = _parsed(noted)
+        demanded_before = found.pop("demanded")
+        if demanded_before == _NEVER:
+            return found | {"dropped": demanded["tokens"]}
+        if demanded_before != tag:
+            raise ProtocolError("another sum of this topic and period was opened already.")
+        return found
+
+    def _tell(self, topic: str, period: int, made: Message) -> None:
+        self.telemetry.count("dropped", len(made["dropped"]))
+        told = {"dropped_as_servers_disagree": len(made["dropped"])} if made["sum"] else {}
+        self.telemetry.tell("sum opened", topic=topic, period=period, **told)
 
 
-@contextmanager
-def _sound() -> Iterator[None]:
-    """What is wrong with an answer of the other server is its fault, not a defect here."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, IndexError, RecursionError):
-        raise ProtocolError("the second server's answer is not as it should be.") from None
+def _closed(store: Store, topic: str, period: int) -> dict[str, bytes]:
+    """What was decided about all reports, to which none is added any more."""
+    store.note_question(topic, period, _CLOSED)
+    return store.decided(topic, period)
 
 
-def _pool(service: RankService, store: Store, topic: str, period: int) -> Pool:
-    tokens, payloads = store.payloads(topic, period)
-    numbers = width(service.description.topic(topic).buckets.number)
-    shares = np.frombuffer(b"".join(payloads), dtype="<u8").reshape(-1, numbers).astype(np.uint64)
-    # Whoever sent 64 bits that are no residue sent the residue they leave.
-    return Pool(service.description, topic, period, tuple(tokens), reduced(shares))
+def _verifiable(store: Store, asked: Mapping[str, Any]) -> dict[str, bytes]:
+    if store.noted_question(asked["topic"], asked["period"]) is not None:
+        raise ProtocolError("the sum of this topic and period is opened already, or being so.")
+    return store.held(asked["topic"], asked["period"], asked["tokens"])
+
+
+def _demanded(store: Store, demanded: Mapping[str, Any], tag: str) -> dict[str, bytes]:
+    """What was decided, once it is noted which sum was demanded: no other one ever is opened."""
+    topic, period = demanded["topic"], demanded["period"]
+    if store.note_question(topic, period, tag) != tag:
+        raise ProtocolError("another sum of this topic and period was demanded already.")
+    return store.decided(topic, period)
 
 
 def _parsed(record: str) -> Message:

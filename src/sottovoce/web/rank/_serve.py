@@ -1,8 +1,11 @@
-"""Running a rank server: the socket, the event loop, and nothing in a log."""
+"""Running a rank server: the socket, the event loop, and no request in a log."""
 
+import signal
 import socket
 import ssl
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +14,13 @@ from fastapi import FastAPI
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.web._listening import listening_socket
-from sottovoce.web.rank._store import SqliteStore, Store
+from sottovoce.web.rank._slow_headers import HeaderLimitProtocol
+from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank._store import Store
 
 _BACKLOG = 2048
+GRACE_S = 5
+"""How long requests that are being answered may still take once the server is told to stop."""
 _POSTGRES = ("postgresql://", "postgres://")
 
 
@@ -63,6 +70,8 @@ def serve(app: FastAPI, listen: ListenSettings, announce: Callable[[str], None])
     """
     config = uvicorn.Config(
         app,
+        http=HeaderLimitProtocol,
+        ws="none",
         ssl_certfile=listen.certificate,
         ssl_keyfile=listen.key,
         access_log=False,
@@ -72,12 +81,26 @@ def serve(app: FastAPI, listen: ListenSettings, announce: Callable[[str], None])
         proxy_headers=False,
         lifespan="on",
         timeout_keep_alive=30,
-        timeout_graceful_shutdown=5,
+        timeout_graceful_shutdown=GRACE_S,
     )
     with _listening(listen) as listener:
         scheme = "https" if listen.certificate else "http"
         announce(f"{scheme}://{listen.host}:{listener.getsockname()[1]}")
-        uvicorn.Server(config).run(sockets=[listener])
+        with _ending_in_good_order():
+            uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def _ending_in_good_order() -> Iterator[None]:
+    """Uvicorn finishes what it answers, then raises the signal again: that must not end us."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_given: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _listening(listen: ListenSettings) -> socket.socket:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._histogram import Histogram
 from sottovoce.errors import ProtocolError, SottovoceError
 from sottovoce.web.rank._store import ReportOutcome, Store, StoredReport
+from sottovoce.web.rank._telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from sottovoce.advisor.rank._admission import Admission
 
 Result = TypeVar("Result")
 _Task: TypeAlias = Callable[[Store], Any]
@@ -27,6 +31,7 @@ _Job: TypeAlias = tuple[StoredReport | _Task, "Future[Any]"]
 
 Clock = Callable[[], float]
 MOST_LISTED = 100
+PUBLISHED = "histogram published"
 MOST_WAITING = 20_000
 _MOST_AT_ONCE = 1000
 
@@ -125,9 +130,22 @@ def _settle(waiting: list["Future[Any]"], work: Callable[[], list[Any]]) -> None
 class RankService:
     """One rank server of the noise mode, or what both modes share."""
 
-    def __init__(self, description: Description, store: Store, *, clock: Clock = time.time) -> None:
-        store.bind(description.version)
+    def __init__(
+        self,
+        description: Description,
+        store: Store,
+        *,
+        key: str = "",
+        clock: Clock = time.time,
+        telemetry: Telemetry | None = None,
+    ) -> None:
+        store.bind(description.version, key)
+        self.counts_from = store.counts_from()
+        """The first period that is counted: a store that was put back leaves out earlier ones."""
         self.description = description
+        self.telemetry = telemetry or Telemetry()
+        self.admission: Admission | None = None
+        """Whom it takes reports of; everybody by default."""
         self.writer = GroupWriter(store)
         self._clock = clock
 
@@ -142,9 +160,11 @@ class RankService:
         state = {"version": self.description.version, "period": self.period, "ends": ends}
         return self.description.record() | state
 
-    def keep(self, topic: str, period: int, token: str, payload: bytes) -> "Future[ReportOutcome]":
+    def keep(
+        self, topic: str, period: int, token: str, payload: bytes, member: str = ""
+    ) -> "Future[ReportOutcome]":
         """Store a report; done when it is durable."""
-        return self.writer.keep(StoredReport(topic, period, token, payload))
+        return self.writer.keep(StoredReport(topic, period, token, payload, member))
 
     def periods(self, topic: str) -> list[int]:
         """The latest periods with a histogram, those that fall due now included."""
@@ -179,6 +199,15 @@ class RankService:
         """Work out and publish a histogram; None where nobody reported."""
         return self.writer.run(lambda store: self._published(store, topic, period)).result()
 
+    def put_back(self) -> None:
+        """Say that the store is a copy that was put back; what has begun is not counted here.
+
+        A sum that was opened before would be opened again under new noise, for which nobody paid.
+        """
+        after = self.period + 1
+        self.counts_from = self.writer.run(lambda store: store.put_back(after)).result()
+        self.telemetry.tell("store put back", counts_from=self.counts_from)
+
     def close(self) -> None:
         """Finish what was asked, and close the store."""
         self.writer.close()
@@ -194,6 +223,7 @@ class RankService:
         entries = np.frombuffer(b"".join(payloads), dtype=np.int8).reshape(len(payloads), -1)
         total = entries.sum(axis=0, dtype=np.int64)
         made = Histogram.of_noised(self.description, topic, period, len(payloads), total)
+        self.telemetry.tell(PUBLISHED, topic=topic, period=period, reports=made.reports)
         return _parsed(store.publish(topic, period, json.dumps(made.record())))
 
 

@@ -1,76 +1,90 @@
-"""Routes of the mode of shares: clients bring shares, the first server asks the second."""
+"""Routes of the mode of shares: clients bring reports, the first server asks the second."""
 
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, Header, HTTPException, Request
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel, ValidationError, create_model
+from pydantic import BaseModel, Field, ValidationError, create_model
 
-from sottovoce.advisor.rank._opening import PARTS
-from sottovoce.advisor.rank._shares import DIGITS, width
+from sottovoce.advisor.rank._shares import input_share_bytes
 from sottovoce.errors import ProtocolError
 from sottovoce.web.rank._answers import acknowledged, check_length, problems
 from sottovoce.web.rank._models import (
-    Hash,
     Kept,
-    Packed,
+    Octets,
     Period,
     Strict,
     Token,
     share_form,
     topic_names,
 )
-from sottovoce.web.rank._pair import CHECK, HEADER, OPEN, SIGNATURE_DIGITS, SecondServer
-from sottovoce.web.rank._service import RankService
+from sottovoce.web.rank._pair import AT_ONCE, PairedServer, SecondServer
+from sottovoce.web.rank._peer import HEADER, OPEN, SIGNATURE_DIGITS, VERIFY
+
+FORMER = (
+    "reports in shares of the former kind are not taken any more: they are Prio3's now, at "
+    "/reports. Update sottovoce."
+)
 
 
-class Answered(BaseModel):
-    """The second server's parts of the check, a packed number for each report of both."""
+class VerifierShares(BaseModel):
+    """The second server's verifier shares; null for a report that it does not hold."""
 
-    tokens: list[str]
-    masked: str
-    squared: str
-    sums: str
+    shares: list[str | None]
 
 
 class OpenedSum(BaseModel):
-    """The second server's noised sum; empty where reports were too few."""
+    """The second server's noised sum, and which reports it leaves out.
+
+    The sum is empty where reports were too few.
+    """
 
     sum: str
+    dropped: list[str]
 
 
-def add_shares(app: FastAPI, service: RankService) -> None:
-    """Where clients bring one of their two shares."""
-    form = share_form(service.description)
+def add_shares(app: FastAPI, service: PairedServer) -> None:
+    """Where clients bring a server's part of their reports."""
+    form = share_form(service.description, service.place)
     refused = problems(
-        HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.CONFLICT, HTTPStatus.SERVICE_UNAVAILABLE
+        HTTPStatus.UNPROCESSABLE_ENTITY,
+        HTTPStatus.CONFLICT,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        HTTPStatus.UNAUTHORIZED,
     )
 
-    @app.post("/shares", responses=refused)
-    async def share(sent: form) -> Kept:  # type: ignore[valid-type] # made at run time
-        """Store one share of a report; the same again is fine, and counts once."""
-        text: str = sent.share  # type: ignore[attr-defined] # made at run time
-        ranked = service.description.topic(sent.topic)  # type: ignore[attr-defined] # likewise
-        check_length(len(text) // DIGITS, width(ranked.buckets.number))
-        return await acknowledged(service, sent, bytes.fromhex(text))
+    @app.post("/reports", responses=refused)
+    async def report(sent: form) -> Kept:  # type: ignore[valid-type] # made at run time
+        """Store this server's part of a report; the same again is fine, and counts once."""
+        public, own = (bytes.fromhex(each) for each in (sent.public_share, sent.input_share))  # type: ignore[attr-defined] # made at run time
+        wanted = input_share_bytes(service.description, sent.topic, service.place)  # type: ignore[attr-defined] # likewise
+        check_length(len(own), wanted, "bytes in this server's input share")
+        return await acknowledged(service, sent, public + own)
+
+    @app.post("/shares", include_in_schema=False)
+    async def former() -> None:
+        """What a client of the former protocol would send."""
+        raise HTTPException(HTTPStatus.GONE, FORMER)
 
 
 def add_peer_routes(app: FastAPI, service: SecondServer) -> None:
     """Where the first server asks the second; every request is signed."""
-    check, opening = _peer_forms(service)
+    verifying, opening = _peer_forms(service)
     statuses = (HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.CONFLICT)
     refused = problems(*statuses, HTTPStatus.SERVICE_UNAVAILABLE)
     signature = Annotated[str, Header(alias=HEADER, max_length=SIGNATURE_DIGITS)]
 
-    @app.post(CHECK, responses=refused, openapi_extra=_body(check))
-    async def peer_check(request: Request, signed: signature = "") -> Answered:
-        """Step 2 of an opening: the second server's parts of the check; one question is noted."""
-        return Answered(**await _answered(service, request, signed, check, service.checked))
+    @app.post(VERIFY, responses=refused, openapi_extra=_body(verifying))
+    async def peer_verify(request: Request, signed: signature = "") -> VerifierShares:
+        """The second server's verifier shares of reports that both servers hold."""
+        return VerifierShares(
+            **await _answered(service, request, signed, verifying, service.verified)
+        )
 
     @app.post(OPEN, responses=refused, openapi_extra=_body(opening))
     async def peer_open(request: Request, signed: signature = "") -> OpenedSum:
-        """Step 4 of an opening: the second server's noised sum, if it was asked about."""
+        """The second server's noised sum over the reports that both servers accepted."""
         return OpenedSum(**await _answered(service, request, signed, opening, service.opened))
 
 
@@ -99,17 +113,18 @@ def _safe(error: Exception) -> str:
 
 
 def _peer_forms(service: SecondServer) -> tuple[type[BaseModel], type[BaseModel]]:
-    question: dict[str, Any] = {
+    about: dict[str, Any] = {
         "topic": (topic_names(service.description), ...),
         "period": (Period, ...),
         "description": (Literal[(service.description.version,)], ...),
-        "tokens": (list[Token], ...),
-        "commitment": (Hash, ...),
     }
-    parts: dict[str, Any] = dict.fromkeys(PARTS, (Packed, ...))
-    more: dict[str, Any] = {"nonce": (Hash, ...), "accepted": (Hash, ...)}
-    check = create_model("Check", __base__=Strict, **question)
-    return check, create_model("Opening", __base__=Strict, **question, **parts, **more)
+    some = Field(max_length=AT_ONCE)
+    asked: dict[str, Any] = {
+        "tokens": (Annotated[list[Token], some], ...),
+        "shares": (Annotated[list[Octets], some], ...),
+    }
+    verifying = create_model("Verifying", __base__=Strict, **about, **asked)
+    return verifying, create_model("Opening", __base__=Strict, **about, tokens=(list[Token], ...))
 
 
 def _body(form: type[BaseModel]) -> dict[str, Any]:

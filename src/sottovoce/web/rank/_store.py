@@ -1,23 +1,21 @@
 """What a rank server keeps, and the one small interface to it, whatever the database.
 
-A report is a topic, a period, a random token and bytes: noised entries or one share. There is no
-column for who sent it, from where, or when. Once its period's histogram is published it is deleted.
+A report is a topic, a period, a random token and bytes: noised entries, or one server's shares.
+There is no column for who sent it, from where, or when. Once its period's histogram is published it
+is deleted. In the mode of shares a report waits until the servers have verified it; what became of
+it is kept beside it, once for ever: the output share that counts, or nothing of a refused one.
 
 `SqlStore` is written in SQL that SQLite and PostgreSQL both understand; each brings how it
-connects. The default is `SqliteStore`: one file with a write-ahead log, readable by its owner only.
+connects, in a module of its own.
 """
 
-import os
-import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from sottovoce._files import PRIVATE_MODE
 from sottovoce.errors import InputError
 
 
@@ -29,6 +27,8 @@ class StoredReport:
     period: int
     token: str
     payload: bytes
+    member: str = ""
+    """Of whoever was admitted by a token, in this topic and period; empty without tokens."""
 
 
 class ReportOutcome(Enum):
@@ -38,6 +38,8 @@ class ReportOutcome(Enum):
     """It is there now, durably; or it was there before, byte for byte."""
     OTHER = "other"
     """Another report goes by its token."""
+    SPENT = "spent"
+    """Whoever sent it was admitted for another report of its topic and period."""
     CLOSED = "closed"
     """The histogram of its period is published already, or being opened."""
 
@@ -48,6 +50,16 @@ class Store(Protocol):
     def bind(self, description: str, key: str = "") -> None:
         """Make this the store of that description and of the servers' ``key``, or refuse."""
 
+    def put_back(self, next_period: int) -> int:
+        """Say that this is a copy that was put back: it counts nothing before ``next_period``.
+
+        What it held of reports is deleted, as it may have been opened or published meanwhile. The
+        first period that it counts from now on.
+        """
+
+    def counts_from(self) -> int:
+        """The first period that this store counts; 0 where it was never put back."""
+
     def add(self, reports: Sequence[StoredReport]) -> list[ReportOutcome]:
         """Keep ``reports`` in one transaction; when this returns they survive a power cut."""
 
@@ -57,10 +69,28 @@ class Store(Protocol):
     def due(self, topics: Sequence[str], before: int) -> list[tuple[str, int]]:
         """Of ``topics``: each with the periods before that one whose reports are still here."""
 
+    def waiting(self, topic: str, period: int, after: str, most: int) -> dict[str, bytes]:
+        """Reports that are not verified yet, by token, beyond ``after``, at most so many."""
+
+    def held(self, topic: str, period: int, tokens: Sequence[str]) -> dict[str, bytes]:
+        """Those of ``tokens`` that are here, verified or not."""
+
+    def decide(self, topic: str, period: int, outputs: Mapping[str, bytes]) -> list[str]:
+        """Keep what became of reports: an output share, or nothing of a refused one.
+
+        What was decided before stands, and so does what is being opened; which were new.
+        """
+
+    def decided(self, topic: str, period: int) -> dict[str, bytes]:
+        """What became of all reports that were verified."""
+
+    def number(self, topic: str, period: int) -> int:
+        """How many reports are here, verified or not."""
+
     def note_question(self, topic: str, period: int, record: str) -> str:
         """Keep what begins the opening of a sum of shares, the first for ever; what is kept.
 
-        From then on no report of that topic and period is added.
+        From then on no report of that topic and period is added or verified.
         """
 
     def noted_question(self, topic: str, period: int) -> str | None:
@@ -85,8 +115,8 @@ class Store(Protocol):
         """Close the store."""
 
 
-VERSION = "1"
-_PATIENCE_S = 30.0
+VERSIONS = {"noise": "1", "shares": "2"}
+"""Of the stores of each mode: shares of version 1 were not Prio3's."""
 _RECORDS = (
     "CREATE TABLE IF NOT EXISTS {name} (topic TEXT NOT NULL, period BIGINT NOT NULL, "
     "record TEXT NOT NULL, PRIMARY KEY (topic, period))"
@@ -97,6 +127,21 @@ _REPORTS = (
     "CREATE TABLE IF NOT EXISTS rank_report (topic TEXT NOT NULL, period BIGINT NOT NULL, "
     "token TEXT NOT NULL, payload {bytes} NOT NULL, PRIMARY KEY (topic, period, token)) {options}"
 )
+_VERDICTS = (
+    "CREATE TABLE IF NOT EXISTS rank_verdict (topic TEXT NOT NULL, period BIGINT NOT NULL, "
+    "token TEXT NOT NULL, output {bytes} NOT NULL, PRIMARY KEY (topic, period, token)) {options}"
+)
+_WAITING = (
+    "CREATE TABLE IF NOT EXISTS rank_waiting (topic TEXT NOT NULL, period BIGINT NOT NULL, "
+    "token TEXT NOT NULL, PRIMARY KEY (topic, period, token)) {options}"
+)
+_ADMITTED = (
+    "CREATE TABLE IF NOT EXISTS rank_admitted (topic TEXT NOT NULL, period BIGINT NOT NULL, "
+    "member TEXT NOT NULL, token TEXT NOT NULL, PRIMARY KEY (topic, period, member)) {options}"
+)
+_OF_REPORTS = ("rank_report", "rank_waiting", "rank_verdict", "rank_admitted")
+"""What is deleted once a period's sum is opened or published."""
+_COUNTS_FROM = "counts from period"
 _SETTINGS = "CREATE TABLE IF NOT EXISTS rank_setting (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
 _WHERE = "WHERE topic = ? AND period = ?"
 
@@ -106,6 +151,7 @@ class SqlStore(ABC):
 
     bytes_type: ClassVar[str] = "BLOB"
     table_options: ClassVar[str] = ""
+    _verifies = False
 
     @abstractmethod
     @contextmanager
@@ -124,33 +170,100 @@ class SqlStore(ABC):
         """Make the tables where they are not."""
         with self.transaction() as run:
             run(_SETTINGS)
-            run(_REPORTS.format(bytes=self.bytes_type, options=self.table_options))
+            for table in (_REPORTS, _WAITING, _VERDICTS, _ADMITTED):
+                run(table.format(bytes=self.bytes_type, options=self.table_options))
             for name in _CLOSING:
                 run(_RECORDS.format(name=name))
 
     def bind(self, description: str, key: str = "") -> None:
-        settings = {"version": VERSION, "description": description} | ({"key": key} if key else {})
+        self._verifies = bool(key)
+        version = VERSIONS["shares" if key else "noise"]
+        if (found := self._setting("version", version)) != version:
+            raise InputError(
+                f"this store is of version {found}, and this mode of the rank server keeps version "
+                f"{version}: reports of the one cannot be verified as the other. Let the former "
+                "version publish what is due, and give a new store: --store."
+            )
+        settings = {"description": description} | ({"key": key} if key else {})
         for name, value in settings.items():
-            with self.transaction() as run:
-                run("INSERT INTO rank_setting VALUES (?, ?) ON CONFLICT DO NOTHING", (name, value))
-                found = run("SELECT value FROM rank_setting WHERE name = ?", (name,)).fetchone()
-            if found[0] != value:
+            if self._setting(name, value) != value:
                 raise InputError(
                     f"this store belongs to a rank server of another {name}; reports made under "
                     "one cannot be counted under another. Give a new store: --store."
                 )
+
+    def _setting(self, name: str, value: str) -> str:
+        """What is set, which is ``value`` where nothing was."""
+        with self.transaction() as run:
+            run("INSERT INTO rank_setting VALUES (?, ?) ON CONFLICT DO NOTHING", (name, value))
+            found = run("SELECT value FROM rank_setting WHERE name = ?", (name,)).fetchone()
+        return str(found[0])
+
+    def put_back(self, next_period: int) -> int:
+        with self.transaction() as run:
+            for table in _OF_REPORTS:
+                run(f"DELETE FROM {table}")  # noqa: S608 - ours
+            run("DELETE FROM rank_setting WHERE name = ?", (_COUNTS_FROM,))
+            run("INSERT INTO rank_setting VALUES (?, ?)", (_COUNTS_FROM, str(next_period)))
+        self.purge()
+        return self.counts_from()
+
+    def counts_from(self) -> int:
+        query = "SELECT value FROM rank_setting WHERE name = ?"
+        with self.transaction() as run:
+            row = run(query, (_COUNTS_FROM,)).fetchone()
+        return 0 if row is None else int(row[0])
 
     def add(self, reports: Sequence[StoredReport]) -> list[ReportOutcome]:
         with self.transaction() as run:
             closed = {
                 key
                 for key in {(each.topic, each.period) for each in reports}
-                if any(self._row(run, table, *key) for table in _CLOSING)
+                if self._closed(run, *key)
             }
             return [
-                ReportOutcome.CLOSED if (each.topic, each.period) in closed else _insert(run, each)
+                ReportOutcome.CLOSED
+                if (each.topic, each.period) in closed
+                else _insert(run, each, waits=self._verifies)
                 for each in reports
             ]
+
+    def waiting(self, topic: str, period: int, after: str, most: int) -> dict[str, bytes]:
+        query = (
+            "SELECT r.token, r.payload FROM rank_waiting w JOIN rank_report r ON "
+            "r.topic = w.topic AND r.period = w.period AND r.token = w.token "
+            "WHERE w.topic = ? AND w.period = ? AND w.token > ? ORDER BY w.token LIMIT ?"
+        )
+        with self.transaction() as run:
+            rows = run(query, (topic, period, after, most)).fetchall()
+        return {row[0]: bytes(row[1]) for row in rows}
+
+    def held(self, topic: str, period: int, tokens: Sequence[str]) -> dict[str, bytes]:
+        query = f"SELECT payload FROM rank_report {_WHERE} AND token = ?"  # noqa: S608 - ours
+        with self.transaction() as run:
+            rows = {token: run(query, (topic, period, token)).fetchone() for token in tokens}
+        return {token: bytes(row[0]) for token, row in rows.items() if row is not None}
+
+    def decide(self, topic: str, period: int, outputs: Mapping[str, bytes]) -> list[str]:
+        with self.transaction() as run:
+            if self._closed(run, topic, period):
+                return []
+            return [
+                token
+                for token, output in outputs.items()
+                if _insert_verdict(run, (topic, period, token), output)
+            ]
+
+    def decided(self, topic: str, period: int) -> dict[str, bytes]:
+        query = f"SELECT token, output FROM rank_verdict {_WHERE} ORDER BY token"  # noqa: S608 - ours
+        with self.transaction() as run:
+            rows = run(query, (topic, period)).fetchall()
+        return {row[0]: bytes(row[1]) for row in rows}
+
+    def number(self, topic: str, period: int) -> int:
+        query = f"SELECT COUNT(*) FROM rank_report {_WHERE}"  # noqa: S608 - ours
+        with self.transaction() as run:
+            return int(run(query, (topic, period)).fetchone()[0])
 
     def payloads(self, topic: str, period: int) -> tuple[list[str], list[bytes]]:
         with self.transaction() as run:
@@ -205,7 +318,8 @@ class SqlStore(ABC):
                 (topic, period, record),
             )
             if forget:
-                run(f"DELETE FROM rank_report {_WHERE}", (topic, period))  # noqa: S608 - ours
+                for each in _OF_REPORTS:
+                    run(f"DELETE FROM {each} {_WHERE}", (topic, period))  # noqa: S608 - ours
             kept = str(self._row(run, table, topic, period)[0])
         if forget:
             self.purge()
@@ -216,6 +330,9 @@ class SqlStore(ABC):
             row = self._row(run, table, topic, period)
         return None if row is None else str(row[0])
 
+    def _closed(self, run: Any, topic: str, period: int) -> bool:  # noqa: ANN401 - DB-API
+        return any(self._row(run, table, topic, period) for table in _CLOSING)
+
     @staticmethod
     def _row(run: Any, table: str, topic: str, period: int) -> Any:  # noqa: ANN401 - DB-API
         return run(
@@ -224,59 +341,35 @@ class SqlStore(ABC):
         ).fetchone()
 
 
-def _insert(run: Any, report: StoredReport) -> ReportOutcome:  # noqa: ANN401 - DB-API
+def _insert(run: Any, report: StoredReport, *, waits: bool) -> ReportOutcome:  # noqa: ANN401 - DB-API
     key = (report.topic, report.period, report.token)
+    if report.member and not _admitted(run, report):
+        return ReportOutcome.SPENT
     done = run(
         "INSERT INTO rank_report VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (*key, report.payload),
     )
     if done.rowcount == 1:
+        if waits:
+            run("INSERT INTO rank_waiting VALUES (?, ?, ?)", key)
         return ReportOutcome.STORED
     kept = run(f"SELECT payload FROM rank_report {_WHERE} AND token = ?", key).fetchone()  # noqa: S608 - ours
     return ReportOutcome.STORED if bytes(kept[0]) == report.payload else ReportOutcome.OTHER
 
 
-class SqliteStore(SqlStore):
-    """``synchronous=FULL``: what was committed survives a crash and a power cut.
+def _admitted(run: Any, report: StoredReport) -> bool:  # noqa: ANN401 - DB-API
+    """Whether it is the one report that its sender was admitted for."""
+    key = (report.topic, report.period, report.member)
+    run(
+        "INSERT INTO rank_admitted VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (*key, report.token)
+    )
+    kept = run(f"SELECT token FROM rank_admitted {_WHERE} AND member = ?", key).fetchone()  # noqa: S608 - ours
+    return bool(kept[0] == report.token)
 
-    Reports lie in the order of their random tokens, so the file does not tell who came first, and
-    what is deleted is overwritten.
-    """
 
-    table_options = "WITHOUT ROWID"
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_WRONLY, PRIVATE_MODE))
-            path.chmod(PRIVATE_MODE)
-            self._connection = sqlite3.connect(
-                path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
-            )
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON"):
-                self._connection.execute(f"PRAGMA {pragma}")
-        except OSError as error:
-            raise InputError(f"cannot open the store {path}: {error.strerror}.") from error
-        except sqlite3.Error as error:
-            raise InputError(f"{path} cannot be a rank server's store: {error}.") from error
-        self.create_tables()
-
-    @contextmanager
-    def transaction(self) -> Iterator[Any]:
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection.execute
-                self._connection.execute("COMMIT")
-            finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-        except sqlite3.Error as error:
-            raise InputError(f"the store {self._path} refuses: {error}.") from error
-
-    def purge(self) -> None:
-        # What is overwritten in the file still stands in the log, until that is emptied.
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def close(self) -> None:
-        self._connection.close()
+def _insert_verdict(run: Any, key: tuple[str, int, str], output: bytes) -> bool:  # noqa: ANN401 - DB-API
+    done = run(
+        "INSERT INTO rank_verdict VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", (*key, output)
+    )
+    run(f"DELETE FROM rank_waiting {_WHERE} AND token = ?", key)  # noqa: S608 - ours
+    return bool(done.rowcount == 1)

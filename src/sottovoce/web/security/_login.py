@@ -8,7 +8,6 @@ in a file that only grows.
 
 import hashlib
 import json
-import os
 import secrets
 import threading
 import time
@@ -23,7 +22,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sottovoce._files import PRIVATE_MODE, refuse_open_to_others, whole_file
+from sottovoce._files import append_private, refuse_open_to_others, whole_file
 from sottovoce.errors import InputError
 
 MOST_SESSIONS = 20
@@ -185,15 +184,5 @@ class LookLog:
         self._append(json.dumps(line).encode() + b"\n")
 
     def _append(self, line: bytes) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
         with self._lock:
-            try:
-                descriptor = os.open(self.path, flags, PRIVATE_MODE)
-                try:
-                    os.fchmod(descriptor, PRIVATE_MODE)
-                    os.write(descriptor, line)
-                    os.fsync(descriptor)
-                finally:
-                    os.close(descriptor)
-            except OSError as error:
-                raise InputError(f"cannot write {self.path}: {error.strerror}.") from None
+            append_private(self.path, line)

@@ -2,72 +2,30 @@
 
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
     PrivateFormat,
 )
-from support.rank_servers import KEY, Clock, InProcessPeer, description
+from support.rank_processes import TOPICS, Running
 from support.warm_python import WarmPopen, run_warm
 
 from sottovoce.advisor.rank._client import RankClient
-from sottovoce.advisor.rank._opening import ask, demand
-from sottovoce.advisor.rank._shares import split
 from sottovoce.errors import ProtocolError
 from sottovoce.federation._certificates import Authority, read_key
 from sottovoce.lab.bench.rank_server import ServerProcess, survive_kill
-from sottovoce.web.rank._pair import FirstServer, SecondServer
 
-TOPICS = """
-[[topic]]
-name = "debt"
-domain = "money"
-words = ["debt", "loan"]
-sensitive = true
-
-[[topic]]
-name = "sport"
-domain = "leisure"
-words = ["ball"]
-"""
 Command = Callable[..., tuple[int, str, str]]
-BIN = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-
-
-class Running:
-    """A rank server in a process of its own, its output in a file."""
-
-    def __init__(self, folder: Path, *options: object) -> None:
-        self.output = folder / f"output {len(list(folder.glob('output *')))}"
-        (folder / "topics.toml").write_text(TOPICS)
-        words = ["--topics", "topics.toml", "--measure", "lda", "--port", 0, "--json", *options]
-        command = [sys.executable, "-m", "sottovoce.cli", "rank-server", *map(str, words)]
-        with self.output.open("w") as errors:
-            self.process = WarmPopen(
-                command, cwd=folder, stdout=subprocess.PIPE, stderr=errors, text=True
-            )
-        assert self.process.stdout is not None
-        self.announced: dict[str, Any] = json.loads(self.process.stdout.readline())
-        self.url = str(self.announced["url"])
-
-    def stop(self) -> str:
-        """Everything it printed."""
-        self.process.terminate()
-        rest, _ = self.process.communicate(timeout=30)
-        return f"{json.dumps(self.announced)}{rest}{self.output.read_text()}"
 
 
 @pytest.fixture
@@ -158,138 +116,13 @@ def test_two_servers_hold_shares_of_which_neither_tells(tmp_path: Path) -> None:
     ]
     assert shares[0].keys() == shares[1].keys()
     assert len(shares[0]) == 3
-    for half in shares:
-        # 42 residues of 61 bits; a share with small numbers in it would be no share.
-        numbers = np.frombuffer(b"".join(half.values()), dtype="<u8")
-        assert numbers.size == 3 * 42
-        assert min(numbers) > 1 << 30
-        assert max(numbers) < (1 << 61) - 1
-
-
-NOBODY = 65534
-"""PostgreSQL refuses to run as root."""
-
-
-def quietly(command: list[str], folder: Path) -> None:
-    """Run a command; a server that it leaves running must not hold our pipes."""
-    with (folder / "commands").open("a") as shown:
-        subprocess.run(command, check=True, timeout=60, cwd=folder, stdout=shown, stderr=shown)
-
-
-@pytest.fixture
-def postgres() -> Iterator[str]:
-    """A throw-away PostgreSQL on a socket in a folder of its own, or a skip that says why."""
-    if not BIN:
-        pytest.skip("PostgreSQL is not installed: no /usr/lib/postgresql/*/bin")
-    pytest.importorskip("psycopg", reason="psycopg is not installed")
-    # Not pytest's own folder, which nobody but its owner may enter.
-    with tempfile.TemporaryDirectory(prefix="rank-postgres-") as name:
-        folder, as_user = Path(name), []
-        if os.geteuid() == 0:
-            as_user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-            shutil.chown(folder, NOBODY, NOBODY)
-            if not shutil.which("setpriv"):
-                pytest.skip("PostgreSQL does not run as root, and there is no setpriv")
-        data, tools = str(folder / "data"), BIN[-1]
-        accounts = ["-A", "trust", "-U", "rank", "-N"]
-        quietly([*as_user, str(tools / "initdb"), "-D", data, *accounts], folder)
-        options = f"-c listen_addresses='' -c unix_socket_directories={folder}"
-        control = [*as_user, str(tools / "pg_ctl"), "-D", data, "-w"]
-        quietly([*control, "-l", str(folder / "log"), "-o", options, "start"], folder)
-        try:
-            yield f"postgresql://rank@/postgres?host={folder}"
-        finally:
-            quietly([*control, "-m", "immediate", "stop"], folder)
-
-
-def test_postgresql_keeps_the_same_as_sqlite(postgres: str, tmp_path: Path) -> None:
-    from sottovoce.web.rank._serve import open_store  # noqa: PLC0415 - psycopg may be absent
-    from sottovoce.web.rank._store import ReportOutcome, StoredReport  # noqa: PLC0415 - likewise
-
-    reports = [StoredReport("debt", 7, f"{place:032x}", bytes([place])) for place in range(5)]
-    told = []
-    for where in (postgres, str(tmp_path / "rank.sqlite")):
-        store = open_store(where)
-        store.bind("a description")
-        changed = StoredReport("debt", 7, reports[0].token, b"other")
-        steps: list[object] = [
-            store.add(reports),
-            store.add([*reports[:2], changed]),
-            store.payloads("debt", 7),
-            store.due(["debt", "illness"], 7),
-            store.due(["debt", "illness"], 8),
-            store.note_question("debt", 5, "a question"),
-            store.note_question("debt", 5, "another"),
-            store.noted_question("debt", 5),
-            store.noted_question("debt", 6),
-            store.add([StoredReport("debt", 5, "0" * 32, b"late")]),
-            store.note("debt", 6, "an opening", forget=False),
-            store.note("debt", 6, "another", forget=False),
-            store.noted("debt", 6),
-            store.noted("debt", 5),
-            store.publish("debt", 7, "a histogram"),
-            store.publish("debt", 7, "another"),
-            store.published("debt", 7),
-            store.published_periods("debt", 10),
-            store.payloads("debt", 7),
-            store.add(reports[:1]),
-        ]
-        store.close()
-        told.append(steps)
-    assert told[0] == told[1]
-    assert told[0][0] == [ReportOutcome.STORED] * 5
-    assert told[0][1] == [ReportOutcome.STORED, ReportOutcome.STORED, ReportOutcome.OTHER]
-    assert told[0][-1] == [ReportOutcome.CLOSED]
-    assert told[0][5:10] == [*["a question"] * 3, None, [ReportOutcome.CLOSED]]
-
-
-def test_two_servers_on_postgresql_open_one_sum_and_answer_one_question(
-    postgres: str, tmp_path: Path
-) -> None:
-    from sottovoce.web.rank._serve import open_store  # noqa: PLC0415 - psycopg may be absent
-
-    rules, clock = description("shares", epsilon="100", buckets=4), Clock()
-
-    def servers() -> tuple[FirstServer, SecondServer]:
-        second = SecondServer(rules, open_store(postgres), KEY, clock=clock)
-        store = open_store(str(tmp_path / "first.sqlite"))
-        return FirstServer(rules, store, KEY, InProcessPeer(second), clock=clock), second
-
-    first, second = servers()
-    for server, shares in zip((first, second), split([0, 2, 2], 4), strict=True):
-        for place, share in enumerate(shares):
-            server.keep("debt", 100, f"{place:032x}", share.astype("<u8").tobytes())
-    clock.day += 1
-    pool = first.writer.run(lambda store: first._committed(store, "debt", 100)[0]).result()
-    first.close()
-    nonce = "0" * 64
-    told = second.checked(ask(pool, KEY.checks, nonce))
-    second.close()
-    first, second = servers()
-    assert second.checked(ask(pool, KEY.checks, nonce)) == told
-    with pytest.raises(ProtocolError, match="asked about already"):
-        first.histogram("debt", 100)
-    demanded, _ = demand(pool, KEY.checks, nonce, told)
-    once = second.opened(demanded)
-    first.close()
-    second.close()
-    first, second = servers()
-    assert second.opened(demanded) == once
-    with pytest.raises(ProtocolError, match="opened already"):
-        second.checked(ask(pool, KEY.checks, nonce))
-    first.close()
-    second.close()
-
-
-def test_a_server_on_postgresql_takes_reports(postgres: str, tmp_path: Path) -> None:
-    server = Running(tmp_path, "--period", "52w", "--store", postgres)
-    try:
-        client = RankClient(server.url, tmp_path / "she", budget=1)
-        assert client.report("debt", 0.4) == client.report("debt", 0.4)
-        client.close()
-    finally:
-        printed = server.stop()
-    assert "rank@" not in printed
+    # A public share of 64 bytes, then 720 of the first server's own and 64 of the second's.
+    for half, length in zip(shares, (784, 128), strict=True):
+        assert {len(payload) for payload in half.values()} == {length}
+        # A share with small numbers in it would be no share; nor are two of one bucket alike.
+        entries = [payload[at : at + 16] for payload in half.values() for at in range(64, 128, 16)]
+        assert all(any(entry[8:]) for entry in entries)
+        assert len(set(entries)) == len(entries)
 
 
 def test_a_postgresql_that_is_not_there_is_refused_without_its_url(

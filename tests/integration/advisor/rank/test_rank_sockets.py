@@ -7,14 +7,16 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from support.rank_reports import keep, shared
 from support.rank_servers import KEY, Clock, description, listening, noise_service
 from support.slow_senders import given_up, impatient
 
 from sottovoce.advisor.rank._client import RankClient
 from sottovoce.advisor.rank._transport import HttpTransport, RefusedError
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.web.rank._pair import FirstServer, HttpPeer, PeerKey, SecondServer
-from sottovoce.web.rank._store import SqliteStore
+from sottovoce.web.rank._pair import FirstServer, SecondServer
+from sottovoce.web.rank._peer import HttpPeer, PeerKey
+from sottovoce.web.rank._sqlite_store import SqliteStore
 
 
 def test_people_learn_their_ranks_from_one_server(tmp_path: Path) -> None:
@@ -62,7 +64,7 @@ def test_a_first_server_with_another_key_is_refused_and_nothing_is_opened(tmp_pa
     second = SecondServer(rules, SqliteStore(tmp_path / "second.sqlite"), KEY, clock=clock)
     with listening(second) as url:
         first = pair_at(url, tmp_path, clock, PeerKey(bytes(32)))
-        first.keep("debt", 100, "0" * 32, bytes(42 * 8)).result()
+        keep(first, shared(rules, 0, 3), 0)
         clock.day += 1
         with pytest.raises(RefusedError, match="403"):
             first.histogram("debt", 100)

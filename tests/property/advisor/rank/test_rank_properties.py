@@ -12,17 +12,19 @@ from hypothesis import strategies as st
 from sottovoce.advisor.rank._buckets import Buckets
 from sottovoce.advisor.rank._description import Description, Mode, RankedTopic
 from sottovoce.advisor.rank._histogram import BANDS, REST, Histogram, estimate_rank
-from sottovoce.advisor.rank._opening import Pool, answer, ask, demand, joined, yielded
-from sottovoce.advisor.rank._shares import (
-    PRIME,
-    packed,
-    plus,
-    residues,
-    split,
-    times,
-    unpacked,
+from sottovoce.advisor.rank._opening import (
+    ServerSide,
+    accepted,
+    answer,
+    decided,
+    demand,
+    joined,
+    question,
+    yielded,
 )
+from sottovoce.advisor.rank._shares import SharedReport
 from sottovoce.errors import InputError
+from sottovoce.lab.bench._former_shares import PRIME, packed, plus, residues, times, unpacked
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -140,8 +142,8 @@ def test_residues_behave_like_whole_numbers_modulo_the_prime(
     assert unpacked(packed(residues(left))).tolist() == left
 
 
-@given(st.lists(st.integers(0, 5), min_size=2, max_size=30), st.data())
-@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 5), min_size=2, max_size=12), st.data())
+@settings(max_examples=25, deadline=None)
 def test_what_two_servers_open_is_the_count_of_what_both_hold(
     buckets: list[int], data: st.DataObject
 ) -> None:
@@ -150,16 +152,19 @@ def test_what_two_servers_open_is_the_count_of_what_both_hold(
     some = st.lists(st.sampled_from(tokens), unique=True)
     common = data.draw(st.lists(st.sampled_from(tokens), unique=True, min_size=2))
     held = [data.draw(st.permutations([*{*common, *data.draw(some)}])) for _ in range(2)]
-    both = set(held[0]) & set(held[1])
-    halves = split(buckets, 6)
-    pools = [
-        Pool(described, "debt", 1, tuple(own), half[[tokens.index(token) for token in own]])
-        for own, half in zip(held, halves, strict=True)
+    both = sorted(set(held[0]) & set(held[1]))
+    made = {
+        token: SharedReport.of(described, "debt", 1, token, bucket)
+        for token, bucket in zip(tokens, buckets, strict=True)
+    }
+    sides = [ServerSide(described, "debt", 1, bytes(32), place) for place in range(2)]
+    begun = [
+        side.begun({token: made[token].payload(side.server) for token in own})
+        for side, own in zip(sides, held, strict=True)
     ]
-    key, nonce = bytes(32), "0" * 64
-    answered = answer(pools[1], key, ask(pools[0], key, nonce))
-    demanded, chosen = demand(pools[0], key, nonce, answered)
-    assert set(chosen) == both
-    own = pools[0].of(chosen).noised_sum()
+    answered, second = answer(sides[1], begun[1], question(sides[0], begun[0]))
+    first = decided(sides[0], begun[0], answered)
+    assert accepted(first) == accepted(second) == both
+    told = yielded(sides[1], second, demand(sides[0], first))
     expected = np.bincount([buckets[tokens.index(token)] for token in both], minlength=6)
-    assert joined(own, yielded(pools[1], key, demanded)) == expected.tolist()
+    assert joined(sides[0], first, told) == (len(both), expected.tolist())

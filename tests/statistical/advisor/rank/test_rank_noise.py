@@ -102,10 +102,39 @@ def test_adding_up_kept_reports_gains_nothing_and_drawing_anew_would_give_the_bu
 
 
 def test_the_bit_of_a_report_has_the_probability_of_the_law() -> None:
-    noise = description().noise("debt")
-    entries = noise.reports(np.zeros(50_000, dtype=np.int64))
-    ones = entries.mean(axis=0)
-    alpha = np.exp(-0.5)
-    error = 5 * (0.25 / 50_000) ** 0.5
-    assert ones[0] == pytest.approx(1 / (1 + alpha), abs=error)
-    assert ones[1:] == pytest.approx(np.full(19, alpha / (1 + alpha)), abs=error)
+    """Of a server's reports, which have 8 ones of 20, and of those without a fixed weight."""
+    error, alpha = 5 * (0.25 / 50_000) ** 0.5, np.exp(-0.5)
+    own = 8 * np.e / (8 * np.e + 12)
+    for noise, one, other in (
+        (description().noise("debt"), own, (8 - own) / 19),
+        (OneHotNoise(1, 20), 1 / (1 + alpha), alpha / (1 + alpha)),
+    ):
+        ones = noise.reports(np.zeros(50_000, dtype=np.int64)).mean(axis=0)
+        assert ones[0] == pytest.approx(one, abs=error)
+        assert ones[1:] == pytest.approx(np.full(19, other), abs=error)
+
+
+def test_every_set_of_buckets_is_drawn_as_often_as_the_law_says() -> None:
+    """By a chi-squared test over all ten pairs of five buckets; other odds fail it."""
+    noise, people = OneHotNoise(1, 5, weight=2), 60_000
+    places = noise.reports(np.zeros(people, dtype=np.int64)) @ (1 << np.arange(5))
+    pairs = [1 << i | 1 << j for i in range(5) for j in range(i)]
+    seen = np.array([np.count_nonzero(places == pair) for pair in pairs])
+    assert seen.sum() == people
+
+    def statistic(epsilon: float) -> float:
+        odds = np.array([np.exp(epsilon) if pair & 1 else 1.0 for pair in pairs])
+        expected = people * odds / odds.sum()
+        return float(((seen - expected) ** 2 / expected).sum())
+
+    # 9 degrees of freedom: above 40 with a chance of 1e-5.
+    assert statistic(1) < 40
+    assert statistic(1.1) > 40
+
+
+def test_reports_of_a_fixed_weight_pass_the_audit_and_less_noise_or_other_weights_do_not() -> None:
+    claimed = OneHotNoise(1, 6, weight=2)
+    assert audit_reports(claimed, trials=1 << 19).holds
+    assert not audit_reports(claimed, at_another_rate(claimed, 1.1), trials=1 << 19).holds
+    findings = audit_reports(claimed, OneHotNoise(1, 6).noised, trials=1 << 10).findings
+    assert not next(each for each in findings if each.name == "public bound").holds

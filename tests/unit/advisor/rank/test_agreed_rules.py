@@ -204,4 +204,4 @@ def test_other_servers_get_other_shares_and_are_paid_for(
         total = spent(client)
         client.close()
     assert total == 2
-    assert len({sent["share"] for sent in server.got}) == 4
+    assert len({sent["input_share"] for sent in server.got}) == 4

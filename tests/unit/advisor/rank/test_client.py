@@ -123,7 +123,7 @@ def test_shares_go_to_two_servers_each_period_is_paid_for_and_neither_vector_tel
         client.report("debt", 0.5)
         client.report("debt", 0.5)
         assert [server.sent[0] == server.sent[1] for server in servers] == [True, True]
-        assert servers[0].sent[0]["share"] != servers[1].sent[0]["share"]
+        assert servers[0].sent[0]["input_share"] != servers[1].sent[0]["input_share"]
         clock.day += 1
         client.report("debt", 0.5)
         clock.day += 1
@@ -162,14 +162,14 @@ class Lying:
 @pytest.mark.parametrize(
     "change",
     [
-        {"protocol": 2},
+        {"protocol": 1},
         {"epsilon": "-1"},
         {"epsilon": "nan"},
         {"topics": []},
         {"topics": [{"name": "a/b", "measure": "lda", "edges": [1]}]},
         {"topics": [{"name": "a", "measure": "lda", "edges": [2, 1]}]},
         {"period": "now"},
-        {"reach": 10**9},
+        {"minimum_reports": 0},
         {"mode": "trust"},
     ],
 )

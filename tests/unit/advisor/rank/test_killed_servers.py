@@ -1,32 +1,32 @@
-"""Either server killed at any step of an opening: nothing is counted twice, lost or drawn again."""
+"""Either server killed at any step: nothing is counted twice, lost or drawn again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.rank_reports import report_all
 from support.rank_servers import KEY, Clock, InProcessPeer, description
 
 from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._opening import Message
-from sottovoce.advisor.rank._shares import split
 from sottovoce.web.rank._pair import FirstServer, SecondServer
-from sottovoce.web.rank._store import SqliteStore
+from sottovoce.web.rank._sqlite_store import SqliteStore
 
 EXACT = description("shares", epsilon="200", buckets=4)
 """So little noise that sums are exact, but for a chance of e^-100."""
 NOISED = description("shares", epsilon="1/10", buckets=4)
 BUCKETS = [0, 1, 1, 3, 3, 3]
 COMMITS = {
-    "first": ("rank_question", "rank_opening", "rank_histogram"),
-    "second": ("rank_question", "rank_opening"),
+    "first": ("verdicts", "rank_question", "rank_histogram"),
+    "second": ("verdicts", "rank_question", "rank_opening"),
 }
 MOMENTS = [
-    (who, table, after)
-    for who, tables in COMMITS.items()
-    for table in tables
+    (who, commit, after)
+    for who, commits in COMMITS.items()
+    for commit in commits
     for after in (False, True)
 ]
 
@@ -41,12 +41,20 @@ class Mortal(SqliteStore):
     dies: tuple[str, bool] | None = None
 
     def _keep_first(self, table: str, *given: Any, **named: Any) -> str:  # noqa: ANN401 - passed on
-        if self.dies == (table, False):
+        with self._killing(table):
+            return super()._keep_first(table, *given, **named)
+
+    def decide(self, topic: str, period: int, outputs: Mapping[str, bytes]) -> list[str]:
+        with self._killing("verdicts"):
+            return super().decide(topic, period, outputs)
+
+    @contextmanager
+    def _killing(self, commit: str) -> Iterator[None]:
+        if self.dies == (commit, False):
             raise KilledError
-        kept = super()._keep_first(table, *given, **named)
-        if self.dies == (table, True):
+        yield
+        if self.dies == (commit, True):
             raise KilledError
-        return kept
 
 
 class Wire(InProcessPeer):
@@ -83,21 +91,19 @@ def running(
 def reported(folder: Path, rules: Description) -> Clock:
     """Everybody reports to both servers, and the period ends."""
     clock = Clock()
-    with running(folder, rules, clock) as (*servers, _):
-        for server, shares in zip(servers, split(BUCKETS, 4), strict=True):
-            for place, share in enumerate(shares):
-                server.keep("debt", 100, f"{place:032x}", share.astype("<u8").tobytes())
+    with running(folder, rules, clock) as (first, second, _):
+        report_all((first, second), BUCKETS)
     clock.day += 1
     return clock
 
 
-@pytest.mark.parametrize(("who", "table", "after"), MOMENTS)
+@pytest.mark.parametrize(("who", "commit", "after"), MOMENTS)
 def test_a_server_killed_around_any_commit_leaves_nothing_lost_or_counted_twice(
-    tmp_path: Path, who: str, table: str, after: bool
+    tmp_path: Path, who: str, commit: str, after: bool
 ) -> None:
     clock = reported(tmp_path, EXACT)
     with (
-        running(tmp_path, EXACT, clock, (who, table, after)) as (first, _, _),
+        running(tmp_path, EXACT, clock, (who, commit, after)) as (first, _, _),
         pytest.raises(KilledError),
     ):
         first.histogram("debt", 100)
@@ -111,13 +117,13 @@ def test_a_server_killed_around_any_commit_leaves_nothing_lost_or_counted_twice(
             assert server.writer.run(lambda store: store.due(["debt"], 101)).result() == []
 
 
-@pytest.mark.parametrize(("who", "table", "after"), MOMENTS)
+@pytest.mark.parametrize(("who", "commit", "after"), MOMENTS)
 def test_what_a_server_said_before_it_was_killed_it_says_again_and_nothing_else(
-    tmp_path: Path, who: str, table: str, after: bool
+    tmp_path: Path, who: str, commit: str, after: bool
 ) -> None:
     """Noise under which one thing was said twice could be averaged away."""
     clock, answers, sent = reported(tmp_path, NOISED), [], []
-    for dies in ((who, table, after), None):
+    for dies in ((who, commit, after), None):
         with running(tmp_path, NOISED, clock, dies) as (first, _, wire):
             try:
                 first.histogram("debt", 100)
@@ -129,3 +135,16 @@ def test_what_a_server_said_before_it_was_killed_it_says_again_and_nothing_else(
         assert len({str(sorted(each.items())) for each in said}) == len(
             {each["path"] for each in said}
         )
+
+
+def test_what_was_verified_while_the_period_ran_is_not_asked_about_again(tmp_path: Path) -> None:
+    clock = Clock()
+    with running(tmp_path, EXACT, clock) as (first, second, _):
+        report_all((first, second), BUCKETS)
+        first.verify()
+    clock.day += 1
+    with running(tmp_path, EXACT, clock) as (first, _, wire):
+        found = first.histogram("debt", 100)
+        assert found is not None
+        assert found["counts"] == np.bincount(BUCKETS, minlength=4).tolist()
+        assert [path for path, _ in wire.sent] == ["/peer/open"]

@@ -5,64 +5,134 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.rank_reports import flipped, forged, shared, token
 from support.rank_servers import description
 
 from sottovoce.advisor.rank._opening import (
-    PARTS,
-    QUESTION,
+    BegunReport,
     Message,
-    Pool,
+    ServerSide,
+    accepted,
     answer,
-    ask,
+    decided,
     demand,
-    digest,
     joined,
-    question_tag,
+    question,
     yielded,
 )
-from sottovoce.advisor.rank._shares import split
+from sottovoce.advisor.rank._shares import SharedReport, input_share_bytes, prio3
 from sottovoce.errors import ProtocolError
 
-RULES = description("shares", epsilon="100", buckets=4)
-KEY, NONCE = bytes(32), "ab" * 32
+RULES = description("shares", epsilon="200", buckets=4)
+"""So little noise that sums are exact, but for a chance of e^-100."""
+KEY = bytes(32)
 BUCKETS = [0, 1, 1, 3, 3, 3]
-TOKENS = tuple(f"{place:032x}" for place in range(len(BUCKETS)))
+FIRST, SECOND = (ServerSide(RULES, "debt", 100, KEY, place) for place in range(2))
+REPORTS = [shared(RULES, place, bucket) for place, bucket in enumerate(BUCKETS)]
+TOKENS = [report.token for report in REPORTS]
+Outputs = dict[str, bytes]
 
 
-def pools() -> tuple[Pool, Pool]:
-    one, two = (Pool(RULES, "debt", 1, TOKENS, share) for share in split(BUCKETS, 4))
-    return one, two
+def begun(side: ServerSide, reports: list[SharedReport]) -> dict[str, BegunReport]:
+    return side.begun({report.token: report.payload(side.server) for report in reports})
 
 
-def recommitted(message: Message) -> Message:
-    """The message of a server that had committed itself to just that."""
-    about = {name: message[name] for name in (*QUESTION[:-1], *PARTS, "nonce")}
-    return message | {"commitment": digest(about)}
+def verified(reports: list[SharedReport]) -> tuple[Outputs, Outputs]:
+    """What both servers decide about reports that both hold."""
+    one, two = (begun(side, reports) for side in (FIRST, SECOND))
+    answered, second = answer(SECOND, two, question(FIRST, one))
+    return decided(FIRST, one, answered), second
 
 
 def test_both_servers_accept_the_same_reports_and_open_their_sum() -> None:
-    first, second = pools()
-    answered = answer(second, KEY, ask(first, KEY, NONCE))
-    demanded, chosen = demand(first, KEY, NONCE, answered)
-    assert chosen == list(TOKENS)
-    counts = joined(first.of(chosen).noised_sum(), yielded(second, KEY, demanded))
-    assert counts == np.bincount(BUCKETS, minlength=4).tolist()
+    first, second = verified(REPORTS)
+    assert accepted(first) == accepted(second) == TOKENS
+    told = yielded(SECOND, second, demand(FIRST, first))
+    assert told["dropped"] == []
+    number, counts = joined(FIRST, first, told)
+    assert (number, counts) == (6, np.bincount(BUCKETS, minlength=4).tolist())
 
 
-def test_no_message_holds_a_verdict_and_the_question_holds_no_part_of_the_check() -> None:
-    first, second = pools()
-    asked = ask(first, KEY, NONCE)
-    assert set(asked) == set(QUESTION)
-    answered = answer(second, KEY, asked)
-    assert set(answered) == {"tokens", *PARTS}
-    demanded, _ = demand(first, KEY, NONCE, answered)
-    assert set(demanded) == {*QUESTION, *PARTS, "nonce", "accepted"}
-    assert recommitted(demanded) == demanded
+@pytest.mark.parametrize(
+    "bad",
+    [
+        forged(RULES, 9, [0, 0, 0, 0]),
+        forged(RULES, 9, [1, 0, 1, 0]),
+        forged(RULES, 9, [2, -1, 0, 0]),
+        forged(RULES, 9, [1000, -999, 0, 0]),
+        flipped(shared(RULES, 9, 2), 0),
+        flipped(shared(RULES, 9, 2), 1),
+        SharedReport(token(9), bytes(64), shared(RULES, 9, 2).input_shares),
+        SharedReport(token(9), bytes(64), (b"\xff" * input_share_bytes(RULES, "debt", 0), b"")),
+    ],
+)
+def test_a_report_that_is_not_one_valid_bucket_is_refused_by_both(bad: SharedReport) -> None:
+    first, second = verified([*REPORTS, bad])
+    assert accepted(first) == accepted(second) == TOKENS
+    assert first[bad.token] == second[bad.token] == b""
 
 
-def test_a_commitment_without_its_nonce_cannot_be_tried_out() -> None:
-    first, _ = pools()
-    assert ask(first, KEY, NONCE)["commitment"] != ask(first, KEY, "cd" * 32)["commitment"]
+@pytest.mark.parametrize(
+    ("rules", "topic", "period"),
+    [
+        (RULES, "debt", 101),
+        (RULES, "debt", 99),
+        (description("shares", epsilon="100", buckets=4), "debt", 100),
+        (description("shares", epsilon="200", buckets=4, minimum=4), "debt", 100),
+        (description("shares", epsilon="200", buckets=4, topics=2), "illness", 100),
+    ],
+)
+def test_a_report_for_another_period_topic_or_other_rules_is_valid_nowhere_else(
+    rules: Any,  # noqa: ANN401 - a description
+    topic: str,
+    period: int,
+) -> None:
+    elsewhere = SharedReport.of(rules, topic, period, token(9), 2)
+    first, second = verified([elsewhere])
+    assert first == second == {elsewhere.token: b""}
+
+
+def test_a_report_of_which_the_servers_were_told_otherwise_by_the_client_is_refused() -> None:
+    """A client that shows the two servers two public shares."""
+    good = shared(RULES, 9, 2)
+    other = SharedReport(good.token, shared(RULES, 9, 2).public_share, good.input_shares)
+    one, two = begun(FIRST, [good]), begun(SECOND, [other])
+    answered, second = answer(SECOND, two, question(FIRST, one))
+    assert decided(FIRST, one, answered) == second == {good.token: b""}
+
+
+def test_nothing_that_the_first_server_sends_changes_the_second_servers_share() -> None:
+    """So there is nothing to try out: its answer is what the client's report and the key make."""
+    asked = question(FIRST, begun(FIRST, REPORTS))
+    honest, _ = answer(SECOND, begun(SECOND, REPORTS), asked)
+    for shares in (["00"] * 6, [""] * 6, asked["shares"][::-1]):
+        told, outputs = answer(SECOND, begun(SECOND, REPORTS), asked | {"shares": shares})
+        assert told == honest
+        assert accepted(outputs) == []
+
+
+def test_a_report_that_the_second_server_does_not_hold_stays_undecided() -> None:
+    one, two = begun(FIRST, REPORTS), begun(SECOND, REPORTS[1:])
+    answered, second = answer(SECOND, two, question(FIRST, one))
+    assert answered["shares"][0] is None
+    assert TOKENS[0] not in second
+    assert accepted(decided(FIRST, one, answered)) == TOKENS[1:]
+
+
+def test_reports_about_which_the_servers_disagree_are_dropped_and_named() -> None:
+    first, second = verified(REPORTS)
+    second[TOKENS[0]] = b""
+    del second[TOKENS[5]]
+    told = yielded(SECOND, second, demand(FIRST, first))
+    assert told["dropped"] == [TOKENS[0], TOKENS[5]]
+    assert joined(FIRST, first, told) == (4, [0, 2, 0, 2])
+
+
+def test_fewer_reports_than_the_minimum_are_not_summed_by_either_server() -> None:
+    first, second = verified(REPORTS[:2])
+    told = yielded(SECOND, second, demand(FIRST, first))
+    assert told == {"sum": "", "dropped": []}
+    assert joined(FIRST, first, told) == (0, [])
 
 
 Change = Callable[[Message], Message]
@@ -71,48 +141,44 @@ Change = Callable[[Message], Message]
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda m: m | {"masked": m["masked"][16:]}, "must be 6 numbers each"),
-        (lambda m: m | {"sums": m["sums"][:16]}, "must be 6 numbers each"),
-        (lambda m: m | {"squared": "no share"}, "hexadecimal"),
-        (lambda m: m | {"tokens": [m["tokens"][0], *m["tokens"][:-1]]}, "twice"),
-        (lambda m: m | {"squared": "0" * len(m["squared"])}, "disagree"),
-        (lambda m: m | {"tokens": m["tokens"][::-1]}, "disagree"),
+        (lambda told: told | {"sum": ""}, "enough reports"),
+        (lambda told: told | {"sum": told["sum"][:32]}, "must have 64 bytes"),
+        (lambda told: told | {"dropped": ["f" * 32]}, "not asked about"),
+        (lambda told: told | {"dropped": TOKENS}, "enough reports"),
     ],
 )
-def test_the_second_server_opens_nothing_for_parts_that_do_not_fit(
-    change: Change, why: str
-) -> None:
-    first, second = pools()
-    demanded, _ = demand(first, KEY, NONCE, answer(second, KEY, ask(first, KEY, NONCE)))
+def test_the_first_server_checks_what_the_second_opens(change: Change, why: str) -> None:
+    first, second = verified(REPORTS)
+    told = yielded(SECOND, second, demand(FIRST, first))
     with pytest.raises(ProtocolError, match=why):
-        yielded(second, KEY, recommitted(change(demanded)))
+        joined(FIRST, first, change(told))
 
 
-@pytest.mark.parametrize("name", PARTS)
-def test_one_number_does_not_stand_for_all_in_an_answer(name: str) -> None:
-    first, second = pools()
-    answered = answer(second, KEY, ask(first, KEY, NONCE))
-    with pytest.raises(ProtocolError, match="6 numbers each"):
-        demand(first, KEY, NONCE, answered | {name: answered[name][:16]})
+def test_a_message_has_one_share_for_each_report_and_names_none_twice() -> None:
+    one, two = begun(FIRST, REPORTS), begun(SECOND, REPORTS)
+    asked = question(FIRST, one)
+    for change in ({"shares": asked["shares"][1:]}, {"tokens": [TOKENS[0], *TOKENS[:-1]]}):
+        with pytest.raises(ProtocolError, match="6 reports and shares"):
+            answer(SECOND, two, asked | change)
+    with pytest.raises(ProtocolError, match="6 reports and shares"):
+        decided(FIRST, one, {"shares": []})
+    _, second = verified(REPORTS)
+    with pytest.raises(ProtocolError, match="twice"):
+        yielded(SECOND, second, {"tokens": [TOKENS[0], *TOKENS]})
 
 
-def test_fewer_reports_than_the_minimum_are_not_summed_by_either_server() -> None:
-    first, second = (pool.of(TOKENS[:2]) for pool in pools())
-    demanded, chosen = demand(first, KEY, NONCE, answer(second, KEY, ask(first, KEY, NONCE)))
-    assert chosen == []
-    assert yielded(second, KEY, demanded) == ""
+def test_each_server_draws_noise_of_its_own_for_every_sum() -> None:
+    rules = description("shares", epsilon="1/10", buckets=4)
+    side = ServerSide(rules, "debt", 100, KEY, 0)
+    zero = prio3(rules, "debt", 100).aggregate([])
+    assert len({side.noised_sum([zero]) for _ in range(8)}) == 8
 
 
-def test_a_question_is_another_under_another_key_or_with_anything_else_in_it() -> None:
-    first, _ = pools()
-    asked = ask(first, KEY, NONCE)
-    changes: list[dict[str, Any]] = [
-        {"topic": "illness"},
-        {"period": 2},
-        {"description": "0" * 64},
-        {"tokens": asked["tokens"][:-1]},
-        {"commitment": "0" * 64},
+def test_a_report_of_20_buckets_has_the_bytes_of_the_formula() -> None:
+    rules = description("shares")
+    report = shared(rules, 0, 3)
+    assert len(report.public_share) + sum(map(len, report.input_shares)) == 848
+    assert [len(share) for share in report.input_shares] == [
+        input_share_bytes(rules, "debt", place) for place in range(2)
     ]
-    tags = {question_tag(KEY, asked | change) for change in [{}, *changes]}
-    assert len({*tags, question_tag(bytes([1] * 32), asked)}) == len(changes) + 2
-    assert question_tag(KEY, asked | {"nonce": NONCE}) == question_tag(KEY, asked)
+    assert SharedReport.from_text(report.text()) == report

@@ -1,34 +1,33 @@
-"""Two servers: only the noised sum over what both hold is opened, once."""
+"""Two servers: only the noised sum over what both hold and accept is opened, once."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.rank_reports import Servers, bring, forged, keep, report_all, shared, token
 from support.rank_servers import KEY, Clock, InProcess, InProcessPeer, description, pair, running
 
-from sottovoce.advisor.rank._opening import PARTS, joined
-from sottovoce.advisor.rank._shares import drawn, minus, residues, split
 from sottovoce.advisor.rank._transport import HttpTransport
 from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank._app import MOST_BODY
-from sottovoce.web.rank._pair import (
-    CHECK,
+from sottovoce.web.rank._pair import SecondServer
+from sottovoce.web.rank._peer import (
     HEADER,
     OPEN,
     SIGNATURE_DIGITS,
-    FirstServer,
+    VERIFY,
     HttpPeer,
     PeerKey,
-    SecondServer,
 )
-from sottovoce.web.rank._service import RankService
+from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank._store import ReportOutcome
+from sottovoce.web.rank._telemetry import Telemetry
 
-RULES = description("shares", epsilon="100")
-"""So little noise that sums are exact, but for a chance of e^-50."""
-BUCKETS = 20
+RULES = description("shares", epsilon="200", buckets=6)
+"""So little noise that sums are exact, but for a chance of e^-100."""
 
 
 @pytest.fixture
@@ -37,66 +36,122 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def servers(tmp_path: Path, clock: Clock) -> Iterator[tuple[FirstServer, SecondServer]]:
+def servers(tmp_path: Path, clock: Clock) -> Iterator[Servers]:
     first, second = pair(tmp_path, clock, RULES)
     yield first, second
     first.close()
     second.close()
 
 
-def keep(server: RankService, place: int, share: Any, topic: str = "debt") -> None:  # noqa: ANN401 - an array
-    server.keep(topic, 100, f"{place:032x}", share.astype("<u8").tobytes()).result(10)
-
-
-def report(
-    servers: tuple[FirstServer, SecondServer], place: int, bucket: int, topic: str = "debt"
-) -> None:
-    for server, share in zip(servers, split([bucket], BUCKETS), strict=True):
-        keep(server, place, share[0], topic)
-
-
 def test_the_sum_runs_over_the_reports_that_both_servers_hold(
-    servers: tuple[FirstServer, SecondServer], clock: Clock
+    servers: Servers, clock: Clock
 ) -> None:
-    for place, bucket in enumerate([3, 3, 7, 19]):
-        report(servers, place, bucket)
-    keep(servers[0], 50, split([0], BUCKETS)[0][0])
-    keep(servers[1], 51, split([0], BUCKETS)[1][0])
+    report_all(servers, [3, 3, 4, 5])
+    keep(servers[0], shared(RULES, 50, 0), 0)
+    keep(servers[1], shared(RULES, 51, 0), 1)
     clock.day += 1
     found = servers[0].histogram("debt", 100)
     assert found is not None
     assert found["reports"] == 4
-    expected = np.bincount([3, 3, 7, 19], minlength=BUCKETS)
-    assert found["counts"] == expected.tolist()
+    assert found["counts"] == np.bincount([3, 3, 4, 5], minlength=6).tolist()
 
 
-@pytest.mark.parametrize("vector", [{2: 2, 3: -1}, {2: 1000, 3: -999}, {2: 1, 3: 1}, {}])
-def test_a_report_that_is_not_one_bucket_is_left_out(
-    servers: tuple[FirstServer, SecondServer], clock: Clock, vector: dict[int, int]
+def test_a_report_that_reaches_the_second_server_late_counts_once(
+    servers: Servers, clock: Clock
 ) -> None:
-    for place in range(3):
-        report(servers, place, 5)
-    s, x = int(drawn((1,))[0]), [vector.get(j, 0) for j in range(BUCKETS)]
-    secret = residues([*x, s, s * s, *(2 * s * entry for entry in x)])
-    share = drawn(secret.shape)
-    keep(servers[0], 9, share)
-    keep(servers[1], 9, minus(secret, share))
+    report_all(servers, [1, 2, 2])
+    late = shared(RULES, 9, 5)
+    keep(servers[0], late, 0)
+    servers[0].verify()
+    keep(servers[1], late, 1)
+    servers[0].verify()
+    bring(servers, late)
     clock.day += 1
     found = servers[0].histogram("debt", 100)
     assert found is not None
-    assert (found["reports"], found["counts"][5], sum(found["counts"])) == (3, 3, 3)
+    assert (found["reports"], found["counts"]) == (4, [0, 1, 2, 0, 0, 1])
+
+
+def test_what_the_second_server_does_not_hold_is_asked_about_once_and_again_at_the_end(
+    servers: Servers, clock: Clock
+) -> None:
+    keep(servers[0], shared(RULES, 9, 5), 0)
+    for _ in range(3):
+        servers[0].verify()
+    peer = servers[0]._peer
+    assert isinstance(peer, InProcessPeer)
+    assert [path for path, _ in peer.sent] == [VERIFY]
+    clock.day += 1
+    servers[0].histogram("debt", 100)
+    assert [path for path, _ in peer.sent] == [VERIFY, VERIFY, OPEN]
+
+
+def test_many_reports_are_verified_some_at_a_time(
+    servers: Servers, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sottovoce.web.rank._pair.AT_ONCE", 2)
+    report_all(servers, [0, 1, 2, 3, 4])
+    keep(servers[0], shared(RULES, 1 << 100, 0), 0)
+    clock.day += 1
+    found = servers[0].histogram("debt", 100)
+    assert found is not None
+    assert found["counts"] == [1, 1, 1, 1, 1, 0]
+    peer = servers[0]._peer
+    assert isinstance(peer, InProcessPeer)
+    asked = [message["tokens"] for path, message in peer.sent if path == VERIFY]
+    assert [len(each) for each in asked] == [2, 2, 2]
+
+
+def test_a_report_that_is_not_one_bucket_is_left_out(servers: Servers, clock: Clock) -> None:
+    report_all(servers, [5, 5, 5])
+    bring(servers, forged(RULES, 9, [2, -1, 0, 0, 0, 0]))
+    clock.day += 1
+    found = servers[0].histogram("debt", 100)
+    assert found is not None
+    assert (found["reports"], found["counts"]) == (3, [0, 0, 0, 0, 0, 3])
+    assert [server.telemetry.counted("refused") for server in servers] == [1, 1]
+    assert [server.telemetry.counted("verified") for server in servers] == [3, 3]
+
+
+class Contrary(InProcessPeer):
+    """A first server that tells the second another share than its own, of one report."""
+
+    def call(self, path: str, message: dict[str, Any]) -> dict[str, Any]:
+        if path == VERIFY and message["tokens"][0] == token(0):
+            message = message | {"shares": ["00", *message["shares"][1:]]}
+        return super().call(path, message)
+
+
+def test_a_report_about_which_the_servers_disagree_is_dropped_and_both_say_so(
+    tmp_path: Path, clock: Clock
+) -> None:
+    first, second = pair(tmp_path, clock, RULES)
+    first._peer = Contrary(second)
+    said: list[str] = []
+    first.telemetry = second.telemetry = Telemetry(said.append)
+    report_all((first, second), [0, 1, 1, 2])
+    clock.day += 1
+    found = first.histogram("debt", 100)
+    assert found is not None
+    assert (found["reports"], found["counts"]) == (3, [0, 2, 1, 0, 0, 0])
+    events = [json.loads(line) for line in said]
+    assert [event["dropped_as_servers_disagree"] for event in events] == [1, 1]
+    assert first.telemetry.counted("dropped") == 2
+    for server in (first, second):
+        server.close()
 
 
 def test_too_few_reports_are_withheld_and_both_servers_drop_them(
-    servers: tuple[FirstServer, SecondServer], clock: Clock
+    servers: Servers, clock: Clock
 ) -> None:
-    report(servers, 0, 5)
+    report_all(servers, [5, 5])
     clock.day += 1
     found = servers[0].histogram("debt", 100)
     assert found is not None
     assert found["counts"] is None
     for server in servers:
         assert server.writer.run(lambda store: store.due(["debt"], 101)).result() == []
+        assert server.writer.run(lambda store: store.decided("debt", 100)).result() == {}
 
 
 class Broken(InProcessPeer):
@@ -112,58 +167,53 @@ class Broken(InProcessPeer):
         return answer
 
 
-def test_an_opening_that_broke_off_is_finished_with_the_same_noise(
+def test_an_opening_that_broke_off_is_finished_with_the_same_sum(
     tmp_path: Path, clock: Clock
 ) -> None:
-    rules = description("shares", epsilon="1/10")
+    rules = description("shares", epsilon="1/10", buckets=6)
     servers = pair(tmp_path, clock, rules)
     broken = Broken(servers[1])
     servers[0]._peer = broken
-    for place in range(5):
-        report(servers, place, 5)
+    report_all(servers, [5] * 5)
+    keep(servers[0], shared(rules, 9, 5), 0)
     clock.day += 1
-    with pytest.raises(ProtocolError):
-        servers[0].histogram("debt", 100)
-    with pytest.raises(ProtocolError, match="lost"):
+    for _ in range(2):
         broken.lost = 1
-        servers[0].histogram("debt", 100)
+        with pytest.raises(ProtocolError, match="lost"):
+            servers[0].histogram("debt", 100)
     found = servers[0].histogram("debt", 100)
     openings = [message for path, message in broken.sent if path == OPEN]
     assert openings == [openings[0]] * 3
-    sums = {tuple(servers[1].opened(openings[0])["sum"]) for _ in range(3)}
-    assert len(sums) == 1
+    assert len({servers[1].opened(openings[0])["sum"] for _ in range(3)}) == 1
     assert servers[0].histogram("debt", 100) == found
     for server in servers:
         server.close()
 
 
-def test_servers_that_are_restarted_amid_an_opening_finish_it_with_the_noise_they_had(
+def test_a_restarted_pair_finishes_an_opening_with_the_noise_that_the_second_drew(
     tmp_path: Path, clock: Clock
 ) -> None:
-    rules = description("shares", epsilon="1/10")
-    servers = pair(tmp_path, clock, rules)
+    servers = pair(tmp_path, clock, RULES)
     servers[0]._peer = Broken(servers[1])
-    for place in range(5):
-        report(servers, place, 5)
+    report_all(servers, [5] * 5)
     clock.day += 1
     with pytest.raises(ProtocolError, match="lost"):
         servers[0].histogram("debt", 100)
-    noted = [
-        server.writer.run(lambda store: store.noted("debt", 100)).result() for server in servers
-    ]
+    noted = servers[1].writer.run(lambda store: store.noted("debt", 100)).result()
     for server in servers:
         server.close()
-    again = pair(tmp_path, clock, rules)
+    again = pair(tmp_path, clock, RULES)
     found = again[0].histogram("debt", 100)
-    own, other = (json.loads(str(record)) for record in noted)
     assert found is not None
-    assert found["counts"] == [float(count) for count in joined(own["own"], other["sum"])]
+    assert (found["reports"], found["counts"]) == (5, [0, 0, 0, 0, 0, 5])
+    assert again[1].writer.run(lambda store: store.noted("debt", 100)).result() == noted
     for server in again:
         server.close()
 
 
 def test_what_cannot_be_opened_does_not_hold_up_the_others(tmp_path: Path, clock: Clock) -> None:
-    first, second = pair(tmp_path, clock, description("shares", epsilon="60", topics=2))
+    rules = description("shares", epsilon="60", topics=2, buckets=6)
+    first, second = pair(tmp_path, clock, rules)
 
     class Refusing(InProcessPeer):
         def call(self, path: str, message: dict[str, Any]) -> dict[str, Any]:
@@ -172,9 +222,8 @@ def test_what_cannot_be_opened_does_not_hold_up_the_others(tmp_path: Path, clock
             return super().call(path, message)
 
     first._peer = Refusing(second)
-    for place in range(3):
-        for topic in ("debt", "illness"):
-            report((first, second), place, 5, topic)
+    for topic in ("debt", "illness"):
+        report_all((first, second), [5] * 3, topic)
     clock.day += 1
     with pytest.raises(ProtocolError, match="no"):
         first.publish_due()
@@ -185,14 +234,21 @@ def test_what_cannot_be_opened_does_not_hold_up_the_others(tmp_path: Path, clock
 
 
 @pytest.mark.parametrize(
-    "sent", [b"<html>", b"[" * 100_000, b"[]", b'{"tokens": 3}', b'{"tokens": [], "sum": "0"}']
+    "sent",
+    [
+        b"<html>",
+        b"[" * 100_000,
+        b"[]",
+        b'{"shares": 3}',
+        b'{"shares": []}',
+        b'{"shares": ["x", 1, null]}',
+    ],
 )
 def test_an_answer_of_the_second_server_that_is_none_is_its_fault(
     tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, sent: bytes
 ) -> None:
     first, second = pair(tmp_path, clock, RULES)
-    for place in range(3):
-        report((first, second), place, 5)
+    report_all((first, second), [5] * 3)
     clock.day += 1
     first._peer = HttpPeer("http://127.0.0.1:9", KEY)
     monkeypatch.setattr(HttpTransport, "exchange", lambda *_given: (200, sent))
@@ -202,29 +258,11 @@ def test_an_answer_of_the_second_server_that_is_none_is_its_fault(
     second.close()
 
 
-def test_a_sum_of_another_length_is_refused(tmp_path: Path, clock: Clock) -> None:
-    first, second = pair(tmp_path, clock, RULES)
-
-    class Short(InProcessPeer):
-        def call(self, path: str, message: dict[str, Any]) -> dict[str, Any]:
-            answer = super().call(path, message)
-            return {"sum": answer["sum"][:16]} if path == OPEN else answer
-
-    first._peer = Short(second)
-    for place in range(3):
-        report((first, second), place, 5)
-    clock.day += 1
-    with pytest.raises(ProtocolError, match="another length"):
-        first.histogram("debt", 100)
-    first.close()
-    second.close()
-
-
 def test_only_what_the_other_server_signed_may_be_large(tmp_path: Path, clock: Clock) -> None:
     first, second = pair(tmp_path, clock, RULES)
     large = b"[" + b" " * MOST_BODY + b"]"
     with running(first), running(second) as server:
-        for path in (CHECK, OPEN):
+        for path in (VERIFY, OPEN):
             forged = "0" * SIGNATURE_DIGITS
             elsewhere = KEY.signature("/elsewhere", large)
             for signature in ("", forged, elsewhere):
@@ -236,81 +274,90 @@ def test_only_what_the_other_server_signed_may_be_large(tmp_path: Path, clock: C
             assert swapped.status_code == 403
 
 
-def shortened(message: dict[str, Any], number: int) -> dict[str, Any]:
-    """The message about its first reports only."""
-    packed = {name: message[name][: 16 * number] for name in PARTS}
-    return message | packed | {"tokens": message["tokens"][:number]}
-
-
-def demanded(servers: tuple[FirstServer, SecondServer]) -> dict[str, Any]:
+def demanded(servers: Servers) -> dict[str, Any]:
     """What the first server demanded of the second."""
     peer = servers[0]._peer
     assert isinstance(peer, InProcessPeer)
     return next(message for path, message in peer.sent if path == OPEN)
 
 
-def test_the_second_server_opens_one_sum_a_period_and_none_of_few_reports(
-    servers: tuple[FirstServer, SecondServer], clock: Clock
+def test_of_a_topic_and_period_one_sum_is_opened_ever_so_none_is_the_difference_of_two(
+    servers: Servers, tmp_path: Path, clock: Clock
 ) -> None:
-    for place in range(6):
-        report(servers, place, 5)
+    report_all(servers, [0, 1, 2, 3, 4, 5])
     clock.day += 1
-    second = servers[1]
     servers[0].histogram("debt", 100)
-    message = demanded(servers)
-    part = shortened(message, 4)
+    message, second = demanded(servers), servers[1]
+    fewer = message | {"tokens": message["tokens"][1:]}
     with pytest.raises(ProtocolError, match="opened already"):
-        second.opened(part)
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        (lambda m: shortened(m, 2), "did not ask"),
-        (lambda m: shortened(m, 5), "did not ask"),
-        (lambda m: m | {"tokens": m["tokens"][::-1]}, "did not ask"),
-        (lambda m: m | {"commitment": "0" * 64}, "did not ask"),
-        (lambda m: m | {"squared": "0" * len(m["squared"])}, "committed itself to other"),
-        (lambda m: m | {"masked": "no share"}, "committed itself to other"),
-        (lambda m: m | {"nonce": "0" * 64}, "committed itself to other"),
-        (lambda m: m | {"accepted": "0" * 64}, "disagree"),
-    ],
-)
-def test_the_second_server_checks_what_is_demanded_of_it(
-    tmp_path: Path,
-    clock: Clock,
-    change: Callable[[dict[str, Any]], dict[str, Any]],
-    why: str,
-) -> None:
-    first, second = pair(tmp_path, clock, RULES)
-
-    class Twisted(InProcessPeer):
-        def call(self, path: str, message: dict[str, Any]) -> dict[str, Any]:
-            return super().call(path, change(message) if path == OPEN else message)
-
-    first._peer = Twisted(second)
-    for place in range(6):
-        report((first, second), place, 5)
-    clock.day += 1
-    with pytest.raises(ProtocolError, match=why):
-        first.histogram("debt", 100)
-    first.close()
+        second.opened(fewer)
+    with pytest.raises(ProtocolError, match="opened already"):
+        second.verified(message | {"shares": ["00"] * 6})
     second.close()
+    again = SecondServer(RULES, SqliteStore(tmp_path / "second.sqlite"), KEY, clock=clock)
+    with pytest.raises(ProtocolError, match="opened already"):
+        again.opened(fewer)
+    again.close()
 
 
-def test_a_running_period_is_not_opened(servers: tuple[FirstServer, SecondServer]) -> None:
-    message = {"topic": "debt", "period": 100, "tokens": [], "masked": ""}
+def test_another_sum_than_the_one_that_was_noted_is_not_opened_after_a_crash(
+    servers: Servers, clock: Clock
+) -> None:
+    report_all(servers, [0, 1, 2, 3, 4, 5])
+    servers[0].verify()
+    clock.day += 1
+    about = {"topic": "debt", "period": 100, "description": RULES.version}
+    tokens = [token(place) for place in range(6)]
+    second = servers[1]
+    second.writer.run(lambda store: store.note_question("debt", 100, "another")).result()
+    with pytest.raises(ProtocolError, match="demanded already"):
+        second.opened(about | {"tokens": tokens})
+
+
+def test_once_a_sum_was_demanded_no_report_is_added_or_verified(
+    servers: Servers, clock: Clock
+) -> None:
+    report_all(servers, [0, 1, 2])
+    clock.day += 1
+    servers[0].histogram("debt", 100)
+    for place, server in enumerate(servers):
+        late = server.keep("debt", 100, token(9), shared(RULES, 9, 5).payload(place)).result(10)
+        assert late is ReportOutcome.CLOSED
+
+
+def test_a_running_period_is_verified_and_not_opened(servers: Servers) -> None:
+    report_all(servers, [0, 1, 2])
+    servers[0].verify()
+    assert servers[1].telemetry.counted("verified") == 3
     with pytest.raises(ProtocolError, match="not over"):
-        servers[1].checked(message)
-    with pytest.raises(ProtocolError, match="not over"):
-        servers[1].opened(message)
+        servers[1].opened({"topic": "debt", "period": 100, "tokens": []})
+
+
+def test_a_store_keeps_to_one_key(servers: Servers, tmp_path: Path, clock: Clock) -> None:
+    """A report that was verified under two keys gives its bucket away."""
+    servers[1].close()
+    store = SqliteStore(tmp_path / "second.sqlite")
+    with pytest.raises(InputError, match="another key"):
+        SecondServer(RULES, store, PeerKey(bytes(32)), clock=clock)
+    store.close()
+
+
+def test_a_store_of_the_former_kind_is_refused_with_a_sentence(
+    tmp_path: Path, clock: Clock
+) -> None:
+    store = SqliteStore(tmp_path / "old.sqlite")
+    with store.transaction() as run:
+        run("INSERT INTO rank_setting VALUES ('version', '1')")
+    with pytest.raises(InputError, match=r"store is of version 1.*version 2.*new store: --store"):
+        SecondServer(RULES, store, KEY, clock=clock)
+    store.close()
 
 
 def test_only_the_other_server_may_ask_the_second(tmp_path: Path, clock: Clock) -> None:
     first, second = pair(tmp_path, clock, RULES)
     with running(first), running(second) as server:
         path, content = OPEN, b'{"topic": "debt"}'
-        for signature in ("", "0" * 64, KEY.signature("/peer/check", content)):
+        for signature in ("", "0" * 64, KEY.signature("/peer/verify", content)):
             answer = server.client.post(path, content=content, headers={HEADER: signature})
             assert answer.status_code == 403
         signed = {HEADER: KEY.signature(path, content)}

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sottovoce._arrays import Floats, Integers
+from sottovoce.assess._ranking import BANDS
 from sottovoce.assess._score import Scoring, plan_scoring
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.evaluation import paired_difference, percentile_interval
@@ -30,10 +31,13 @@ NAMED = "voice-t"
 """The one method that was named before the test half was looked at."""
 WEEKS = "weeks"
 KEYWORDS, KEYWORD_RATE = "keywords", "keyword-rate"
-KEYWORD_KINDS, KEYWORDS_T = "keyword-kinds", "keywords-t"
-BASELINES = (RANDOM, POSTS, WORDS, WEEKS, KEYWORDS, KEYWORD_RATE, KEYWORD_KINDS, KEYWORDS_T)
-VOICE = tuple(name for name, measure in MEASURES.items() if measure.space == "voice")
-METHODS = (*PAPER_METHODS, *VOICE)
+KEYWORD_KINDS, KEYWORD_KINDS_T = "keyword-kinds", "keyword-kinds-t"
+KEYWORDS_T = "keywords-t"
+BASELINES = (RANDOM, POSTS, WORDS, WEEKS, KEYWORDS, KEYWORD_RATE, KEYWORDS_T)
+VOICE = tuple(
+    name for name, measure in MEASURES.items() if (measure.space or "").startswith("voice")
+)
+METHODS = (*PAPER_METHODS, *VOICE, KEYWORD_KINDS, KEYWORD_KINDS_T)
 SETTING = Setting()
 
 
@@ -100,10 +104,9 @@ class ScoredTimelines:
     ) -> dict[str, Floats]:
         counts = self.keyword_counts[topic][posts]
         per_post = counts.sum(axis=1).astype(np.float64)
-        words = np.bincount(writer, self.timelines.words[posts], minlength=users)
-        keywords = np.bincount(writer, per_post, minlength=users)
-        kinds = np.zeros((users, counts.shape[1]), np.bool_)
-        np.logical_or.at(kinds, writer, counts > 0)
+        lengths = self.timelines.words[posts]
+        words = np.bincount(writer, lengths, minlength=users).astype(np.float64)
+        keywords = np.bincount(writer, per_post, minlength=users).astype(np.float64)
         return {
             RANDOM: np.zeros(users),
             POSTS: np.bincount(writer, minlength=users).astype(np.float64),
@@ -111,7 +114,6 @@ class ScoredTimelines:
             WEEKS: self.active_weeks(writer, posts, users),
             KEYWORDS: keywords,
             KEYWORD_RATE: keywords / np.maximum(words, 1.0),
-            KEYWORD_KINDS: kinds.sum(axis=1).astype(np.float64),
             KEYWORDS_T: self._best_weeks(writer, posts, users, per_post),
         }
 
@@ -127,10 +129,10 @@ class ScoredTimelines:
 
 def score_timelines(timelines: Timelines, knowledge: BlogKnowledge) -> ScoredTimelines:
     """Score every post once in every space."""
-    bare = [name for name in PAPER_METHODS if MEASURES[name].space in {None, "bow"}]
+    bare = [name for name in METHODS if MEASURES[name].space in {None, "bow"}]
     plans = [_scored(timelines, *plan_scoring(knowledge.catalogue, (), bare, posts=True))]
     for name, space in knowledge.spaces.items():
-        measures = [each for each in METHODS if MEASURES[each].space == name]
+        measures = [each for each in METHODS if (MEASURES[each].space or "").split("-")[0] == name]
         catalogue = knowledge.catalogues[name]
         plan = plan_scoring(catalogue, (space,), measures, posts=True)
         plans.append(_scored(timelines, *plan))
@@ -159,11 +161,19 @@ def _keyword_counts(timelines: Timelines, scoring: Scoring) -> dict[str, NDArray
 
 
 def metric_columns(topics: Sequence[Mapping[str, Floats]]) -> Row:
+    """Metrics over topics, and the precision of each band: of all whom it flags, the afflicted."""
     row: Row = {}
     columns = {"r_precision": "r_precision", "map": "average_precision", "ndcg": "ndcg"}
     for column, metric in columns.items():
         values = np.mean([topic[metric] for topic in topics], axis=0)
         row |= _interval(column, values)
+    for percent in BANDS:
+        flagged, found = (
+            np.sum([topic[f"{what}_{percent}"] for topic in topics], axis=0)
+            for what in ("flagged", "found")
+        )
+        row |= _interval(f"precision_top_{percent}", found / np.maximum(flagged, 1.0))
+        row[f"flagged_top_{percent}"] = float(flagged[0])
     return row
 
 

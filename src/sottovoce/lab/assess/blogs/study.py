@@ -61,6 +61,9 @@ ALSO = (WORDS, WEEKS, KEYWORDS_T)
 """What else it is held against: other volumes, and keywords under its own aggregation."""
 SHOWN = ("ranked_by", "topic", "measure", "r_precision", "map", "ndcg", "gain", "p_holm")
 WIDE = (
+    "precision_top_1",
+    "precision_top_5",
+    "precision_top_10",
     "matched_map",
     "matched_gain",
     "matched_p_holm",
@@ -75,7 +78,7 @@ WIDE = (
 class BlogStudySize:
     """How thorough it is."""
 
-    samples: int = 10
+    samples: int = 100
     replicates: int = 4000
     permutations: int = 1000
 

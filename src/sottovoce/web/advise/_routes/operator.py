@@ -129,7 +129,8 @@ def _ranked(community: Community, topic: str) -> pa.RecordBatch:
     if community.state is None:
         raise InputError("This community is known by histograms only: it has no ranking.")
     how = {setting.measure: setting.how()}
-    (batch,) = rank_batches(community.state, how, topics=[topic], setting=setting.risk)
+    (ranked,) = rank_batches(community.state, how, topics=[topic], setting=setting.risk)
+    batch = ranked.rows
     return batch.select(COLUMNS).filter(pc.greater(batch["score"], 0.0))
 
 

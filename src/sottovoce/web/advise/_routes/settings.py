@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Form, Request
 from starlette.responses import HTMLResponse, Response
 
-from sottovoce.advisor._settings import RECOMMENDED, AdvisorSetting
+from sottovoce.advisor._settings import AdvisorSetting
+from sottovoce.assess.measures._catalogue import PAPER_METHODS, RECOMMENDED
+from sottovoce.assess.measures._expected import precision_in_words
 from sottovoce.errors import ParameterError, SottovoceError
 from sottovoce.web.advise import _views as views
 from sottovoce.web.advise._pages import PAGES, SEE_OTHER, CurrentSession, html, see_other, show
@@ -123,7 +125,11 @@ def _settings_page(
         told=told,
         setting=setting,
         recommended=_described(RECOMMENDED, community.measures),
-        others=_described(community.measures, set(community.measures) - set(RECOMMENDED)),
+        paper=_described(PAPER_METHODS, set(community.measures) - set(RECOMMENDED)),
+        others=_described(
+            community.measures, set(community.measures) - {*RECOMMENDED, *PAPER_METHODS}
+        ),
+        expected=precision_in_words([setting.measure]),
         buckets=_buckets(setting.bucket),
         store=session.path,
     )

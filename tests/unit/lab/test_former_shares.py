@@ -1,11 +1,12 @@
-"""Reports in two shares: the field, the check, and what it refuses."""
+"""The former reports in two shares, kept for comparison: the field, the check, what it refuses."""
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.evenness import evenness
 
-from sottovoce.advisor.rank._shares import (
+from sottovoce.errors import ParameterError
+from sottovoce.lab.bench._former_shares import (
     PRIME,
     CheckParts,
     Residues,
@@ -21,7 +22,6 @@ from sottovoce.advisor.rank._shares import (
     total,
     width,
 )
-from sottovoce.errors import ParameterError
 
 BUCKETS = 8
 KEY = bytes(32)

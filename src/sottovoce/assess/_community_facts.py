@@ -1,0 +1,106 @@
+"""What is known of a community as a whole after its posts were read once: no name and no text.
+
+Counts of posts by week, and an even sample of their texts, whoever wrote them; for each topic how
+many people are in each band, and how far the first stand out.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sottovoce.assess._ranking import BANDS, RankedTopicUsers, separation
+from sottovoce.corpus._clean import clean_texts, of_nobody
+from sottovoce.topics._catalogue import Catalogue
+
+MOST_READ = 4000
+"""Posts that are read closely: about a second's work."""
+
+
+@dataclass(frozen=True)
+class TopicFacts:
+    """One topic by one measure: counts of people."""
+
+    topic: str
+    measure: str
+    domain: str
+    bands: tuple[int, ...]
+    """How many people are in each of the bands, the narrowest first."""
+    separation: float | None
+
+
+@dataclass
+class CommunityWatch:
+    """Sees all posts on their way to the state, and remembers counts and a sample of texts."""
+
+    clean: bool = True
+    weeks: Counter[date] = field(default_factory=Counter)
+    _texts: list[str] = field(default_factory=list)
+    _step: int = 1
+    _seen: int = 0
+
+    def passing(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same batches."""
+        for batch in batches:
+            self._note(batch)
+            yield batch
+
+    def _note(self, batch: pa.RecordBatch) -> None:
+        weeks = pc.floor_temporal(batch["time"], unit="week").cast(pa.date32())
+        for pair in pc.value_counts(weeks).to_pylist():
+            self.weeks[pair["values"]] += pair["counts"]
+        while len(self._texts) + batch.num_rows // self._step > MOST_READ:
+            self._texts, self._step = self._texts[::2], 2 * self._step
+        sample = batch.take(
+            pa.array(np.arange(-self._seen % self._step, batch.num_rows, self._step))
+        )
+        self._seen += batch.num_rows
+        self._texts += _own_texts(sample) if self.clean else sample["text"].to_pylist()
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """An even sample of the posts, without their authors, to be read closely."""
+        return self._texts
+
+
+def _own_texts(sample: pa.RecordBatch) -> list[str]:
+    """Cleaned; posts of nobody keep their place as empty ones, so that the sample stays even."""
+    nobodys = pa.array(of_nobody(sample["user"]))
+    texts: list[str] = pc.if_else(nobodys, "", clean_texts(sample["text"])).to_pylist()
+    return texts
+
+
+def topic_facts(ranks: Iterable[RankedTopicUsers], catalogue: Catalogue) -> list[TopicFacts]:
+    """For each measure and topic, how many people are in each band and how far they stand out."""
+    return [_facts(each.rows, catalogue) for each in ranks]
+
+
+def _facts(batch: pa.RecordBatch, catalogue: Catalogue) -> TopicFacts:
+    measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
+    scores = batch["score"].to_numpy()
+    return TopicFacts(
+        topic=topic,
+        measure=measure,
+        domain=catalogue.by_name[topic].domain,
+        bands=tuple(
+            np.bincount(batch["band"].indices, minlength=len(BANDS))[: len(BANDS)].tolist()
+        ),
+        separation=separation(scores),
+    )
+
+
+def first_people(
+    ranks: Iterable[RankedTopicUsers], most: int
+) -> list[tuple[str, str, Sequence[str]]]:
+    """For each measure and topic the first users who score anything: to be shown to nobody else."""
+    found = []
+    for ranked in ranks:
+        batch = ranked.rows
+        measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
+        scoring = batch.filter(pc.greater(batch["score"], 0.0)).slice(0, most)
+        found.append((measure, topic, scoring["user"].to_pylist()))
+    return found

@@ -1,0 +1,146 @@
+"""``sottovoce learn renew`` and ``rotate``: a party's certificate and keys are replaced."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sottovoce.cli._options import needs_extra
+from sottovoce.cli._output import AsJson, show_json
+from sottovoce.cli.learn._output import ConfigOption, check_offline, loaded
+from sottovoce.errors import ParameterError
+
+AuthorityOption = Annotated[
+    Path | None, typer.Option(help="The folder `authority` that `learn init` wrote.")
+]
+DaysOption = Annotated[int, typer.Option(help="How long the certificate holds.")]
+PassphraseOption = Annotated[
+    str,
+    typer.Option(help="Of the authority's key: none, prompt, env:VARIABLE or file:PATH."),
+]
+_TOLD = "The coordinator tells every other party; start this one again."
+
+
+def renew(
+    certificate: Annotated[
+        Path | None, typer.Argument(help="Of a trial's party: its certificate.pem.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", help="Of a party that has joined: its party.toml.")
+    ] = None,
+    authority: AuthorityOption = None,
+    days: DaysOption = 365,
+    passphrase: PassphraseOption = "none",  # noqa: S107 - the name of a source
+    as_json: AsJson = False,
+) -> None:
+    """Give a certificate a new end; its key stays.
+
+    A party that has joined asks its running coordinator, with --config, while it is stopped itself;
+    all others hear of it. In a trial the authority signs: parties know each other by their
+    certificates' fingerprints, so that the roster beside the certificate and the authority's are
+    rewritten, and everybody needs the new one.
+
+    Example: sottovoce learn renew --config ada/party.toml
+    """
+    if config is not None:
+        _renew_joined(config, days, as_json=as_json)
+        return
+    if certificate is None:
+        raise ParameterError(
+            "say which: --config party.toml of a party that has joined, or a trial's certificate "
+            "and --authority."
+        )
+    with needs_extra("federation"):
+        from sottovoce.federation import _setup as setup  # noqa: PLC0415 - fast --help
+        from sottovoce.federation._certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
+        from sottovoce.federation._config import ROSTER_FILE  # noqa: PLC0415 - fast --help
+
+    folder = _given(authority)
+    signer = setup.load_authority(folder, passphrase=passphrase)
+    rosters = [folder / ROSTER_FILE, certificate.parent / ROSTER_FILE]
+    renewed = setup.renew(certificate, signer, rosters, days=days)
+    left = round(days_left(renewed))
+    if as_json:
+        show_json({"certificate": certificate, "days": left, "fingerprint": fingerprint(renewed)})
+        return
+    typer.echo(f"{certificate} holds for {left} days.")
+    typer.echo(f"Give {rosters[0]} to every party, and restart them all.")
+
+
+def _renew_joined(config: Path, days: int, *, as_json: bool) -> None:
+    with needs_extra("federation"):
+        from sottovoce.federation._certificates import days_left, fingerprint  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._renewal import renew_joined  # noqa: PLC0415 - fast --help
+
+    found = loaded(config)
+    check_offline(found)
+    renewed = renew_joined(found, days=days)
+    if as_json:
+        left = round(days_left(renewed))
+        show_json({"party": found.party.name, "days": left, "fingerprint": fingerprint(renewed)})
+        return
+    typer.echo(f"{found.party.name}'s certificate holds for {round(days_left(renewed))} days.")
+    typer.echo(_TOLD)
+
+
+def rotate(
+    what: Annotated[str, typer.Argument(help="identity, paillier, journal or tls.")],
+    config: ConfigOption,
+    authority: AuthorityOption = None,
+    days: DaysOption = 365,
+    key_bits: Annotated[int, typer.Option(help="Of a new Paillier key.")] = 3072,
+    passphrase: PassphraseOption = "none",  # noqa: S107 - the name of a source
+    as_json: AsJson = False,
+) -> None:
+    """Replace one of a party's keys by a fresh one; stop the party first.
+
+    A new identity or TLS key changes the roster. A party that has joined gets a certificate for it
+    from its running coordinator, and all others hear of it; in a trial everybody needs the new
+    roster.toml. What was hidden under an old Paillier key can be asked no more.
+
+    Example: sottovoce learn rotate identity --config ada/party.toml
+    """
+    with needs_extra("federation"):
+        from sottovoce.federation import _setup as setup  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._journal_key import (  # noqa: PLC0415 - fast --help
+            forget_run_keys,
+            rotate_journal,
+        )
+        from sottovoce.federation.party._party import JOURNAL_FILE, ConfiguredParty  # noqa: PLC0415 - fast --help
+
+    found = loaded(config)
+    check_offline(found)
+    if what not in setup.ROTATED:
+        known = ", ".join(setup.ROTATED)
+        raise ParameterError(f"what to rotate must be one of {known}, got {what!r}.")
+    changed, joined = what in ("identity", "tls"), found.party.changes is not None
+    if changed and joined:
+        from sottovoce.federation.party._renewal import rotate_joined  # noqa: PLC0415 - fast --help
+
+        rotate_joined(found, what, days=days)
+    elif what == "tls":
+        signer = setup.load_authority(_given(authority), passphrase=passphrase)
+        setup.rotate_tls(found, signer, days=days)
+    elif what == "identity":
+        setup.rotate_identity(found)
+    elif what == "paillier":
+        setup.rotate_paillier(found, key_bits)
+        with ConfiguredParty(found, strict=False).journal() as journal:
+            forget_run_keys(journal)
+    else:
+        rotate_journal(found, found.path(found.party.store) / JOURNAL_FILE)
+    if as_json:
+        show_json({"rotated": what, "party": found.party.name, "roster_changed": changed})
+        return
+    typer.echo(f"{found.party.name} has a new {what} key.")
+    if changed and joined:
+        typer.echo(_TOLD)
+    elif changed:
+        roster = found.path(found.party.roster)
+        typer.echo(f"Give {roster} to every party, and restart them all.")
+
+
+def _given(authority: Path | None) -> Path:
+    if authority is None:
+        raise ParameterError("give --authority: the folder with the authority's ca.pem and ca.key.")
+    return authority

@@ -1,0 +1,248 @@
+"""``sottovoce learn new``, ``invite``, ``join``, ``admit``, ``remove`` and ``roster``.
+
+Each party makes its own keys, on its own machine, and joins by a token and a string that two
+people compare.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sottovoce.cli._options import needs_extra
+from sottovoce.cli._output import AsJson, show_facts, show_json, show_rows
+from sottovoce.cli.learn._asked import asked_or_read, watched
+from sottovoce.cli.learn._output import ConfigOption
+from sottovoce.cli.learn.parties import LogOption, new_training
+from sottovoce.errors import InputError, ParameterError
+
+_SHORT = 16
+_STANDARD_INPUT = "-"
+
+
+def new(
+    folder: Annotated[Path, typer.Argument(help="A new folder, of the coordinator alone.")],
+    listen: Annotated[
+        str, typer.Option("--listen", help="HOST:PORT at which the other parties reach it.")
+    ],
+    join: Annotated[
+        str | None,
+        typer.Option("--join", help="HOST:PORT for requests to join; default: the next port."),
+    ] = None,
+    mode: Annotated[
+        str, typer.Option(help="open: everybody gets the classifier; hidden: nobody does.")
+    ] = "open",
+    way: Annotated[
+        str, typer.Option(help="How sums are added up: masks, or packed (with a key holder).")
+    ] = "masks",
+    passphrase: Annotated[
+        str, typer.Option(help="Seal all keys: prompt, env:VARIABLE or file:PATH.")
+    ] = "none",  # noqa: S107 - the name of a source
+    days: Annotated[int, typer.Option(help="How long certificates hold.")] = 365,
+    as_json: AsJson = False,
+) -> None:
+    """Found a federation: write the coordinator's folder, with keys that stay in it.
+
+    The other parties then join, each with keys of its own: `learn invite` here, `learn join` there.
+
+    Example: sottovoce learn new coordinator --listen c.example:7443
+    """
+    with needs_extra("federation"):
+        from sottovoce.federation._join.folders import FoundingPlan, new_federation  # noqa: PLC0415 - fast --help
+
+    training = new_training({"mode": mode, "way": way})
+    plan = FoundingPlan(listen, join, training, passphrase=passphrase, days=days)
+    history = new_federation(folder, plan)
+    own = history.changes[0]
+    if as_json:
+        found = {"folder": folder, "fingerprint": own.fingerprint, "join": plan.join_address}
+        show_json({**found, "config": folder / "party.toml"})
+        return
+    typer.echo(f"{folder} is the coordinator's; its keys stay there.")
+    typer.echo(f"Certificate: {own.fingerprint}")
+    typer.echo(
+        f"Start it: sottovoce learn coordinator --config {folder / 'party.toml'}\n"
+        f"Then invite: sottovoce learn invite NAME --config {folder / 'party.toml'}"
+    )
+
+
+def invite(
+    name: Annotated[str, typer.Argument(help="What the party is called.")],
+    config: ConfigOption,
+    role: Annotated[str, typer.Option(help="peer, keyholder or intermediary.")] = "peer",
+    minutes: Annotated[float, typer.Option(help="How long the token can be used.")] = 30,
+    as_json: AsJson = False,
+) -> None:
+    """Make a token with which one party may ask to join, once, at the running coordinator.
+
+    Example: sottovoce learn invite ada --config coordinator/party.toml
+    """
+    request = {"do": "invite", "name": name, "role": role, "minutes": minutes}
+    found = watched(config, request, "Inviting")
+    if as_json:
+        show_json(found)
+        return
+    typer.echo(found["token"])
+    typer.echo(
+        f"Give this token to {name} alone; it works once, for {minutes:g} minutes. There: "
+        f"sottovoce learn join {name} --token TOKEN --listen HOST:PORT",
+        err=True,
+    )
+
+
+def join(
+    folder: Annotated[Path, typer.Argument(help="A new folder for this party.")],
+    token: Annotated[
+        str | None, typer.Option("--token", help="From `learn invite`; - reads it from the input.")
+    ] = None,
+    listen: Annotated[
+        str | None, typer.Option("--listen", help="HOST:PORT at which the others reach this party.")
+    ] = None,
+    confirm: Annotated[
+        str | None,
+        typer.Option("--confirm", help="The comparison string, if the coordinator reads the same."),
+    ] = None,
+    wait: Annotated[
+        float, typer.Option("--wait", help="Seconds to wait for the coordinator's person.")
+    ] = 600,
+    passphrase: Annotated[
+        str, typer.Option(help="Seal all keys: prompt, env:VARIABLE or file:PATH.")
+    ] = "none",  # noqa: S107 - the name of a source
+    log: LogOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Join a federation with keys that are made here and never leave this folder.
+
+    With --token this makes the keys, asks the coordinator, and shows a comparison string. Ask the
+    coordinator's person, by telephone, to read theirs; if it is the same, say so: here at the
+    prompt, or later with --confirm.
+
+    Example: sottovoce learn join ada --token TOKEN --listen a.example:7443
+    """
+    with needs_extra("federation"):
+        from sottovoce.federation._join import folders  # noqa: PLC0415 - fast --help
+        from sottovoce.federation._join.request import JoinToken  # noqa: PLC0415 - fast --help
+        from sottovoce.federation.party._progress import opened_log  # noqa: PLC0415 - fast --help
+
+    with opened_log(log, folder.name) as log_event:
+        if token is not None:
+            if listen is None:
+                raise ParameterError(
+                    "give --listen: HOST:PORT at which the others reach this party."
+                )
+            text = sys.stdin.readline() if token == _STANDARD_INPUT else token
+            read = JoinToken.read(text)
+            pending = folders.begin_join(folder, read, listen, passphrase, log_event)
+            confirm = confirm or _compared(folder, pending.string, as_json=as_json)
+        if confirm is None:
+            if token is None:
+                raise ParameterError("give --token to begin, or --confirm to go on.")
+            return
+        history = folders.finish_join(folder, confirm, wait, log_event)
+    if history is None:
+        raise InputError(
+            "the coordinator has not admitted this party yet; go on later with the same --confirm."
+        )
+    report: dict[str, Any] = {"number": history.number, "digest": history.digest}
+    names = [each.certificate_name for each in history.roster]
+    if as_json:
+        show_json({"folder": folder, "joined": True, "roster": {**report, "parties": names}})
+        return
+    typer.echo(f"Joined: {', '.join(names)}. Its keys stay in {folder}.")
+    typer.echo(f"Look at [accepts] in {folder / 'party.toml'}, then start it with sottovoce learn.")
+
+
+def _compared(folder: Path, string: str, *, as_json: bool) -> str | None:
+    """The string, if a person at a terminal says that it is the same; None: later."""
+    if as_json:
+        show_json({"folder": folder, "joined": False, "string": string})
+        return None
+    typer.echo(f"Comparison string: {string}")
+    if sys.stdin.isatty():
+        if not typer.confirm("Does the coordinator's person read you the same?"):
+            raise InputError(
+                f"not joined: somebody may stand between you. Remove {folder}, and ask for a token "
+                "by another channel."
+            )
+        typer.echo("Waiting for the coordinator's person to admit this party.", err=True)
+        return string
+    typer.echo(
+        f"If the coordinator's person reads you the same: sottovoce learn join {folder} "
+        f"--confirm {string}"
+    )
+    return None
+
+
+def admit(
+    config: ConfigOption,
+    name: Annotated[str, typer.Argument(help="Who may join; none: list who asks.")] = "",
+    string: Annotated[
+        str, typer.Argument(help="The comparison string that its person has read to you.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List who asks to join, or admit one by the comparison string that you were read.
+
+    Let the other person read the string first, and type what you hear: it is refused if it is not
+    the one that this coordinator has.
+
+    Example: sottovoce learn admit ada 4k7p-9xqm --config coordinator/party.toml
+    """
+    if name and not string:
+        raise ParameterError("give the comparison string, as the other person reads it to you.")
+    found = watched(config, {"do": "admit", "name": name, "string": string}, "Admitting")
+    if as_json:
+        show_json(found)
+    elif name:
+        later = (
+            "is" if found["joined"] else "will be, once its person has confirmed the string there,"
+        )
+        typer.echo(f"{name} {later} on the roster.")
+    elif not found["waiting"]:
+        typer.echo("Nobody asks to join.")
+    else:
+        show_rows("who asks to join; compare the strings by telephone", found["waiting"])
+
+
+def remove(
+    name: Annotated[str, typer.Argument(help="The party.")],
+    config: ConfigOption,
+    as_json: AsJson = False,
+) -> None:
+    """Take a party off the roster, at the running coordinator: it is refused at once.
+
+    All other parties are told. Runs in which it takes part end by name.
+
+    Example: sottovoce learn remove dee --config coordinator/party.toml
+    """
+    found = watched(config, {"do": "remove", "name": name}, "Removing")
+    if as_json:
+        show_json(found)
+        return
+    typer.echo(f"{name} is refused from now on (change {found['number']} of the roster).")
+
+
+def roster(config: ConfigOption, as_json: AsJson = False) -> None:
+    """Show who takes part, and every signed change of the roster.
+
+    Compare the digest with the other parties: it stands for all changes.
+
+    Example: sottovoce learn roster --config ada/party.toml
+    """
+    found = asked_or_read(config, {"do": "status"})["roster"]
+    if found is None:
+        raise InputError("this party is of learn init, whose roster has no signed changes.")
+    if as_json:
+        show_json(found)
+        return
+    show_facts(
+        "roster",
+        {
+            "parties": ", ".join(found["parties"]),
+            "changes": found["number"],
+            "digest": found["digest"][:_SHORT],
+        },
+    )
+    rows = [{"time (UTC)": each["time"][:16], "what": each["change"]} for each in found["changes"]]
+    show_rows("every change, the oldest first", rows)

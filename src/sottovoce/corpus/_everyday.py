@@ -1,0 +1,37 @@
+"""A public list of words of everyday English, shipped: what a release may count without asking.
+
+Put down by us, subject by subject; no text was counted for it. Function words are left out: they
+tell next to nothing of a document and would take most of its words.
+"""
+
+from functools import cache
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.corpus.words._rules import ENGLISH
+
+EVERYDAY = "everyday"
+"""The name under which the list is taken where a file of words is."""
+
+
+@cache
+def everyday_words() -> Vocabulary:
+    """Everyday English, in the order of the alphabet.
+
+    >>> len(everyday_words()) > 3000, everyday_words().data_dependent
+    (True, False)
+    """
+    text = files("sottovoce.corpus").joinpath("everyday.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith(("#", "["))]
+    listed = {word for line in lines for word in line.split()}
+    return Vocabulary.public(sorted(listed - ENGLISH), origin="everyday English, a list of ours")
+
+
+def named_vocabulary(name: str | PathLike[str]) -> Vocabulary:
+    """The list of a file, or the shipped one by its name, unless a file has it."""
+    path = Path(name)
+    return (
+        everyday_words() if str(name) == EVERYDAY and not path.exists() else Vocabulary.load(path)
+    )

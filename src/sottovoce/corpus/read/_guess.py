@@ -1,0 +1,250 @@
+"""Which columns of somebody's export are the user, the time and the text of a post.
+
+By their names first, then by what stands in the first rows. A guess has its reason; where two
+columns could both be meant, or none, there is a question instead.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from sottovoce.corpus.read._sample import ColumnSample
+from sottovoce.corpus.read._times import date_orders, to_instants
+from sottovoce.errors import CorpusError, did_you_mean
+
+ROLES = ("user", "time", "text")
+_SURE_NAMES = {
+    "user": """
+        user author username user_name userid user_id author_id author_name authorname screen_name
+        screenname handle nickname nick member member_id poster poster_id account account_id sender
+        from_user login autor auteur verfasser benutzer nutzer usuario utilisateur utente anonid
+    """,
+    "time": """
+        time created_at created createdat date datetime timestamp created_utc creation_date
+        created_time post_date post_time posted posted_at postdate published published_at
+        publish_date sent sent_at date_posted fecha datum zeit zeitpunkt horodatage querytime
+    """,
+    "text": """
+        text body content message post comment selftext tweet full_text post_text post_body
+        post_content comment_text body_text message_text raw_text texto mensaje nachricht inhalt
+        contenu texte testo beitrag query review status_text caption
+    """,
+}
+"""For each role the names that mean it: programs' and people's."""
+_OTHER_NAMES = {
+    "user": "from name owner creator writer by participant person who",
+    "time": "when day updated updated_at modified edited data ts week",
+    "text": "subject title description summary headline excerpt note reply answer question html",
+}
+"""And those that may."""
+_SURE, _PART, _MAYBE, _UNKNOWN = 3, 2, 1, 0
+_MOSTLY = 0.8
+_WORDS_OF_A_TEXT = 4.0
+_TIMES_LONGER = 3.0
+_LONGEST_ID = 80
+_WORDS_OF_AN_ID = 4
+_SHOWN = re.compile(r"[^\W\d][\w.:-]{0,39}( [\w.:-]{1,40})?")
+_MOST_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class ColumnGuess:
+    """The column of each role, and why it was taken."""
+
+    columns: Mapping[str, ColumnSample]
+    reasons: Mapping[str, str]
+
+    def in_words(self) -> str:
+        """One line, for whoever runs a command."""
+        parts = [
+            f"{role} = {shown_name(column)} ({self.reasons[role]})"
+            for role, column in self.columns.items()
+        ]
+        return f"taken from the file: {', '.join(parts)}; --fields says otherwise"
+
+
+class UnclearColumnsError(CorpusError):
+    """Two columns could be meant, or none: a question to whoever knows the file."""
+
+
+def guess_columns(
+    columns: Sequence[ColumnSample], wanted: Sequence[str], taken: Sequence[str | int] = ()
+) -> ColumnGuess:
+    """The column of each role in ``wanted``, none of those ``taken``; or a question."""
+    free = [column for column in columns if column.key not in taken]
+    found: dict[str, ColumnSample] = {}
+    reasons: dict[str, str] = {}
+    # What is clearest first: a time is known by what it holds, and what is a time is no text.
+    for role in ("time", "text", "user"):
+        if role in wanted:
+            found[role], reasons[role] = _chosen(role, free)
+            free = [column for column in free if column.key != found[role].key]
+    ordered = [role for role in ROLES if role in found]
+    return ColumnGuess(
+        {role: found[role] for role in ordered}, {role: reasons[role] for role in ordered}
+    )
+
+
+def likely_column(columns: Sequence[ColumnSample], role: str) -> ColumnSample | None:
+    """The column that a menu offers first for ``role``: the first of the best names, if any."""
+    best = max((named_for(column.name, role) for column in columns), default=_UNKNOWN)
+    if best == _UNKNOWN:
+        return None
+    return next(column for column in columns if named_for(column.name, role) == best)
+
+
+_THREADS = """
+    thread thread_id threadid topic_id topicid conversation_id discussion_id discussion link_id
+    thread_title subject title
+"""
+
+
+def grouping_column(columns: Sequence[ColumnSample], asked: str) -> str:
+    """The name of the column that documents are to be grouped by; ``thread`` goes by many names."""
+    names = {_plain(column.name): column.name for column in columns}
+    if _plain(asked) in names:
+        return names[_plain(asked)]
+    if _plain(asked) == "thread":
+        found = next((names[each] for each in _THREADS.split() if each in names), None)
+        if found is not None:
+            return found
+    shown = [column for column in columns if _SHOWN.fullmatch(column.name)]
+    near = did_you_mean(asked, [column.name for column in shown])
+    raise CorpusError(
+        f"there is no column {asked!r} to group by; there are: {_listed(shown) or 'none'}.{near}"
+    )
+
+
+def named_for(name: str, role: str) -> int:
+    """How surely a column of this name holds ``role``: 3 surely, 2 in part, 1 maybe, 0 unknown."""
+    plain = _plain(name)
+    sure, maybe = _SURE_NAMES[role].split(), _OTHER_NAMES[role].split()
+    if plain in sure or plain.replace("_", "") in sure:
+        return _SURE
+    if plain in maybe:
+        return _MAYBE
+    pieces = plain.split("_")
+    return _PART if any(piece in sure for piece in pieces) and not _other(pieces, role) else 0
+
+
+def _other(pieces: Sequence[str], role: str) -> bool:
+    """Whether a name of several words is of something that a role has, and not it."""
+    counts = {"count", "number", "num", "length", "score", "url", "karma", "flair", "type", "lang"}
+    ids = {"id", "ids"} if role == "text" else set()
+    return bool({*pieces} & (counts | ids))
+
+
+def _plain(name: str) -> str:
+    """``createdAt``, ``Created At`` and ``created-at`` alike."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
+    return re.sub(r"[\W_]+", "_", parted).strip("_").casefold()
+
+
+def _chosen(role: str, columns: Sequence[ColumnSample]) -> tuple[ColumnSample, str]:
+    fitting = [column for column in columns if _FITS[role](column)]
+    best = max((named_for(column.name, role) for column in fitting), default=_UNKNOWN)
+    likely = [column for column in fitting if named_for(column.name, role) == best]
+    if best == _UNKNOWN:
+        return _by_content(role, fitting, columns)
+    if len(likely) == 1:
+        return likely[0], "by its name"
+    return _of_several(role, likely)
+
+
+def _by_content(
+    role: str, fitting: Sequence[ColumnSample], columns: Sequence[ColumnSample]
+) -> tuple[ColumnSample, str]:
+    """Never a user: any column of short values that repeat could be one."""
+    if role == "time" and len(fitting) == 1:
+        return fitting[0], "the only one that holds times"
+    if role == "text" and fitting:
+        longest = max(fitting, key=_mean_words)
+        others = [column for column in fitting if column is not longest]
+        if all(_mean_words(longest) >= _TIMES_LONGER * _mean_words(each) for each in others):
+            return longest, "by far the longest"
+        raise _question(role, fitting, "several columns could be the {role}")
+    raise _question(role, columns, "no column is clearly the {role}")
+
+
+def _of_several(role: str, likely: Sequence[ColumnSample]) -> tuple[ColumnSample, str]:
+    """Several with equally good names: those that say the same in all rows, or far less, go."""
+    first = likely[0]
+    if role == "user" and all(_same_parts(first, each) for each in likely[1:]):
+        return first, f"names the same people as {_listed(likely[1:])}"
+    if role == "time" and all(each.values == first.values for each in likely[1:]):
+        return first, f"the same as {_listed(likely[1:])}"
+    if role == "text":
+        ordered = sorted(likely, key=_mean_words, reverse=True)
+        if _mean_words(ordered[0]) >= _TIMES_LONGER * _mean_words(ordered[1]):
+            return ordered[0], f"far longer than {_listed(ordered[1:])}"
+    raise _question(role, likely, f"{len(likely)} columns could be the {{role}}")
+
+
+def _same_parts(one: ColumnSample, other: ColumnSample) -> bool:
+    """Whether two columns part the rows alike, as a name and a number of the same person do."""
+    pairs = set(zip(one.values, other.values, strict=False))
+    ones, others = set(one.values), set(other.values)
+    return len(one.values) == len(other.values) and len(pairs) == len(ones) == len(others)
+
+
+def _question(role: str, columns: Sequence[ColumnSample], what: str) -> UnclearColumnsError:
+    asked = (
+        f"{what.format(role=role).capitalize()} of a post: {_listed(columns) or 'there is none'}"
+    )
+    example = shown_name(columns[0]) if columns else "NAME"
+    return UnclearColumnsError(
+        f"{asked}. Which one is it? Say --fields {role}={example} (in Python "
+        f"columns={{{role!r}: {example!r}}} of ReadOptions)."
+    )
+
+
+def _listed(columns: Sequence[ColumnSample]) -> str:
+    names = ", ".join(shown_name(column) for column in columns[:_MOST_SHOWN])
+    more = len(columns) - _MOST_SHOWN
+    return f"{names} and {more} more" if more > 0 else names
+
+
+def shown_name(column: ColumnSample) -> str:
+    """A column as it may be shown: what looks like somebody's text is told by its place."""
+    if _SHOWN.fullmatch(column.name):
+        return column.name
+    return str(column.key) if isinstance(column.key, int) else "(a column without a plain name)"
+
+
+def _filled(column: ColumnSample) -> list[str]:
+    return [value for value in column.values if value.strip()]
+
+
+def _mean_words(column: ColumnSample) -> float:
+    filled = _filled(column)
+    return sum(len(value.split()) for value in filled) / max(1, len(filled))
+
+
+def holds_times(column: ColumnSample) -> bool:
+    """Whether most values can be read as times, in one order of day and month or another."""
+    filled = _filled(column)
+    if not filled:
+        return named_for(column.name, "time") >= _PART
+    read = len(filled) - to_instants(pa.array(filled), "UTC").null_count
+    if not read and date_orders(filled):
+        return True
+    return bool(read >= _MOSTLY * len(filled))
+
+
+def _holds_texts(column: ColumnSample) -> bool:
+    if named_for(column.name, "text") >= _PART:
+        return not _filled(column) or not holds_times(column)
+    return _mean_words(column) >= _WORDS_OF_A_TEXT and not holds_times(column)
+
+
+def _holds_users(column: ColumnSample) -> bool:
+    """Short values; numbers too, but not those that read as times unless the name says user."""
+    filled = _filled(column)
+    if any(len(value) > _LONGEST_ID for value in filled):
+        return False
+    return not filled or _mean_words(column) <= _WORDS_OF_AN_ID
+
+
+_FITS = {"time": holds_times, "text": _holds_texts, "user": _holds_users}

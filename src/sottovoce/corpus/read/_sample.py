@@ -1,0 +1,105 @@
+"""The first rows of a file, whatever its format: what a guess at its columns, or a person, sees."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from pyarrow import ArrowException, parquet
+
+from sottovoce.corpus.read._bytes import format_by_name
+from sottovoce.corpus.read._delimited import found_delimiter, head
+from sottovoce.corpus.read._tally import MIB, Format, ReadOptions
+from sottovoce.errors import SottovoceError
+
+ROWS_LOOKED_AT = 200
+MOST_COLUMNS = 1000
+_LARGEST_GROUP = 256 * MIB
+
+
+@dataclass(frozen=True)
+class ColumnSample:
+    """One column: how a reader is to be told of it, its name, and the values of the first rows."""
+
+    key: str | int
+    """Its position in CSV and TSV, counted from 0; elsewhere its name."""
+    name: str
+    values: tuple[str, ...]
+
+
+def sample_columns(
+    path: Path,
+    options: ReadOptions = ReadOptions(),  # noqa: B008 - frozen
+) -> tuple[ColumnSample, ...]:
+    """The columns of a file with their first values; none where it is no table at all."""
+    try:
+        kind = options.format or format_by_name(path)
+        if kind is Format.PARQUET:
+            return _of_parquet(path)
+        text = head(path, options)
+        if kind is Format.JSONL:
+            return _of_objects(_objects(text))
+        if kind is Format.TSV:
+            lines = (line.rstrip("\r") for line in text.split("\n") if line.strip())
+            return _of_rows((line.split("\t") for line in lines), options)
+        delimiter = options.delimiter or found_delimiter(text, options)
+        return _of_rows(csv.reader(io.StringIO(text), delimiter=delimiter), options)
+    except (SottovoceError, ArrowException, OSError, csv.Error):
+        return ()
+
+
+def _of_parquet(path: Path) -> tuple[ColumnSample, ...]:
+    with parquet.ParquetFile(path, buffer_size=MIB, pre_buffer=False) as file:
+        names = file.schema_arrow.names[:MOST_COLUMNS]
+        groups = [file.metadata.row_group(each) for each in range(min(1, file.num_row_groups))]
+        # A group that unfolds to more than a file of ours has at once is not looked into.
+        small = all(each.total_byte_size <= _LARGEST_GROUP for each in groups)
+        rows = next(file.iter_batches(ROWS_LOOKED_AT, columns=names), None) if small else None
+    if rows is None:
+        return tuple(ColumnSample(name, name, ()) for name in names)
+    held = dict(zip(rows.schema.names, rows.columns, strict=True))
+    return tuple(
+        ColumnSample(name, name, tuple(map(_written, held[name].to_pylist()))) for name in names
+    )
+
+
+def _objects(text: str) -> Iterator[dict[str, object]]:
+    for line in islice(text.split("\n"), ROWS_LOOKED_AT):
+        try:
+            item = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(item, dict):
+            yield item
+
+
+def _of_objects(items: Iterable[dict[str, object]]) -> tuple[ColumnSample, ...]:
+    held = list(items)
+    names = list(dict.fromkeys(name for item in held for name in item))[:MOST_COLUMNS]
+    return tuple(
+        ColumnSample(name, name, tuple(_written(item.get(name)) for item in held)) for name in names
+    )
+
+
+def _of_rows(lines: Iterable[Sequence[str]], options: ReadOptions) -> tuple[ColumnSample, ...]:
+    rows = list(islice((row for row in lines if row), ROWS_LOOKED_AT + 1))
+    if not rows or any("\0" in value for value in rows[0]):
+        return ()
+    names = rows[0] if options.header is True else _told_names(options, len(rows[0]))
+    held = rows[1:] if options.header is True else rows
+    return tuple(
+        ColumnSample(place, name, tuple(row[place] for row in held if len(row) > place))
+        for place, name in enumerate(names[:MOST_COLUMNS])
+    )
+
+
+def _told_names(options: ReadOptions, width: int) -> Sequence[str]:
+    return options.header if isinstance(options.header, tuple) else [""] * width
+
+
+def _written(value: object) -> str:
+    """As a file of text would have it; what is no single value is nothing."""
+    return str(value) if isinstance(value, str | int | float) or hasattr(value, "year") else ""

@@ -1,0 +1,114 @@
+"""How `party.toml` is written: with a comment where somebody must decide."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from sottovoce._toml import Plain, toml_lines
+from sottovoce.federation._config import (
+    CHANGES_FILE,
+    ROWS_FILE,
+    TEXTS_FILE,
+    Accepts,
+    FeatureSettings,
+    Role,
+    TrainingSettings,
+)
+from sottovoce.federation._files import NONE
+
+AUTHORITY_KEY_FILE = "ca.key"
+_FEWEST_COUNTED = 3
+_HEAD = "# One party of a training together. Paths are relative to this file's folder."
+_TEXTS = (
+    "# Your documents, which never leave this machine: a CSV, TSV, JSONL or Parquet file, and the",
+    "# names of its columns. Where rows are sentences, document names the column with the id of their",
+    "# document; where documents are counted together, user and id those of writer and name.",
+)
+_ROWS = "# Your rows of numbers, which never leave this machine: a CSV file with a header."
+_ACCEPTS = "# What you agree to take part in; a proposal beyond it is refused here."
+_COUNT_WITH = (
+    "# Whose noise you count on when documents are counted together: name only peers whom you know",
+    "# yourself. Of them so many may drop out, and so many may work against you. Name all labels",
+    '# of your documents if words may be counted by label: labels = ["ham", "spam"].',
+)
+_FEATURES = "# How texts become numbers, at every peer alike."
+_TRAINING = "# What is proposed to the peers; every one of them must accept it."
+_JOIN = "# Where parties ask to join; open only while somebody is invited."
+
+
+@dataclass(frozen=True)
+class WrittenParty:
+    """Whose configuration is written.
+
+    Attributes:
+        name: of the party.
+        role: what it does.
+        address: where it listens.
+        passphrase: where that of its keys comes from.
+        peers: whom it may count with.
+        signed: whether its roster has signed changes.
+        join: where a coordinator takes requests to join.
+    """
+
+    name: str
+    role: Role
+    address: str
+    passphrase: str = NONE
+    peers: Sequence[str] = ()
+    signed: bool = False
+    join: str | None = None
+
+
+def party_toml(who: WrittenParty, training: TrainingSettings, features: FeatureSettings) -> str:
+    """One party's configuration."""
+    role, peers = who.role, who.peers
+    head: dict[str, Plain | None] = {
+        "name": who.name,
+        "role": role,
+        "listen": who.address,
+        "changes": CHANGES_FILE if who.signed else None,
+    }
+    secrets = toml_lines({"passphrase": who.passphrase})
+    lines = [_HEAD, *toml_lines(head), "", "[secrets]", *secrets]
+    if who.join is not None:
+        lines += ["", "[tls]", *toml_lines({"authority_key": AUTHORITY_KEY_FILE})]
+        lines += ["", _JOIN, "[join]", *toml_lines({"listen": who.join})]
+    if role == "peer":
+        lines += ["", *_own_data(features)]
+    if role != "coordinator":
+        lines += ["", _ACCEPTS, "[accepts]", *toml_lines(_accepted(training))]
+    if role == "peer" and len(peers) >= _FEWEST_COUNTED:
+        named: dict[str, Plain | None] = {"peers": list(peers), "drop": 0, "collude": 1}
+        lines += ["", *_COUNT_WITH, "[count_with]", *toml_lines(named)]
+    if role == "coordinator":
+        chosen = {"mode": training.mode, "way": training.way} | msgspec.to_builtins(training)
+        lines += ["", _TRAINING, "[training]", *toml_lines(chosen)]
+        lines += ["", _FEATURES, "[features]", *toml_lines(_features(features))]
+    return "\n".join(lines) + "\n"
+
+
+def _own_data(features: FeatureSettings) -> list[str]:
+    if features.columns:
+        return [_ROWS, "[rows]", *toml_lines({"file": ROWS_FILE, "label": "label"})]
+    named: dict[str, Plain | None] = {"file": TEXTS_FILE, "text": "text", "label": "label"}
+    return [*_TEXTS, "[texts]", *toml_lines(named)]
+
+
+def _features(features: FeatureSettings) -> dict[str, Plain | None]:
+    given: dict[str, Plain | None] = msgspec.to_builtins(features)
+    if features.columns:
+        return given
+    return {"dictionary": features.dictionary, "width": features.width} | given
+
+
+def _accepted(training: TrainingSettings) -> dict[str, Plain | None]:
+    accepts = Accepts(
+        modes=[training.mode],
+        fewest_documents=training.fewest_documents,
+        fewest_peers=training.fewest_peers,
+        two_peers=training.allow_two is not None,
+        without_lost=training.without_lost,
+    )
+    written: dict[str, Plain | None] = msgspec.to_builtins(accepts)
+    return written

@@ -1,0 +1,290 @@
+"""The roster of a running party: changed at the coordinator, taken and shown everywhere else.
+
+The coordinator signs a change, applies it, and tells every other party until it has heard. A party
+that was away asks for what it has missed when it starts. Whoever is told looks at the signatures
+and the past of what it is told, not at who says it: a coordinator with a new certificate is not on
+the others' roster yet.
+"""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from sottovoce.errors import InputError, ParameterError, ProtocolError, SottovoceError
+from sottovoce.federation._certificates import DAYS, Authority, fingerprint
+from sottovoce.federation._config import PartyConfig, Role
+from sottovoce.federation._events import Log
+from sottovoce.federation._join.changes import (
+    RosterChange,
+    RosterHistory,
+    RosterRefusedError,
+    What,
+    packed_changes,
+    read_changes,
+)
+from sottovoce.federation._join.folders import save_changes
+from sottovoce.federation._join.invitations import Joined
+from sottovoce.federation._join.request import (
+    JoinRefusedError,
+    JoinRequest,
+    joiner_role,
+    packed,
+    unpacked,
+)
+from sottovoce.federation._roster import Member, Roster, configured_role, member, protocol_name
+from sottovoce.federation._setup import host_of
+from sottovoce.learn._training_terms import COORDINATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+NEWS, MISSED, CERTIFY = "Roster", "RosterSince", "Certify"
+_CALL_S = 5.0
+_AGAIN_S = 1.0
+_MOST_AT_ONCE = 8
+# A message holds a thousand of them easily; a party that has missed more is told in turns.
+_MOST_CHANGES = 500
+
+
+class MemberNode(Protocol):
+    """Of a node what changes with the roster."""
+
+    def take_roster(self, roster: Roster) -> None:
+        """Know these parties from now on."""
+
+    def ask(self, member: str, method: str, request: bytes, timeout_s: float) -> bytes:
+        """What a member answers."""
+
+    def ask_once(self, member: Member, method: str, request: bytes, timeout_s: float) -> bytes:
+        """What somebody answers who need not be on the roster."""
+
+
+class RosterStanding(msgspec.Struct, frozen=True):
+    """How far a party's roster has come."""
+
+    number: int
+    digest: str
+
+
+class CertificateWish(msgspec.Struct, frozen=True):
+    """A party's wish for a certificate with a new end, or for new keys, by those that it has."""
+
+    what: What
+    request: bytes
+    days: int = DAYS
+
+
+class Membership:
+    """One party's roster with its signed changes.
+
+    Args:
+        config: of the party.
+        history: the changes that it has.
+        authority: at the coordinator, who signs.
+        log: where events go.
+    """
+
+    def __init__(
+        self,
+        config: PartyConfig,
+        history: RosterHistory,
+        authority: Authority | None,
+        log: Log,
+    ) -> None:
+        self._config, self.history, self._authority, self._log = config, history, authority, log
+        self._lock = threading.RLock()
+        self._stopping = threading.Event()
+        self._telling: threading.Thread | None = None
+        self._behind: set[str] = set()
+        self.node: MemberNode | None = None
+        self.on_change: Callable[[RosterHistory, Sequence[RosterChange]], None] = _nothing
+        """Told all changes and the new ones; a roster without this party means its removal."""
+
+    def start(self) -> None:
+        """Tell the others, or, where this is none to tell them, ask for what was missed."""
+        if self._authority is not None:
+            self._tell_all()
+        else:
+            threading.Thread(target=self._ask_for_missed, daemon=True).start()
+
+    def close(self) -> None:
+        """Tell nobody more."""
+        self._stopping.set()
+
+    def told(self, data: bytes) -> bytes:
+        """Take what the coordinator says has changed; how far this party has come."""
+        try:
+            with self._lock:
+                self._take(read_changes(data))
+        except RosterRefusedError as error:
+            self._log("roster refused", error=type(error).__name__, sentence=str(error))
+            raise
+        standing = RosterStanding(self.history.number, self.history.digest)
+        return msgspec.msgpack.encode(standing)
+
+    def missed(self, _caller: Member, data: bytes) -> bytes:
+        """At the coordinator: the changes after so many."""
+        number = msgspec.msgpack.decode(data, type=int)
+        return packed_changes(self.history.since(number)[:_MOST_CHANGES])
+
+    def join(self, request: JoinRequest, role: Role) -> Joined:
+        """At the coordinator: make somebody a member, by a certificate for the key of their own."""
+        name = request.name
+        with self._lock:
+            if any(each.certificate_name == name for each in self.history.roster):
+                raise JoinRefusedError(f"there is a party {name} already; remove it first.")
+            certificate = self._granted(request, role)
+            known = (request.address, fingerprint(certificate), request.identity.hex())
+            self._change("joined", member(name, role, *known))
+            return Joined(certificate, packed_changes(self.history.changes))
+
+    def remove(self, name: str) -> None:
+        """At the coordinator: no certificate of this party's is let in from now on."""
+        with self._lock:
+            found = self.history.roster.named(name)
+            if found.role == "coordinator":
+                raise ParameterError("the coordinator cannot be removed; found another federation.")
+            self._change("removed", found)
+        news = packed_changes(self.history.changes[-1:])
+        threading.Thread(target=self._farewell, args=(found, news), daemon=True).start()
+
+    def certify(self, caller: Member, data: bytes) -> bytes:
+        """At the coordinator: a new end or new keys for a party that proves itself by its old."""
+        try:
+            wish = unpacked(data, CertificateWish)
+            request = unpacked(wish.request, JoinRequest)
+            role = joiner_role(configured_role(caller))
+            if wish.what not in ("renewed", "rotated"):
+                raise JoinRefusedError("a certificate can be renewed or its key rotated.")
+            request.check(caller.certificate_name, role)
+            with self._lock:
+                days = max(1, min(wish.days, DAYS))
+                certificate = self._granted(request, role, days)
+                found = replace(
+                    self.history.roster[caller.name],
+                    fingerprint=fingerprint(certificate),
+                    identity=request.identity.hex(),
+                )
+                self._change(wish.what, found)
+        except InputError as error:
+            raise JoinRefusedError(str(error)) from None
+        given = {"certificate": certificate, "changes": packed_changes(self.history.changes)}
+        return msgspec.msgpack.encode(given)
+
+    def _granted(self, request: JoinRequest, role: Role, days: int = DAYS) -> bytes:
+        if self._authority is None:
+            raise ParameterError("only the coordinator changes the roster.")
+        request.check(request.name, role)
+        hosts = [host_of(request.address)]
+        wanted = request.certificate_request
+        return self._authority.granted(wanted, request.name, hosts, days=days)
+
+    def _change(self, what: What, party: Member) -> None:
+        if self._authority is None:
+            raise ParameterError("only the coordinator changes the roster.")
+        self._apply(self.history.signed(what, party, self._authority))
+        self._tell_all()
+
+    def _take(self, changes: list[RosterChange]) -> None:
+        fresh = [each for each in changes if each.number > self.history.number]
+        known = [each for each in changes if each.number <= self.history.number]
+        for each in known:
+            if each != self.history.changes[each.number - 1]:
+                raise RosterRefusedError(
+                    f"change {each.number} of the roster is another one here than it is told now; "
+                    "compare the digests that learn status shows."
+                )
+        if fresh:
+            self._apply(self.history.extended(fresh))
+
+    def _apply(self, history: RosterHistory) -> None:
+        fresh = history.since(self.history.number)
+        save_changes(history, self._config)
+        self.history = history
+        own = protocol_name(self._config.party.name, self._config.party.role)
+        if self.node is not None and own in history.roster:
+            self.node.take_roster(history.roster)
+        for change in fresh:
+            self._log(
+                "roster changed",
+                number=change.number,
+                what=change.what,
+                name=change.party,
+                fingerprint=change.fingerprint,
+                digest=change.digest,
+                sentence=change.in_words(),
+            )
+        self.on_change(history, fresh)
+
+    def _tell_all(self) -> None:
+        with self._lock:
+            others = {each.name for each in self.history.roster} - {COORDINATOR}
+            self._behind |= others
+            if self._behind and (self._telling is None or not self._telling.is_alive()):
+                self._telling = threading.Thread(target=self._tell_until_heard, daemon=True)
+                self._telling.start()
+
+    def _tell_until_heard(self) -> None:
+        with ThreadPoolExecutor(_MOST_AT_ONCE) as several:
+            while not self._stopping.is_set():
+                with self._lock:
+                    self._behind &= set(self.history.roster.names)
+                    if not self._behind:
+                        self._telling = None
+                        return
+                    waiting = sorted(self._behind)
+                heard = set(filter(None, several.map(self._tell, waiting)))
+                with self._lock:
+                    self._behind -= heard
+                    left = bool(self._behind)
+                if left:
+                    self._stopping.wait(_AGAIN_S)
+
+    def _tell(self, name: str) -> str:
+        """The name again once this party has heard everything; empty: try again."""
+        if self.node is None:
+            return ""
+        number = self.history.number
+        try:
+            answer = self.node.ask(name, NEWS, packed_changes([]), _CALL_S)
+            while (standing := msgspec.msgpack.decode(answer, type=RosterStanding)).number < number:
+                news = packed_changes(self.history.since(standing.number)[:_MOST_CHANGES])
+                answer = self.node.ask(name, NEWS, news, _CALL_S)
+        except (SottovoceError, msgspec.DecodeError):
+            return ""
+        if standing.digest != self.history.digest and self.history.number == standing.number:
+            self._log("roster differs", name=name, number=standing.number)
+        return name
+
+    def _farewell(self, removed: Member, news: bytes) -> None:
+        """Let a party know that it was removed; if it does not hear, it is refused all the same."""
+        try:
+            if self.node is not None:
+                self.node.ask_once(removed, NEWS, news, _CALL_S)
+        except SottovoceError:
+            self._log("farewell not heard", name=removed.certificate_name)
+
+    def _ask_for_missed(self) -> None:
+        while self.node is not None and not self._stopping.is_set():
+            try:
+                wanted = msgspec.msgpack.encode(self.history.number)
+                news = self.node.ask(COORDINATOR, MISSED, wanted, _CALL_S)
+                self.told(news)
+            except RosterRefusedError:
+                return  # logged; asking again gives the same
+            except (InputError, ProtocolError):
+                self._stopping.wait(_AGAIN_S)
+            else:
+                return
+
+
+def _nothing(_history: RosterHistory, _fresh: "Sequence[RosterChange]") -> None:
+    pass
+
+
+def wish(what: What, request: JoinRequest, days: int) -> bytes:
+    """A certificate wish as a message."""
+    return msgspec.msgpack.encode(CertificateWish(what, packed(request), days))

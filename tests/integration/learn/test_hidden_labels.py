@@ -1,0 +1,100 @@
+"""Three labels in the hidden mode: every row is decided, and as the plain argmax decides it."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from support.hidden_systems import BITS, small_keys_allowed
+from support.text_runs import (
+    HASHED,
+    LABELS,
+    labels_kept,
+    made_holdings,
+    made_peers,
+    made_terms,
+    made_texts,
+    trained,
+)
+
+from sottovoce.learn._query_ledger import QueryBudgetError
+from sottovoce.learn._run.classify import called
+from sottovoce.learn._run.evaluate import JointEvaluation
+from sottovoce.learn._run.party import Finished, run_in_process
+from sottovoce.learn._run.records import read_budget, read_trained
+from sottovoce.learn.documents import Documents
+
+SOLVERS: dict[str, dict[str, Any]] = {
+    "chebyshev": {"solver": "chebyshev", "fraction_bits": 16},
+    "masked": {"solver": "masked", "fraction_bits": 14},
+}
+PEERS = made_peers(labels=3)
+
+
+@cache
+def a_training(solver: str, queries: int) -> tuple[Any, Finished]:
+    recipe = {"penalty": 0.1, "key_bits": BITS, "queries": queries, **SOLVERS[solver]}
+    terms = made_terms("train", "hidden", text=HASHED, recipe=recipe, labels=LABELS, held_out=0.2)
+    return terms, trained(terms, PEERS)
+
+
+@cache
+def plainly() -> Any:  # noqa: ANN401 - a training's record
+    terms = made_terms(text=HASHED, recipe={"penalty": 0.1}, labels=LABELS, held_out=0.2)
+    return read_trained(trained(terms, PEERS).results["ben"])
+
+
+def a_query(terms: Any, ended: Finished, texts: list[str]) -> Finished:  # noqa: ANN401 - terms
+    given = {"training": terms.session, "asker": "ben", "rows": len(texts), "labels": LABELS}
+    query = made_terms("classify", "hidden", text=None, recipe=terms.recipe, **given)
+    holdings = made_holdings(PEERS, ended.results)
+    holdings["ben"] = replace(holdings["ben"], examples=Documents.of(texts))
+    return run_in_process(query, holdings)
+
+
+def decided(solver: str, rows: int) -> None:
+    texts, _ = made_texts(rows, 71, labels=3)
+    with small_keys_allowed():
+        found = labels_kept(a_query(*a_training(solver, max(rows, 4)), texts).results["ben"])
+    assert len(found) == rows
+    assert found == list(called(plainly(), Documents.of(texts)))
+    assert set(found) <= set(LABELS)
+
+
+def test_every_row_has_the_label_of_the_largest_score() -> None:
+    """Before, a row whose signs were not one plus and two minus was left undecided."""
+    decided("chebyshev", 4)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_two_hundred_rows_have_the_labels_of_the_largest_scores(solver: str) -> None:
+    decided(solver, 200)
+
+
+def test_a_row_costs_a_row_of_every_labels_budget() -> None:
+    texts, _ = made_texts(2, 72, labels=3)
+    with small_keys_allowed():
+        terms, ended = a_training("chebyshev", 4)
+        asked = a_query(terms, ended, texts)
+        for helper in ("coordinator", "key holder"):
+            parts: Any = asked.results[helper]["training"]
+            assert [read_budget(part).left("ben") for part in parts["helpers"]] == [2, 2, 2]
+        after = replace(ended, results={**ended.results, **_spent(asked)})
+        with pytest.raises(QueryBudgetError):
+            a_query(terms, after, [*texts, *texts])
+
+
+def _spent(asked: Finished) -> dict[str, Any]:
+    return {name: asked.results[name]["training"] for name in ("coordinator", "key holder")}
+
+
+def test_an_evaluation_leaves_no_row_undecided() -> None:
+    with small_keys_allowed():
+        terms, ended = a_training("chebyshev", 4)
+        given = {"training": terms.session, "rows": 1, "labels": LABELS, "held_out": 0.2}
+        query = made_terms("evaluate", "hidden", text=None, recipe=terms.recipe, **given)
+        done = run_in_process(query, made_holdings(PEERS, ended.results))
+    counted = JointEvaluation.of(done.results["coordinator"])
+    assert counted.count == 4
+    assert counted.counts[:, -1].sum() == 0

@@ -1,0 +1,57 @@
+"""Reports in shares, and how tests hand them to two servers in this process."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sottovoce.advisor.rank._description import Description
+from sottovoce.advisor.rank._shares import SharedReport, prio3
+from sottovoce.web.rank._pair import FirstServer, SecondServer
+from sottovoce.web.rank._service import RankService
+
+TOPIC, PERIOD = "debt", 100
+Servers = tuple[FirstServer, SecondServer]
+
+
+def token(place: int) -> str:
+    """The id of the report of somebody."""
+    return f"{place:032x}"
+
+
+def shared(
+    rules: Description, place: int, bucket: int, topic: str = TOPIC, period: int = PERIOD
+) -> SharedReport:
+    """A report of ``bucket``."""
+    return SharedReport.of(rules, topic, period, token(place), bucket)
+
+
+def forged(rules: Description, place: int, vector: Sequence[int]) -> SharedReport:
+    """A report of any vector, its proof made as for an honest one."""
+    histogram = prio3(rules, TOPIC, PERIOD)
+    elements = histogram._field.elements(vector)
+    rand = bytes(range(histogram.randomness_size))
+    made = histogram._split(elements, bytes.fromhex(token(place)), rand)
+    return SharedReport(token(place), made.public_share, made.input_shares)
+
+
+def flipped(report: SharedReport, server: int) -> SharedReport:
+    """The same with one bit of one server's input share turned."""
+    shares = list(report.input_shares)
+    shares[server] = bytes([shares[server][0] ^ 1]) + shares[server][1:]
+    return replace(report, input_shares=tuple(shares))
+
+
+def keep(server: RankService, report: SharedReport, place: int, topic: str = TOPIC) -> None:
+    """Store what the server at ``place`` gets of ``report``."""
+    server.keep(topic, PERIOD, report.token, report.payload(place)).result(10)
+
+
+def bring(servers: Servers, report: SharedReport, topic: str = TOPIC) -> None:
+    """Both servers get their part."""
+    for place, server in enumerate(servers):
+        keep(server, report, place, topic)
+
+
+def report_all(servers: Servers, buckets: Sequence[int], topic: str = TOPIC) -> None:
+    """Somebody in each of ``buckets`` reports."""
+    for place, bucket in enumerate(buckets):
+        bring(servers, shared(servers[0].description, place, bucket, topic), topic)

@@ -1,0 +1,263 @@
+"""What a rank server tells whoever runs it, and what it tells nobody."""
+
+import json
+import re
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.rank_reports import report_all, shared
+from support.rank_servers import (
+    UNLIMITED,
+    Clock,
+    asked,
+    description,
+    noise_service,
+    pair,
+    running,
+)
+from support.serving import served_at
+
+from sottovoce.advisor.rank._client import RankClient
+from sottovoce.errors import InputError
+from sottovoce.web.rank import _slow_headers
+from sottovoce.web.rank._app import create_app
+from sottovoce.web.rank._operator_routes import read_metrics_key
+from sottovoce.web.rank._pair import KEPT_PERIODS
+from sottovoce.web.rank._service import RankService
+from sottovoce.web.rank._slow_headers import HeaderLimitProtocol
+from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank._telemetry import Telemetry, event_writer
+
+METRICS_KEY = "ab" * 32
+RULES = description(buckets=4)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def service(tmp_path: Path, clock: Clock) -> Iterator[RankService]:
+    made = noise_service(tmp_path, clock, RULES)
+    yield made
+    made.close()
+
+
+def test_a_server_lives_and_is_ready_until_its_store_does_not_answer(service: RankService) -> None:
+    client = asked(service).client
+    assert client.get("/healthz").json() == {"status": "alive"}
+    assert client.get("/readyz").json() == {"status": "ready"}
+    service.close()
+    assert client.get("/healthz").status_code == 200
+    answer = client.get("/readyz")
+    assert (answer.status_code, answer.json()) == (503, {"status": "the store does not answer"})
+
+
+def test_numbers_are_told_under_the_key_alone(service: RankService) -> None:
+    assert asked(service).client.get("/metrics").status_code == 404
+    client = asked(service, METRICS_KEY).client
+    for given in ({}, {"Authorization": "Bearer "}, {"Authorization": f"Bearer {'0' * 64}"}):
+        assert client.get("/metrics", headers=given).status_code == 401
+    assert client.get("/metrics", headers={"Authorization": f"Bearer {METRICS_KEY}"}).is_success
+
+
+LINE = re.compile(r'[a-z_]+(\{(?:[a-z]+="[^"]*",?)*\})? \d+(\.\d+)?')
+
+
+def test_metrics_are_prometheus_text_of_counts_and_latencies_by_route(
+    service: RankService, tmp_path: Path
+) -> None:
+    served = asked(service, METRICS_KEY)
+    client = RankClient(served, tmp_path / "she", budget=1)
+    client.report("debt", 0.4)
+    client.close()
+    served.client.get("/alice/bob")
+    served.client.post("/reports", json={})
+    key = {"Authorization": f"Bearer {METRICS_KEY}"}
+    answer = served.client.get("/metrics", headers=key)
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    lines = answer.text.splitlines()
+    assert all(line.startswith("# ") or LINE.fullmatch(line) for line in lines)
+    assert "sottovoce_rank_reports_stored_total 1" in lines
+    assert 'sottovoce_rank_requests_total{route="/reports",status="200"} 1' in lines
+    assert 'sottovoce_rank_requests_total{route="/reports",status="422"} 1' in lines
+    assert 'sottovoce_rank_requests_total{route="other",status="404"} 1' in lines
+    assert 'sottovoce_rank_request_seconds_bucket{route="/reports",le="+Inf"} 2' in lines
+    assert "alice" not in answer.text
+    assert "testclient" not in answer.text
+
+
+def test_events_are_lines_of_json_about_periods_and_never_about_a_report(
+    tmp_path: Path, clock: Clock
+) -> None:
+    servers = pair(tmp_path, clock, description("shares", epsilon="200", buckets=4))
+    log = tmp_path / "events"
+    with event_writer(str(log)) as write:
+        for server in servers:
+            server.telemetry = Telemetry(write, clock=clock)
+        report_all(servers, [0, 1, 1, 2])
+        servers[0].verify()
+        assert log.read_text() == ""
+        clock.day += 1
+        servers[0].histogram("debt", 100)
+        report_all(servers, [3])
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [event["event"] for event in events] == ["sum opened", "histogram published"]
+    assert events[1] == {
+        "time": "1970-04-12T00:00:01Z",
+        "event": "histogram published",
+        "topic": "debt",
+        "period": 100,
+        "reports": 4,
+        "refused": 0,
+        "not_at_both_servers": 0,
+        "dropped_as_servers_disagree": 0,
+    }
+    for server in servers:
+        server.close()
+
+
+def test_of_too_few_reports_not_even_the_number_is_told(tmp_path: Path, clock: Clock) -> None:
+    servers = pair(tmp_path, clock, description("shares", buckets=4))
+    said: list[str] = []
+    for server in servers:
+        server.telemetry = Telemetry(said.append)
+    report_all(servers, [0, 1])
+    clock.day += 1
+    servers[0].histogram("debt", 100)
+    assert [sorted(json.loads(line)) for line in said] == [["event", "period", "time", "topic"]] * 2
+    for server in servers:
+        server.close()
+
+
+def test_a_failure_to_reach_the_other_server_is_told_once_until_it_changes(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sottovoce.web.rank._app._VERIFY_S", 0.01)
+    first, second = pair(tmp_path, clock, description("shares", buckets=4))
+    said: list[str] = []
+    first.telemetry = Telemetry(said.append)
+    report_all((first, second), [0])
+    second.close()
+    with running(first):
+        time.sleep(0.2)
+    events = [json.loads(line) for line in said]
+    assert [event["event"] for event in events] == ["cannot publish or verify, will try again"]
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nHost: a\r\nX-Slow:"])
+def test_whoever_is_slow_to_send_headers_loses_the_connection(
+    service: RankService, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(_slow_headers, "HEADERS_S", 0.2)
+    app = create_app(service, UNLIMITED)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        served_at(listener, app, lifespan="off", http=HeaderLimitProtocol),
+    ):
+        whole = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+        with socket.create_connection(listener.getsockname(), timeout=10) as connection:
+            assert _answered(connection, whole)
+            # A connection that was used and is idle is not hung up on so soon.
+            time.sleep(0.4)
+            assert _answered(connection, whole)
+            if sent:
+                connection.sendall(sent)
+                assert _hung_up(connection)
+        if not sent:
+            with socket.create_connection(listener.getsockname(), timeout=10) as connection:
+                assert _hung_up(connection)
+
+
+def _answered(connection: socket.socket, sent: bytes) -> bool:
+    connection.sendall(sent)
+    got = b""
+    while not got.endswith(b'"alive"}') and (part := connection.recv(1 << 16)):
+        got += part
+    return got.startswith(b"HTTP/1.1 200")
+
+
+def _hung_up(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_a_store_that_was_put_back_counts_nothing_of_a_period_that_had_begun(
+    tmp_path: Path, clock: Clock
+) -> None:
+    """Else a sum that was opened after the copy was made would be opened under new noise."""
+    rules = description("shares", epsilon="200", buckets=4)
+    servers = pair(tmp_path, clock, rules)
+    report_all(servers, [0, 1, 1])
+    servers[0].verify()
+    for name in ("first", "second"):
+        SqliteStore(tmp_path / f"{name}.sqlite")._connection.execute(
+            f"VACUUM INTO '{tmp_path / name}.copy'"
+        )
+    clock.day += 1
+    once = servers[0].histogram("debt", 100)
+    assert once is not None
+    for server in servers:
+        server.close()
+    for name in ("first", "second"):
+        for path in tmp_path.glob(f"{name}.sqlite*"):
+            path.unlink()
+        (tmp_path / f"{name}.copy").rename(tmp_path / f"{name}.sqlite")
+    again = pair(tmp_path, clock, rules)
+    for server in again:
+        server.put_back()
+    assert again[0].histogram("debt", 100) is None
+    about = {"topic": "debt", "period": 100, "description": rules.version}
+    told = again[1].opened(about | {"tokens": [f"{place:032x}" for place in range(3)]})
+    assert told["sum"] == ""
+    late = shared(rules, 9, 2, period=101)
+    head = {"topic": "debt", "period": 101, "description": rules.version}
+    answer = asked(again[0]).client.post("/reports", json=head | late.to(0))
+    assert answer.status_code == 409
+    assert "put back from a copy" in answer.json()["detail"]
+    clock.day += 1
+    body = head | {"period": 102} | shared(rules, 9, 2, period=102).to(0)
+    assert asked(again[0]).client.post("/reports", json=body).status_code == 200
+    for server in again:
+        server.close()
+
+
+def test_shares_that_the_first_server_never_asks_for_are_deleted(
+    tmp_path: Path, clock: Clock
+) -> None:
+    first, second = pair(tmp_path, clock, description("shares", buckets=4))
+    report_all((first, second), [0, 1, 1])
+    clock.day += KEPT_PERIODS
+    second.publish_due()
+    assert second.writer.run(lambda store: store.number("debt", 100)).result() == 3
+    clock.day += 1
+    second.publish_due()
+    assert second.writer.run(lambda store: store.number("debt", 100)).result() == 0
+    first.close()
+    second.close()
+
+
+def test_a_metrics_key_must_be_private_and_long_enough(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.key"
+    path.write_text(METRICS_KEY)
+    path.chmod(0o644)
+    with pytest.raises(InputError, match="open to others"):
+        read_metrics_key(path)
+    path.chmod(0o600)
+    assert read_metrics_key(path) == METRICS_KEY
+    path.write_text("short")
+    with pytest.raises(InputError, match="64 hexadecimal"):
+        read_metrics_key(path)
+    with pytest.raises(InputError, match="cannot read"):
+        read_metrics_key(tmp_path / "none")
+
+
+def test_events_that_cannot_be_written_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot write events"), event_writer(str(tmp_path)):
+        pass
