@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(__file__).parents[1] / "posts"
+FRESH = "disclosures-fresh.jsonl"
 JUDGED = "disclosures-judged.jsonl"
 OPEN = "disclosures-open.jsonl"
 

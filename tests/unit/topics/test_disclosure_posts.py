@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from support.disclosure_posts import JUDGED, OPEN, DisclosurePost, disclosure_posts
+from support.disclosure_posts import FRESH, JUDGED, OPEN, DisclosurePost, disclosure_posts
 
 HEALTH = (
     "depression",
@@ -45,10 +45,10 @@ SELDOM_OUTRIGHT = (
     "joke",
 )
 # File: posts; least posts of a health topic, of another topic, of a kind.
-LEAST = {JUDGED: (360, 14, 12, 8), OPEN: (160, 7, 7, 5)}
+LEAST = {FRESH: (400, 18, 18, 9), JUDGED: (360, 14, 12, 8), OPEN: (160, 7, 7, 5)}
 LONGEST_SHARED_RUN = 5
 
-both_files = pytest.mark.parametrize("name", [JUDGED, OPEN])
+every_file = pytest.mark.parametrize("name", [FRESH, JUDGED, OPEN])
 
 
 def words(post: DisclosurePost) -> list[str]:
@@ -60,7 +60,7 @@ def runs(post: DisclosurePost, length: int) -> set[tuple[str, ...]]:
     return {tuple(spoken[at : at + length]) for at in range(len(spoken) - length + 1)}
 
 
-@both_files
+@every_file
 def test_every_topic_has_its_least_number_of_posts_and_there_is_no_other_topic(name: str) -> None:
     posts, health, other, _ = LEAST[name]
     topics = Counter(post.topic for post in disclosure_posts(name))
@@ -70,7 +70,7 @@ def test_every_topic_has_its_least_number_of_posts_and_there_is_no_other_topic(n
     assert min(topics[topic] for topic in OTHER) >= other
 
 
-@both_files
+@every_file
 def test_every_kind_has_its_least_number_of_posts_and_there_is_no_other_kind(name: str) -> None:
     kinds = Counter(post.kind for post in disclosure_posts(name))
     assert set(kinds) == {*ALWAYS_OUTRIGHT, *SELDOM_OUTRIGHT}
@@ -78,7 +78,7 @@ def test_every_kind_has_its_least_number_of_posts_and_there_is_no_other_kind(nam
     assert 0.28 <= kinds["disclosure"] / kinds.total() <= 0.4
 
 
-@both_files
+@every_file
 def test_about_half_of_the_posts_are_outright_and_so_it_is_in_every_topic(name: str) -> None:
     posts = disclosure_posts(name)
     outright = Counter(post.topic for post in posts if post.outright)
@@ -88,7 +88,7 @@ def test_about_half_of_the_posts_are_outright_and_so_it_is_in_every_topic(name: 
     assert all(0.35 <= outright[topic] / of_topic[topic] <= 0.65 for topic in of_topic)
 
 
-@both_files
+@every_file
 def test_disclosures_are_outright_and_some_posts_of_other_kinds_too(name: str) -> None:
     posts = disclosure_posts(name)
     assert all(post.outright for post in posts if post.kind in ALWAYS_OUTRIGHT)
@@ -96,7 +96,7 @@ def test_disclosures_are_outright_and_some_posts_of_other_kinds_too(name: str) -
     assert 5 <= len(by_surprise) <= len(posts) / 20
 
 
-@both_files
+@every_file
 def test_posts_are_short_and_clean_at_their_ends(name: str) -> None:
     posts = disclosure_posts(name)
     assert [post.id for post in posts if len(post.text) > 600] == []
@@ -104,15 +104,16 @@ def test_posts_are_short_and_clean_at_their_ends(name: str) -> None:
     assert [post.id for post in posts if post.text != post.text.strip()] == []
 
 
-def test_no_id_and_no_text_stands_twice_in_either_file() -> None:
-    posts = disclosure_posts(JUDGED) + disclosure_posts(OPEN)
+def test_no_id_and_no_text_stands_twice_in_any_file() -> None:
+    posts = disclosure_posts(FRESH) + disclosure_posts(JUDGED) + disclosure_posts(OPEN)
     assert len({post.id for post in posts}) == len(posts)
     assert len({" ".join(words(post)) for post in posts}) == len(posts)
 
 
-def test_the_open_posts_have_wordings_of_their_own() -> None:
+@pytest.mark.parametrize(("name", "others"), [(OPEN, [JUDGED]), (FRESH, [JUDGED, OPEN])])
+def test_posts_have_wordings_of_their_own(name: str, others: list[str]) -> None:
     length = LONGEST_SHARED_RUN + 1
-    judged = set[tuple[str, ...]]().union(
-        *(runs(post, length) for post in disclosure_posts(JUDGED))
+    known = set[tuple[str, ...]]().union(
+        *(runs(post, length) for other in others for post in disclosure_posts(other))
     )
-    assert [post.id for post in disclosure_posts(OPEN) if judged & runs(post, length)] == []
+    assert [post.id for post in disclosure_posts(name) if known & runs(post, length)] == []
