@@ -222,7 +222,7 @@ class Service:
             raise ParameterError(
                 "nothing was held out of this training, and the documents that it was trained on "
                 "give no estimate. Set held_out = 0.2 in [training] of the coordinator's "
-                "party.toml and train again, or count those documents with --training-data."
+                "party.toml and train again, or ask by name for a count on training data."
             )
         rows, peers = int(request.get("rows", 0)), trained_peers(last)
         for answer in self._proposed_until_ready(
