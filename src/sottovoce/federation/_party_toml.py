@@ -22,8 +22,8 @@ _FEWEST_COUNTED = 3
 _HEAD = "# One party of a training together. Paths are relative to this file's folder."
 _TEXTS = (
     "# Your documents, which never leave this machine: a CSV, TSV, JSONL or Parquet file, and the",
-    "# names of its columns. Where rows are sentences, document names the column with the id of their",
-    "# document; where documents are counted together, user and id those of writer and name.",
+    "# names of its columns. Where rows are sentences, document names the column with the id of a",
+    "# sentence's document; where documents are counted together, user and id name their columns.",
 )
 _ROWS = "# Your rows of numbers, which never leave this machine: a CSV file with a header."
 _ACCEPTS = "# What you agree to take part in; a proposal beyond it is refused here."

@@ -122,7 +122,7 @@ class JoinClient:
         """The coordinator's reply, or JoinRefusedError with its sentence."""
         asked = self._channel.unary_unary(f"/{SERVICE}/{method}")
         try:
-            reply = unpacked(asked(request, timeout=_CALL_S), JoinReply)
+            reply = unpacked(asked(request, timeout=_CALL_S, wait_for_ready=True), JoinReply)
         except grpc.RpcError as error:
             raise InputError(f"the coordinator does not answer: {error.code().name}.") from None
         if reply.why_not:

@@ -85,7 +85,7 @@ class MessageClient:
             raise InputError(f"the {name} does not answer; is it running?")
         asked = self._channel.unary_unary(f"/{SERVICE}/{method}")
         try:
-            answer: bytes = asked(request, timeout=timeout_s)
+            answer: bytes = asked(request, timeout=timeout_s, wait_for_ready=True)
         except grpc.RpcError as error:
             if error.code().name == _REFUSED:
                 _, _, sentence = str(error.details()).partition(": ")

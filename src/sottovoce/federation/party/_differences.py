@@ -28,7 +28,7 @@ _EVALUATE = "evaluate"
 _ID_LETTERS = 12
 _MOST_WORDS, _LONGEST = 5, 200
 # What a peer says when it gives something of its data away, under masks or encrypted.
-_GIVING = frozenset({"masked", "summand", "examples"})
+GIVING = frozenset({"masked", "summand", "examples"})
 # From the session of a run's terms to the groups of peers over whom sums were opened in it.
 AmongIn = Callable[[bytes], tuple[tuple[str, ...], ...]]
 
@@ -138,7 +138,7 @@ def terms_id(terms: RunTerms) -> str:
 
 def may_have_opened(run: RunHistory, said: Iterable[str]) -> bool:
     """Whether a run may have opened a sum: not if it ended before this party gave any."""
-    return run.status != "aborted" or not _GIVING.isdisjoint(said)
+    return run.status != "aborted" or not GIVING.isdisjoint(said)
 
 
 def differences(terms: RunTerms, earlier: RunTerms) -> list[str]:

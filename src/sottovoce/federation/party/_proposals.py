@@ -7,6 +7,7 @@ again unless somebody has asked for it.
 """
 
 import threading
+from collections.abc import Callable
 
 from sottovoce.errors import ParameterError
 from sottovoce.federation._roster import Member
@@ -56,12 +57,22 @@ def proposed(node: PartyNode, terms: RunTerms) -> bytes:
 class RetryWithoutLost:
     """Which trainings may begin again; a `TermsWithout` of a node's aborts.
 
+    Until somebody has given something of their data, even under masks, nothing can have been
+    opened: then a training goes on among those who are left, without being asked. Afterwards it
+    ends by name. The sum of a step could be taken again among the others, but what was opened with
+    the lost one before stands beside it: the counts of documents that decided on the features, less
+    what the others' sums say of the same words, are the lost peer's own. So it begins again only
+    where somebody has asked for it, and every peer agrees (`without_lost`).
+
     Args:
         always: whether the configuration says so for every training.
+        nothing_given: whether nobody has given anything in the run of these terms.
     """
 
-    def __init__(self, *, always: bool) -> None:
-        self._always = always
+    def __init__(
+        self, *, always: bool, nothing_given: Callable[[RunTerms], bool] = lambda _: False
+    ) -> None:
+        self._always, self._nothing_given = always, nothing_given
         self._allowed: set[bytes] = set()
 
     def allow(self, terms: RunTerms) -> None:
@@ -71,10 +82,12 @@ class RetryWithoutLost:
     def __call__(self, terms: bytes, lost: frozenset[str]) -> bytes | None:
         """The terms of the next attempt, or None: then the run ends by name."""
         broken_off = RunTerms.from_bytes(terms)
-        if not self._always and broken_off.session not in self._allowed:
+        asked = self._always or broken_off.session in self._allowed
+        if not asked and not self._nothing_given(broken_off):
             return None
         following = terms_without(broken_off, lost)
         if following is None:
             return None
-        self.allow(following)
+        if asked:
+            self.allow(following)
         return following.to_bytes()

@@ -11,7 +11,7 @@ from sottovoce.federation._join.changes import RosterChange, RosterHistory
 from sottovoce.federation._transport.frames import VERSION, RunAbortedError
 from sottovoce.federation.party._control import Answers, ControlServer
 from sottovoce.federation.party._counts import count_terms, paid_before
-from sottovoce.federation.party._differences import TermsMemory
+from sottovoce.federation.party._differences import GIVING, TermsMemory
 from sottovoce.federation.party._history import (
     TRAININGS,
     RunHistory,
@@ -58,7 +58,8 @@ class Service:
         self.notice: Callable[[str], None] = lambda _sentence: None
         """Told what a person should see at once: each change of the roster."""
         training = party.config.party.training
-        self._retry = RetryWithoutLost(always=training is not None and training.without_lost)
+        always = training is not None and training.without_lost
+        self._retry = RetryWithoutLost(always=always, nothing_given=self._nothing_given)
         self.node, self._maker = party.node(self._log_event, self._why_not, self._retry)
         self._log = log
         if party.config.party.role == "coordinator":
@@ -148,6 +149,12 @@ class Service:
         lines = self.node.transcript(run)
         return {str(line.get("kind")) for line in lines if line["sender"] == self.node.name}
 
+    def _nothing_given(self, terms: RunTerms) -> bool:
+        """At the coordinator: whether no party has given anything of its data in a run."""
+        run = next(each for each in self.node.history() if each.terms.session == terms.session)
+        kinds = {str(line.get("kind")) for line in self.node.transcript(run.session)}
+        return GIVING.isdisjoint(kinds)
+
     def _unready(self, wanted: bytes, history: list[RunHistory]) -> str | None:
         """Why a run cannot use the training that it names, or None."""
         if not wanted:
@@ -217,7 +224,7 @@ class Service:
             raise ParameterError(
                 "nothing was held out of this training, and the documents that it was trained on "
                 "give no estimate. Set held_out = 0.2 in [training] of the coordinator's "
-                "party.toml and train again, or count those documents with --training-data."
+                "party.toml and train again, or ask by name for a count on training data."
             )
         rows, peers = int(request.get("rows", 0)), trained_peers(last)
         for answer in self._proposed_until_ready(

@@ -1,0 +1,41 @@
+"""A peer falls silent for good at each of its messages: the others' right result, or a name."""
+
+import numpy as np
+from support.text_runs import GIVEN, made_holdings, made_peers, made_terms
+
+from sottovoce.learn import train
+from sottovoce.learn._features import Features
+from sottovoce.learn._run.classify import models
+from sottovoce.learn._run.party import run_in_process
+from sottovoce.learn._run.records import read_trained
+from sottovoce.learn._wire._refusals import StalledError, TooFewPartiesError
+from sottovoce.learn._wire.exchange import Faults
+
+PEERS = made_peers(documents=30)
+MESSAGES = 14
+
+
+def ended(silent_from: int) -> str:
+    terms = made_terms(text=GIVEN, recipe={"penalty": 0.1}, labels=("ham", "spam"))
+    faults = Faults(silent_from={"dee": silent_from})
+    try:
+        done = run_in_process(terms, made_holdings(PEERS), faults=faults)
+    except (TooFewPartiesError, StalledError) as error:
+        return type(error).__name__
+    result = read_trained(done.results["ada"])
+    left = {name: PEERS[name] for name in result.peers}
+    rows = {n: (Features(GIVEN).rows(each.texts), each.labels or ()) for n, each in left.items()}
+    (model,) = models(result)
+    np.testing.assert_array_equal(model.coefficients, train(rows, penalty=0.1).coef_[0])
+    return f"among {len(result.peers)}"
+
+
+def test_whoever_is_lost_leaves_the_right_classifier_or_a_named_end() -> None:
+    found = [ended(at) for at in range(MESSAGES)]
+    assert "among 3" in found, "before the features are chosen the others go on"
+    assert "TooFewPartiesError" in found, "afterwards nobody may be lost"
+    assert set(found) <= {"among 3", "among 4", "TooFewPartiesError", "StalledError"}
+
+
+def test_with_everybody_there_all_are_counted() -> None:
+    assert ended(1 << 20) == "among 4"
