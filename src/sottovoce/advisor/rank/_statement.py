@@ -50,15 +50,16 @@ def _noise(rules: Description) -> dict[str, str]:
         "threats": "Against the server itself, also if it keeps every report for ever, and against "
         "everybody who reads what it publishes.",
         "mechanism": "The bucket as a vector with a single one, two-sided geometric noise on every "
-        f"entry at half of epsilon, then a public bound (reach {rules.reach}). It is drawn exactly "
-        "and once for each bucket, and kept: drawn again each period, it would average out.",
+        "entry at half of epsilon, each entry clamped to one bit, of which a fixed number are ones. "
+        "It is drawn exactly and once for each bucket, and kept: drawn again each period, it would "
+        "average out.",
         "composition": "Distinct buckets, topics and servers add up. The person's own ledger "
         "counts them, and sends nothing beyond their budget.",
         "security": f"Reports hide by their own noise, wherever they are kept. {_RUN_BY}",
         "not_protected": "- that somebody reports, when, from where, and on which topics;\n"
         "- that a bucket changed, and when it came back: a kept report is nearly unique;\n"
-        "- the histogram against lies: every vector within the bound is a valid report, and a "
-        "false one may count as many people.",
+        "- the histogram against lies: any buckets of that number are a valid report, and a false "
+        "one may count as many people.",
     }
 
 
@@ -79,7 +80,8 @@ def _shares(rules: Description) -> dict[str, str]:
         "each server's own at half of epsilon. It is drawn exactly.",
         "composition": "Periods, topics and pairs of servers add up. The person's own ledger "
         "counts them, and sends nothing beyond their budget. A store that was put back from a "
-        "copy, and not started with `--restored`, may open a sum again, which nobody has paid for.",
+        "copy without `sottovoce rank-server --restored` may open a sum again, which nobody has "
+        "paid for.",
         "security": "Each server's store holds shares, which tell a bucket only together with the "
         f"other's. {_PAIR_RUN_BY}",
         "not_protected": "- that somebody reports, when, from where, and on which topics;\n"
