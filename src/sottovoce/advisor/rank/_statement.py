@@ -50,7 +50,7 @@ def _noise(rules: Description) -> dict[str, str]:
         "threats": "Against the server itself, also if it keeps every report for ever, and against "
         "everybody who reads what it publishes.",
         "mechanism": "The bucket as a vector with a single one, two-sided geometric noise on every "
-        "entry at half of epsilon, each entry clamped to one bit, of which a fixed number are ones. "
+        "entry at half of epsilon, each clamped to one bit, of which a fixed number are ones. "
         "It is drawn exactly and once for each bucket, and kept: drawn again each period, it would "
         "average out.",
         "composition": "Distinct buckets, topics and servers add up. The person's own ledger "
