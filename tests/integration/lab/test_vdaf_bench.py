@@ -1,13 +1,16 @@
 """The VDAF bench compares what counts alike, and nothing else."""
 
 import json
+import subprocess
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
+from support.warm_python import WarmPopen
 
 from sottovoce.errors import CheckFailedError
-from sottovoce.lab.bench import vdaf
+from sottovoce.lab.bench import rank_pair, vdaf
 
 
 def test_shard_verify_pace_size_and_products_are_compared() -> None:
@@ -47,3 +50,24 @@ def test_the_command_runs_it_at_the_size_that_is_asked_for(
     code, shown, said = run("bench", "vdaf", "--size", "1", "--json")
     assert (code, shown) == (2, "")
     assert "at least 20 reports" in said
+
+
+def test_two_servers_take_and_verify_every_report_that_they_acknowledged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    warm = SimpleNamespace(Popen=WarmPopen, PIPE=subprocess.PIPE)
+    monkeypatch.setattr("sottovoce.lab.bench._rows.subprocess", warm)
+    held, latency, cost = rank_pair.pair_rows(20, pace=100)
+    assert held["case"].endswith("one core each, verified")
+    assert held["ours"] > 0
+    assert (latency["unit"], latency["theirs"]) == ("ms", rank_pair.BOUND_MS)
+    assert cost["theirs"] == pytest.approx(1000 / rank_pair.PACE)
+
+
+def test_servers_that_do_not_verify_what_they_acknowledged_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    idle = SimpleNamespace(verified=lambda: 3)
+    monkeypatch.setattr(rank_pair, "_PATIENCE_S", 0)
+    with pytest.raises(CheckFailedError, match="did not verify all"):
+        rank_pair._waited(idle, idle, 4)  # type: ignore[arg-type] # what is asked of a server
