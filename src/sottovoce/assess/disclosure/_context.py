@@ -136,6 +136,9 @@ def _read_asides(words: list[str], letters: list[str]) -> None:
         if word in _ASIDES:
             length = _starts(_ASIDES, words, place)
             letters[place : place + length] = [_ADVERB] * length
+        called = word in WORD_SETS["vocatives"] and words[place - 1 : place] == [","]
+        if called and words[place + 1 : place + 2] in ([], [","]):
+            letters[place] = _ADVERB
 
 
 def _read_over(words: list[str], letters: list[str]) -> None:
@@ -167,8 +170,10 @@ def why_not(reading: SentenceReading, first: int, last: int, *, own: int) -> str
     left, before = words[clause:first], letters[clause:first]
     refused = _unsaid(left, before, letters[first:own], by_author=letters[first] == AUTHOR)
     if not refused and letters[first] == AUTHOR:
-        refused = _not_stated(reading, left, words[max(0, first - 6) : first])
-    if not refused and not WORD_SETS["joking"].isdisjoint(words[first:own]):
+        near = range(max(0, first - 6), first)
+        spoken = [words[k] for k in near if letters[k] != _ADVERB]
+        refused = _not_stated(reading, left, spoken)
+    if not refused and not WORD_SETS["joking"].isdisjoint(words[max(0, first - 2) : own]):
         refused = "joke"
     mine = letters[first] == MY
     return (

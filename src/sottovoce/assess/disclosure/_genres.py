@@ -17,8 +17,8 @@ _ADVERB, _THE, _IS = (_LETTERS[name] for name in ("adverb", "the", "is"))
 _SMALL = f"[{_ADVERB}{_LETTERS['quality']}]*"
 # "The seagulls are", "my sat nav has": what follows is said of a thing.
 _THING = re.compile(
-    f"[{MY}{_THE}]{_SMALL}{OTHER}[{OTHER}{_LETTERS['preposition']}{_THE}]{{0,3}}"
-    f"[{_IS}{_LETTERS['has']}{_LETTERS['get']}]+{_SMALL}[{_THE}]?{_SMALL}$"
+    f"[{MY}{_THE}]{_SMALL}[{OTHER}{_LETTERS['found']}][{OTHER}{_LETTERS['preposition']}{_THE}]{{0,3}}"
+    f"[{_IS}{_LETTERS['has']}{_LETTERS['get']}]+[{OTHER}V]?{_SMALL}[{_THE}]?{_SMALL}$"
 )
 # "It's the cat's", "it's my best friend's".
 _NOT_MINE = re.compile(

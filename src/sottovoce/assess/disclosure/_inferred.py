@@ -176,7 +176,7 @@ def _alone(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator
     if is_opinion(reading) or is_fiction(reading):
         return
     for place, letter in enumerate(marked.letters):
-        if letter not in ROLE_LETTERS:
+        if letter not in ROLE_LETTERS or is_doubt(reading, marked.places[place][0]):
             continue
         clause = marked.letters[:place].rpartition(",")[2]
         first, last = marked.places[place]
@@ -227,6 +227,7 @@ def _led(post: ReadPost, marked: Marked, reading: SentenceReading) -> Iterator[R
             refused = why_not(reading, first, last, own=own)
             if NOT in marked.letters[: match.start()]:
                 refused = "negation"
-            if not post.own and not ARE.isdisjoint(reading.sentence.words):
+            general = name == "leads" and not ARE.isdisjoint(reading.sentence.words)
+            if general and not post.own:
                 refused = refused or "nobody"
             yield RuleMatch(first, last, name, refused or ("work" if is_opinion(reading) else ""))

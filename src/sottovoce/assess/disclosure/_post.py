@@ -109,7 +109,7 @@ class ReadPost:
     @cached_property
     def casual(self) -> bool:
         """Whether it begins with a small letter, as notes about oneself do and news do not."""
-        return self.written[:1].islower()
+        return self.written.lstrip()[:1].islower()
 
     @cached_property
     def nobody(self) -> bool:

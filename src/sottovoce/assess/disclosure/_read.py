@@ -22,8 +22,24 @@ _NAMES_AUTHOR = frozenset(
     (
         *("is", "has been", "became", "used to be", "as", "speaks as", "here", "me, that is"),
         *("my own", "my", "has", "got", "diagnosed", "suffers", "fellow", "like us", "grew up"),
-        *("in", "a part of oneself", "glad to be", "numbered who", "as someone", "from one"),
+        *("fellows", "tag", "in", "a part of oneself", "glad to be", "numbered who"),
+        *("as someone", "from one"),
     )
+)
+# Any fear has its Greek name; dislikes of others have one, too.
+_A_PHOBIA = "agoraphobia"
+_DISLIKES = (
+    "homo",
+    "trans",
+    "islamo",
+    "xeno",
+    "bi",
+    "fat",
+    "negro",
+    "judeo",
+    "queer",
+    "franco",
+    "anglo",
 )
 Span: TypeAlias = tuple[int, int]
 Index: TypeAlias = dict[str, set[tuple[int, int, tuple[frozenset[str], ...]]]]
@@ -46,6 +62,7 @@ def read_post(
     mended = {wrong: misspelt[wrong] for wrong in misspelt.keys() & words}
     if "#" in low:
         mended |= own_tags(low)
+    mended |= {word: _A_PHOBIA for word in words if word.endswith("phobia") and _is_fear(word)}
     words.update(word for meant in mended.values() for word in meant.split(" "))
     found = index.keys() & words
     if not found:
@@ -56,6 +73,11 @@ def read_post(
         told = _of_topic(post, topics[number], sorted(phrases - {TERM}))
         if told is not None:
             yield told
+
+
+def _is_fear(word: str) -> bool:
+    """Whether a word that ends like "agoraphobia" names a fear, and no dislike of others."""
+    return not word.startswith(_DISLIKES)
 
 
 def _met_topics(found: set[str], words: set[str], index: Index) -> dict[int, set[int]]:

@@ -73,7 +73,7 @@ def phrases_in(
         refused = why_not(reading, first, last, own=first)
         refused = refused or _not_own(post, reading, first, last, named=named)
         if not refused and post.professional:
-            works = not WORD_SETS["work"].isdisjoint(spoken)
+            works = not (WORD_SETS["work"] | WORD_SETS["professions"]).isdisjoint(spoken)
             refused = "work" if works or _I_OR_ME.isdisjoint(spoken) else ""
         yield RuleMatch(first, last, "phrase", refused)
 

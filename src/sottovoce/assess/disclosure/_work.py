@@ -1,6 +1,7 @@
 """Whether the author writes as somebody whose work it is: of others, then, not of themselves."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from sottovoce.assess.disclosure._context import (
     AUTHOR,
@@ -20,6 +21,7 @@ _JOB_ENDINGS = ("er", "or", "ist", "ian", "eer", "vet", "clerk", "academic")
 _SHORTEST_JOB = 5
 _AM = frozenset(("am", "was", "been", "be", "as"))
 _LASTED = frozenset(("years", "decades", "year", "decade"))
+_OFF = frozenset(("off", "of", "at", "from", "to", "my", "missed", "miss"))
 _ONE = frozenset(("a", "an"))
 _AT = frozenset(("at", "for", "with", "on"))
 _SERVED = frozenset(("patient", "inpatient", "outpatient", "client", "regular", "user", "member"))
@@ -105,14 +107,18 @@ def works_with(reading: SentenceReading, terms: Iterable[tuple[int, int]]) -> bo
     if places and _has_job(reading, terms):
         return True
     for place, word in enumerate(words):
-        if word == "i" and not WORD_SETS["work"].isdisjoint(words[place + 1 : place + 4]):
-            if "not" in words[place + 1 : place + 4]:
-                continue
+        if word == "i" and _works(words[place + 1 : place + 4]):
             if any(first in range(place + 2, place + 10) for first in places):
                 return True
             if not WORD_SETS["institutions"].isdisjoint(words[place + 2 : place + 9]):
                 return True
     return False
+
+
+def _works(after: list[str]) -> bool:
+    """Whether the words after "I" hold a verb of work; "I was off work" and "I don't" hold none."""
+    off = any(word == "work" and before in _OFF for before, word in pairwise(after))
+    return not (off or "not" in after or WORD_SETS["work"].isdisjoint(after))
 
 
 def _has_job(reading: SentenceReading, terms: Iterable[tuple[int, int]]) -> bool:

@@ -26,6 +26,13 @@ OUTRIGHT = {
     "I cant stop drinking": "alcohol",
     "im pregant and scared": "pregnancy",
     "My husband hits me.": "domestic violence",
+    "two years today #soberlife": "alcohol",
+    "If I weren't in a wheelchair I'd have jumped that counter.": "chronic illness and disability",
+    "Got the word today: depression, moderate to severe.": "depression",
+    "Nobody tells you that recovery from coke is dull. I sort my spices.": "drug addiction",
+    "Am I the only one who gets panic attacks afterwards?": "anxiety",
+    "My emetophobia means no boats.": "anxiety",
+    "certified enby gremlin here": "gender identity",
 }
 ABOUT = {
     "My sister's depression got worse and I felt useless": ("depression", ""),
@@ -39,6 +46,14 @@ ABOUT = {
     "> I'm depressed and nobody cares\nI care. Write to me.": ("depression", ""),
     '"I am an immigrant," the sign in the bakery says.': ("ethnicity and migration", ""),
     "The union announced more strikes.": ("trade union", ""),
+    "Our oncology ward needs volunteers to read to patients.": ("cancer", "work"),
+    "As a driving examiner I see a dozen panic attacks a month.": ("anxiety", ""),
+    "My advice for anxiety: write the worry down.": ("anxiety", ""),
+    "My sat nav has transitioned from bossy to rude.": ("gender identity", ""),
+    "I know that ward by its biscuits. It's mum's cancer though, never mine.": ("cancer", ""),
+    "New pan, new life.": ("sexuality", ""),
+    "I'm basically an alcoholic, I had two shandies.": ("alcohol", "joke"),
+    "I've barred four alcoholics in thirty years.": ("alcohol", ""),
 }
 
 
