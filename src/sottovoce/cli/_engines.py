@@ -176,6 +176,7 @@ def assess_on_spark(
     as_json: bool,
 ) -> None:
     """Rank on Spark, and show what one machine would show."""
+    from sottovoce.assess._job import cleaning_asked  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._ranking import without_evidence  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.measures._expected import banded_precision  # noqa: PLC0415 - fast --help
     from sottovoce.cluster._assess import SparkAssessPlan, assess_files  # noqa: PLC0415 - keeps --help fast
@@ -194,6 +195,7 @@ def assess_on_spark(
         longest_text=reading.max_line_bytes,
         partitions=engine.partitions,
         precision=precision,
+        clean=cleaning_asked(request, request.setting.mode),
         **given,
     )
     with progress("Scoring posts on Spark"), engine.session() as session:

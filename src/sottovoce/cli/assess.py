@@ -202,7 +202,7 @@ def assess(
     if chosen.is_spark:
         single = {"--state": state, "--merge": merge, "--keep-posts": keep_posts}
         chosen.refuse({**single, "--checkpoint": checkpoint, "--show-users": show_users})
-        chosen.refuse({"--report": report})
+        chosen.refuse({"--report": report, "--day-first": day_first, "--month-first": month_first})
         if out is None:
             raise ParameterError("Spark needs --out, a folder for the ranks.")
         assess_on_spark(chosen, request, posts, out, told, precision, as_json)

@@ -70,6 +70,8 @@ class SparkAssessPlan:
     partitions: int | None = None
     precision: Precision | None = None
     """None: exact ranks; else brackets of them."""
+    clean: bool = False
+    """Whether posts are scored without what is not their author's."""
 
     def ship(self, context: Spark) -> tuple[Shipped, tuple[RankingKey, ...]]:
         """Broadcast all that workers need, once."""
@@ -80,6 +82,7 @@ class SparkAssessPlan:
             bucket=self.bucket,
             kept=max(self.setting.m, self.kept or M_KEPT),
             mode=self.setting.mode,
+            clean=self.clean,
         )
         topics = chosen_topics(State(scoring.header), self.topics)
         archive = packed(

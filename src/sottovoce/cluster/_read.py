@@ -94,7 +94,7 @@ def _delimited(
     quote: str,
 ) -> Spark:
     reader = session.read.options(
-        sep=separator,
+        sep=(options.delimiter or separator) if quote else separator,
         quote=quote,
         escape=quote,
         header=options.header is True,
