@@ -90,7 +90,7 @@ def test_a_body_without_a_length_is_refused_at_the_limit_and_memory_stays_bounde
 
 
 BROKEN = {
-    "a.csv": b"user;time;text\nann;2024-01-01;hi\n",
+    "a.csv": b"weather;mood\nsunny;fine\n",
     "b.csv": b"",
     "c.parquet": b"PAR1 this is not Parquet PAR1",
     "d.jsonl": b"{\n[[[\n",

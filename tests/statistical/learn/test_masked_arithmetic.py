@@ -116,7 +116,7 @@ def test_the_view_of_a_comparison_is_the_same_whatever_is_compared(
 
 FAULTS: dict[str, tuple[str, Callable[..., object]]] = {
     "found": ("_coins", lambda count: np.zeros(count, dtype=np.int64)),
-    "place": ("_permutation", lambda length: list(range(length))),
+    "place": ("permutation", lambda length: list(range(length))),
     "residues": ("uniform", lambda shape, bound: _cut(shape, bound, keep_blur=True)),
     "quotients": ("uniform", lambda shape, bound: _cut(shape, bound, keep_blur=False)),
 }

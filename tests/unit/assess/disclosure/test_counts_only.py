@@ -1,5 +1,6 @@
 """Over a community disclosure is counts: no table of ranks, alerts or the operator's has it."""
 
+import ast
 from pathlib import Path
 
 import sottovoce
@@ -10,14 +11,25 @@ from sottovoce.web.advise._routes.operator import COLUMNS
 COMMANDS = Path(sottovoce.__file__).parent / "cli"
 
 
-def test_of_all_commands_explain_alone_reads_what_posts_say() -> None:
-    """It is about one user's posts, which whoever runs it has."""
-    reading = [
+def test_of_all_commands_explain_and_a_report_s_counts_alone_read_what_posts_say() -> None:
+    """One is about a user's posts, which whoever runs it has; the other counts over all posts."""
+    reading = {
         str(file.relative_to(COMMANDS))
         for file in COMMANDS.rglob("*.py")
         if "disclosure" in file.read_text(encoding="utf-8")
+    }
+    assert reading == {"explain.py", "_community_report.py"}
+
+
+def test_what_a_community_s_report_reads_of_posts_is_counts() -> None:
+    source = (COMMANDS / "_community_report.py").read_text(encoding="utf-8")
+    imported = [
+        name.name
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ImportFrom) and "disclosure" in (node.module or "")
+        for name in node.names
     ]
-    assert reading == ["explain.py"]
+    assert imported == ["disclosure_counts"]
 
 
 def test_what_names_users_has_columns_of_rank_and_no_other() -> None:
