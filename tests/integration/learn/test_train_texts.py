@@ -16,8 +16,7 @@ from support.trainings import small_peers
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn import FederatedTextClassifier, train
-from sottovoce.learn._labels import LabelValues
-from sottovoce.learn._run.classify import UNDECIDED
+from sottovoce.learn._labels import UNDECIDED, LabelValues
 from sottovoce.learn._run.evaluate import ConfusionCounts, JointEvaluation
 from sottovoce.learn._wire._refusals import TooFewPartiesError
 from sottovoce.learn.documents import Documents
