@@ -188,9 +188,11 @@ class MaskServer:
     def _next_step(self) -> list[Message]:
         heard = self._inbox.taken
         if len(heard) < self._terms.threshold:
+            lost = ", ".join(sorted(set(self._terms.peers) - set(heard)))
             raise TooFewPartiesError(
                 f"{len(heard)} of {len(self._terms.peers)} peers are left in step "
-                f"{self._inbox.step}, at least {self._terms.threshold} must be; run the sum again."
+                f"{self._inbox.step}, at least {self._terms.threshold} must be, and {lost} did not "
+                "answer; run the sum again."
             )
         steps: dict[int, Callable[[dict[str, Message]], list[Message]]] = {
             KEYS: self._list_keys,

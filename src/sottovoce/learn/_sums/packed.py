@@ -289,8 +289,10 @@ class PackedCoordinator:
     def _sent_on(self) -> list[Message]:
         heard, needed = tuple(self._inbox.taken), self._terms.threshold
         if len(heard) < needed or self._added is None:
+            lost = ", ".join(sorted(set(self._terms.peers) - set(heard)))
             raise TooFewPartiesError(
-                f"{len(heard)} peers are left, at least {needed} must be; run the sum again."
+                f"{len(heard)} peers are left, at least {needed} must be, and {lost} did not "
+                "answer; run the sum again."
             )
         self.survivors = heard
         self._inbox.expect(SUM, "sum", [self._terms.key_holder])
