@@ -227,8 +227,6 @@ def with_background(
     request: "Request",
     opened: "Iterable[pa.RecordBatch] | None",
     state: Path | None,
-    *,
-    by_name: bool,
 ) -> "tuple[Request, LearntVoice | None]":
     """The request with the background that its measures need: given, kept, or learnt now."""
     from sottovoce.assess import _background as background  # noqa: PLC0415 - keeps --help fast
@@ -240,7 +238,7 @@ def with_background(
         return request, None
     with progress("Learning a background from the posts"):
         return background.learnt_background(
-            request, opened, lambda line: typer.echo(line, err=True), may_fall_back=not by_name
+            request, opened, lambda line: typer.echo(line, err=True)
         )
 
 

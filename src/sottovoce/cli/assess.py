@@ -93,7 +93,7 @@ def assess(
         typer.Option(
             help="recommended (voice-t where a voice model is given, bow-t, keyword-kinds), paper "
             "or all (those of the paper's 14 that the models allow), or names: voice-t,ent,...; "
-            "default: voice-t, and all with --model or --topics."
+            "default: bow-t, and all with --model or --topics."
         ),
     ] = None,
     k: KOption = 0.3,
@@ -151,9 +151,8 @@ def assess(
 ) -> None:
     """Rank the users of a community by how exposed they are on its sensitive topics.
 
-    Columns are guessed, and so is what else the file does not say; without --model the background
-    is learnt from the posts. The file of ranks is what an adversary wants: only you can read it,
-    and no user is named on the screen unless you ask.
+    Columns are guessed, and so is what else the file does not say. The file of ranks is what an
+    adversary wants: only you can read it, and no user is named on the screen unless you ask.
 
     With --checkpoint, after Ctrl-C or a crash the same command with --resume goes on where it was.
 
@@ -211,9 +210,7 @@ def assess(
     files = AssessFiles(posts, out, state, tuple(merge or ()))
     with alone_with(state, checkpoint), mentioning_resume(checkpoint):
         opened = None if posts is None else opened_posts(posts, told, encoding, state or out)
-        request, learnt = with_background(
-            request, opened and opened[0], state, by_name=measure is not None
-        )
+        request, learnt = with_background(request, opened and opened[0], state)
         assessment = Assessment(request, state, checkpoints=keeping)
         if posts is None and not merge and not assessment.users:
             raise ParameterError(

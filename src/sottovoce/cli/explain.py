@@ -64,7 +64,7 @@ def explain(
     topic: Annotated[str, typer.Option(help="For which topic.")],
     measure: Annotated[
         str | None,
-        typer.Option(help="By which measure: lda-dt, bow-t, ent, ...; default: voice-t."),
+        typer.Option(help="By which measure: lda-dt, bow-t, ent, ...; default: bow-t."),
     ] = None,
     model: ModelOption = None,
     topics: TopicsOption = None,
@@ -99,15 +99,15 @@ def explain(
 
     Example: sottovoce explain export.csv --user ada --topic depression
     """
+    from sottovoce.assess._background import measure_explained  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._explain.explain import Question  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._explain.explain import explain as explained  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._explain.explanation import UserPosts  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess.measures._catalogue import RECOMMENDED  # noqa: PLC0415 - keeps --help fast
 
     setting = parsed_setting(k, m, mode)
     request = Request(
-        measures=(measure or RECOMMENDED[0],),
+        measures=(measure_explained(measure, state),),
         setting=setting,
         catalogue=loaded_catalogue(topics),
         spaces=loaded_models(model),
@@ -127,7 +127,7 @@ def explain(
     )
     opened = [opened_posts(path, told, encoding, state)[0] for path in posts]
     all_posts = _AllPosts(opened)
-    request, _ = with_background(request, all_posts, state, by_name=measure is not None)
+    request, _ = with_background(request, all_posts, state)
     measure = request.measures[0]
     assessment, users_posts = Assessment(request, state, to_save=False), UserPosts(user)
     if measure not in assessment.measures:

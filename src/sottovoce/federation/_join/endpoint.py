@@ -1,4 +1,4 @@
-"""The door by which parties join: a port of its own, open only while somebody is invited.
+"""The port at which parties join: one of its own, open only while somebody is invited.
 
 Whoever joins has no certificate yet, and so cannot come in by the port of the parties. The joiner
 compares the coordinator's certificate with the token's fingerprint before it says anything.
