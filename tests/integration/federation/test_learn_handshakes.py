@@ -58,6 +58,7 @@ def test_every_refused_handshake_is_in_the_party_s_own_log(tmp_path: Path) -> No
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(certificates, "_validity", long_ago)
         ended = pem(tmp_path, "ben", own, 31)
+    (root / "ada" / "texts.csv").write_text("label,text\nyes,one\nno,two\n")
     with running_parties(root, ["ada"]):
         address = roster.named("ada").address
         call(address, ssl.TLSVersion.TLSv1_2)

@@ -333,18 +333,18 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
     config = folder / "coordinator" / "party.toml"
     good = (folder / "cy" / "texts.csv").read_text()
     bad = {
-        "": "CorpusError",
-        "label,text\n": "CorpusError",
-        "label,text\n,some words here\n": "NoDocumentsError",
-        "other,columns\n1,2\n": "MissingColumnError",
+        "": "cy cannot take part: its file of data cannot be read",
+        "label,text\n": "cy cannot take part: its file of data cannot be read",
+        "label,text\n,some words here\n": "cy has ended the run: NoDocumentsError: at cy, sottovoce",
+        "other,columns\n1,2\n": "cy cannot take part: its file of data lacks a column",
     }
     with running_parties(folder) as parties:
-        for content, error in bad.items():
+        for content, why in bad.items():
             (folder / "cy" / "texts.csv").write_text(content)
             code, out, err = run("learn", "train", "--config", config)
             assert (code, out) == (2, "")
             assert err.count("\n") == 1
-            assert f"cy has ended the run: {error}: at cy, sottovoce learn status says why" in err
+            assert why in err
             assert "some words here" not in err
         for name in NAMES[:3]:
             (folder / name / "texts.csv").write_text(good.replace("no,", "yes,"))

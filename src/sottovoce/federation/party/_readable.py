@@ -59,7 +59,9 @@ class _NoLabelError(InputError):
 
 
 def _others(name: str, why: str) -> str:
-    return f"{name} cannot take part: its file of data {why}; its owner was told more at its start."
+    return (
+        f"{name} cannot take part: its file of data {why}; its owner is told more when it starts."
+    )
 
 
 def _look_at_texts(config: PartyConfig, texts: TextsFile) -> None:

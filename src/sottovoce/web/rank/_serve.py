@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -83,24 +84,31 @@ def serve(app: FastAPI, listen: ListenSettings, announce: Callable[[str], None])
         timeout_keep_alive=30,
         timeout_graceful_shutdown=GRACE_S,
     )
-    with _listening(listen) as listener:
+    server = uvicorn.Server(config)
+    with _listening(listen) as listener, _ending_in_good_order(server):
         scheme = "https" if listen.certificate else "http"
         announce(f"{scheme}://{listen.host}:{listener.getsockname()[1]}")
-        with _ending_in_good_order():
-            uvicorn.Server(config).run(sockets=[listener])
+        server.run(sockets=[listener])
 
 
 @contextmanager
-def _ending_in_good_order() -> Iterator[None]:
-    """Uvicorn finishes what it answers, then raises the signal again: that must not end us."""
+def _ending_in_good_order(server: uvicorn.Server) -> Iterator[None]:
+    """Uvicorn finishes what it answers, then raises the signal again: that must not end us.
+
+    A signal that comes before uvicorn looks for any ends the server as soon as it has started.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, lambda *_given: None)
+    before = signal.signal(signal.SIGTERM, partial(_end, server))
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _end(server: uvicorn.Server, *_signal: object) -> None:
+    server.should_exit = True
 
 
 def _listening(listen: ListenSettings) -> socket.socket:
