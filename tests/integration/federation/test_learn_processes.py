@@ -335,7 +335,7 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
     bad = {
         "": "cy cannot take part: its file of data cannot be read",
         "label,text\n": "cy cannot take part: its file of data cannot be read",
-        "label,text\n,some words here\n": "cy has ended the run: NoDocumentsError: at cy, sottovoce",
+        "label,text\n,some words here\n": "cy has ended the run: NoDocumentsError: at cy",
         "other,columns\n1,2\n": "cy cannot take part: its file of data lacks a column",
     }
     with running_parties(folder) as parties:
@@ -358,10 +358,12 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
         _, counted, _ = run("learn", "evaluate", "--training-data", "--config", config)
         _, running, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
         reasons = [each["ended"] for each in parties.asked("cy", do="status")["runs"]]
-    assert "at least 1" in reasons[2]["sentence"], "the right party knows why"
+    (sentence,) = [
+        each["sentence"] for each in reasons if "at least 1" in str(each.get("sentence"))
+    ]  # the right party knows why
     _, offline, _ = run("learn", "status", "--config", folder / "cy" / "party.toml")
     for shown in (running, offline):
-        assert f"was ended by cy: {reasons[2]['sentence']}" in shown, "stopped or not"
+        assert f"was ended by cy: {sentence}" in shown, "stopped or not"
     assert code == 2
     assert "give no estimate" in refused
     assert "no estimate" in counted
