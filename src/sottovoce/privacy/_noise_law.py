@@ -46,8 +46,8 @@ class NoiseLaw:
 
     @property
     def alpha(self) -> float:
-        """exp(-r)."""
-        return math.exp(-self.rate)
+        """exp(-r); above 0 whatever the rate, so that no figure divides by a noise of none."""
+        return math.exp(-min(self.rate, _LARGEST_EXPONENT))
 
     @property
     def variance(self) -> float:

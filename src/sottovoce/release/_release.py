@@ -19,7 +19,7 @@ from sottovoce.corpus._count import count_batches
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import ParameterError
-from sottovoce.privacy._exact import exact
+from sottovoce.privacy._exact import exact, positive_integer
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.privacy.audit._findings import AuditReport
@@ -193,9 +193,10 @@ class Release:
         """
         from sottovoce.release.topics._estimator import PrivateTopics  # noqa: PLC0415 - slow to import
 
-        if told := self.topics_warning(k):
+        number = positive_integer(k, "topics")
+        if told := self.topics_warning(number):
             warnings.warn(told, stacklevel=2)
-        return PrivateTopics(k, random_state=seed).fit(self)
+        return PrivateTopics(number, random_state=seed).fit(self)
 
     def topic_words(self, topics: "PrivateTopics", most: int = 10) -> list[list[str]]:
         """The most frequent words of each of the ``topics`` of this release."""
@@ -271,8 +272,7 @@ class Release:
                 f"labels must be one for each of the {self.card.documents:,} documents, got "
                 f"{' by '.join(f'{size:,}' for size in given.shape) or 'a single one'}."
             )
-        # What is missing in a frame (None, NaN) is not what it is equal to, or nothing.
-        if missing := sum(label is None or label != label for label in given.tolist()):  # noqa: PLR0124 - NaN
+        if missing := sum(map(_is_missing, given.tolist())):
             raise ParameterError(
                 f"labels must be there for every document, got {missing:,} that are missing; leave "
                 "their documents out before the release, or give them a label of their own."
@@ -308,11 +308,16 @@ class Release:
                 "to get those of columns."
             )
         known = {word: place for place, word in enumerate(self.vocabulary.terms)}
+        if isinstance(words, str):
+            raise ParameterError("words must be several, got a single one; put them into a list.")
         absent = sum(word not in known for word in words)
-        if absent or not words:
+        if absent or not len(words):
             raise ParameterError(
                 f"words must be some of the release's vocabulary; {absent} of {len(words)} are not."
             )
+        if len(set(words)) < len(words):
+            # The noise of a cell times itself does not have mean 0.
+            raise ParameterError("words must each be named once, since pairs are of two of them.")
         return np.array([known[word] for word in words])
 
     def _refuse_several_maps(self) -> None:
@@ -368,6 +373,14 @@ def load_release(folder: str | PathLike[str]) -> Release:
         labels=released_labels(place, card),
         folder=place,
     )
+
+
+def _is_missing(label: object) -> bool:
+    """What is missing in a frame is None, unlike itself (NaN), or neither like nor unlike (NA)."""
+    try:
+        return label is None or bool(label != label)  # noqa: PLR0124 - NaN
+    except TypeError:
+        return True
 
 
 def _rows(path: Path) -> "Counts | CountsFile":

@@ -41,6 +41,8 @@ _BELOW, _ABOVE = 0.15, 0.08
 # Beyond, there is next to nothing to gain in such an example.
 _GUESSED = 0.7
 DEFAULT_TOPICS = 25
+# More than all people have written, and squares of it are still numbers.
+_MOST = 10**15
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,15 +73,22 @@ class ReleaseForecast:
     """How many times likelier a word is where it was used once; about 3 for simulated documents."""
 
     def __post_init__(self) -> None:
-        positive_integer(self.documents, "documents")
-        positive_integer(self.columns, "words")
-        positive_integer(self.topics, "topics")
-        if not (self.length > 0 and math.isfinite(self.length)):
-            raise ParameterError(f"length must be > 0, in words a document; got {self.length}.")
+        for name in ("documents", "columns", "topics"):
+            _check_number(getattr(self, name), "words" if name == "columns" else name)
+        if not 0 < self.length <= _MOST:
+            raise ParameterError(
+                f"length must be > 0 and at most {_MOST:.0e}, in words a document; "
+                f"got {self.length}."
+            )
         check_accuracies(
             {"true_accuracy": self.true_accuracy, "largest_class": self.largest_class},
             "the accuracy on true text and the share of the largest class",
         )
+        if (self.true_accuracy or 1) < (self.largest_class or 0):
+            raise ParameterError(
+                "true_accuracy must be at least largest_class, what guessing gets; got "
+                f"{self.true_accuracy:g} and {self.largest_class:g}."
+            )
         NoiseLaw(self.rate)
 
     @property
@@ -184,6 +193,11 @@ class ReleaseForecast:
         variance = NoiseLaw(self.rate).variance
         signal = _SIGNAL * self.length**2 / (variance + _CHANCE * self.length)
         return float((signal * (self.documents / self.columns) ** 0.5) ** (1 / _DECAY))
+
+
+def _check_number(value: int, name: str) -> None:
+    if positive_integer(value, name) > _MOST:
+        raise ParameterError(f"{name} must be at most {_MOST:.0e}.")
 
 
 def dimensions_grown(dimensions: int, times: float) -> float:

@@ -6,7 +6,7 @@ from sottovoce._notebook import html_facts, text_table
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release.analysis._meter import SignalMeter
 from sottovoce.release.analysis._pairs import PairTotals
-from sottovoce.release.analysis._tables import normal_quantile
+from sottovoce.release.analysis._tables import noise_reach
 from sottovoce.release.analysis._totals import TellingWords, WordTotals
 
 _SHOWN = 5
@@ -44,10 +44,9 @@ class ReleaseSummary:
 
         An interval of 95% lies above 0 for one unused word in 40: the level is divided.
         """
-        needed = normal_quantile(1 - (1 - self.totals.level) / max(self.columns, 1))
-        table = self.totals.table
-        rows = zip(table["total"].to_pylist(), table["error"].to_pylist(), strict=True)
-        return sum(total > needed * error for total, error in rows)
+        level = 1 - (1 - self.totals.level) / max(self.columns, 1)
+        needed = noise_reach(self.law, self.documents, level)
+        return sum(total > needed for total in self.totals.table["total"].to_pylist())
 
     def clear_pairs(self, most: int) -> PairTotals:
         """At most so many of the pairs that chance does not explain, looking at all pairs."""

@@ -1,5 +1,6 @@
 """How estimates show themselves: a table with intervals, for people, notebooks and frames."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,8 +16,10 @@ from sottovoce.privacy._noise_law import NoiseLaw
 
 _SHOWN = 10
 _WHOLE = 100
-# From here on a sum of noise is as good as normal, and its lattice does not show.
-_NORMAL_VARIANCE = 1e4
+# From here on the lattice of a sum of noise does not show.
+_SMOOTH_VARIANCE = 1e4
+# From so many documents on it is as good as normal.
+_NORMAL_DOCUMENTS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,11 +86,15 @@ def noise_reach(law: NoiseLaw, documents: int, level: float) -> float:
     The sum's characteristic function is ((1 - alpha)^2 / (1 - 2 alpha cos t + alpha^2))^D; its
     probabilities are the coefficients, and the reach is the whole h whose P(|sum| <= h) is nearest
     to ``level``, since few sums have an h that meets it. Where the variance is large, the normal
-    quantile.
+    quantile, or of few documents, whose noise has longer tails, that of less noise made wider.
     """
     variance = documents * law.variance
-    if variance > _NORMAL_VARIANCE:
+    if variance > _SMOOTH_VARIANCE and documents >= _NORMAL_DOCUMENTS:
         return float(normal_quantile(level) * variance**0.5)
+    if variance > _SMOOTH_VARIANCE:
+        less = NoiseLaw(math.acosh(1 + documents / _SMOOTH_VARIANCE))
+        wider = (law.variance / less.variance) ** 0.5
+        return wider * float(np.argmin(np.abs(np.cumsum(_distances(less, documents)) - level)))
     within = np.cumsum(_distances(law, documents))
     return float(np.argmin(np.abs(within - level)))
 

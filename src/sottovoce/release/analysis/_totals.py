@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._arrays import Floats
+from sottovoce.privacy._exact import positive_integer
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release.analysis._moments import Rows, released_totals, row_blocks
 from sottovoce.release.analysis._tables import (
@@ -76,17 +77,32 @@ class TellingWords(Estimates):
 
     caption: ClassVar[str] = "Words that tell labels apart"
 
+    law: NoiseLaw
+    sizes: Mapping[str, int]
+    """How many documents each label has."""
+
     def beyond_chance(self, words: int) -> dict[str, list[str]]:
         """For each label the words, or columns, that chance does not explain, the best first.
 
         They are the best of so many ``words`` for every label: the level is divided by both.
         """
         told: dict[str, list[str]] = {str(label): [] for label in self.table["label"].to_pylist()}
-        needed = normal_quantile(1 - (1 - self.level) / max(words * len(told), 1))
+        level = 1 - (1 - self.level) / max(words * len(told), 1)
+        needed = {label: self._errors_needed(self.sizes[label], level) for label in told}
         for row in self.rows():
-            if row["per_document"] - row["overall"] > needed * row["error"]:
+            if row["per_document"] - row["overall"] > needed[row["label"]] * row["error"]:
                 told[row["label"]].append(str(row.get("word", f"column {row.get('column')}")))
         return told
+
+    def _errors_needed(self, size: int, level: float) -> float:
+        """How many standard errors noise reaches; more than normal ones where documents are few.
+
+        The difference is about the noise of the label's documents, or of all others if these are
+        fewer, and so has tails no longer than their sum's.
+        """
+        fewer = max(min(size, self.documents - size), 1)
+        reach = noise_reach(self.law, fewer, level) / (fewer * self.law.variance) ** 0.5
+        return max(reach, normal_quantile(level))
 
 
 def telling_words(
@@ -104,6 +120,7 @@ def telling_words(
     their difference is v (1/n_k - 1/D).
     """
     check_level(level)
+    positive_integer(most, "most")
     known, own = np.unique(labels, return_inverse=True)
     sums, documents = summed_by(rows, own, known.size), np.bincount(own, minlength=known.size)
     overall = sums.sum(axis=0) / labels.size
@@ -123,7 +140,8 @@ def telling_words(
             "high": apart + reach,
         }
         parts.append(_labelled(str(label), _with_columns(names, found).take(pa.array(best))))
-    return TellingWords(pa.concat_tables(parts), level, labels.size)
+    sizes = dict(zip(map(str, known.tolist()), documents.tolist(), strict=True))
+    return TellingWords(pa.concat_tables(parts), level, labels.size, law, sizes)
 
 
 def summed_by(rows: Rows, groups: NDArray[np.integer], number: int) -> Floats:
