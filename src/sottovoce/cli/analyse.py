@@ -140,7 +140,7 @@ def _label_lines(path: Path) -> list[str]:
     from sottovoce.release._labels import checked_labels  # noqa: PLC0415 - fast --help
 
     try:
-        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        lines = path.read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
     except (OSError, UnicodeDecodeError):
         raise CorpusError(f"{path} must be a readable file with a label a line.") from None
     return list(checked_labels(lines))

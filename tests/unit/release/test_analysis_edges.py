@@ -1,5 +1,6 @@
 """Reading a release at the ends of what it may be: few documents, hardly any noise, odd asking."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from scipy import sparse
 
 import sottovoce as sv
+from sottovoce.cli.analyse import _label_lines
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release.analysis import forecast_release
@@ -99,6 +101,18 @@ def test_labels_that_pandas_calls_missing_are_refused(hardly_noised: sv.release.
     labels = pd.array([*["a", "b"] * 5, "a", None], dtype="string")
     with pytest.raises(ParameterError, match="got 1 that are missing"):
         hardly_noised.classifier(labels)
+
+
+def test_a_warning_speaks_of_noise_only_where_topics_are_left() -> None:
+    meter = SignalMeter(90, 5, np.array([4.0, 1.2]), repetition=2.0)
+    assert meter.topics(3) == 3
+    assert str(meter.warning(3)).endswith("about 3 topics will be recognised.")
+    assert str(meter.warning(9)).endswith("and the rest will be noise.")
+
+
+def test_a_file_of_labels_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("a\nb\n", encoding="utf-8-sig")
+    assert _label_lines(tmp_path / "labels.txt") == ["a", "b"]
 
 
 def test_topics_are_a_whole_number(hardly_noised: sv.release.Release) -> None:

@@ -130,10 +130,11 @@ class SignalMeter:
         positive_integer(asked, "topics")
         if asked <= self.dimensions:
             return None
+        seen = self.topics(asked)
+        rest = ", and the rest will be noise" if seen < asked else ""
         return (
             f"{asked} topics were asked for, and {self.dimensions} dimensions stand above the "
-            f"noise of this release: about {self.topics(asked)} topics will be recognised, and the "
-            "rest will be noise."
+            f"noise of this release: about {seen} topics will be recognised{rest}."
         )
 
     def in_words(self) -> str:

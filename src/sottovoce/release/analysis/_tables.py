@@ -93,7 +93,7 @@ def noise_reach(law: NoiseLaw, documents: int, level: float) -> float:
         return float(normal_quantile(level) * variance**0.5)
     if variance > _SMOOTH_VARIANCE:
         less = NoiseLaw(math.acosh(1 + documents / _SMOOTH_VARIANCE))
-        wider = (law.variance / less.variance) ** 0.5
+        wider = math.sqrt(law.variance / less.variance)
         return wider * float(np.argmin(np.abs(np.cumsum(_distances(less, documents)) - level)))
     within = np.cumsum(_distances(law, documents))
     return float(np.argmin(np.abs(within - level)))

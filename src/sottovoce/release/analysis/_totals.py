@@ -4,6 +4,7 @@ A sum of released cells is unbiased: the noise has mean 0. Over D documents its 
 the same for every word, frequent or not.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -101,7 +102,7 @@ class TellingWords(Estimates):
         fewer, and so has tails no longer than their sum's.
         """
         fewer = max(min(size, self.documents - size), 1)
-        reach = noise_reach(self.law, fewer, level) / (fewer * self.law.variance) ** 0.5
+        reach = noise_reach(self.law, fewer, level) / math.sqrt(fewer * self.law.variance)
         return max(reach, normal_quantile(level))
 
 
