@@ -1,5 +1,6 @@
 """Reading a release at the ends of what it may be: few documents, hardly any noise, odd asking."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,18 @@ def test_pairs_of_a_word_with_itself_are_refused(hardly_noised: sv.release.Relea
     assert len(hardly_noised.pairs(words=np.array(["debt", "loan"]))) == 1  # type: ignore[arg-type] # as notebooks do
 
 
+def test_a_classifier_refuses_a_release_with_several_maps(
+    hardly_noised: sv.release.Release,
+) -> None:
+    """Whether it is asked for by the release or by its own name."""
+    fitted = sv.release.PrivateNaiveBayes().fit(hardly_noised, hardly_noised.checked_labels())
+    grouped = replace(hardly_noised, maps=hardly_noised.maps * 2)
+    with pytest.raises(ParameterError, match="needs a release with one map"):
+        sv.release.PrivateNaiveBayes().fit(grouped, hardly_noised.checked_labels())
+    with pytest.raises(ParameterError, match="needs a release with one map"):
+        fitted.predict_released(grouped)
+
+
 def test_labels_that_pandas_calls_missing_are_refused(hardly_noised: sv.release.Release) -> None:
     labels = pd.array([*["a", "b"] * 5, "a", None], dtype="string")
     with pytest.raises(ParameterError, match="got 1 that are missing"):
@@ -121,6 +134,8 @@ def test_a_file_of_labels_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) 
 def test_topics_are_a_whole_number(hardly_noised: sv.release.Release) -> None:
     with pytest.raises(ParameterError, match="must be a whole number"):
         hardly_noised.topics(1.5)  # type: ignore[arg-type] # what is refused
+    with pytest.raises(ParameterError, match="n_topics must be a whole number"):
+        sv.release.PrivateTopics(1.5).fit(hardly_noised)  # type: ignore[arg-type] # what is refused
     two: Any = 2.0
     assert hardly_noised.topics(two).components_.shape == (2, 5)
 
@@ -131,6 +146,7 @@ def test_topics_are_a_whole_number(hardly_noised: sv.release.Release) -> None:
         ({"length": 1e200}, "length must be > 0 and at most"),
         ({"documents": 10**400}, "documents must be at most"),
         ({"words": 10**400}, "words must be at most"),
+        ({"epsilon": 3000}, "must lie between 0.00001 and 1000"),
         ({"true_accuracy": 0.4, "largest_class": 0.6}, "at least largest_class"),
     ],
 )

@@ -30,6 +30,7 @@ from sottovoce._notebook import html_facts
 from sottovoce.errors import ParameterError
 from sottovoce.privacy._exact import Exact, positive, positive_integer
 from sottovoce.privacy._noise_law import NoiseLaw
+from sottovoce.privacy._sampler import check_rate
 from sottovoce.release.analysis._meter import recognised_topics
 
 _SIGNAL, _DECAY, _CHANCE = 0.0046, 1.3, 0.0038
@@ -228,6 +229,7 @@ def forecast_release(
     'A reader will recognise about 0 o'
     """
     rate = positive(epsilon, "epsilon") / positive_integer(precision, "precision")
+    check_rate(rate)
     return ReleaseForecast(
         documents,
         float(length),

@@ -14,7 +14,13 @@ from sottovoce.privacy._noise_law import NoiseLaw
 from sottovoce.release._counts import Counts, Matrix, checked_counts
 from sottovoce.release._stated_rate import Rate, law_of
 from sottovoce.release.analysis._moments import Rows, row_blocks
-from sottovoce.release.classify._inputs import ReleasedCounts, encoded, is_release, refuse_texts
+from sottovoce.release.classify._inputs import (
+    ReleasedCounts,
+    encoded,
+    is_release,
+    refuse_several_maps,
+    refuse_texts,
+)
 from sottovoce.release.classify._linear import LinearReader
 from sottovoce.release.classify._rows import BLOCK_CELLS, LabelledRows
 
@@ -86,6 +92,7 @@ class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
     def _checked_released_scores(self, given: "Matrix | ReleasedCounts") -> Floats:
         check_is_fitted(self)
         if is_release(given):
+            refuse_several_maps(given)
             blocks = row_blocks(given.rows, max(1, BLOCK_CELLS // given.rows.shape[1]))
             cells = (self._cells(block, reset=False) for block in blocks)
             return np.concatenate([self._released_scores(block) for block in cells])
@@ -99,6 +106,7 @@ class ReleasedDocumentsClassifier(ClassifierMixin, BaseEstimator):  # type: igno
         if not is_release(given):
             matrix: Any = given
             return self._cells(matrix, reset=True)
+        refuse_several_maps(given)
         self.n_features_in_ = given.rows.shape[1]
         return given.rows
 

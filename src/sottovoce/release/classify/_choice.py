@@ -11,7 +11,7 @@ from sottovoce.errors import ParameterError
 from sottovoce.release._stated_rate import Rate
 from sottovoce.release.classify._base import ReleasedDocumentsClassifier
 from sottovoce.release.classify._bayes import PrivateNaiveBayes
-from sottovoce.release.classify._inputs import CannotFitError, ReleasedCounts
+from sottovoce.release.classify._inputs import CannotFitError, ReleasedCounts, refuse_several_maps
 from sottovoce.release.classify._logistic import PrivateLogistic
 from sottovoce.release.classify._ridge import PrivateRidge
 
@@ -64,11 +64,7 @@ def fit_released(
         labels: the class of each document, in their order.
         seed: of the parts that are held out.
     """
-    if len(release.maps) > 1:
-        raise ParameterError(
-            f"this release uses {len(release.maps)} maps, so that one column means different "
-            "words in different documents; a classifier needs a release with one map."
-        )
+    refuse_several_maps(release)
     return chosen_classifier(release, labels, release.law.rate, seed=seed)
 
 

@@ -42,6 +42,15 @@ def is_release(given: "Matrix | ReleasedCounts") -> TypeGuard[ReleasedCounts]:
     return hasattr(given, "law") and hasattr(given, "rows")
 
 
+def refuse_several_maps(release: ReleasedCounts) -> None:
+    """Refuse a release whose columns mean other words in each group of documents."""
+    if len(release.maps) > 1:
+        raise ParameterError(
+            f"this release uses {len(release.maps)} maps, so that one column means different "
+            "words in different documents; a classifier needs a release with one map."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Labelled:
     """Released documents, each with the number of its class."""

@@ -1,5 +1,6 @@
 """Topics of a release with scikit-learn's conventions."""
 
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeGuard
 
 import numpy as np
@@ -260,6 +261,8 @@ class PrivateTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if self.reader not in _READERS:
             raise ParameterError(f"reader must be one of {', '.join(_READERS)}.")
         for name in ("n_topics", "max_iter", "most_cells"):
+            if not isinstance(getattr(self, name), Integral):
+                raise ParameterError(f"{name} must be a whole number.")
             if getattr(self, name) < 1:
                 raise ParameterError(f"{name} must be >= 1, got {getattr(self, name)}.")
         for name in ("doc_topic_prior", "topic_word_prior"):
