@@ -162,3 +162,15 @@ def test_a_dry_run_foresees_by_the_stated_length_or_by_a_rounded_one(tmp_path: P
 def test_a_length_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="length must be > 0"):
         quoted(tmp_path, length=-1)
+
+
+def test_of_several_classes_an_accuracy_near_a_half_is_worth_something() -> None:
+    """By the normal quantile alone a half was worth nothing, and a third as much as two thirds."""
+    kept = [
+        ReleaseForecast(
+            20_000, 70.0, 1_000, 0.5, true_accuracy=accuracy, largest_class=0.1
+        ).gain_kept
+        for accuracy in (0.15, 0.3, 0.45, 0.5, 0.55, 0.7, 0.9)
+    ]
+    assert kept == sorted(kept)
+    assert kept[3] > 0.5

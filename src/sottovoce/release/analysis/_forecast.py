@@ -42,6 +42,8 @@ _BELOW, _ABOVE = 0.15, 0.08
 # Beyond, there is next to nothing to gain in such an example.
 _GUESSED = 0.7
 DEFAULT_TOPICS = 25
+# Below what changes the accuracies of complaints and news, by which the rule was found.
+_SEVERAL = 0.9
 # More than all people have written, and squares of it are still numbers.
 _MOST = 10**15
 
@@ -105,9 +107,8 @@ class ReleaseForecast:
     @property
     def gain_kept(self) -> float:
         """The part of a classifier's gain over guessing the largest class that is left."""
-        quantile = 1.0 if self.true_accuracy is None else float(special.ndtri(self.true_accuracy))
         variance = NoiseLaw(self.rate).variance
-        signal = 2 * self.documents * self.length * quantile**2 / (self.columns * variance)
+        signal = 2 * self.documents * self.length * self._apart**2 / (self.columns * variance)
         return float(1 / (1 + (_HALF / max(signal, 1e-12)) ** _SLOPE))
 
     @property
@@ -189,6 +190,20 @@ class ReleaseForecast:
 
     def _repr_html_(self) -> str:
         return html_facts(self.facts(), "What a reader will see, about")
+
+    @property
+    def _apart(self) -> float:
+        """How far classes lie apart: the normal quantile of the accuracy on true text.
+
+        That is of two classes. Of several, an accuracy near a half says much more, and is taken as
+        the part of the way from guessing to always right that it is.
+        """
+        if self.true_accuracy is None:
+            return 1.0
+        quantile = float(special.ndtri(self.true_accuracy))
+        guessed = 0.5 if self.largest_class is None else self.largest_class
+        part = (self.true_accuracy - guessed) / (1 - guessed)
+        return max(quantile, _SEVERAL * float(special.ndtri((1 + part) / 2)), 0.0)
 
     def _dimensions(self) -> float:
         variance = NoiseLaw(self.rate).variance
