@@ -1,6 +1,5 @@
 """The largest of shared numbers: found, and shown to neither of the two who find it."""
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,10 @@ from sottovoce.learn._arithmetic.largest import (
     largest_label,
 )
 from sottovoce.learn._wire.script import run_together
-from sottovoce.privacy._randomness import drawing_from, random_below
+from sottovoce.privacy._randomness import random_below
 
 BOUND = 1 << 4
+ROWS = 40
 MODULI = ((1 << 70) + 13, (1 << 71) + 7, (1 << 70) + 11)
 
 
@@ -55,10 +55,10 @@ def test_of_equal_numbers_the_first_counts() -> None:
 
 def test_neither_half_says_which_is_the_largest() -> None:
     """Always the same number is the largest: both its place and the order must still be uniform."""
-    numbers = np.tile([[1, 9, 2]], (14, 1))
-    with drawing_from(b"the same in every run".ljust(32)):
-        order, places = halves(numbers)
-    assert min(Counter(places.tolist()).values()) > 1
+    numbers = np.tile([[1, 9, 2]], (ROWS, 1))
+    order, places = halves(numbers)
+    # Uniform ones fail once in a million runs: 3 (2/3)^40 and 15 (2/3)^40.
+    assert set(places.tolist()) == {0, 1, 2}
     assert len(set(map(tuple, order.tolist()))) > 4
 
 
