@@ -45,13 +45,29 @@ class SolvedClassifier(NamedTuple):
     penalty: float
 
 
-class TrainingPeer(Staged):
+class _EndingWithClassifiers(Staged):
+    """A party that has the classifiers at the end."""
+
+    solved: list[SolvedClassifier]
+
+    @property
+    def model(self) -> LinearModel | None:
+        """The classifier, or the first of several; None before the end."""
+        return self.solved[0].model if self.solved else None
+
+    @property
+    def penalty(self) -> float:
+        """Of that classifier."""
+        return self.solved[0].penalty if self.solved else 0.0
+
+
+class TrainingPeer(_EndingWithClassifiers):
     """A peer: gives masked or encrypted sums of its rows, and ends with the classifier."""
 
     def __init__(self, name: str, terms: TrainingTerms, data: LocalData) -> None:
         super().__init__(name, terms.session, STAGES, self._script())
         self.terms, self.data = terms, data
-        self.solved: list[SolvedClassifier] = []
+        self.solved = []
         self.kept: KeptFeatures | None = None
         self.survivors: tuple[str, ...] = ()
 
@@ -75,36 +91,16 @@ class TrainingPeer(Staged):
         told = yield Stage("model", lambda s: Listener(self.name, s, "model", [COORDINATOR]))
         self.solved = told_models(told.heard[COORDINATOR], len(terms.features), terms.classifiers)
 
-    @property
-    def model(self) -> LinearModel | None:
-        """The classifier, or the first of several; None before the end."""
-        return self.solved[0].model if self.solved else None
 
-    @property
-    def penalty(self) -> float:
-        """Of that classifier."""
-        return self.solved[0].penalty if self.solved else 0.0
-
-
-class TrainingCoordinator(Staged):
+class TrainingCoordinator(_EndingWithClassifiers):
     """Adds what it cannot read, solves the opened aggregate and tells everybody theta."""
 
     def __init__(self, terms: TrainingTerms) -> None:
         super().__init__(COORDINATOR, terms.session, STAGES, self._script())
         self.terms = terms
-        self.solved: list[SolvedClassifier] = []
+        self.solved = []
         self.holdings: dict[str, Floats] = {}
         self.survivors: tuple[str, ...] = ()
-
-    @property
-    def model(self) -> LinearModel | None:
-        """The classifier, or the first of several; None before the end."""
-        return self.solved[0].model if self.solved else None
-
-    @property
-    def penalty(self) -> float:
-        """Of that classifier."""
-        return self.solved[0].penalty if self.solved else 0.0
 
     def _script(self) -> Script:
         terms = self.terms
