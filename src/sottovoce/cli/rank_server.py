@@ -128,7 +128,7 @@ def rank_server(
     """
     with needs_extra("web"):
         from sottovoce.web.rank._app import Limits, create_app  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank._operator_routes import read_metrics_key  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank._peer import key_digits  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank._serve import ListenSettings, open_store, serve  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank._telemetry import Telemetry, event_writer  # noqa: PLC0415 - fast --help
 
@@ -142,7 +142,7 @@ def rank_server(
     if certificate is None:
         _warn_of_plain(host)
     admitted = _admission(admission)
-    numbers = None if metrics_key is None else read_metrics_key(metrics_key)
+    numbers = None if metrics_key is None else key_digits(metrics_key)
     with event_writer(log) as write:
         telemetry = Telemetry(write)
         service = _service(rules, open_store(store), peer, peer_key, telemetry)

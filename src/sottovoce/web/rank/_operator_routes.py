@@ -2,32 +2,16 @@
 
 import asyncio
 import hmac
-import re
 from http import HTTPStatus
-from pathlib import Path
 from typing import Annotated
 
 from fastapi import FastAPI, Header, HTTPException
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from sottovoce._files import cause_of, refuse_open_to_others
-from sottovoce.errors import InputError, SottovoceError
+from sottovoce.errors import SottovoceError
 from sottovoce.web.rank._service import RankService
 
 READY_S = 2.0
-_KEY = re.compile(r"[0-9a-f]{64}")
-
-
-def read_metrics_key(path: Path) -> str:
-    """The key in a file that only its owner may read: 64 hexadecimal digits."""
-    try:
-        refuse_open_to_others(path)
-        text = path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read the key {path}: {cause_of(error)}.") from None
-    if not _KEY.fullmatch(text):
-        raise InputError(f"the key {path} must be 64 hexadecimal digits: openssl rand -hex 32")
-    return text
 
 
 def add_operator_routes(app: FastAPI, service: RankService, metrics_key: str | None) -> None:

@@ -39,6 +39,18 @@ def sound() -> Iterator[None]:
         raise ProtocolError("the second server's answer is not as it should be.") from None
 
 
+def key_digits(path: Path) -> str:
+    """The key in a file that only its owner may read: 64 hexadecimal digits."""
+    try:
+        refuse_open_to_others(path)
+        text = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the key {path}: {cause_of(error)}.") from None
+    if not _KEY.fullmatch(text):
+        raise InputError(f"the key {path} must be 64 hexadecimal digits: openssl rand -hex 32")
+    return text
+
+
 @dataclass(frozen=True)
 class PeerKey:
     """The servers' common secret; it never prints."""
@@ -47,15 +59,8 @@ class PeerKey:
 
     @classmethod
     def read(cls, path: Path) -> "PeerKey":
-        """The key in a file that only its owner may read: 64 hexadecimal digits."""
-        try:
-            refuse_open_to_others(path)
-            text = path.read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"cannot read the key {path}: {cause_of(error)}.") from None
-        if not _KEY.fullmatch(text):
-            raise InputError(f"the key {path} must be 64 hexadecimal digits: openssl rand -hex 32")
-        return cls(bytes.fromhex(text))
+        """The key in a file: see `key_digits`."""
+        return cls(bytes.fromhex(key_digits(path)))
 
     @property
     def verify(self) -> bytes:

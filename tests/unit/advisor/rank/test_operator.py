@@ -24,8 +24,8 @@ from sottovoce.advisor.rank._client import RankClient
 from sottovoce.errors import InputError
 from sottovoce.web.rank import _slow_headers
 from sottovoce.web.rank._app import create_app
-from sottovoce.web.rank._operator_routes import read_metrics_key
 from sottovoce.web.rank._pair import KEPT_PERIODS
+from sottovoce.web.rank._peer import key_digits
 from sottovoce.web.rank._service import RankService
 from sottovoce.web.rank._slow_headers import HeaderLimitProtocol
 from sottovoce.web.rank._sqlite_store import SqliteStore
@@ -248,14 +248,14 @@ def test_a_metrics_key_must_be_private_and_long_enough(tmp_path: Path) -> None:
     path.write_text(METRICS_KEY)
     path.chmod(0o644)
     with pytest.raises(InputError, match="open to others"):
-        read_metrics_key(path)
+        key_digits(path)
     path.chmod(0o600)
-    assert read_metrics_key(path) == METRICS_KEY
+    assert key_digits(path) == METRICS_KEY
     path.write_text("short")
     with pytest.raises(InputError, match="64 hexadecimal"):
-        read_metrics_key(path)
+        key_digits(path)
     with pytest.raises(InputError, match="cannot read"):
-        read_metrics_key(tmp_path / "none")
+        key_digits(tmp_path / "none")
 
 
 def test_events_that_cannot_be_written_are_refused_in_a_sentence(tmp_path: Path) -> None:
