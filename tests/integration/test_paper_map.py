@@ -1,10 +1,10 @@
 """Every definition, protocol, table and figure of the papers has code that names it."""
 
-import importlib.util
-import sys
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
+
+from support.tools import loaded_tool
 
 from sottovoce.lab.studies import STUDIES
 
@@ -12,13 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("paper_map", ROOT / "tools" / "paper_map.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return loaded_tool("paper_map")
 
 
 def test_every_item_of_the_papers_has_code() -> None:

@@ -1,6 +1,5 @@
 """Every public name of every door has a page in the API reference."""
 
-import importlib.util
 import inspect
 import sys
 from pathlib import Path
@@ -9,19 +8,14 @@ from types import ModuleType, SimpleNamespace
 import pytest
 from numpy.typing import ArrayLike
 from sphinx.util.typing import stringify_annotation
+from support.tools import loaded_tool
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def api_pages() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("api_pages", ROOT / "tools" / "api_pages.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return loaded_tool("api_pages")
 
 
 def test_every_public_name_of_every_door_has_a_page(api_pages: ModuleType) -> None:

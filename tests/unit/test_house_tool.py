@@ -1,14 +1,14 @@
 """What the tool that measures the package's layout counts, on a made-up package."""
 
 import ast
-import importlib.util
+import importlib
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from support.tools import loaded_tool
 
-TOOLS = Path(__file__).parents[2] / "tools"
 FILES = {
     "__init__.py": "from sottovoce.shop import Shop\n",
     "shop.py": (
@@ -22,20 +22,10 @@ FILES = {
 }
 
 
-def loaded(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def house() -> ModuleType:
-    loaded("house_paths")
-    return loaded("house")
+    loaded_tool("house_paths")
+    return loaded_tool("house")
 
 
 @pytest.fixture
@@ -107,7 +97,7 @@ def test_a_trace_has_the_files_that_are_called_and_not_those_that_are_imported(
     (tmp_path / "called.py").write_text("def call():\n    return 1\n", encoding="utf-8")
     (tmp_path / "idle.py").write_text("def made():\n    return 1\n\n\nONE = made()\n")
     sys.path.insert(0, str(tmp_path))
-    trace = loaded("house_trace").Trace(tmp_path)
+    trace = loaded_tool("house_trace").Trace(tmp_path)
     before = sys.getprofile()
     try:
         trace.start()

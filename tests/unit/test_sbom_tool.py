@@ -1,9 +1,7 @@
 """The bill of materials: all pins, in the form of CycloneDX 1.6, the same in every run."""
 
-import importlib.util
 import json
 import re
-import sys
 import tomllib
 import uuid
 from pathlib import Path
@@ -11,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.tools import loaded_tool
 
 ROOT = Path(__file__).parents[2]
 PINS = (ROOT / "constraints" / "run.txt").read_text(encoding="utf-8")
@@ -29,13 +28,7 @@ KINDS = {"application", "library"}
 
 @pytest.fixture(scope="module")
 def sbom() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("sbom", ROOT / "tools" / "sbom.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return loaded_tool("sbom")
 
 
 def project() -> dict[str, Any]:
