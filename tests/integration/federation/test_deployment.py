@@ -15,7 +15,7 @@ import pytest
 from support.text_runs import made_texts
 from support.warm_python import WarmPopen, run_warm
 
-PAGE = Path(__file__).parents[3] / "docs" / "learn-joining.md"
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "learn-joining.md"
 HOSTS = {"c.example": "coordinator", "a.example": "ada", "b.example": "ben", "d.example": "cy"}
 SHORT = f"sj{os.getpid() % 100_000}"
 SUBNET = f"10.214.{os.getpid() % 250}"
