@@ -157,6 +157,9 @@ def assess(
     With --checkpoint, after Ctrl-C or a crash the same command with --resume goes on where it was.
 
     Example: sottovoce assess export.csv --topic health --report report.html
+
+    Example: sottovoce assess community/posts.parquet --topics community/topics.toml --measure bow-t
+    --state community.state --out ranks.parquet
     """
     from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast

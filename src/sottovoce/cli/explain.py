@@ -92,9 +92,9 @@ def explain(
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
-    """Explain one user's rank: which of her posts and words put her there, and what if not.
+    """Explain one user's rank: which posts and words put them there, and what if not.
 
-    It shows words of her posts to whoever runs it. Posts are named by their number among the
+    It shows words of their posts to whoever runs it. Posts are named by their number among the
     readable posts, counted from 1. Removal is exact: as if all had been scored again.
 
     Example: sottovoce explain export.csv --user ada --topic depression

@@ -124,7 +124,7 @@ def rank_server(
 ) -> None:
     """Publish score histograms per topic, from reports that hide each score.
 
-    Example: sottovoce rank-server --topics topics.toml --epsilon 1 --period 1w
+    Example: sottovoce rank-server --topics community/topics.toml --epsilon 1 --period 1w
     """
     with needs_extra("web"):
         from sottovoce.web.rank._app import Limits, create_app  # noqa: PLC0415 - fast --help

@@ -167,7 +167,8 @@ def release(
     Writes counts.npz, vocabulary.txt, the public map and card.json, which states the guarantee.
     The same command again gives the same bytes and spends nothing.
 
-    Example: sottovoce release posts.csv --vocabulary everyday --epsilon 2 --precision 2 --out out
+    Example: sottovoce release community/posts.parquet --vocabulary everyday --epsilon 2
+    --precision 2 --out released
     """
     with needs_extra("release"):
         from sottovoce.corpus._everyday import named_vocabulary  # noqa: PLC0415 - fast --help
