@@ -199,7 +199,8 @@ class SecondServer(PairedServer):
 
     def publish(self, topic: str, period: int) -> None:
         """Publish nothing, which is the first server's to do; forget what it never asked for."""
-        if period + KEPT_PERIODS < self.period:
+        late = period + KEPT_PERIODS < self.period
+        if late and self.writer.run(lambda store: store.number(topic, period)).result():
             record = json.dumps({"demanded": _NEVER, "sum": "", "dropped": []})
             self.writer.run(lambda store: store.note(topic, period, record, forget=True)).result()
             self.telemetry.tell("shares deleted, never asked for", topic=topic, period=period)
