@@ -81,6 +81,9 @@ class GroupWriter:
             batch, stopped = self._next_batch()
             reports: list[tuple[StoredReport, Future[Any]]] = []
             for job, done in batch:
+                # Whoever gave up waiting cannot be told; from here on nobody can give up.
+                if not done.set_running_or_notify_cancel():
+                    continue
                 if isinstance(job, StoredReport):
                     reports.append((job, done))
                     continue
