@@ -31,7 +31,7 @@ from sottovoce.advisor.rank._opening import (
     question,
     yielded,
 )
-from sottovoce.advisor.rank._shares import SharedReport
+from sottovoce.advisor.rank._shares import SERVERS, SharedReport
 from sottovoce.errors import ProtocolError
 from sottovoce.web.rank._peer import OPEN, VERIFY, Peer, PeerKey, UntilStopped, sound
 from sottovoce.web.rank._service import PUBLISHED, Clock, RankService
@@ -61,7 +61,10 @@ class PairedServer(RankService):
         clock: Clock = time.time,
         telemetry: Telemetry | None = None,
     ) -> None:
-        super().__init__(description, store, key=key.tag, clock=clock, telemetry=telemetry)
+        place = SERVERS[self.place]
+        super().__init__(
+            description, store, key=key.tag, place=place, clock=clock, telemetry=telemetry
+        )
         self.key = key
 
     def _side(self, topic: str, period: int) -> ServerSide:

@@ -139,10 +139,11 @@ class RankService:
         store: Store,
         *,
         key: str = "",
+        place: str = "",
         clock: Clock = time.time,
         telemetry: Telemetry | None = None,
     ) -> None:
-        store.bind(description.version, key)
+        store.bind(description.version, key, place)
         self.counts_from = store.counts_from()
         """The first period that is counted: a store that was put back leaves out earlier ones."""
         self.description = description

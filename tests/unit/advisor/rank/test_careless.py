@@ -8,12 +8,24 @@ from typing import Any
 
 import pytest
 from support.rank_reports import report_all
-from support.rank_servers import Clock, InProcessPeer, asked, description, noise_service, pair
+from support.rank_servers import (
+    KEY,
+    Clock,
+    InProcess,
+    InProcessPeer,
+    asked,
+    description,
+    noise_service,
+    pair,
+)
 
-from sottovoce.errors import ProtocolError
+from sottovoce.advisor.rank._client import RankClient
+from sottovoce.errors import InputError, ParameterError, ProtocolError
 from sottovoce.web.rank import _operator_routes
-from sottovoce.web.rank._pair import KEPT_PERIODS
+from sottovoce.web.rank._pair import KEPT_PERIODS, SecondServer
 from sottovoce.web.rank._peer import OPEN
+from sottovoce.web.rank._sqlite_store import SqliteStore
+from sottovoce.web.rank._store import ReportOutcome, StoredReport
 from sottovoce.web.rank._telemetry import Telemetry
 
 RULES = description("shares", buckets=4)
@@ -149,3 +161,61 @@ def test_a_histogram_is_told_of_once_it_is_kept_and_in_numbers_of_reports(
     assert first.telemetry.counted("dropped") == 1
     first.close()
     second.close()
+
+
+def test_a_second_server_refuses_the_store_of_a_first_one(tmp_path: Path, clock: Clock) -> None:
+    """It would answer with a sum of the other's shares: noise, which is published for ever."""
+    for server in pair(tmp_path, clock, RULES):
+        server.close()
+    store = SqliteStore(tmp_path / "first.sqlite")
+    with pytest.raises(InputError, match="of another place"):
+        SecondServer(RULES, store, KEY, clock=clock)
+    store.close()
+
+
+def test_a_report_that_is_refused_for_its_id_spends_no_admission(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "rank.sqlite")
+    store.bind("a description")
+    ours, theirs = (StoredReport("debt", 7, "0" * 32, each, each.hex()) for each in (b"a", b"b"))
+    again = StoredReport("debt", 7, "1" * 32, b"b", theirs.member)
+    assert store.add([ours, theirs, again, again]) == [
+        ReportOutcome.STORED,
+        ReportOutcome.OTHER,
+        ReportOutcome.STORED,
+        ReportOutcome.STORED,
+    ]
+    store.close()
+
+
+class OtherPeriods(InProcess):
+    """A server that tells of another period every time it is asked."""
+
+    told = 100
+
+    def call(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
+        answer = super().call(method, path, body)
+        if path == "/description":
+            self.told += 1
+            answer["period"] = self.told
+        return answer
+
+
+def test_one_server_alone_does_not_say_which_period_a_person_pays_for(
+    tmp_path: Path, clock: Clock
+) -> None:
+    first, second = pair(tmp_path, clock, RULES)
+    client = RankClient(
+        OtherPeriods(asked(first).client), tmp_path / "she", budget=4, second=asked(second)
+    )
+    for _ in range(2):
+        with pytest.raises(InputError, match="do not agree which period"):
+            client.report("debt", 0.5)
+    assert client.account.left == client.account.budget.epsilon / 2
+    client.close()
+    first.close()
+    second.close()
+
+
+def test_one_server_under_two_spellings_is_not_two(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="must be two"):
+        RankClient("https://ranks.example", tmp_path, budget=1, second="https://Ranks.example/")
