@@ -7,6 +7,7 @@ nonce, they would try until it is the coordinator's: 2^40 digests are minutes of
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -28,7 +29,7 @@ class Between:
     later: bytes
     heard: list[str] = field(default_factory=list)
 
-    def __enter__(self) -> "Between":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

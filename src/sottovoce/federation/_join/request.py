@@ -5,11 +5,11 @@ where the coordinator listens and by which certificate it is known, and holds a 
 the joiner's requests. Whoever has seen it can try to join once; whoever has replaced it stands
 between the two. Against both there is the comparison string: eight letters and digits over both
 sides' certificates, the request and a nonce of each, which two people read to each other. The
-joiner commits itself to its request and nonce before it hears the coordinator's nonce, and has heard
-all that the coordinator adds to the string before it shows them. So neither side, nor anybody who
-plays both, chooses anything that the string is of after the other side's nonce is known, and nobody
-can try until the strings of two different conversations are the same: each attempt succeeds with
-probability 2^-40 (as with short authentication strings in RFC 6189, section 4.4.1.1).
+joiner commits itself to its request and nonce before it hears the coordinator's nonce, and has
+heard all that the coordinator adds to the string before it shows them. So neither side, nor anybody
+who plays both, chooses anything that the string is of after the other side's nonce is known, and
+nobody can try until the strings of two different conversations are the same: each attempt succeeds
+with probability 2^-40 (as with short authentication strings in RFC 6189, section 4.4.1.1).
 """
 
 import base64
