@@ -249,7 +249,7 @@ def test_servers_that_change_their_key_and_stores_within_a_period_get_no_share_a
 ) -> None:
     """Verified under two keys, a report would tell one server its bucket."""
     before = keyed_pair(tmp_path / "before", clock, KEY)
-    first, second = map(Noting, before)
+    first, second = (Noting(each) for each in before)
     client = RankClient(first, tmp_path / "she", budget=4, second=second)
     client.report("debt", 0.5)
     after = keyed_pair(tmp_path / "after", clock, PeerKey(bytes(32)))
