@@ -1,4 +1,4 @@
-"""Write docs/papers.md: every definition, protocol, table and figure of the papers, and its code.
+"""Write docs/research/papers.md: each item of the papers, and the code that stands for it.
 
 A docstring that says "R-Susceptibility, Definition 7." puts its function on the page, and
 "Definitions 7 and 9" puts it there twice. Run it when such a docstring has changed.
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "papers.md"
+PAGE = ROOT / "docs" / "research" / "papers.md"
 SOURCE = ROOT / "src"
 
 PAPERS = {
@@ -127,7 +127,7 @@ def study_of(paper: str, item: str) -> str:
 
 
 def page(found: list[Place]) -> str:
-    """The text of docs/papers.md."""
+    """The text of docs/research/papers.md."""
     lines = [
         "# The papers, item by item",
         "",

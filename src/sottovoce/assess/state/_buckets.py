@@ -64,6 +64,8 @@ def _resized(pages: mmap.mmap, size: int) -> mmap.mmap:
     return pages
 
 
+TOPICS_AT_ONCE = 8
+"""As many as the processor fetches at once."""
 _FIRST_SLOTS = 64
 _GAPS_WORTH_CLOSING = 0.2
 
@@ -136,21 +138,33 @@ class BestBuckets:
 
     def best(self, topic: int, m: int) -> NDArray[np.float64]:
         """Users x m: the strengths of the best buckets for one topic, 0 where there is none."""
+        best: NDArray[np.float64] = self._best(topic, topic + 1, m)[0].T
+        return best
+
+    def best_of_block(self, block: int, m: int) -> NDArray[np.float64]:
+        """Topics x m x users: the same for `TOPICS_AT_ONCE` topics, or as many as there are."""
+        first = block * TOPICS_AT_ONCE
+        return self._best(first, min(first + TOPICS_AT_ONCE, self.topics), m)
+
+    def _best(self, first: int, last: int, m: int) -> NDArray[np.float64]:
         if m > self.kept:
             raise ParameterError(
                 f"m must be <= {self.kept}, the number of buckets kept, got {m}; "
                 "score again and keep more."
             )
-        found = np.zeros((self._users, m))
+        found = np.zeros((last - first, m, self._users))
         slots = (self._strengths.array, self._buckets.array)
-        gather_best(*slots, self._start, self._room, topic, found)
+        gather_best(*slots, self._start, self._room, first, found)
         return found
 
     def strongest(self) -> NDArray[np.float64]:
-        """Users x topics: the largest strength over all posts; 0 for who has no post."""
-        found = np.zeros((self._users, self.topics))
+        """Users x topics: the largest strength over all posts; 0 for who has no post.
+
+        The numbers of a topic lie side by side, as rankings look at one topic at a time.
+        """
+        found = np.zeros((self.topics, self._users))
         gather_strongest(self._strengths.array, self._start, self._room, found)
-        return found
+        return found.T
 
     def _fold(
         self,
@@ -236,4 +250,4 @@ def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
     return grown
 
 
-__all__ = ["EMPTY", "BestBuckets", "Lines"]
+__all__ = ["EMPTY", "TOPICS_AT_ONCE", "BestBuckets", "Lines"]

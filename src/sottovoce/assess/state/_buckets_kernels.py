@@ -7,6 +7,7 @@ from sottovoce._compiled import Whole, kernel
 
 EMPTY = np.int32(np.iinfo(np.int32).min)
 NOWHERE = -1
+_USERS_AT_ONCE = 64
 
 
 @kernel
@@ -250,15 +251,17 @@ def gather_best(
     slot_buckets: NDArray[np.int32],
     start: NDArray[np.int64],
     room: NDArray[np.int32],
-    topic: Whole,
+    first: Whole,
     found: NDArray[np.float64],
 ) -> None:
-    """Copy the best strengths of each user into a row of ``found``."""
-    for user in range(len(found)):
-        for slot in range(min(found.shape[1], room[user])):
-            if slot_buckets[start[user] + slot, topic] == EMPTY:
-                break
-            found[user, slot] = slot_strengths[start[user] + slot, topic]
+    """Copy the best strengths for topics from ``first`` on into ``found``: topics x m x users."""
+    topics, most, users = found.shape
+    for user in range(users):
+        for slot in range(min(most, room[user])):
+            line = start[user] + slot
+            for topic in range(topics):
+                if slot_buckets[line, first + topic] != EMPTY:
+                    found[topic, slot, user] = slot_strengths[line, first + topic]
 
 
 @kernel
@@ -268,8 +271,14 @@ def gather_strongest(
     room: NDArray[np.int32],
     found: NDArray[np.float64],
 ) -> None:
-    """Copy the first slot of each user into a row of ``found``."""
-    for user in range(len(found)):
-        if room[user] > 0:
-            for topic in range(found.shape[1]):
-                found[user, topic] = slot_strengths[start[user], topic]
+    """Copy the first slot of each user into a column of ``found``: topics x users.
+
+    Some users at a time, so that what is read by rows is still near when it is written by columns.
+    """
+    topics, users = found.shape
+    for first in range(0, users, _USERS_AT_ONCE):
+        last = min(first + _USERS_AT_ONCE, users)
+        for topic in range(topics):
+            for user in range(first, last):
+                if room[user] > 0:
+                    found[topic, user] = slot_strengths[start[user], topic]
