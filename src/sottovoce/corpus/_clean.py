@@ -55,7 +55,7 @@ _QUOTE_MARK = re.compile(
     r"\[(/?)quote(?:[= ][^\]\n]{0,500})?\]|<(/?)blockquote(?:\s[^<>]{0,4000})?>", re.IGNORECASE
 )
 # What opens a sentence follows the mark too; what makes it a face or a sign does not.
-_QUOTED_LINE = re.compile(r"[ \t]*>(?:[ \t>\r]|[^\W_]|[\"'“„«‘¿¡*…]|$)")
+_QUOTED_LINE = re.compile(r"[ \t]*>(?:[ \t>\r]|[^\W_]|[\"'“„«\u2018¿¡*…]|$)")
 _SAID = r"(?:wrote|writes|said|says|posted|schrieb|écrit|escribió|ha scritto)"
 _ATTRIBUTION = re.compile(rf"{_SAID}\s?:?\s*$", re.IGNORECASE)
 # What "my doctor said" is about the author, and is not taken for a quote.
