@@ -36,7 +36,8 @@ _SURE_NAMES = {
         text body content message post comment selftext tweet full_text post_text post_body
         post_content comment_text body_text message_text raw_text texto mensaje nachricht inhalt
         contenu texte testo beitrag query review status_text caption
-        beitragstext nachrichtentext kommentar kommentartext commentaire comentario commento messaggio
+        beitragstext nachrichtentext kommentar kommentartext commentaire comentario commento
+        messaggio
     """,
 }
 """For each role the names that mean it: programs' and people's."""

@@ -120,7 +120,9 @@ def _with_columns(
             columns, [*missing], [key for key in told.values() if key is not None]
         )
     except UnclearColumnsError as error:
-        raise UnclearColumnsError(f"{path}: {error}") from None
+        all_told = len(columns) == len(told)
+        begins = next(iter(missing.values())) if all_told else f"{path}:"
+        raise UnclearColumnsError(f"{begins} {error}") from None
     found: dict[str, str | int] = {
         role: each.name if names.count(each.name) == 1 and each.name else each.key
         for role, each in guess.columns.items()
