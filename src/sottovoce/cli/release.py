@@ -24,8 +24,8 @@ from sottovoce.cli._options import (
     HeaderOption,
     LineLimitOption,
     TimezoneOption,
+    export_options,
     needs_extra,
-    read_options,
     warn_about_rows,
 )
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
@@ -33,9 +33,7 @@ from sottovoce.cli._reading import (
     AUTO,
     AnyEncodingOption,
     DelimiterOption,
-    delimiter_told,
     group_column,
-    plain_encoding,
     reading_of,
 )
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
@@ -182,14 +180,8 @@ def release(
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     chosen = Engine(engine, master, spark_conf or (), partitions)
-    told = read_options(
-        file_format,
-        fields,
-        header,
-        timezone,
-        plain_encoding(encoding),
-        max_line_bytes,
-        delimiter=delimiter_told(delimiter),
+    told = export_options(
+        file_format, fields, header, timezone, encoding, max_line_bytes, delimiter
     ).named(label=labels)
     reading, group = told, by
     if chosen.is_spark:
