@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from sottovoce._steps import repetitions
-from sottovoce.assess._ranking import HEALTH_FORUM_BASE, sample_users
+from sottovoce.assess._sample import HEALTH_FORUM_BASE, sample_users
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
 from sottovoce.errors import ParameterError
