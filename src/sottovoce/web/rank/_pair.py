@@ -32,7 +32,7 @@ from sottovoce.advisor.rank._opening import (
     yielded,
 )
 from sottovoce.advisor.rank._shares import SERVERS, SharedReport
-from sottovoce.errors import ProtocolError
+from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank._peer import OPEN, VERIFY, Peer, PeerKey, UntilStopped, sound
 from sottovoce.web.rank._service import PUBLISHED, Clock, RankService
 from sottovoce.web.rank._store import Store
@@ -61,6 +61,10 @@ class PairedServer(RankService):
         clock: Clock = time.time,
         telemetry: Telemetry | None = None,
     ) -> None:
+        if description.key not in {"", key.tag}:
+            raise InputError(
+                "these rules are of servers with another key; give theirs: --peer-key."
+            )
         place = SERVERS[self.place]
         super().__init__(
             description, store, key=key.tag, place=place, clock=clock, telemetry=telemetry

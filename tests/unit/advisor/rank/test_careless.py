@@ -3,6 +3,7 @@
 import asyncio
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,8 @@ from support.rank_servers import (
 from sottovoce.advisor.rank._client import RankClient
 from sottovoce.errors import InputError, ParameterError, ProtocolError
 from sottovoce.web.rank import _operator_routes
-from sottovoce.web.rank._pair import KEPT_PERIODS, SecondServer
-from sottovoce.web.rank._peer import OPEN
+from sottovoce.web.rank._pair import KEPT_PERIODS, FirstServer, SecondServer
+from sottovoce.web.rank._peer import OPEN, PeerKey
 from sottovoce.web.rank._sqlite_store import SqliteStore
 from sottovoce.web.rank._store import ReportOutcome, StoredReport
 from sottovoce.web.rank._telemetry import Telemetry
@@ -219,3 +220,48 @@ def test_one_server_alone_does_not_say_which_period_a_person_pays_for(
 def test_one_server_under_two_spellings_is_not_two(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="must be two"):
         RankClient("https://ranks.example", tmp_path, budget=1, second="https://Ranks.example/")
+
+
+class Noting(InProcess):
+    """Carries reports to whatever server stands there now, and notes their shares."""
+
+    def __init__(self, service: FirstServer | SecondServer) -> None:
+        super().__init__(asked(service).client)
+        self.sent: list[str] = []
+
+    def call(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - JSON
+        if isinstance(body, dict):
+            self.sent.append(body["input_share"])
+        return super().call(method, path, body)
+
+
+def keyed_pair(folder: Path, clock: Clock, key: PeerKey) -> tuple[FirstServer, SecondServer]:
+    """Two servers with new stores, under rules that name their key, as the command starts them."""
+    folder.mkdir()
+    rules = replace(RULES, key=key.tag)
+    second = SecondServer(rules, SqliteStore(folder / "second.sqlite"), key, clock=clock)
+    store = SqliteStore(folder / "first.sqlite")
+    return FirstServer(rules, store, key, InProcessPeer(second), clock=clock), second
+
+
+def test_servers_that_change_their_key_and_stores_within_a_period_get_no_share_again(
+    tmp_path: Path, clock: Clock
+) -> None:
+    """Verified under two keys, a report would tell one server its bucket."""
+    before = keyed_pair(tmp_path / "before", clock, KEY)
+    first, second = (Noting(each) for each in before)
+    client = RankClient(first, tmp_path / "she", budget=4, second=second)
+    client.report("debt", 0.5)
+    after = keyed_pair(tmp_path / "after", clock, PeerKey(bytes(32)))
+    first.client, second.client = (asked(each).client for each in after)
+    with pytest.raises(InputError, match="not those that you agreed to"):
+        client.report("debt", 0.5)
+    assert [len(each.sent) for each in (first, second)] == [1, 1]
+    client.report("debt", 0.5, agreed=client.quote("debt", 0.5).mark)
+    assert [len(set(each.sent)) for each in (first, second)] == [2, 2]
+    assert client.account.spent == RULES.epsilon
+    with pytest.raises(InputError, match="another key"):
+        SecondServer(after[1].description, SqliteStore(tmp_path / "new.sqlite"), KEY, clock=clock)
+    client.close()
+    for server in (*before, *after):
+        server.close()
