@@ -133,7 +133,7 @@ def page(found: list[Place]) -> str:
         "",
         (
             "Made from the docstrings by `tools/paper_map.py`; a test fails when an item has no "
-            "code, or when this page is behind. `sottovoce study NAME` runs a study. Where the "
+            "code, or when this page is\nbehind. `sottovoce study NAME` runs a study. Where the "
             "papers are wrong or silent: [what we do instead](paper-errors.md)."
         ),
     ]
@@ -142,8 +142,11 @@ def page(found: list[Place]) -> str:
         lines += ["| item | code | what it does | study |", "|---|---|---|---|"]
         for item in items:
             own = [place for place in found if (place.paper, place.item) == (paper, item)]
-            study = study_of(paper, item)
-            lines += [f"| {item} | `{place.name}` | {place.summary} | `{study}` |" for place in own]
+            named = [(item, f"`{study_of(paper, item)}`")] + [("", "")] * len(own)
+            lines += [
+                f"| {first} | `{place.name}` | {place.summary} | {study} |"
+                for (first, study), place in zip(named, own, strict=False)
+            ]
     return "\n".join([*lines, ""])
 
 

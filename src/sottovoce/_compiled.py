@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 
     def kernel(function: Kernel) -> Kernel: ...
 
+    def unchecked_kernel(function: Kernel) -> Kernel: ...
+
 else:
     # The GIL is released so that threads use all cores; the cache makes the second start fast.
     # Never with fastmath: the order of its sums depends on what else was compiled in the process,
     # so that a kernel from the cache gave other bits than the same kernel freshly compiled.
     kernel = numba.njit(cache=True, nogil=True)
+    # Divides as the processor does, several at a time, and asks for no zeros: the kernel must.
+    unchecked_kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 
 def available_cores() -> int:

@@ -19,12 +19,12 @@ from sottovoce.cli._options import (
     MOption,
     TimezoneOption,
     TopicsOption,
+    export_options,
     loaded_catalogue,
     loaded_models,
     opened_posts,
     parsed_bucket,
     parsed_setting,
-    read_options,
     warn_about_rows,
     with_background,
 )
@@ -36,9 +36,6 @@ from sottovoce.cli._reading import (
     DayFirstOption,
     DelimiterOption,
     MonthFirstOption,
-    dates_told,
-    delimiter_told,
-    plain_encoding,
 )
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
@@ -115,15 +112,16 @@ def explain(
         bucket=parsed_bucket(bucket),
         clean=clean,
     )
-    told = read_options(
+    told = export_options(
         file_format,
         fields,
         header,
         timezone,
-        plain_encoding(encoding),
+        encoding,
         max_line_bytes,
-        delimiter=delimiter_told(delimiter),
-        dates=dates_told(day_first, month_first),
+        delimiter,
+        day_first=day_first,
+        month_first=month_first,
     )
     opened = [opened_posts(path, told, encoding, state)[0] for path in posts]
     all_posts = _AllPosts(opened)

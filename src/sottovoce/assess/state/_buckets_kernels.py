@@ -153,6 +153,114 @@ def _move(
 
 
 @kernel
+def largest_in_each(
+    order: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    strengths: NDArray[np.float64],
+    found: NDArray[np.float64],
+) -> bool:
+    """For each group of posts the largest strength per topic; whether all strengths are numbers.
+
+    A group is ``order`` from one of ``begins``, the last but one of them, to the next.
+    """
+    right = True
+    for group in range(begins.size - 1):
+        line = found[group]
+        first = strengths[order[begins[group]]]
+        for topic in range(line.size):
+            line[topic] = first[topic]
+            right &= not np.isnan(first[topic])
+        for place in range(begins[group] + 1, begins[group + 1]):
+            post = strengths[order[place]]
+            for topic in range(line.size):
+                right &= not np.isnan(post[topic])
+                better = post[topic] > line[topic]
+                line[topic] = post[topic] if better else line[topic]
+    return right
+
+
+@kernel
+def make_way(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    following: NDArray[np.int64],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    free: NDArray[np.int64],
+    kept: Whole,
+    users: NDArray[np.int64],
+    buckets: NDArray[np.int32],
+    done: Whole,
+) -> Whole:
+    """Give users a slot for each new bucket, from row ``done`` on; the row at which slots gave out.
+
+    A user's rows stand together, each with another bucket. Until a user has as many buckets as are
+    kept, every topic has the same ones, so that the first topic tells which are new.
+    """
+    row = done
+    while row < users.size:
+        user, begin = users[row], row
+        used, added = 0, 0
+        while used < room[user] and slot_buckets[start[user] + used, 0] != EMPTY:
+            used += 1
+        while row < users.size and users[row] == user:
+            new = used < kept
+            for slot in range(used):
+                new &= slot_buckets[start[user] + slot, 0] != buckets[row]
+            added += new
+            row += 1
+        while room[user] < min(kept, used + added):
+            if not _move(slot_strengths, slot_buckets, following, start, room, free, kept, user):
+                return begin
+    return users.size
+
+
+@kernel
+def insert(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    users: NDArray[np.int64],
+    buckets: NDArray[np.int32],
+    strengths: NDArray[np.float64],
+    first: Whole,
+    last: Whole,
+) -> None:
+    """Insert rows ``first`` to ``last``, for which there is room; other threads have other users.
+
+    A row goes down the slots, all topics at once and without a branch: where it is better than what
+    a slot holds, they change places, and what was there goes on. A topic is done where a slot was
+    empty or held the row's own bucket; the last slot's is lost.
+    """
+    topics = strengths.shape[1]
+    carried, carried_buckets = np.empty(topics), np.empty(topics, np.int32)
+    for row in range(first, last):
+        own = buckets[row]
+        for topic in range(topics):
+            carried[topic] = strengths[row, topic]
+            carried_buckets[topic] = own
+        for slot in range(start[users[row]], start[users[row]] + room[users[row]]):
+            held, held_buckets = slot_strengths[slot], slot_buckets[slot]
+            under_way = np.int32(0)
+            for topic in range(topics):
+                strength, bucket = carried[topic], carried_buckets[topic]
+                other, other_bucket = held[topic], held_buckets[topic]
+                earlier = (strength == other) & (bucket < other_bucket)
+                better = (strength > other) | earlier | (other_bucket == EMPTY)
+                better &= bucket != EMPTY
+                held[topic] = strength if better else other
+                held_buckets[topic] = bucket if better else other_bucket
+                carried[topic] = other if better else strength
+                going = other_bucket if better else bucket
+                going = EMPTY if other_bucket == own else going
+                carried_buckets[topic] = going
+                under_way |= np.int32(going != EMPTY)
+            if not under_way:
+                break
+
+
+@kernel
 def in_order(
     used: NDArray[np.int64], buckets: NDArray[np.int32], strengths: NDArray[np.float64]
 ) -> bool:

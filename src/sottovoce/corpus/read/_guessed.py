@@ -110,12 +110,19 @@ def _with_columns(
     told = {role: _told(options, columns, role) for role in schema.names if role not in missing}
     if not _has_names(columns):
         locate(schema, options, names, str(path))
+    if len(columns) == 1 < len(missing):
+        raise CorpusError(
+            f"{path} seems to have 1 column, where {', '.join(missing)} are wanted. What stands "
+            "between its values? Say --delimiter."
+        )
     try:
         guess = guess_columns(
             columns, [*missing], [key for key in told.values() if key is not None]
         )
     except UnclearColumnsError as error:
-        raise UnclearColumnsError(f"{next(iter(missing.values()))} {error}") from None
+        all_told = len(columns) == len(told)
+        begins = next(iter(missing.values())) if all_told else f"{path}:"
+        raise UnclearColumnsError(f"{begins} {error}") from None
     found: dict[str, str | int] = {
         role: each.name if names.count(each.name) == 1 and each.name else each.key
         for role, each in guess.columns.items()

@@ -28,6 +28,8 @@ class ColumnSample:
     """Its position in CSV and TSV, counted from 0; elsewhere its name."""
     name: str
     values: tuple[str, ...]
+    nested: bool = False
+    """Whether it holds objects or lists and no single value."""
 
 
 def sample_columns(
@@ -80,8 +82,15 @@ def _of_objects(items: Iterable[dict[str, object]]) -> tuple[ColumnSample, ...]:
     held = list(items)
     names = list(dict.fromkeys(name for item in held for name in item))[:MOST_COLUMNS]
     return tuple(
-        ColumnSample(name, name, tuple(_written(item.get(name)) for item in held)) for name in names
+        ColumnSample(name, name, tuple(map(_written, values)), nested=_is_nested(values))
+        for name in names
+        if (values := [item.get(name) for item in held])
     )
+
+
+def _is_nested(values: Sequence[object]) -> bool:
+    told = [value for value in values if value is not None]
+    return bool(told) and all(isinstance(value, dict | list) for value in told)
 
 
 def _of_rows(lines: Iterable[Sequence[str]], options: ReadOptions) -> tuple[ColumnSample, ...]:
