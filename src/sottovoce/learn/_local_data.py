@@ -130,11 +130,18 @@ class LocalData:
         one: the rados of different peers are independent, so that means and covariances add up to
         those of a rado of all peers' rows. Divided by the root of all rows, and by their number, so
         that they stay small.
+
+        A rado is half of sum of sigma x, and half of sum of y x. So of the same signatures the
+        rados of two labels differ by half of the sum of (y - y') x, one and the same vector, and
+        their covariance is that of every label: of several labels it is added up once, and of each
+        further label the shift of its mean.
         """
-        rados = RadoMaker(standard.applied(self.rows), self.signs).sampled(number)
-        moments = RadoMoments.of(rados / np.sqrt(standard.count))
+        rows, root = standard.applied(self.rows), np.sqrt(standard.count)
+        first, *others = self.signs.reshape(len(rows), -1).T
+        moments = RadoMoments.of(RadoMaker(rows, first).sampled(number) / root)
         upper = moments.covariance[np.triu_indices(moments.width)]
-        return np.concatenate([moments.mean, upper])
+        shifts = [rows.T @ (signs - first) / (2 * root) for signs in others]
+        return np.concatenate([moments.mean, upper, *shifts])
 
 
 @dataclass(frozen=True, repr=False)

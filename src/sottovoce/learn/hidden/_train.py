@@ -7,8 +7,8 @@ comes first, then the three parties.
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._local_data import LocalData
@@ -112,16 +112,16 @@ def told_shape(message: Message, terms: TrainingTerms) -> tuple[int, tuple[str, 
 
 
 def told_summand(
-    message: Message, solve: HiddenSolve, public: PublicKey
+    message: Message, shapes: tuple[tuple[int, ...], ...], solve: HiddenSolve, public: PublicKey
 ) -> tuple[EncryptedArray, ...]:
     """A peer's part of the system, checked against the plan."""
     parts = message.item("arrays", tuple)
-    if len(parts) != len(solve.shapes) or not all(isinstance(part, bytes) for part in parts):
-        raise DamagedMessageError(f"a summand must be {len(solve.shapes)} encrypted arrays.")
+    if len(parts) != len(shapes) or not all(isinstance(part, bytes) for part in parts):
+        raise DamagedMessageError(f"a summand must be {len(shapes)} encrypted arrays.")
     arrays = tuple(
         array_from_bytes(bytes(part), public, plan=solve.summand_slots) for part in parts
     )
-    if tuple(array.shape for array in arrays) != solve.shapes:
+    if tuple(array.shape for array in arrays) != shapes:
         raise InputError("a summand's encrypted arrays must have the shapes of the solve.")
     return arrays
 
@@ -213,18 +213,65 @@ class HiddenClassifier:
     key_holder: EncryptedArray
 
 
-class HiddenPeer(Staged):
-    """A peer: standardises by sums that everybody knows, and encrypts its part of the system."""
+class Prepared(NamedTuple):
+    """What a peer needs of the first label's training for every further one."""
 
-    def __init__(self, name: str, terms: TrainingTerms, data: LocalData) -> None:
+    standard: Standard
+    solve: HiddenSolve
+    public: PublicKey
+
+
+class HiddenPeer(Staged):
+    """A peer: standardises by sums that everybody knows, and encrypts its part of the system.
+
+    With ``first``, the same peer for an earlier label of the run: features, moments, keys and A are
+    the same for every label, and only b is given.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        terms: TrainingTerms,
+        data: LocalData,
+        first: "HiddenPeer | None" = None,
+    ) -> None:
         super().__init__(name, terms.session, STAGES, self._script())
-        self.terms, self.data = terms, data
+        self.terms, self.data, self._first = terms, data, first
         self.classifier: HiddenClassifier | None = None
         self.survivors: tuple[str, ...] = ()
+        self._known: KnownKeys = {}
 
     def _script(self) -> Script:
-        terms, data = self.terms, self.data
-        known: KnownKeys = {}
+        if self._first is None:
+            self._prepared = yield from self._preparing()
+        else:
+            first = self._first
+            self._prepared, self._known, self.survivors = (
+                first._prepared,
+                first._known,
+                first.survivors,
+            )
+            self.data = replace(first.data, signs=self.data.signs)
+        known, (standard, solve, public) = self._known, self._prepared
+        piece = self._summand(solve, standard, public)
+        yield Stage("summands", lambda s: Teller(self.name, s, "summand", {COORDINATOR: piece}))
+        dealing = solve.dealing()
+        if dealing is not None and self.name == solve.dealer:
+            yield Stage("solve", dealing)
+        parts = []
+        for stage_name, sender in SHARERS:
+            told = yield Stage(stage_name, self._listening(sender))
+            parts.append(told_share(told.heard[sender], solve, known))
+        (modulus, first_share), (other, second) = parts
+        if modulus != other or second.public != public or first_share.public == public:
+            raise InputError("the two shares of a classifier must be of one solve, under two keys.")
+        self.classifier = HiddenClassifier(
+            standard, modulus, solve.score_bound, solve.query_bits, first_share, second
+        )
+
+    def _preparing(self) -> Generator[Stage, Any, Prepared]:
+        """What all labels share: features, moments and the key holder's key."""
+        terms, data, known = self.terms, self.data, self._known
         tag: dict[str, Value] = {"tag": data.tag}
         pieces = dict.fromkeys((COORDINATOR, KEY_HOLDER), tag)
         yield Stage("data", lambda s: Teller(self.name, s, "data", pieces))
@@ -239,21 +286,8 @@ class HiddenPeer(Staged):
         standard = told_standard(stage, summed.total, kept)
         solve = hidden_solve(terms, standard, peers)
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
-        public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe, known)
-        piece = self._summand(solve, standard, public)
-        yield Stage("summands", lambda s: Teller(self.name, s, "summand", {COORDINATOR: piece}))
-        dealing = solve.dealing()
-        if dealing is not None and self.name == solve.dealer:
-            yield Stage("solve", dealing)
-        parts = []
-        for stage_name, sender in SHARERS:
-            told = yield Stage(stage_name, self._listening(sender))
-            parts.append(told_share(told.heard[sender], solve, known))
-        (modulus, first), (other, second) = parts
-        if modulus != other or second.public != public or first.public == public:
-            raise InputError("the two shares of a classifier must be of one solve, under two keys.")
-        self.classifier = HiddenClassifier(
-            standard, modulus, solve.score_bound, solve.query_bits, first, second
+        return Prepared(
+            standard, solve, told_agreed_key(told.heard[KEY_HOLDER], terms.recipe, known)
         )
 
     def _listening(self, sender: str) -> PartyMaker:
@@ -264,17 +298,26 @@ class HiddenPeer(Staged):
     ) -> dict[str, Value]:
         rows = standard.applied(self.data.rows)
         matrix, vector = solve.quantised(rows, self.data.signs, standard.count)
-        arrays = solve.encrypted(matrix, vector, public)
+        if self._first is not None and solve.shares_matrix:
+            arrays = (encrypt_integers(vector, solve.summand_slots, public),)
+        else:
+            arrays = solve.encrypted(matrix, vector, public)
         return {"arrays": tuple(array_to_bytes(array) for array in arrays)}
 
 
 class HiddenCoordinator(Staged):
-    """C: adds ciphertexts of the key holder's, and ends with a share of theta."""
+    """C: adds ciphertexts of the key holder's, and ends with a share of theta.
 
-    def __init__(self, terms: TrainingTerms, key: PrivateKey) -> None:
+    With ``first``, that of an earlier label of the run, it takes A from there.
+    """
+
+    def __init__(
+        self, terms: TrainingTerms, key: PrivateKey, first: "HiddenCoordinator | None" = None
+    ) -> None:
         check_keys(terms, key)
         super().__init__(COORDINATOR, terms.session, STAGES, self._script())
-        self.terms, self._key = terms, key
+        self.terms, self._key, self._first = terms, key, first
+        self.system: tuple[EncryptedArray, ...] = ()
         self.share: Share | None = None
         self.tags: dict[str, bytes] = {}
         self.features = 0
@@ -285,6 +328,37 @@ class HiddenCoordinator(Staged):
         self.holdings: dict[str, Floats] = {}
 
     def _script(self) -> Script:
+        if self._first is None:
+            solve, public = yield from self._preparing()
+        else:
+            solve, public = self._taken_over(self._first)
+        peers = self.survivors
+        heard = yield Stage("summands", lambda s: Listener(self.name, s, "summand", peers))
+        shares_matrix = self._first is not None and solve.shares_matrix
+        shapes = solve.shapes[1:] if shares_matrix else solve.shapes
+        parts = [told_summand(each, shapes, solve, public) for each in heard.heard.values()]
+        if self._first is not None and solve.shares_matrix:
+            self.system = solve.with_vector(self._first.system, parts)
+        else:
+            self.system = solve.summed(parts)
+        solved = yield Stage("solve", solve.coordinator(self._key, self.system))
+        self.share = solved.share
+        # It has proven this key to everybody with the first label's.
+        first = self._first is None
+        text = proven_key_to_text(self._key) if first else public_key_to_text(self._key.public)
+        pieces = share_pieces(solved.share, self._key, text, peers)
+        yield Stage(SHARERS[0][0], lambda s: Teller(self.name, s, "share", pieces))
+
+    def _taken_over(self, first: "HiddenCoordinator") -> tuple[HiddenSolve, PublicKey]:
+        self.tags, self.holdings, self.features = first.tags, first.holdings, first.features
+        self.survivors, self.standard = first.survivors, first.standard
+        self.solve, self.other = first.solve, first.other
+        if self.solve is None or self.other is None:
+            raise InputError("a further label must come after the first one's end.")
+        return self.solve, self.other
+
+    def _preparing(self) -> Generator[Stage, Any, tuple[HiddenSolve, PublicKey]]:
+        """What all labels share: features, moments and the key holder's key."""
         terms, known = self.terms, dict[int, PublicKey]()
         self.tags = yield from heard_tags(self.name, terms)
         self.holdings = yield from feature_agreement_coordinator(terms)
@@ -302,27 +376,27 @@ class HiddenCoordinator(Staged):
         if public == self._key.public:
             raise InputError("the key holder must have a key of its own.")
         self.other = public
-        heard = yield Stage("summands", lambda s: Listener(self.name, s, "summand", peers))
-        parts = [told_summand(message, solve, public) for message in heard.heard.values()]
-        solved = yield Stage("solve", solve.coordinator(self._key, solve.summed(parts)))
-        self.share = solved.share
-        pieces = share_pieces(solved.share, self._key, proven_key_to_text(self._key), peers)
-        yield Stage(SHARERS[0][0], lambda s: Teller(self.name, s, "share", pieces))
+        return solve, public
 
 
 class HiddenKeyHolder(Staged):
     """K: opens nothing but masked numbers, and ends with the other share of theta.
 
     ``sums_key`` is for the sums that are opened on the way, where these are encrypted: what is
-    under the key of the solve is never opened as a sum.
+    under the key of the solve is never opened as a sum. ``first`` is that of an earlier label.
     """
 
     def __init__(
-        self, terms: TrainingTerms, key: PrivateKey, sums_key: PrivateKey | None = None
+        self,
+        terms: TrainingTerms,
+        key: PrivateKey,
+        sums_key: PrivateKey | None = None,
+        first: "HiddenKeyHolder | None" = None,
     ) -> None:
         check_keys(terms, key)
         super().__init__(KEY_HOLDER, terms.session, STAGES, self._script())
         self.terms, self._key, self._sums_key = terms, key, sums_key or key
+        self._first = first
         self.share: Share | None = None
         self.tags: dict[str, bytes] = {}
         self.features = 0
@@ -330,6 +404,21 @@ class HiddenKeyHolder(Staged):
         self.solve: HiddenSolve | None = None
 
     def _script(self) -> Script:
+        key, first = self._key, self._first
+        if first is None or first.solve is None:
+            solve = yield from self._preparing()
+        else:
+            self.tags, self.survivors, self.features = first.tags, first.survivors, first.features
+            solve = first.solve
+        self.solve, peers = solve, self.survivors
+        solved = yield Stage("solve", solve.key_holder(key))
+        self.share = solved.share
+        # It has proven this key to everybody already.
+        pieces = share_pieces(solved.share, key, public_key_to_text(key.public), peers)
+        yield Stage(SHARERS[1][0], lambda s: Teller(self.name, s, "share", pieces))
+
+    def _preparing(self) -> Generator[Stage, Any, HiddenSolve]:
+        """What all labels share: the sums that are opened, the system's size, and the own key."""
         terms, key, sums_key = self.terms, self._key, self._sums_key
         self.tags = yield from heard_tags(self.name, terms)
         if terms.recipe.way == "packed":
@@ -341,12 +430,7 @@ class HiddenKeyHolder(Staged):
         width, peers = told_shape(told.heard[COORDINATOR], terms)
         self.survivors = peers
         self.features = width - 1
-        self.solve = solve = HiddenSolve(terms.recipe, checked_penalty(terms), width, peers)
         piece: dict[str, Value] = {"key": proven_key_to_text(key)}
         pieces = dict.fromkeys((COORDINATOR, *peers), piece)
         yield Stage("key", lambda s: Teller(self.name, s, "key", pieces))
-        solved = yield Stage("solve", solve.key_holder(key))
-        self.share = solved.share
-        # It has proven this key to everybody already.
-        pieces = share_pieces(solved.share, key, public_key_to_text(key.public), peers)
-        yield Stage(SHARERS[1][0], lambda s: Teller(self.name, s, "share", pieces))
+        return HiddenSolve(terms.recipe, checked_penalty(terms), width, peers)
