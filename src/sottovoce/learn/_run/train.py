@@ -162,10 +162,9 @@ def all_at_once(terms: RunTerms) -> bool:
 def _trainings(
     terms: RunTerms, agreed: Agreed, made: Callable[[TrainingTerms, tuple[str, ...], Any], Staged]
 ) -> Generator[Stage, Any, list[Any]]:
-    """All labels in one training, or one after the other where their sums differ.
+    """All labels in one training, or one after the other where each is solved by itself.
 
-    One after the other, they are trained among those who were there to the first one's end: sums
-    that were opened with a peer are not opened without it.
+    In the hidden mode all sums are opened with the first one, and the others take what came of it.
     """
     peers, trained = agreed.peers, []
     positives = agreed.positives
@@ -176,7 +175,7 @@ def _trainings(
         party: Any = yield from made(together, positives, None).within(prefix(0))
         return records.each_classifier(party, len(positives))
     for k, positive in enumerate(positives):
-        inner = replace(agreed.training(terms, peers), nobody_lost=k > 0)
+        inner = agreed.training(terms, peers)
         first = trained[0] if trained else None
         party = yield from made(inner, (positive,), first).within(prefix(k))
         peers = getattr(party, "survivors", peers)

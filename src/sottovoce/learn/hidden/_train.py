@@ -2,38 +2,39 @@
 
 Private Text Classification, Protocol 2, with a solve between a coordinator without the key and a
 key holder without the ciphertexts. Peers end with theta under encryption, in two shares: one under
-the coordinator's key, one under the key holder's. What each party checks of the others' messages
-comes first, then the three parties.
+the coordinator's key, one under the key holder's. Of several labels, features, moments, keys and A
+are the same: they are taken once, with the first, and each further label adds its b and its solve.
 """
 
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sottovoce.errors import InputError, ParameterError
+from sottovoce.errors import InputError
 from sottovoce.learn._local_data import LocalData
-from sottovoce.learn._paillier._grid import as_grid
 from sottovoce.learn._paillier.array import EncryptedArray
 from sottovoce.learn._paillier.key_files import (
     proven_key_to_text,
-    public_key_from_text,
     public_key_to_text,
 )
-from sottovoce.learn._paillier.key_proof import KnownKeys
 from sottovoce.learn._paillier.keys import PrivateKey, PublicKey
-from sottovoce.learn._paillier.slots import Program, SlotPlan, plan_slots
-from sottovoce.learn._paillier.slots import SlotStage as Bound
-from sottovoce.learn._paillier.wire import array_from_bytes, array_to_bytes, encrypt_integers
+from sottovoce.learn._paillier.wire import array_to_bytes, encrypt_integers
 from sottovoce.learn._ridge import Standard
-from sottovoce.learn._solve.chebyshev import ChebyshevPlan
-from sottovoce.learn._solve.field import masked_bound
-from sottovoce.learn._solve.plan import Share
-from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, Recipe, TrainingTerms
-from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
+from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
+from sottovoce.learn._wire._refusals import DamagedMessageError
 from sottovoce.learn._wire.codec import Value
-from sottovoce.learn._wire.message import Message
 from sottovoce.learn._wire.stages import Listener, PartyMaker, Script, Stage, Staged, Teller
-from sottovoce.learn.hidden._solvers import SCORE, HiddenSolve, modulus_bits
+from sottovoce.learn.hidden._solvers import HiddenSolve
+from sottovoce.learn.hidden._told import (
+    check_keys,
+    checked_penalty,
+    hidden_solve,
+    share_pieces,
+    told_agreed_key,
+    told_shape,
+    told_share,
+    told_summand,
+)
 from sottovoce.learn.open._train import (
     feature_agreement_coordinator,
     feature_agreement_peer,
@@ -48,121 +49,12 @@ from sottovoce.learn.open._train import (
 
 if TYPE_CHECKING:
     from sottovoce._arrays import Floats
+    from sottovoce.learn._paillier.key_proof import KnownKeys
+    from sottovoce.learn._solve.plan import Share
 
 
 LONGEST_TAG = 32
 SHARERS = (("coordinator's share", COORDINATOR), ("key holder's share", KEY_HOLDER))
-
-
-def hidden_solve(terms: TrainingTerms, standard: Standard, peers: tuple[str, ...]) -> HiddenSolve:
-    """The solve of a training, once it is known which features are kept."""
-    solve = HiddenSolve(terms.recipe, checked_penalty(terms), standard.width, peers)
-    check_room(solve)
-    return solve
-
-
-def check_room(solve: HiddenSolve) -> None:
-    """Refuse a system whose shares would not fit a plaintext, before it is solved."""
-    plan = solve.plan
-    bits = plan.share_bits if isinstance(plan, ChebyshevPlan) else modulus_bits(plan)
-    try:
-        share_slots((1 << bits) - 1, solve.recipe.key_bits, len(solve.peers))
-    except ParameterError as error:
-        raise ParameterError(
-            f"{solve.width} unknowns at {solve.recipe.fraction_bits} binary places have shares of "
-            f"{bits} bits, too long for keys of {solve.recipe.key_bits}; use solver='chebyshev', "
-            "fewer places or longer keys."
-        ) from error
-
-
-def checked_penalty(terms: TrainingTerms) -> float:
-    """Lambda, which the hidden mode takes as agreed: to choose it would open every fold."""
-    if terms.recipe.penalty is None or terms.recipe.statistics != "exact":
-        raise ParameterError(
-            "the hidden mode needs a penalty that is agreed on, and exact statistics: choosing "
-            "the penalty by cross-validation would open the folds' sums."
-        )
-    return terms.recipe.penalty
-
-
-def check_keys(terms: TrainingTerms, key: PrivateKey) -> None:
-    """Refuse a key of another length than was agreed on, and a penalty that was not."""
-    checked_penalty(terms)
-    if key.public.bits != terms.recipe.key_bits:
-        raise InputError(f"keys of {terms.recipe.key_bits} bits were agreed on.")
-
-
-def told_agreed_key(message: Message, recipe: Recipe, known: KnownKeys) -> PublicKey:
-    """A public key from outside, proven, and of the length that was agreed on."""
-    public = public_key_from_text(message.item("key", str), needs_proof=True, known=known)
-    if public.bits != recipe.key_bits:
-        raise InputError(f"keys of {recipe.key_bits} bits were agreed on.")
-    return public
-
-
-def told_shape(message: Message, terms: TrainingTerms) -> tuple[int, tuple[str, ...]]:
-    """How many features are kept, with the intercept, and who takes part."""
-    width, names = message.item("width", int), message.item("peers", tuple)
-    peers = tuple(str(name) for name in names)
-    if not 2 <= width <= len(terms.features) + 1:  # noqa: PLR2004 - a feature and the intercept
-        raise DamagedMessageError("a system must have a feature and an intercept at least.")
-    if not set(peers) <= set(terms.peers) or len(set(peers)) != len(peers):
-        raise DisagreementError("a training is among its own peers.")
-    return width, peers
-
-
-def told_summand(
-    message: Message, shapes: tuple[tuple[int, ...], ...], solve: HiddenSolve, public: PublicKey
-) -> tuple[EncryptedArray, ...]:
-    """A peer's part of the system, checked against the plan."""
-    parts = message.item("arrays", tuple)
-    if len(parts) != len(shapes) or not all(isinstance(part, bytes) for part in parts):
-        raise DamagedMessageError(f"a summand must be {len(shapes)} encrypted arrays.")
-    arrays = tuple(
-        array_from_bytes(bytes(part), public, plan=solve.summand_slots) for part in parts
-    )
-    if tuple(array.shape for array in arrays) != shapes:
-        raise InputError("a summand's encrypted arrays must have the shapes of the solve.")
-    return arrays
-
-
-def share_slots(modulus: int, key_bits: int, peers: int) -> SlotPlan:
-    """A plaintext for each number of a share, with room for a masked score of each peer."""
-    bits = modulus.bit_length()
-    scored = masked_bound(SCORE, bits)
-    stages = (Bound(modulus - 1, 0), Bound(SCORE << bits, 0), Bound(scored, 0))
-    program = Program((*stages, Bound(scored * peers, 0)))
-    return plan_slots(program, key_bits=key_bits, packed=False)
-
-
-def share_pieces(
-    share: Share, key: PrivateKey, key_text: str, peers: tuple[str, ...]
-) -> dict[str, dict[str, Value]]:
-    """A share of theta under its holder's own key, for every peer."""
-    plan = share_slots(share.modulus, key.public.bits, len(peers))
-    values = as_grid(list(share.values), (len(share.values),))
-    array = encrypt_integers(values, plan, key)
-    return {
-        peer: {
-            "key": key_text,
-            "modulus": share.modulus,
-            "array": array_to_bytes(array.blind()),
-        }
-        for peer in peers
-    }
-
-
-def told_share(
-    message: Message, solve: HiddenSolve, known: KnownKeys
-) -> tuple[int, EncryptedArray]:
-    """The modulus, which must be the plan's, and a share under its holder's key."""
-    public, modulus = told_agreed_key(message, solve.recipe, known), message.item("modulus", int)
-    solve.check_modulus(modulus)
-    plan = share_slots(modulus, public.bits, len(solve.peers))
-    array = array_from_bytes(message.item("array", bytes), public, plan=plan)
-    if array.shape != (solve.width,):
-        raise InputError(f"a share of theta must have {solve.width} numbers, got {array.shape}.")
-    return modulus, array
 
 
 STAGES = (
@@ -219,6 +111,7 @@ class Prepared(NamedTuple):
     standard: Standard
     solve: HiddenSolve
     public: PublicKey
+    known: "KnownKeys"
 
 
 class HiddenPeer(Staged):
@@ -239,20 +132,17 @@ class HiddenPeer(Staged):
         self.terms, self.data, self._first = terms, data, first
         self.classifier: HiddenClassifier | None = None
         self.survivors: tuple[str, ...] = ()
-        self._known: KnownKeys = {}
+        self.prepared: Prepared | None = None
 
     def _script(self) -> Script:
-        if self._first is None:
-            self._prepared = yield from self._preparing()
+        first = self._first
+        if first is None or first.prepared is None:
+            prepared = yield from self._preparing()
         else:
-            first = self._first
-            self._prepared, self._known, self.survivors = (
-                first._prepared,
-                first._known,
-                first.survivors,
-            )
+            prepared, self.survivors = first.prepared, first.survivors
             self.data = replace(first.data, signs=self.data.signs)
-        known, (standard, solve, public) = self._known, self._prepared
+        self.prepared = prepared
+        standard, solve, public, known = prepared
         piece = self._summand(solve, standard, public)
         yield Stage("summands", lambda s: Teller(self.name, s, "summand", {COORDINATOR: piece}))
         dealing = solve.dealing()
@@ -262,16 +152,17 @@ class HiddenPeer(Staged):
         for stage_name, sender in SHARERS:
             told = yield Stage(stage_name, self._listening(sender))
             parts.append(told_share(told.heard[sender], solve, known))
-        (modulus, first_share), (other, second) = parts
-        if modulus != other or second.public != public or first_share.public == public:
+        (modulus, one), (other, second) = parts
+        if modulus != other or second.public != public or one.public == public:
             raise InputError("the two shares of a classifier must be of one solve, under two keys.")
         self.classifier = HiddenClassifier(
-            standard, modulus, solve.score_bound, solve.query_bits, first_share, second
+            standard, modulus, solve.score_bound, solve.query_bits, one, second
         )
 
     def _preparing(self) -> Generator[Stage, Any, Prepared]:
         """What all labels share: features, moments and the key holder's key."""
-        terms, data, known = self.terms, self.data, self._known
+        terms, data = self.terms, self.data
+        known: KnownKeys = {}
         tag: dict[str, Value] = {"tag": data.tag}
         pieces = dict.fromkeys((COORDINATOR, KEY_HOLDER), tag)
         yield Stage("data", lambda s: Teller(self.name, s, "data", pieces))
@@ -286,9 +177,8 @@ class HiddenPeer(Staged):
         standard = told_standard(stage, summed.total, kept)
         solve = hidden_solve(terms, standard, peers)
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
-        return Prepared(
-            standard, solve, told_agreed_key(told.heard[KEY_HOLDER], terms.recipe, known)
-        )
+        public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe, known)
+        return Prepared(standard, solve, public, known)
 
     def _listening(self, sender: str) -> PartyMaker:
         return lambda s: Listener(self.name, s, "share", [sender])

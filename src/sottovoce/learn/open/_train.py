@@ -179,7 +179,7 @@ def support_stage(terms: TrainingTerms) -> SumStage:
     """How many documents use each feature; who is told the sum decides what may be opened."""
     recipe = terms.recipe
     size = support_size(recipe.fewest_documents) * terms.counted_columns * recipe.opened_folds
-    return SumStage(terms, size, terms.counts(), terms.peers, everyone=terms.nobody_lost)
+    return SumStage(terms, size, terms.counts(), terms.peers, everyone=False)
 
 
 class Supported(NamedTuple):
