@@ -15,7 +15,13 @@ from sottovoce.learn._opened_among import Among
 from sottovoce.learn._rados.rados import RadoMaker, RadoMoments
 from sottovoce.learn._ridge import Standard, local_fold_sums, local_sums
 from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._support import FEWEST_DOCUMENTS, Flags, KeptFeatures, local_fold_support
+from sottovoce.learn._support import (
+    FEWEST_DOCUMENTS,
+    Flags,
+    KeptFeatures,
+    local_fold_support,
+    with_columns,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,7 +97,7 @@ class LocalData:
         counted, vetoed = self.counted, self.vetoed
         if labels:
             signs = self.signs.reshape(len(self.signs), -1)
-            counted = sparse.hstack([sparse.csr_array(counted), sparse.csr_array(signs > 0)])
+            counted = with_columns(counted, (signs > 0).astype(np.float64))
             beside = np.zeros(signs.shape[1], bool)
             vetoed = None if vetoed is None else np.append(vetoed, beside)
         return local_fold_support(

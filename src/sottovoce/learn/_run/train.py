@@ -166,8 +166,8 @@ def _trainings(
 
     In the hidden mode all sums are opened with the first one, and the others take what came of it.
     """
-    peers, trained = agreed.peers, []
-    positives = agreed.positives
+    peers, positives = agreed.peers, agreed.positives
+    trained: list[Any] = []
     if all_at_once(terms):
         together = replace(
             agreed.training(terms, peers), classifiers=len(positives), opens_labels=True

@@ -188,6 +188,7 @@ class HiddenPeer(Staged):
     ) -> dict[str, Value]:
         rows = standard.applied(self.data.rows)
         matrix, vector = solve.quantised(rows, self.data.signs, standard.count)
+        arrays: tuple[EncryptedArray, ...]
         if self._first is not None and solve.shares_matrix:
             arrays = (encrypt_integers(vector, solve.summand_slots, public),)
         else:
