@@ -80,6 +80,11 @@ def _sparse(rows: Any) -> sparse.csr_array:  # noqa: ANN401 - scipy's stubs know
     return sparse.csr_array(rows)
 
 
+def with_columns(rows: Rows, columns: ArrayLike) -> sparse.csr_array:
+    """The rows with further columns beside their own."""
+    return _sparse(sparse.hstack([_sparse(rows), _sparse(columns)]))
+
+
 def feature_counts(rows: Rows, documents: ArrayLike | None = None) -> FeatureCounts:
     """Count documents: each row is one, or ``documents`` says which each row is of."""
     matrix, used = _sparse(rows), used_entries(rows)
@@ -198,9 +203,7 @@ def check_label_support(
     """
     for fold in np.asarray(summed):
         uses, lacks, enough, _ = _counted(fold, fewest_documents, fewest_peers)
-        sound = [
-            (each == 0).all(axis=0) | (each >= enough).any(axis=0) for each in (uses, lacks)
-        ]
+        sound = [(each == 0).all(axis=0) | (each >= enough).any(axis=0) for each in (uses, lacks)]
         if not np.all(sound):
             raise LeakError(
                 "a label has too few documents, or too few are of other labels: at least "
