@@ -80,6 +80,8 @@ def guessed_source(source: object, schema: pa.Schema, options: ReadOptions) -> G
         found = guessed_reading(Path(source), schema, options, encoding=options.encoding)
         return found if found.options != options else GuessedReading(options)
     columns = sample_frame(source)
+    if not columns:
+        return GuessedReading(options)
     where = Path("the data frame" if hasattr(source, "__arrow_c_stream__") else "the first row")
     with_columns, guess = _with_columns(where, schema, options, columns)
     if guess is None:
