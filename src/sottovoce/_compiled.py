@@ -1,8 +1,9 @@
 """How Sottovoce compiles its kernels: one decorator, one place to spread work over cores."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
 
     def kernel(function: Kernel) -> Kernel: ...
 
+    def unchecked_kernel(function: Kernel) -> Kernel: ...
+
 else:
     # The GIL is released so that threads use all cores; the cache makes the second start fast.
     # Never with fastmath: the order of its sums depends on what else was compiled in the process,
     # so that a kernel from the cache gave other bits than the same kernel freshly compiled.
     kernel = numba.njit(cache=True, nogil=True)
+    # Divides as the processor does, several at a time, and asks for no zeros: the kernel must.
+    unchecked_kernel = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 
 def available_cores() -> int:
@@ -38,6 +43,30 @@ def on_threads(tasks: Sequence[Callable[[], Result]], threads: int | None = None
         return [task() for task in tasks]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(lambda task: task(), tasks))
+
+
+def in_turn(
+    tasks: Iterable[Callable[[], Result]], threads: int, *, waiting: int = 1
+) -> Generator[Result, None, None]:
+    """The results of ``tasks`` in order, that many under way at once.
+
+    Beyond those under way, up to ``waiting`` tasks for each thread are begun or done before their
+    results are asked for, and no more, so that memory is bounded however many tasks there are.
+    """
+    if threads == 1:
+        yield from (task() for task in tasks)
+        return
+    pool, coming = ThreadPoolExecutor(threads), deque[Future[Result]]()
+    try:
+        for task in tasks:
+            # In a copy of the caller's context, so that numpy treats errors there as it does here.
+            coming.append(pool.submit(copy_context().run, task))
+            if len(coming) > threads * (1 + waiting):
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def ahead(items: Iterable[Result]) -> Iterator[Result]:

@@ -1,11 +1,8 @@
-"""Ranks: the position at which a rational adversary finds each user.
+"""Ranks: the position at which a rational adversary finds each user."""
 
-Also which users to show to judges, so that all regions of a ranking are seen.
-"""
-
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -14,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from sottovoce._compiled import available_cores, in_turn
 from sottovoce._files import whole_file
 from sottovoce._notebook import html_table, text_table
 from sottovoce.assess._setting import Setting
@@ -33,6 +31,8 @@ if TYPE_CHECKING:
 BANDS = (1, 5, 10)
 """Top 1%, 5% and 10%."""
 REST = "rest"
+# Below so many scores threads cost more than they gain.
+_SCORES_FOR_THREADS = 1 << 17
 _NAMES = pa.array([*(f"top {percent}%" for percent in BANDS), REST], pa.string())
 _NAME = pa.dictionary(pa.int32(), pa.string())
 EVIDENCE = "with evidence"
@@ -66,13 +66,18 @@ def _tied_positions(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The first and the last position of the users who score as each does, from 1."""
     order = np.argsort(-scores, kind="stable")
-    ordered = scores[order]
-    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    ends = np.append(begins[1:], scores.size)
     first, last = np.empty(scores.size, np.int64), np.empty(scores.size, np.int64)
-    first[order] = np.repeat(begins + 1, ends - begins)
-    last[order] = np.repeat(ends, ends - begins)
+    first[order], last[order] = _ordered_positions(scores[order])
     return first, last
+
+
+def _ordered_positions(
+    ordered: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same of scores that are in decreasing order."""
+    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    ends = np.append(begins[1:], ordered.size)
+    return np.repeat(begins + 1, ends - begins), np.repeat(ends, ends - begins)
 
 
 def band_numbers(scores: NDArray[np.float64], *, evident: int = 1) -> NDArray[np.int32]:
@@ -83,11 +88,14 @@ def band_numbers(scores: NDArray[np.float64], *, evident: int = 1) -> NDArray[np
     of 50 users none is in the top 1%. Where nobody has evidence (``evident`` is how many do), what
     parts the scores is not the topic, and nobody is in a band.
     """
+    return _bands(users_at_least_as_exposed(scores), evident)
+
+
+def _bands(at_least: NDArray[np.int64], evident: int) -> NDArray[np.int32]:
     if not evident:
-        return np.full(scores.size, len(BANDS), np.int32)
-    at_least = users_at_least_as_exposed(scores)
+        return np.full(at_least.size, len(BANDS), np.int32)
     # In whole numbers, so that 5% of 20 users are one.
-    return np.searchsorted(np.array(BANDS) * scores.size, at_least * 100, side="left").astype(
+    return np.searchsorted(np.array(BANDS) * at_least.size, at_least * 100, side="left").astype(
         np.int32
     )
 
@@ -231,6 +239,7 @@ def rank(
     *,
     topics: Sequence[str] | None = None,
     setting: Setting = Setting(),  # noqa: B008 - frozen
+    threads: int | None = None,
 ) -> Ranking:
     """Rank all users by each measure for each topic, by default the sensitive ones.
 
@@ -244,7 +253,8 @@ def rank(
     >>> rank(state, {"bow": known_measures()["bow"]}).users
     2
     """
-    return ranking_of(rank_batches(state, measures, topics=topics, setting=setting))
+    ranks = rank_batches(state, measures, topics=topics, setting=setting, threads=threads)
+    return ranking_of(ranks)
 
 
 def ranking_of(ranks: Iterable[RankedTopicUsers], source: RankedFrom | None = None) -> Ranking:
@@ -260,18 +270,28 @@ def rank_batches(
     *,
     topics: Sequence[str] | None,
     setting: Setting,
+    threads: int | None = None,
 ) -> Iterator[RankedTopicUsers]:
-    """For each measure and topic the users, the most exposed first and equals by their ids."""
+    """For each measure and topic the users, the most exposed first and equals by their ids.
+
+    Several rankings are made at once, by default as many as there are cores.
+    """
     check_community(len(state))
     names = state.users.names().cast(pa.string())
     by_name = pc.sort_indices(names).to_numpy().astype(np.int64)
-    for measure, method in measures.items():
-        for topic in chosen_topics(state, topics):
-            scores = method.score(state, topic, setting)
-            order = by_name[np.argsort(-scores[by_name], kind="stable")]
-            evident = int(method.evident(state, topic).sum())
-            users = names.take(pa.array(order))
-            yield RankedTopicUsers(_ranked(measure, topic, users, scores[order], evident), evident)
+
+    def ranked(measure: str, topic: str) -> RankedTopicUsers:
+        method = measures[measure]
+        scores = method.score(state, topic, setting)
+        order = by_name[np.argsort(-scores[by_name], kind="stable")]
+        evident = int(method.evident(state, topic).sum())
+        users = names.take(pa.array(order))
+        return RankedTopicUsers(_ranked(measure, topic, users, scores[order], evident), evident)
+
+    chosen = chosen_topics(state, topics)
+    tasks = [partial(ranked, measure, topic) for measure in measures for topic in chosen]
+    few = len(tasks) * len(state) < _SCORES_FOR_THREADS
+    return in_turn(tasks, 1 if few else threads or available_cores())
 
 
 def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
@@ -336,49 +356,13 @@ def _ranked(
     measure: str, topic: str, users: pa.Array, scores: NDArray[np.float64], evident: int
 ) -> pa.RecordBatch:
     same = pa.array(np.zeros(scores.size, np.int32))
+    first, last = _ordered_positions(scores)
     columns = [
         pa.DictionaryArray.from_arrays(same, pa.array([measure])),
         users,
         pa.DictionaryArray.from_arrays(same, pa.array([topic])),
         pa.array(scores),
-        pa.array(susceptibility(scores)),
-        pa.DictionaryArray.from_arrays(pa.array(band_numbers(scores, evident=evident)), _NAMES),
+        pa.array(first),
+        pa.DictionaryArray.from_arrays(pa.array(_bands(last, evident)), _NAMES),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=RANKS)
-
-
-HEALTH_FORUM_BASE = 100.0
-QUERY_LOG_BASE = 1000.0
-"""The paper's bases for its two skewed data sources."""
-
-
-def sample_users(
-    users: Sequence[str], scores: ArrayLike, count: int, *, base: float, seed: int
-) -> NDArray[np.int64]:
-    """Places of ``count`` users, drawn one by one with probability proportional to base^score.
-
-    R-Susceptibility, section 5.1.2: users ordered by score, prefix sums of a^score, a uniform draw
-    in the total; whoever is drawn is out of the next draws. Instead of ``count`` passes each user
-    gets score ln(a) plus Gumbel noise and the highest are taken, which is the same law, in
-    logarithms, so that no a^score overflows. The sample does not depend on the order in which the
-    users are given; the places are in the order of drawing.
-    """
-    values = np.asarray(scores, dtype=np.float64)
-    _check(users, values, count, base)
-    order = np.lexsort((np.asarray(users, dtype=np.str_), -values))
-    noise = np.random.default_rng(seed).gumbel(size=len(values))
-    keys = values[order] * math.log(base) + noise
-    return np.asarray(order[np.argsort(-keys, kind="stable")[:count]], dtype=np.int64)
-
-
-def _check(users: Sequence[str], scores: NDArray[np.float64], count: int, base: float) -> None:
-    if scores.shape != (len(users),):
-        raise ParameterError(f"scores must be as many as users, {len(users)}, got {scores.shape}.")
-    if len(set(users)) < len(users):
-        raise ParameterError("users must differ; sample one topic and measure at a time.")
-    if not np.isfinite(scores).all():
-        raise ParameterError("scores must be finite; sample from a ranking by strength.")
-    if not 1 <= count <= len(users):
-        raise ParameterError(f"count must be 1 to {len(users)}, the users, got {count}.")
-    if not 1.0 <= base < math.inf:
-        raise ParameterError(f"base must be finite and >= 1, got {base}.")

@@ -278,7 +278,7 @@ def score(
         catalogue, spaces, measures, bucket=Bucket.parse(bucket), kept=max(m, M_KEPT), mode=mode
     )
     state = scoring.state_of(open_posts(posts), threads=threads)
-    return rank(state, chosen, topics=topics, setting=setting)
+    return rank(state, chosen, topics=topics, setting=setting, threads=threads)
 
 
 def plan_scoring(

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -128,12 +128,14 @@ def rank_server(
     """
     with needs_extra("web"):
         from sottovoce.web.rank._app import Limits, create_app  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank._peer import key_digits  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank._peer import PeerKey, key_digits  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank._serve import ListenSettings, open_store, serve  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank._telemetry import Telemetry, event_writer  # noqa: PLC0415 - fast --help
 
     between = _BucketOptions(buckets, lowest, highest, edges)
     rules = _description(topics, measure, setting, mode, epsilon, between, period, minimum)
+    if rules.mode == "shares" and peer_key is not None:
+        rules = replace(rules, key=PeerKey.read(peer_key).tag)
     if dry_run:
         _show(rules, None, as_json)
         return

@@ -15,8 +15,10 @@ from sottovoce.cli._engines import (
     MasterOption,
     PartitionsOption,
     SparkConfOption,
+    address_of,
     chosen_ledger,
     documents_on_spark,
+    folder_of,
 )
 from sottovoce.cli._options import (
     FieldsOption,
@@ -60,7 +62,7 @@ def release(
     ],
     epsilon: Annotated[str, typer.Option(help="For documents up to N words apart; exact: 0.1.")],
     precision: Annotated[int, typer.Option("--precision", "-N", help="N, in words.")],
-    out: Annotated[Path, typer.Option(help="Folder for the release.")],
+    out: Annotated[Path, typer.Option(parser=Address, help="Folder for the release.")],
     vocabulary: Annotated[
         Path | None,
         typer.Option(help="Public word list: a file, or 'everyday': everyday English of ours."),
@@ -202,6 +204,7 @@ def release(
         labelled=labels is not None,
         grouping=checked_ids(group, ids),
     )
+    folder = folder_of(out, chosen)
     place = chosen_ledger(ledger, corpus, chosen)
     _warn(place.note)
     with ExitStack() as running:
@@ -237,14 +240,14 @@ def release(
         for warning in job.plan.warnings():
             _warn(warning)
         if dry_run:
-            quoted = quote(job, place, allowed, out, length=length)
+            quoted = quote(job, place, allowed, folder, length=length)
             _warn(uncounted(place, quoted))
             said = _tried(job) if pilot else None
             _show(job, quoted, as_json, place.path, said=said)
             return
         with progress("Drawing noise"):
-            elsewhere = None if remote is None else partial(remote.draw, job)
-            done = carry_out(job, place, allowed, out, elsewhere)
+            elsewhere = None if remote is None else partial(remote.release, job, address_of(out))
+            done = carry_out(job, place, allowed, folder, elsewhere)
         _warn(done.uncounted)
         _show(job, done, as_json, place.path, out)
 

@@ -90,12 +90,17 @@ def address_of_file(found: str) -> str:
     """A file that Spark named, as Spark's readers take addresses: plain, and no pattern."""
     parts = urlsplit(found)
     host = f"//{parts.netloc}" if parts.netloc else ""
-    return f"{parts.scheme}:{host}{_PATTERN.sub(_LITERALLY, unquote(parts.path))}"
+    return f"{parts.scheme}:{host}{literally(unquote(parts.path))}"
+
+
+def literally(address: str) -> str:
+    """An address that is no pattern, as Spark's readers take it."""
+    return _PATTERN.sub(_LITERALLY, address)
 
 
 def _address(path: str) -> str:
     """What is there by this very name is meant literally; any other may be a pattern."""
-    return _PATTERN.sub(_LITERALLY, path) if os.path.lexists(path) else path
+    return literally(path) if os.path.lexists(path) else path
 
 
 def _parquet(session: Spark, path: str, _options: ReadOptions) -> Spark:

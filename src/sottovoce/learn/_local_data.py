@@ -81,15 +81,26 @@ class LocalData:
         """Which document each row is of, if several may be of one."""
         return None
 
-    def support(self, folds: int, fewest_documents: int = FEWEST_DOCUMENTS) -> Floats:
-        """How many documents use each feature, in each fold that will be opened."""
+    def support(
+        self, folds: int, fewest_documents: int = FEWEST_DOCUMENTS, *, labels: bool = False
+    ) -> Floats:
+        """How many documents use each feature, in each fold that will be opened.
+
+        With ``labels`` the documents of each label are counted beside, as if it were a feature.
+        """
+        counted, vetoed = self.counted, self.vetoed
+        if labels:
+            signs = self.signs.reshape(len(self.signs), -1)
+            counted = sparse.hstack([sparse.csr_array(counted), sparse.csr_array(signs > 0)])
+            beside = np.zeros(signs.shape[1], bool)
+            vetoed = None if vetoed is None else np.append(vetoed, beside)
         return local_fold_support(
-            self.counted,
+            counted,
             self.folds(folds),
             folds,
             documents=self.grouped,
             fewest_documents=fewest_documents,
-            vetoed=self.vetoed,
+            vetoed=vetoed,
         )
 
     def restricted(self, decided: Flags) -> "LocalData":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from sottovoce._arrays import Floats, Integers
 from sottovoce._notebook import html_facts
@@ -28,13 +29,14 @@ from sottovoce.release._card import ReleaseCard
 from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release._counts_file import CountsFile
 from sottovoce.release._folder import (
-    COUNTS_FILE,
     FREQUENCIES_FILE,
     MAP_STEM,
     VOCABULARY_FILE,
     released_labels,
+    released_rows,
     verified_card,
 )
+from sottovoce.release._shards import ShardedCounts
 from sottovoce.release.analysis._meter import MOST_METERED, SignalMeter, signal_meter
 from sottovoce.release.analysis._moments import (
     MOST_COLUMNS,
@@ -59,7 +61,8 @@ if TYPE_CHECKING:
     from sottovoce.release.topics._estimator import PrivateTopics
 
 IN_MEMORY_BYTES = 1 << 28
-"""A longer file of counts is not kept in memory."""
+"""More counts are not kept in memory."""
+_CELL_BYTES = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +83,7 @@ class Release:
 
     card: ReleaseCard
     """What ``card.json`` says."""
-    rows: "Counts | CountsFile"
+    rows: "Counts | CountsFile | ShardedCounts"
     """Documents by columns, the noise included, where they lie: they may be longer than memory."""
     vocabulary: Vocabulary
     maps: tuple[WordMap, ...]
@@ -95,7 +98,7 @@ class Release:
     @cached_property
     def counts(self) -> Counts:
         """Documents by columns, the noise included, in memory."""
-        return self.rows.whole() if isinstance(self.rows, CountsFile) else self.rows
+        return self.rows if isinstance(self.rows, sparse.csr_array) else self.rows.whole()
 
     @property
     def guarantee(self) -> LimitedPrecision:
@@ -366,7 +369,7 @@ def load_release(folder: str | PathLike[str]) -> Release:
     card = verified_card(place)
     return Release(
         card=card,
-        rows=_rows(place / COUNTS_FILE),
+        rows=_rows(released_rows(place, card)),
         vocabulary=Vocabulary.load(place / VOCABULARY_FILE),
         maps=tuple(load_maps(place / MAP_STEM)[0]),
         frequencies=np.load(place / FREQUENCIES_FILE, allow_pickle=False),
@@ -383,7 +386,6 @@ def _is_missing(label: object) -> bool:
         return True
 
 
-def _rows(path: Path) -> "Counts | CountsFile":
-    """The counts in memory, or where they would fill it, from the file whenever they are asked."""
-    file = CountsFile(path)
-    return file if path.stat().st_size > IN_MEMORY_BYTES else file.whole()
+def _rows(found: CountsFile | ShardedCounts) -> "Counts | CountsFile | ShardedCounts":
+    """The counts in memory, or where they would fill it, from the files whenever they are asked."""
+    return found if found.stored * _CELL_BYTES > IN_MEMORY_BYTES else found.whole()

@@ -159,10 +159,10 @@ FAULTS = {
     "diff-priv-present": "_risks.changes",
     "": "_catalogue.strength_risk",
     "-d": "_catalogue.domain_aware_risk",
-    "-d, breadth": "_risks.breadth_of_interest",
+    "-d, breadth": "_catalogue._breadth_of_others",
     "-t": "_catalogue.time_aware_risk",
     "-dt": "_catalogue.domain_time_aware_risk",
-    "-dt, breadth": "_risks.breadth_of_interest",
+    "-dt, breadth": "_catalogue._breadth_of_others",
     "-dt, time": "_risks.time_aware_risk",
 }
 

@@ -84,22 +84,22 @@ class Joiner:
     @property
     def ask(self) -> Ask:
         bound = joining.commitment(self.request, self.nonce)
-        return Ask(1, self.token.number, bound, self.token.proof("ask", bound))
+        return Ask(joining.VERSION, self.token.number, bound, self.token.proof("ask", bound))
 
     @property
     def reveal(self) -> Reveal:
-        return Reveal(1, self.token.number, self.request, self.nonce)
+        return Reveal(joining.VERSION, self.token.number, self.request, self.nonce)
 
     @property
     def collect(self) -> Collect:
-        return Collect(1, self.token.number, self.token.proof("collect", b""))
+        return Collect(joining.VERSION, self.token.number, self.token.proof("collect", b""))
 
     def string(self, coordinator: Coordinator) -> str:
         """After asking: what the joiner shows."""
-        theirs = coordinator.asked("Ask", self.ask).nonce
-        told = coordinator.asked("Reveal", self.reveal)
-        known = fingerprint(told.authority)
-        nonces = (self.nonce, theirs)
+        theirs = coordinator.asked("Ask", self.ask)
+        coordinator.asked("Reveal", self.reveal)
+        known = fingerprint(theirs.authority)
+        nonces = (self.nonce, theirs.nonce)
         return comparison_string(self.token.fingerprint, known, self.request, nonces)
 
 

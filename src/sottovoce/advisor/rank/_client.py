@@ -154,10 +154,10 @@ class RankClient:
         second: str | Transport | None = None,
         admission: str | None = None,
     ) -> None:
-        if second is not None and second == server:
-            raise ParameterError("the two servers must be two, run by people who do not collude.")
         self._servers = [_transport(each) for each in (server, second) if each is not None]
         self._where = _address(self._servers)
+        if second is not None and (second == server or _one_address(self._servers)):
+            raise ParameterError("the two servers must be two, run by people who do not collude.")
         folder = output_folder(Path(folder))
         self._diary = Diary(folder / DIARY_FILE)
         if self._diary.reported and not (folder / LEDGER_FILE).exists():
@@ -282,6 +282,12 @@ class RankClient:
             raise InputError(
                 f"the server's mode is {first.mode}: noise takes one server, shares take two."
             )
+        if len({int(answer["period"]) for answer in answers}) > 1:
+            # One server alone could else make her pay for a period after the other.
+            raise InputError(
+                "the two servers do not agree which period runs, so nothing was drawn or sent; try "
+                "again in a moment."
+            )
         return first, int(answers[0]["period"])
 
     def _kept(self, topic: RankedTopic, entry: DiaryEntry) -> list[int]:
@@ -327,6 +333,12 @@ def _address(servers: Sequence[Transport]) -> str:
     """What tells a person's servers from others; nothing where one has no address."""
     named = [str(getattr(each, "address", "")) for each in servers]
     return "\n".join(named) if all(named) else ""
+
+
+def _one_address(servers: Sequence[Transport]) -> bool:
+    """Whether all are one server, as far as their addresses tell."""
+    named = {str(getattr(each, "address", each)).lower() for each in servers}
+    return len(named) < len(servers)
 
 
 def _transport(server: str | Transport) -> Transport:

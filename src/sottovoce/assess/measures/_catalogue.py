@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._risks import (
+    BreadthOfOthers,
+    breadth_of_interest,
     differential_privacy_risk,
     differential_privacy_risk_of_presence,
     domain_aware_risk,
@@ -110,9 +112,28 @@ def _strength(space: str, state: "State", topic: str, _setting: Setting) -> Scor
 
 
 def _domain(space: str, state: "State", topic: str, setting: Setting) -> Scores:
-    strongest, column = state.strongest(space), state.column(topic)
-    inside = domain_columns(state.domains, column, with_itself=setting.mode == "paper")
-    return on_grid(domain_aware_risk(strongest[:, column], strongest[:, inside], k=setting.k))
+    strength = state.strongest(space)[:, state.column(topic)]
+    if setting.mode == "paper":
+        breadth = state.derived(
+            ("breadth", space, state.domain_of(topic), setting.k),
+            lambda: breadth_of_interest(_in_domain(space, state, topic), k=setting.k),
+        )
+    else:
+        breadth = _breadth_of_others(space, state, topic, setting)
+    return on_grid(domain_aware_risk(strength, breadth))
+
+
+def _breadth_of_others(space: str, state: "State", topic: str, setting: Setting) -> Scores:
+    breadth = state.derived(
+        ("breadth of others", space, state.domain_of(topic), setting.k),
+        lambda: BreadthOfOthers.of(_in_domain(space, state, topic), k=setting.k),
+    )
+    return breadth.without(state.strongest(space)[:, state.column(topic)])
+
+
+def _in_domain(space: str, state: "State", topic: str) -> Scores:
+    inside = domain_columns(state.domains, state.column(topic), with_itself=True)
+    return state.strongest(space)[:, inside]
 
 
 def _time(space: str, state: "State", topic: str, setting: Setting) -> Scores:
@@ -120,9 +141,8 @@ def _time(space: str, state: "State", topic: str, setting: Setting) -> Scores:
 
 
 def _domain_time(space: str, state: "State", topic: str, setting: Setting) -> Scores:
-    others = domain_columns(state.domains, state.column(topic), with_itself=False)
-    best, strongest = state.best(space, topic, setting.m), state.strongest(space)
-    return on_grid(domain_time_aware_risk(best, strongest[:, others], k=setting.k))
+    best = state.best(space, topic, setting.m)
+    return on_grid(domain_time_aware_risk(best, _breadth_of_others(space, state, topic, setting)))
 
 
 def _kinds_by_bucket(state: "State", topic: str, setting: Setting) -> Scores:
@@ -160,7 +180,7 @@ MEASURES: Mapping[str, Measure] = {
 }
 PAPER_METHODS = tuple(MEASURES)[:14]
 RECOMMENDED = ("voice-t", "bow-t", "keyword-kinds")
-"""The first that a model allows first; ``docs/assess.md`` says why."""
+"""The first that a model allows first; ``docs/how-to/assess.md`` says why."""
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "recommended": RECOMMENDED,
     "paper": PAPER_METHODS,

@@ -10,6 +10,7 @@ topic is more than curious; and persistence less breadth.
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,13 +134,13 @@ def strength_risk(strongest: NDArray[np.float64], topic: int) -> NDArray[np.floa
 
 
 def domain_aware_risk(
-    strength: NDArray[np.float64], domain: NDArray[np.float64], *, k: float
+    strength: NDArray[np.float64], breadth: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Strength of interest less the breadth of interest in the topic's domain, for all users.
 
     R-Susceptibility, Definition 7. Range [-2, 2].
     """
-    return strength - breadth_of_interest(domain, k=k)
+    return strength - breadth
 
 
 def breadth_of_interest(domain: NDArray[np.float64], *, k: float) -> NDArray[np.float64]:
@@ -153,6 +154,32 @@ def breadth_of_interest(domain: NDArray[np.float64], *, k: float) -> NDArray[np.
         return np.zeros(users)
     largest = rank_in_domain(topics, k=k)
     return np.partition(domain, topics - largest, axis=1)[:, topics - largest]
+
+
+class BreadthOfOthers(NamedTuple):
+    """The breadth of interest in a domain less one of its topics, whichever that is.
+
+    The ceil(k (|D| - 1))-th largest strength of a domain without X is, where X is weaker than that
+    of the whole domain, this one, and else the next largest: so each user is sorted once, and not
+    once for each topic.
+    """
+
+    largest: NDArray[np.float64]
+    following: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, domain: NDArray[np.float64], *, k: float) -> "BreadthOfOthers":
+        """``domain`` is users x topics of the whole domain."""
+        users, topics = domain.shape
+        if topics == 1:
+            return cls(np.zeros(users), np.zeros(users))
+        place = topics - rank_in_domain(topics - 1, k=k)
+        ordered = np.partition(domain, (place - 1, place), axis=1)
+        return cls(ordered[:, place].copy(), ordered[:, place - 1].copy())
+
+    def without(self, strength: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The breadth without the topic in which users have this strength."""
+        return np.where(strength < self.largest, self.largest, self.following)
 
 
 def rank_in_domain(topics: int, *, k: float) -> int:
@@ -187,11 +214,11 @@ def time_aware_risk(best: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def domain_time_aware_risk(
-    best: NDArray[np.float64], domain: NDArray[np.float64], *, k: float
+    best: NDArray[np.float64], breadth: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """The time-aware risk less the breadth of interest over all posts, for all users at once.
 
     R-Susceptibility, Definition 9. "D - X" is printed over a set of vectors and undefined as such;
     it is read as the domain's topics without X, in paper mode too. Range [-2, 2].
     """
-    return time_aware_risk(best) - breadth_of_interest(domain, k=k)
+    return time_aware_risk(best) - breadth

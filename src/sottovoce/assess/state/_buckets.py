@@ -9,11 +9,14 @@ times their size without being copied, nor held twice meanwhile.
 """
 
 import mmap
+from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from sottovoce._compiled import on_threads
 from sottovoce.assess.state._buckets_kernels import (
     EMPTY,
     NOWHERE,
@@ -23,6 +26,9 @@ from sottovoce.assess.state._buckets_kernels import (
     gather_best,
     gather_strongest,
     in_order,
+    insert,
+    largest_in_each,
+    make_way,
     place,
 )
 from sottovoce.errors import ParameterError
@@ -64,7 +70,10 @@ def _resized(pages: mmap.mmap, size: int) -> mmap.mmap:
     return pages
 
 
+TOPICS_AT_ONCE = 8
+"""As many as the processor fetches at once."""
 _FIRST_SLOTS = 64
+_BUCKET_BITS = 32
 _GAPS_WORTH_CLOSING = 0.2
 
 
@@ -77,6 +86,46 @@ class Lines(NamedTuple):
     """Slots x topics."""
     strengths: NDArray[np.float64]
     """Slots x topics."""
+
+
+class UserBuckets(NamedTuple):
+    """Posts grouped by user and bucket, a user's groups together."""
+
+    users: NDArray[np.int64]
+    """Of each group."""
+    buckets: NDArray[np.int32]
+    """Of each group."""
+    begins: NDArray[np.int64]
+    """Where each group begins in ``order``, and where the last one ends."""
+    order: NDArray[np.int64]
+    """The posts, group by group."""
+
+    @classmethod
+    def of(cls, users: NDArray[np.int64], buckets: NDArray[np.int32]) -> "UserBuckets":
+        """Group posts by the number of each one's user and its bucket."""
+        keys = (users << _BUCKET_BITS) + (buckets.astype(np.int64) - np.int64(EMPTY))
+        order = np.argsort(keys, kind="stable")
+        ordered = keys[order]
+        new = np.ones(keys.size, np.bool_)
+        new[1:] = ordered[1:] != ordered[:-1]
+        firsts = np.flatnonzero(new)
+        posts = order[firsts]
+        begins = np.append(firsts, keys.size)
+        return cls(users[posts], buckets[posts], begins, order)
+
+    def strongest(self, strengths: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Groups x topics: the largest of the posts' strengths; what is no number is refused."""
+        found = np.empty((self.users.size, strengths.shape[1]))
+        if not largest_in_each(self.order, self.begins, strengths, found):
+            raise ParameterError("strengths must be numbers, got some that are not.")
+        return found
+
+    def cuts(self, parts: int) -> list[int]:
+        """Where to cut the groups into about equal parts, none within a user."""
+        goals = [self.users.size * part // parts for part in range(1, parts)]
+        firsts = np.flatnonzero(np.diff(self.users, prepend=-1))
+        inner = firsts[np.minimum(np.searchsorted(firsts, goals), firsts.size - 1)]
+        return [0, *np.unique(inner[inner > 0]).tolist(), self.users.size]
 
 
 class BestBuckets:
@@ -114,7 +163,30 @@ class BestBuckets:
         strengths: NDArray[np.float64],
     ) -> None:
         """Fold in posts: the row of each one's user, its bucket and its strength per topic."""
-        self._fold(users, np.broadcast_to(buckets[:, np.newaxis], strengths.shape), strengths)
+        groups = UserBuckets.of(users, buckets)
+        self.add_groups(groups.users, groups, groups.strongest(strengths))
+
+    def add_groups(
+        self,
+        users: NDArray[np.int64],
+        groups: "UserBuckets",
+        strengths: NDArray[np.float64],
+        threads: int = 1,
+    ) -> None:
+        """Fold in the largest strengths of ``groups``, whose users have these rows.
+
+        Each thread has users of its own, so that the result does not depend on how many there are.
+        """
+        if not users.size:
+            return
+        self.admit(int(users.max()) + 1)
+        done = 0
+        while (done := self._make_way(users, groups.buckets, done)) < users.size:
+            self._make_room()
+        slots = (self._strengths.array, self._buckets.array, self._start, self._room)
+        given = (users, groups.buckets, strengths)
+        cuts = groups.cuts(threads)
+        on_threads([partial(insert, *slots, *given, *cut) for cut in pairwise(cuts)])
 
     def add_lines(self, users: NDArray[np.int64], lines: Lines) -> None:
         """Fold in what another state holds of ``users``."""
@@ -136,21 +208,33 @@ class BestBuckets:
 
     def best(self, topic: int, m: int) -> NDArray[np.float64]:
         """Users x m: the strengths of the best buckets for one topic, 0 where there is none."""
+        best: NDArray[np.float64] = self._best(topic, topic + 1, m)[0].T
+        return best
+
+    def best_of_block(self, block: int, m: int) -> NDArray[np.float64]:
+        """Topics x m x users: the same for `TOPICS_AT_ONCE` topics, or as many as there are."""
+        first = block * TOPICS_AT_ONCE
+        return self._best(first, min(first + TOPICS_AT_ONCE, self.topics), m)
+
+    def _best(self, first: int, last: int, m: int) -> NDArray[np.float64]:
         if m > self.kept:
             raise ParameterError(
                 f"m must be <= {self.kept}, the number of buckets kept, got {m}; "
                 "score again and keep more."
             )
-        found = np.zeros((self._users, m))
+        found = np.zeros((last - first, m, self._users))
         slots = (self._strengths.array, self._buckets.array)
-        gather_best(*slots, self._start, self._room, topic, found)
+        gather_best(*slots, self._start, self._room, first, found)
         return found
 
     def strongest(self) -> NDArray[np.float64]:
-        """Users x topics: the largest strength over all posts; 0 for who has no post."""
-        found = np.zeros((self._users, self.topics))
+        """Users x topics: the largest strength over all posts; 0 for who has no post.
+
+        The numbers of a topic lie side by side, as rankings look at one topic at a time.
+        """
+        found = np.zeros((self.topics, self._users))
         gather_strongest(self._strengths.array, self._start, self._room, found)
-        return found
+        return found.T
 
     def _fold(
         self,
@@ -179,6 +263,21 @@ class BestBuckets:
             )
         ) < users.size:
             self._make_room()
+
+    def _make_way(self, users: NDArray[np.int64], buckets: NDArray[np.int32], done: int) -> int:
+        done = make_way(
+            self._strengths.array,
+            self._buckets.array,
+            self._following,
+            self._start,
+            self._room,
+            self._free,
+            self.kept,
+            users,
+            buckets,
+            done,
+        )
+        return int(done)
 
     def _place(self, users: NDArray[np.int64], lines: Lines) -> bool:
         """Copy the slots of users who have none, if they are as they are kept; whether they are."""
@@ -236,4 +335,4 @@ def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
     return grown
 
 
-__all__ = ["EMPTY", "BestBuckets", "Lines"]
+__all__ = ["EMPTY", "TOPICS_AT_ONCE", "BestBuckets", "Lines"]

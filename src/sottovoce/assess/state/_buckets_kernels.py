@@ -7,6 +7,7 @@ from sottovoce._compiled import Whole, kernel
 
 EMPTY = np.int32(np.iinfo(np.int32).min)
 NOWHERE = -1
+_USERS_AT_ONCE = 64
 
 
 @kernel
@@ -152,6 +153,114 @@ def _move(
 
 
 @kernel
+def largest_in_each(
+    order: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    strengths: NDArray[np.float64],
+    found: NDArray[np.float64],
+) -> bool:
+    """For each group of posts the largest strength per topic; whether all strengths are numbers.
+
+    A group is ``order`` from one of ``begins``, the last but one of them, to the next.
+    """
+    right = True
+    for group in range(begins.size - 1):
+        line = found[group]
+        first = strengths[order[begins[group]]]
+        for topic in range(line.size):
+            line[topic] = first[topic]
+            right &= not np.isnan(first[topic])
+        for place in range(begins[group] + 1, begins[group + 1]):
+            post = strengths[order[place]]
+            for topic in range(line.size):
+                right &= not np.isnan(post[topic])
+                better = post[topic] > line[topic]
+                line[topic] = post[topic] if better else line[topic]
+    return right
+
+
+@kernel
+def make_way(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    following: NDArray[np.int64],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    free: NDArray[np.int64],
+    kept: Whole,
+    users: NDArray[np.int64],
+    buckets: NDArray[np.int32],
+    done: Whole,
+) -> Whole:
+    """Give users a slot for each new bucket, from row ``done`` on; the row at which slots gave out.
+
+    A user's rows stand together, each with another bucket. Until a user has as many buckets as are
+    kept, every topic has the same ones, so that the first topic tells which are new.
+    """
+    row = done
+    while row < users.size:
+        user, begin = users[row], row
+        used, added = 0, 0
+        while used < room[user] and slot_buckets[start[user] + used, 0] != EMPTY:
+            used += 1
+        while row < users.size and users[row] == user:
+            new = used < kept
+            for slot in range(used):
+                new &= slot_buckets[start[user] + slot, 0] != buckets[row]
+            added += new
+            row += 1
+        while room[user] < min(kept, used + added):
+            if not _move(slot_strengths, slot_buckets, following, start, room, free, kept, user):
+                return begin
+    return users.size
+
+
+@kernel
+def insert(
+    slot_strengths: NDArray[np.float64],
+    slot_buckets: NDArray[np.int32],
+    start: NDArray[np.int64],
+    room: NDArray[np.int32],
+    users: NDArray[np.int64],
+    buckets: NDArray[np.int32],
+    strengths: NDArray[np.float64],
+    first: Whole,
+    last: Whole,
+) -> None:
+    """Insert rows ``first`` to ``last``, for which there is room; other threads have other users.
+
+    A row goes down the slots, all topics at once and without a branch: where it is better than what
+    a slot holds, they change places, and what was there goes on. A topic is done where a slot was
+    empty or held the row's own bucket; the last slot's is lost.
+    """
+    topics = strengths.shape[1]
+    carried, carried_buckets = np.empty(topics), np.empty(topics, np.int32)
+    for row in range(first, last):
+        own = buckets[row]
+        for topic in range(topics):
+            carried[topic] = strengths[row, topic]
+            carried_buckets[topic] = own
+        for slot in range(start[users[row]], start[users[row]] + room[users[row]]):
+            held, held_buckets = slot_strengths[slot], slot_buckets[slot]
+            under_way = np.int32(0)
+            for topic in range(topics):
+                strength, bucket = carried[topic], carried_buckets[topic]
+                other, other_bucket = held[topic], held_buckets[topic]
+                earlier = (strength == other) & (bucket < other_bucket)
+                better = (strength > other) | earlier | (other_bucket == EMPTY)
+                better &= bucket != EMPTY
+                held[topic] = strength if better else other
+                held_buckets[topic] = bucket if better else other_bucket
+                carried[topic] = other if better else strength
+                going = other_bucket if better else bucket
+                going = EMPTY if other_bucket == own else going
+                carried_buckets[topic] = going
+                under_way |= np.int32(going != EMPTY)
+            if not under_way:
+                break
+
+
+@kernel
 def in_order(
     used: NDArray[np.int64], buckets: NDArray[np.int32], strengths: NDArray[np.float64]
 ) -> bool:
@@ -250,15 +359,17 @@ def gather_best(
     slot_buckets: NDArray[np.int32],
     start: NDArray[np.int64],
     room: NDArray[np.int32],
-    topic: Whole,
+    first: Whole,
     found: NDArray[np.float64],
 ) -> None:
-    """Copy the best strengths of each user into a row of ``found``."""
-    for user in range(len(found)):
-        for slot in range(min(found.shape[1], room[user])):
-            if slot_buckets[start[user] + slot, topic] == EMPTY:
-                break
-            found[user, slot] = slot_strengths[start[user] + slot, topic]
+    """Copy the best strengths for topics from ``first`` on into ``found``: topics x m x users."""
+    topics, most, users = found.shape
+    for user in range(users):
+        for slot in range(min(most, room[user])):
+            line = start[user] + slot
+            for topic in range(topics):
+                if slot_buckets[line, first + topic] != EMPTY:
+                    found[topic, slot, user] = slot_strengths[line, first + topic]
 
 
 @kernel
@@ -268,8 +379,14 @@ def gather_strongest(
     room: NDArray[np.int32],
     found: NDArray[np.float64],
 ) -> None:
-    """Copy the first slot of each user into a row of ``found``."""
-    for user in range(len(found)):
-        if room[user] > 0:
-            for topic in range(found.shape[1]):
-                found[user, topic] = slot_strengths[start[user], topic]
+    """Copy the first slot of each user into a column of ``found``: topics x users.
+
+    Some users at a time, so that what is read by rows is still near when it is written by columns.
+    """
+    topics, users = found.shape
+    for first in range(0, users, _USERS_AT_ONCE):
+        last = min(first + _USERS_AT_ONCE, users)
+        for topic in range(topics):
+            for user in range(first, last):
+                if room[user] > 0:
+                    found[topic, user] = slot_strengths[start[user], topic]

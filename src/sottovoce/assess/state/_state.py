@@ -5,20 +5,26 @@ deleted later without their texts; that part grows with the number of posts.
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import reduce
-from typing import NamedTuple
+from threading import RLock
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sottovoce.assess.state._buckets import BestBuckets
+from sottovoce.assess.state._buckets import TOPICS_AT_ONCE, BestBuckets
 from sottovoce.assess.state._header import StateHeader
 from sottovoce.assess.state._word_buckets import WordBuckets, not_kept
 from sottovoce.assess.state._words import WordUse
 from sottovoce.errors import InputError, ParameterError, check_choice
+
+Result = TypeVar("Result")
+# Rankings by several threads ask for the same; whoever comes first makes it.
+_DERIVING = RLock()
+_BLOCKS_KEPT = 4
 
 
 class PostValues(NamedTuple):
@@ -140,7 +146,7 @@ class State:
         self.log = PostLog(header) if header.posts else None
         """The values of each post, where they are kept."""
         self._posts = np.zeros(0, np.int64)
-        self._strongest: dict[str, NDArray[np.float64]] = {}
+        self._derived: dict[tuple[Hashable, ...], Any] = {}
 
     def __len__(self) -> int:
         return len(self.users)
@@ -158,6 +164,10 @@ class State:
     def domains(self) -> Sequence[str]:
         """The domain of each topic."""
         return [topic.domain for topic in self.header.catalogue]
+
+    def domain_of(self, topic: str) -> str:
+        """The domain of ``topic``."""
+        return self.domains[self.column(topic)]
 
     def column(self, topic: str) -> int:
         """The column of ``topic``."""
@@ -197,19 +207,39 @@ class State:
         return np.array((self.header.salient or {})[topic], np.int64)
 
     def strongest(self, space: str) -> NDArray[np.float64]:
-        """Users x topics: the largest strength over all posts."""
-        if space not in self._strongest:
-            self._strongest[space] = self._space(space).strongest()
-        return self._strongest[space]
+        """Users x topics: the largest strength over all posts; a topic's lie side by side."""
+        held = self._space(space)
+        strongest: NDArray[np.float64] = self.derived(("strongest", space), held.strongest)
+        return strongest
+
+    def derived(self, key: tuple[Hashable, ...], make: Callable[[], Result]) -> Result:
+        """What ``make`` finds, made once for as long as nobody is added to or changed."""
+        with _DERIVING:
+            if key not in self._derived:
+                self._derived[key] = make()
+            found: Result = self._derived[key]
+            return found
 
     def best(self, space: str, topic: str, m: int) -> NDArray[np.float64]:
         """Users x m: the strengths of each user's best time buckets."""
-        return self._space(space).best(self.column(topic), m)
+        column, held = self.column(topic), self._space(space)
+        block, place = divmod(column, TOPICS_AT_ONCE)
+        found = self.derived(("best", space, m, block), lambda: held.best_of_block(block, m))
+        self._forget_blocks()
+        best: NDArray[np.float64] = found[place].T
+        return best
+
+    def _forget_blocks(self) -> None:
+        """Keep but the latest blocks of topics: all of them would take as much as the state."""
+        with _DERIVING:
+            blocks = [key for key in self._derived if key[0] == "best"]
+            for key in blocks[:-_BLOCKS_KEPT]:
+                del self._derived[key]
 
     def rows(self, names: pa.Array) -> NDArray[np.int64]:
         """The row of each user, new ones admitted."""
         rows = self.users.rows(names)
-        self._strongest = {}
+        self._derived = {}
         if len(self) > self._posts.size:
             grown = np.zeros(max(len(self), 2 * self._posts.size), np.int64)
             grown[: self._posts.size] = self._posts

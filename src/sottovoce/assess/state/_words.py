@@ -18,6 +18,8 @@ class WordUse:
         self.words = words
         self._users = 0
         self._bits = np.zeros((0, -(-words // _BITS)), np.uint8)
+        # How many have used each word, once somebody asked.
+        self._counted: NDArray[np.int64] | None = None
 
     @classmethod
     def of_incidence(cls, incidence: sparse.csr_array) -> "WordUse":
@@ -53,18 +55,21 @@ class WordUse:
         """Fold in posts: the row of each one's user, and its word counts."""
         if users.size:
             self.admit(int(users.max()) + 1)
+        self._counted = None
         _mark(self._bits, users, counts.indptr, counts.indices, counts.data)
 
     def add_posts_bits(self, users: NDArray[np.int64], bits: NDArray[np.uint8]) -> None:
         """Fold in posts whose bits are known; a user may have several."""
         if users.size:
             self.admit(int(users.max()) + 1)
+        self._counted = None
         np.bitwise_or.at(self._bits, users, bits)
 
     def add_bits(self, users: NDArray[np.int64], bits: NDArray[np.uint8]) -> None:
         """Fold in what another state holds of ``users``, each named once."""
         if users.size:
             self.admit(int(users.max()) + 1)
+        self._counted = None
         self._bits[users] |= bits
 
     def replaced(self, user: int, bits: NDArray[np.uint8]) -> "WordUse":
@@ -73,17 +78,19 @@ class WordUse:
         use.admit(len(self))
         use.add_bits(np.arange(len(self)), self.bits)
         use.bits[user] = bits
+        use._counted = None
         return use
 
     def holders(self) -> NDArray[np.int64]:
         """How many users have used each word."""
-        return _count_holders(self.bits, self.words)
+        counted = self._counted
+        if counted is None:
+            counted = self._counted = _count_holders(self.bits, self.words)
+        return counted
 
     def any_used(self, words: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which users have used at least one of ``words``."""
-        mask = np.zeros(self._bits.shape[1], np.uint8)
-        np.bitwise_or.at(mask, words // _BITS, (1 << (words % _BITS)).astype(np.uint8))
-        return np.asarray((self.bits & mask).any(axis=1), np.bool_)
+        return _any_used(self.bits, words)
 
     def used(self, word: int) -> NDArray[np.bool_]:
         """Which users have used one word."""
@@ -118,6 +125,17 @@ def _count_holders(bits: NDArray[np.uint8], words: Whole) -> NDArray[np.int64]:
                 left >>= 1
                 word += 1
     return holders
+
+
+@kernel
+def _any_used(bits: NDArray[np.uint8], columns: NDArray[np.int64]) -> NDArray[np.bool_]:
+    found = np.zeros(len(bits), np.bool_)
+    for user in range(len(bits)):
+        for word in columns:
+            if bits[user, word // _BITS] >> (word % _BITS) & 1:
+                found[user] = True
+                break
+    return found
 
 
 @kernel

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from sottovoce._files import cause_of
-from sottovoce.assess._ranking import sample_users
+from sottovoce.assess._sample import sample_users
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics.judgements._votes import read_rows
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sottovoce._arrays import Floats
-from sottovoce.assess._ranking import HEALTH_FORUM_BASE, QUERY_LOG_BASE, sample_users
+from sottovoce.assess._sample import HEALTH_FORUM_BASE, QUERY_LOG_BASE, sample_users
 from sottovoce.errors import ParameterError
 from sottovoce.lab._options import StudyOptions
 from sottovoce.lab.assess._experiment import (

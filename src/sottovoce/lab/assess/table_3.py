@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from sottovoce.assess._ranking import HEALTH_FORUM_BASE, sample_users
+from sottovoce.assess._sample import HEALTH_FORUM_BASE, sample_users
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
 from sottovoce.errors import ParameterError

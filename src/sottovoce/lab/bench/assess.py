@@ -8,8 +8,8 @@ twice: pandas, given our strengths of posts, must rank every user exactly as we 
 says how many of the users in our top 10% are in the peer's as well. The peer is timed on the first
 posts, since its cost per post is constant, and says so.
 
-Then ENT and DIFF-PRIV for a million users and 20 words, from incidence to ranks, against numpy
-word by word.
+Then what further threads bring (``_assess_cores``), and ENT and DIFF-PRIV for a million users and
+20 words, from incidence to ranks, against numpy word by word.
 """
 
 import importlib.util
@@ -35,6 +35,7 @@ from sottovoce.assess.state._words import WordUse
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
 from sottovoce.errors import CheckFailedError
+from sottovoce.lab.bench._assess_cores import core_rows
 from sottovoce.lab.bench._rows import SECONDS, BenchRow, Work, bench_row, best_times
 from sottovoce.topics import Catalogue, LdaModel, LdaParameters, Topic, WordChoice, train_lda
 
@@ -95,11 +96,15 @@ def bench_assess(
     topics: int = TOPICS,
     seconds: float = SECONDS,
 ) -> list[BenchRow]:
-    """The whole path on about ``posts`` posts, then the word measures for ``users`` users."""
+    """The whole path on about ``posts`` posts, then the word measures for ``users`` users.
+
+    Beside peers there are at most `POSTS` posts, as theirs must be checked one by one.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        material = prepare(Path(folder), posts, topics)
+        material = prepare(Path(folder), min(posts, POSTS), topics)
         rows = _path_rows(material, peer_posts, seconds)
-    return [*rows, *_word_rows(users, seconds)]
+    cores = core_rows(posts, topics=topics, seconds=seconds)
+    return [*rows, *cores, *_word_rows(users, seconds)]
 
 
 def prepare(folder: Path, posts: int, topics: int) -> Material:

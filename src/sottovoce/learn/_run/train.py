@@ -167,12 +167,15 @@ def _trainings(
     """
     peers, trained = agreed.peers, []
     positives = agreed.positives
+    opens = terms.mode == "open" and not terms.shared
     if all_at_once(terms):
-        together = replace(agreed.training(terms, peers), classifiers=len(positives))
+        together = replace(
+            agreed.training(terms, peers), classifiers=len(positives), opens_labels=opens
+        )
         party: Any = yield from made(together, positives).within(prefix(0))
         return records.each_classifier(party, len(positives))
     for k, positive in enumerate(positives):
-        inner = replace(agreed.training(terms, peers), nobody_lost=k > 0)
+        inner = replace(agreed.training(terms, peers), nobody_lost=k > 0, opens_labels=opens)
         party = yield from made(inner, (positive,)).within(prefix(k))
         peers = getattr(party, "survivors", peers)
         trained.append(party)

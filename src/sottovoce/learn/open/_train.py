@@ -22,7 +22,13 @@ from sottovoce.learn._rados.learners import confidence_weights, m_loss_minimiser
 from sottovoce.learn._rados.rados import RadoMoments, vector_size
 from sottovoce.learn._ridge import LinearModel, Standard, lifted, ridge_of_labels
 from sottovoce.learn._sums._fixed import Ring
-from sottovoce.learn._support import Flags, KeptFeatures, kept_from_fold_sums, support_size
+from sottovoce.learn._support import (
+    Flags,
+    KeptFeatures,
+    check_label_support,
+    kept_from_fold_sums,
+    support_size,
+)
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
 from sottovoce.learn._wire.codec import Value
@@ -172,7 +178,7 @@ def feature_agreement_coordinator(
 def support_stage(terms: TrainingTerms) -> SumStage:
     """How many documents use each feature; who is told the sum decides what may be opened."""
     recipe = terms.recipe
-    size = support_size(recipe.fewest_documents) * terms.counted * recipe.opened_folds
+    size = support_size(recipe.fewest_documents) * terms.counted_columns * recipe.opened_folds
     return SumStage(terms, size, terms.counts(), terms.peers, everyone=terms.nobody_lost)
 
 
@@ -189,7 +195,8 @@ def support_peer(
 ) -> Generator[Stage, Any, Supported]:
     """Add one's support, and hear which features are kept; no peer hears a count."""
     recipe = terms.recipe
-    support = data.support(recipe.opened_folds, recipe.fewest_documents)
+    folds, fewest = recipe.opened_folds, recipe.fewest_documents
+    support = data.support(folds, fewest, labels=terms.opens_labels)
     made = support_stage(terms).peer(name, data.identity, support, known, data.among)
     summed = yield Stage("support", made)
     told = yield Stage("kept", lambda s: Listener(name, s, "kept", [COORDINATOR]))
@@ -234,12 +241,20 @@ def statistics_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str,
 
 
 def supported_features(total: Ring, terms: TrainingTerms) -> Flags:
-    """The minimum support guard, before anything else is opened: of each feature, or word."""
+    """The minimum support guard, before anything else is opened: of each feature, or word.
+
+    Where sums by label are opened, it is of the labels too.
+    """
     recipe = terms.recipe
-    supports = terms.counts().decode(total).reshape(recipe.opened_folds, -1)
-    return kept_from_fold_sums(
-        supports, fewest_documents=recipe.fewest_documents, fewest_peers=recipe.fewest_peers
-    ).kept
+    documents, peers = recipe.fewest_documents, recipe.fewest_peers
+    shape = (recipe.opened_folds, support_size(documents), -1)
+    supports = terms.counts().decode(total).reshape(shape)
+    features, labels = np.split(supports, [terms.counted], axis=2)
+    if terms.opens_labels:
+        by_label = labels.reshape(recipe.opened_folds, -1)
+        check_label_support(by_label, fewest_documents=documents, fewest_peers=peers)
+    by_feature = features.reshape(recipe.opened_folds, -1)
+    return kept_from_fold_sums(by_feature, fewest_documents=documents, fewest_peers=peers).kept
 
 
 def opened_columns(decided: Flags, terms: TrainingTerms) -> KeptFeatures:

@@ -31,9 +31,9 @@ from sottovoce.advisor.rank._opening import (
     question,
     yielded,
 )
-from sottovoce.advisor.rank._shares import SharedReport
-from sottovoce.errors import ProtocolError
-from sottovoce.web.rank._peer import OPEN, VERIFY, Peer, PeerKey, sound
+from sottovoce.advisor.rank._shares import SERVERS, SharedReport
+from sottovoce.errors import InputError, ProtocolError
+from sottovoce.web.rank._peer import OPEN, VERIFY, Peer, PeerKey, UntilStopped, sound
 from sottovoce.web.rank._service import PUBLISHED, Clock, RankService
 from sottovoce.web.rank._store import Store
 from sottovoce.web.rank._telemetry import Telemetry
@@ -61,7 +61,14 @@ class PairedServer(RankService):
         clock: Clock = time.time,
         telemetry: Telemetry | None = None,
     ) -> None:
-        super().__init__(description, store, key=key.tag, clock=clock, telemetry=telemetry)
+        if description.key not in {"", key.tag}:
+            raise InputError(
+                "these rules are of servers with another key; give theirs: --peer-key."
+            )
+        place = SERVERS[self.place]
+        super().__init__(
+            description, store, key=key.tag, place=place, clock=clock, telemetry=telemetry
+        )
         self.key = key
 
     def _side(self, topic: str, period: int) -> ServerSide:
@@ -100,6 +107,7 @@ class FirstServer(PairedServer):
     ) -> None:
         super().__init__(description, store, key, clock=clock, telemetry=telemetry)
         self._peer = peer
+        self._until_stopped = UntilStopped()
         self._turn = threading.Lock()
         self._absent: set[str] = set()
 
@@ -122,6 +130,14 @@ class FirstServer(PairedServer):
                 self._verify(topic, period, again=True)
             outputs = self.writer.run(lambda store: _closed(store, topic, period)).result()
             return self._opened(topic, period, outputs)
+
+    def close(self) -> None:
+        """Wait for the second server no longer, finish what was asked, and close the store."""
+        self._until_stopped.stop()
+        super().close()
+
+    def _asked(self, path: str, message: Message) -> Message:
+        return self._until_stopped.run(lambda: self._peer.call(path, message))
 
     @contextmanager
     def _only_one(self) -> Iterator[None]:
@@ -156,7 +172,7 @@ class FirstServer(PairedServer):
         """Verify some reports; which of them the second server holds as well."""
         side = self._side(topic, period)
         begun = side.begun(reports)
-        answered = self._peer.call(VERIFY, question(side, begun))
+        answered = self._asked(VERIFY, question(side, begun))
         with sound():
             outputs = decided(side, begun, answered)
         self._decide(topic, period, outputs)
@@ -164,7 +180,7 @@ class FirstServer(PairedServer):
 
     def _opened(self, topic: str, period: int, outputs: Outputs) -> dict[str, Any]:
         side = self._side(topic, period)
-        answered = self._peer.call(OPEN, demand(side, outputs))
+        answered = self._asked(OPEN, demand(side, outputs))
         with sound():
             number, total = joined(side, outputs, answered)
         made = (
@@ -172,19 +188,22 @@ class FirstServer(PairedServer):
             if number
             else Histogram.withheld(self.description, topic, period)
         )
-        self._tell(topic, period, outputs, answered)
         record = json.dumps(made.record())
-        return _parsed(self.writer.run(lambda store: store.publish(topic, period, record)).result())
-
-    def _tell(self, topic: str, period: int, outputs: Outputs, answered: Message) -> None:
-        """Say what was left out, in numbers."""
         held = self.writer.run(lambda store: store.number(topic, period)).result()
+        kept = self.writer.run(lambda store: store.publish(topic, period, record)).result()
+        self._tell(topic, period, outputs, set(answered["dropped"]), held)
+        return _parsed(kept)
+
+    def _tell(
+        self, topic: str, period: int, outputs: Outputs, dropped: set[str], held: int
+    ) -> None:
+        """Say what was left out, in numbers."""
         valid = len(accepted(outputs))
         left_out = {
-            "reports": valid - len(answered["dropped"]),
+            "reports": valid - len(dropped),
             "refused": len(outputs) - valid,
             "not_at_both_servers": held - len(outputs),
-            "dropped_as_servers_disagree": len(answered["dropped"]),
+            "dropped_as_servers_disagree": len(dropped),
         }
         self.telemetry.count("dropped", left_out["dropped_as_servers_disagree"])
         # Below the minimum not even how many reported is told.
@@ -199,7 +218,8 @@ class SecondServer(PairedServer):
 
     def publish(self, topic: str, period: int) -> None:
         """Publish nothing, which is the first server's to do; forget what it never asked for."""
-        if period + KEPT_PERIODS < self.period:
+        late = period + KEPT_PERIODS < self.period
+        if late and self.writer.run(lambda store: store.number(topic, period)).result():
             record = json.dumps({"demanded": _NEVER, "sum": "", "dropped": []})
             self.writer.run(lambda store: store.note(topic, period, record, forget=True)).result()
             self.telemetry.tell("shares deleted, never asked for", topic=topic, period=period)

@@ -81,6 +81,9 @@ class GroupWriter:
             batch, stopped = self._next_batch()
             reports: list[tuple[StoredReport, Future[Any]]] = []
             for job, done in batch:
+                # Whoever gave up waiting cannot be told; from here on nobody can give up.
+                if not done.set_running_or_notify_cancel():
+                    continue
                 if isinstance(job, StoredReport):
                     reports.append((job, done))
                     continue
@@ -136,10 +139,11 @@ class RankService:
         store: Store,
         *,
         key: str = "",
+        place: str = "",
         clock: Clock = time.time,
         telemetry: Telemetry | None = None,
     ) -> None:
-        store.bind(description.version, key)
+        store.bind(description.version, key, place)
         self.counts_from = store.counts_from()
         """The first period that is counted: a store that was put back leaves out earlier ones."""
         self.description = description
