@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sottovoce.cluster._read import _located
 from sottovoce.corpus._schema import POSTS
 from sottovoce.corpus.read import ReadOptions
 from sottovoce.corpus.read._guessed import guessed_reading
@@ -78,6 +79,16 @@ def test_numbers_that_deleted_authors_share_do_not_part_names_and_numbers(tmp_pa
     assert guessed(tmp_path / "e.csv", [names, *rows])["user"] == "user_id"
     rows += [["4", "cy", *rows[0][2:]]]
     assert "2 columns could be the user" in question(tmp_path / "e.csv", [names, *rows])
+
+
+def test_spark_proposes_what_the_names_tell() -> None:
+    names = ["id", "author", "created_at", "body"]
+    with pytest.raises(CorpusError, match="--fields user=author,time=created_at,text=body"):
+        _located(POSTS, ReadOptions(), names, "posts")
+    with pytest.raises(CorpusError, match="--fields user=author,time=created_at[?]"):
+        _located(POSTS, ReadOptions().named(text="body"), names, "posts")
+    with pytest.raises(CorpusError, match="Map it: --fields"):
+        _located(POSTS, ReadOptions(), [*names, "message"], "posts")
 
 
 def test_blanks_around_a_name_do_not_hide_it(tmp_path: Path) -> None:

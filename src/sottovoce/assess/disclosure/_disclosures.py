@@ -1,12 +1,13 @@
 """What posts say outright: one call for a text, a reader for many."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from sottovoce.assess.disclosure._frames import load_frames
 from sottovoce.assess.disclosure._levels import Disclosure
 from sottovoce.assess.disclosure._read import Index, read_post
 from sottovoce.assess.disclosure._terms import CompiledTopic, compiled_topic, misspellings
+from sottovoce.corpus.words._normal import normal_form, normal_form_placed
 from sottovoce.topics._catalogue import Catalogue
 from sottovoce.topics.shipped import rules_of, shipped_catalogue
 
@@ -35,11 +36,21 @@ class DisclosureReader:
 
     def read(self, text: str) -> tuple[Disclosure, ...]:
         """What ``text`` says about each topic that it is about, in the catalogue's order."""
-        return tuple(read_post(text, self.topics, self._index, self._misspelt))
+        if normal_form(text) == text:
+            return tuple(read_post(text, self.topics, self._index, self._misspelt))
+        composed, places = normal_form_placed(text)
+        found = read_post(composed, self.topics, self._index, self._misspelt)
+        return tuple(_placed(each, places) for each in found)
 
     def read_all(self, texts: Iterable[str]) -> Iterator[tuple[Disclosure, ...]]:
         """What each of ``texts`` says, in order."""
         return map(self.read, texts)
+
+
+def _placed(found: Disclosure, places: Sequence[int]) -> Disclosure:
+    """What was found in the composed text, by its places in the text as it was written."""
+    spans = tuple((places[first], places[last]) for first, last in found.spans)
+    return found._replace(spans=spans)
 
 
 @cache
