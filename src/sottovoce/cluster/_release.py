@@ -31,12 +31,12 @@ from sottovoce.cluster._blocks import (
     matrix_of,
     texts_of,
 )
-from sottovoce.cluster._noise import FOUND, NOISED, Block, NoiseTask, describe_shards, noise_blocks
+from sottovoce.cluster._noise import NOISED, Block, NoiseTask, noise_blocks
 from sottovoce.cluster._output import Spark, told
-from sottovoce.cluster._read import address_of_file, format_of, literally, read_rows
+from sottovoce.cluster._read import address_of_file, format_of, read_rows
 from sottovoce.cluster._session import tuned
 from sottovoce.cluster._states import tally_of
-from sottovoce.cluster._store import store_at
+from sottovoce.cluster._store import found_shards, store_at
 from sottovoce.corpus._schema import DOCUMENTS
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read._tally import ReadOptions, Tally
@@ -122,10 +122,7 @@ class SparkWriters:
 
     def found(self, folder: str) -> list[Shard]:
         """The shards that lie in ``folder``, read back from there by the workers."""
-        files = self.remote.session.read.format("binaryFile").option("pathGlobFilter", "*.parquet")
-        content = files.load(literally(self._address(folder))).select("path", "content")
-        rows = content.mapInArrow(partial(describe_shards, folder), FOUND).collect()
-        return [Shard(**row.asDict()) for row in rows]
+        return found_shards(self.remote.session, self._address(folder), folder)
 
     def frequencies_from(self, prior: str) -> Counts:
         """What frequencies are bought from: sums over all documents, where they are bought."""

@@ -234,7 +234,7 @@ class ShardedCounts:
             self._refuse_other(file, shard)
             turn = shard.first
             for batch in file.iter_batches(min(rows, _rows_at_once(self.listed.columns))):
-                yield self._block(batch, turn)
+                yield block_of(batch, self.listed.columns, turn)
                 turn += batch.num_rows
 
     def _refuse_other(self, file: pq.ParquetFile, shard: Shard) -> None:
@@ -250,22 +250,25 @@ class ShardedCounts:
         if values > shard.cells + shard.documents:
             raise InputError(f"{self.folder / shard.name} holds more than its shape can hold.")
 
-    def _block(self, batch: pa.RecordBatch, first: int) -> Counts:
-        width = self.listed.columns
-        numbers, columns, counts = (batch.column(name) for name in ROWS.names)
-        starts, where = _flat(columns)
-        others, data = _flat(counts)
-        right = batch.num_rows == 0 or bool(
-            numbers.null_count == 0
-            and (numbers.to_numpy() == np.arange(first, first + batch.num_rows)).all()
-            and (starts == others).all()
-            and (not where.size or (where.min() >= 0 and where.max() < width))
-        )
-        if not right:
-            raise InputError("a shard holds other documents or columns than it should.")
-        return sparse.csr_array(
-            (data.astype(np.int64), where, starts), shape=(batch.num_rows, width)
-        )
+
+def block_of(batch: pa.RecordBatch, width: int, first: int | None = None) -> Counts:
+    """The counts in some rows of a shard; their documents are numbered from ``first``, if given."""
+    numbers, columns, counts = (batch.column(name) for name in ROWS.names)
+    starts, where = _flat(columns)
+    others, data = _flat(counts)
+    right = (
+        (first is None or _are_from(first, numbers))
+        and bool((starts == others).all())
+        and (not where.size or bool(where.min() >= 0 and where.max() < width))
+    )
+    if not right:
+        raise InputError("a shard holds other documents or columns than it should.")
+    return sparse.csr_array((data.astype(np.int64), where, starts), shape=(batch.num_rows, width))
+
+
+def _are_from(first: int, numbers: pa.Array) -> bool:
+    expected = np.arange(first, first + len(numbers))
+    return numbers.null_count == 0 and bool((numbers.to_numpy() == expected).all())
 
 
 def _kind(kind: pa.DataType) -> str:

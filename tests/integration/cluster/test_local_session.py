@@ -15,6 +15,7 @@ from support.spark_cluster import SHORT_LIVED
 
 from sottovoce.assess._score import score
 from sottovoce.assess.measures._catalogue import PAPER_METHODS
+from sottovoce.cluster._analyse import release_on_spark
 from sottovoce.cluster._assess import SparkAssessPlan as AssessPlan
 from sottovoce.cluster._assess import assess_files, score_on_spark
 from sottovoce.cluster._release import SparkWriters, counted_documents
@@ -22,7 +23,7 @@ from sottovoce.cluster._session import open_session
 from sottovoce.cluster._store import SparkStore
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read import ReadOptions
-from sottovoce.errors import CorpusError, InputError
+from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Ledger
 from sottovoce.release._audit import audit_release
@@ -198,6 +199,21 @@ def test_a_release_whose_driver_died_after_the_spend_is_made_up_for_by_the_same_
     assert not [path for path in out.iterdir() if path.name.endswith(".part")]
     assert audit_release(out).holds
     ledger.close()
+    one_machine, many = load_release(out), release_on_spark(spark, str(out))
+    # Every bit, since sums of whole numbers do not round.
+    for name in ("totals", "squares", "pairs"):
+        sums = [getattr(each.moments, name).tobytes() for each in (one_machine, many)]
+        assert sums[0] == sums[1]
+    assert many.words().table.equals(one_machine.words().table)
+    with pytest.raises(ParameterError, match="not offered on Spark"):
+        _ = many.counts
+    left = sorted(out.glob("counts-*/*.parquet"))
+    left[0].write_bytes(seen[1])
+    # Hadoop's own sums are for accidents: whoever changes a file can leave them out.
+    left[0].with_name(f".{left[0].name}.crc").unlink()
+    with pytest.raises(InputError, match="missing or not what"):
+        release_on_spark(spark, str(out))
+    left[0].write_bytes(seen[0])
     inputs = replace(inputs, corpus=POSTS.select(["text"]))
     embedded, declared = inputs.load(inputs.open())
     assert Job(embedded, job.plan, declared).request.id == job.request.id
