@@ -43,7 +43,7 @@ ROWS = pa.schema(
 _NAME = re.compile(r"counts-[0-9a-f]{16}/[A-Za-z0-9][A-Za-z0-9._-]{0,200}\.parquet")
 _LARGEST_LIST = 1 << 28
 _LARGEST_COUNT = (1 << 31) - 1
-_BATCH_CELLS = 1 << 20
+_BATCH_CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _rows_of(first: int, counts: Counts) -> pa.RecordBatch:
     return pa.record_batch(arrays, schema=ROWS)
 
 
-def described(name: str, content: bytes) -> Shard:
+def described(name: str, content: bytes | pa.Buffer) -> Shard:
     """What is to be listed of a shard that lies there with this ``content``."""
     with pq.ParquetFile(pa.BufferReader(content)) as file:
         numbers = file.read(columns=["document"])["document"].to_numpy()
