@@ -30,7 +30,7 @@ from support.disclosure_posts import (
 
 from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
 from sottovoce.assess.disclosure._read import signals_in
-from sottovoce.assess.disclosure._weighing import SCALE, Signals, Weights
+from sottovoce.assess.disclosure._weighing import FEWEST_CLUES, SCALE, Signals, Weights
 
 OUT = Path(__file__).parents[1] / "src/sottovoce/assess/disclosure/tables/weights.json"
 NO_WEIGHTS = Weights({}, math.inf, math.inf)
@@ -38,6 +38,8 @@ NO_WEIGHTS = Weights({}, math.inf, math.inf)
 # least, and how much is enough by terms, and by clues alone.
 RIDGE, RAREST = 1 / 0.3, 2
 LEAST, LEAST_BY_CLUES = 0.0, 1.0
+# Of a post on a topic that is not its own; few are outright on two, and no label says so.
+OTHERS_WEIGHT = 0.5
 HOW = (
     "Logistic regression on the open posts of tests/posts and on everyday posts as examples of "
     "nothing, by tools/weigh_disclosures.py. Weights are hundredths; which signals there are, and "
@@ -51,6 +53,7 @@ class Example(NamedTuple):
     group: str
     signals: Signals
     outright: bool
+    weight: float = 1.0
 
 
 def group_of(name: str, post: DisclosurePost) -> str:
@@ -60,7 +63,8 @@ def group_of(name: str, post: DisclosurePost) -> str:
 
 
 def examples(reader: DisclosureReader) -> list[Example]:
-    """Every open post on its topic, and untopical posts on every topic whose words they have."""
+    """Every open post on its topic, and as an example of nothing on each other one it touches."""
+    reader = with_weights(reader, NO_WEIGHTS)
     numbers = {topic.name: number for number, topic in enumerate(reader.topics)}
     known = reader._known  # noqa: SLF001 - a tool of this room
     found = [
@@ -70,12 +74,23 @@ def examples(reader: DisclosureReader) -> list[Example]:
         for name in OPEN_FILES
         for post in disclosure_posts(name)
     ]
-    for text in (FOLDER / UNTOPICAL).read_text(encoding="utf-8").splitlines():
-        for number in numbers.values():
+    for group, topic, text in others():
+        ruled = {told.topic for told in reader.read(text) if told.level is DisclosureLevel.OUTRIGHT}
+        for name, number in numbers.items():
             signals = signals_in(text, number, known)
-            if signals.traits["terms"] or signals.traits["clues"]:
-                found.append(Example(UNTOPICAL, signals, outright=False))
+            met = signals.traits["terms"] or signals.traits["clues"] * 6 >= FEWEST_CLUES
+            if name not in {topic, *ruled} and met:
+                found.append(Example(group, signals, outright=False, weight=OTHERS_WEIGHT))
     return found
+
+
+def others() -> Iterable[tuple[str, str, str]]:
+    """Posts that say nothing of other topics than their own: group, own topic, text."""
+    for text in (FOLDER / UNTOPICAL).read_text(encoding="utf-8").splitlines():
+        yield UNTOPICAL, "", text
+    for name in OPEN_FILES:
+        for post in disclosure_posts(name):
+            yield group_of(name, post), post.topic, post.text
 
 
 def values_of(signals: Signals) -> dict[str, float]:
@@ -94,20 +109,22 @@ def learned(chosen: Sequence[Example]) -> Weights:
     row, column, value = (np.array(each) for each in zip(*entries, strict=True))
     design = csr_matrix((value, (row, column)), shape=(len(rows), len(names)))
     sides = np.where([each.outright for each in chosen], 1.0, -1.0)
-    fitted = _fit(design, sides)
+    fitted = _fit(design, sides, np.array([each.weight for each in chosen]))
     weights = {name: round(100 * w) for name, w in zip(names, fitted[:-1], strict=True)}
     kept = {name: weight for name, weight in weights.items() if weight}
     # The constant is a trait that every post has.
     return Weights(kept | {"always": round(100 * fitted[-1])}, LEAST, LEAST_BY_CLUES)
 
 
-def _fit(design: csr_matrix, sides: NDArray[np.float64]) -> NDArray[np.float64]:
+def _fit(
+    design: csr_matrix, sides: NDArray[np.float64], counts: NDArray[np.float64]
+) -> NDArray[np.float64]:
     def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         margins = sides * (design @ weights[:-1] + weights[-1])
-        pull = -sides / (1 + np.exp(np.clip(margins, -500, 500)))
+        pull = -counts * sides / (1 + np.exp(np.clip(margins, -500, 500)))
         slope = np.append(design.T @ pull + RIDGE * weights[:-1], pull.sum())
         return float(
-            np.logaddexp(0, -margins).sum() + RIDGE / 2 * weights[:-1] @ weights[:-1]
+            counts @ np.logaddexp(0, -margins) + RIDGE / 2 * weights[:-1] @ weights[:-1]
         ), slope
 
     start = np.zeros(design.shape[1] + 1)

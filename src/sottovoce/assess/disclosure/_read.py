@@ -11,10 +11,15 @@ from sottovoce.assess.disclosure._post import ROLE_LETTERS, Marked, ReadPost, Ru
 from sottovoce.assess.disclosure._said import frames, harmless_spans, has_any, phrases_in
 from sottovoce.assess.disclosure._terms import TERM, CompiledTopic
 from sottovoce.assess.disclosure._tokens import lowered, own_tags, words_of
-from sottovoce.assess.disclosure._weighing import Signals, Weights, signals_of, telling
+from sottovoce.assess.disclosure._weighing import (
+    FEWEST_CLUES,
+    Signals,
+    Weights,
+    signals_of,
+    telling,
+)
 from sottovoce.assess.disclosure._work import works_with
 
-FEWEST_CLUES = 2
 TOGETHER = "together"
 """The rule of what no single rule finds."""
 

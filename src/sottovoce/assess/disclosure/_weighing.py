@@ -24,8 +24,9 @@ SCALE = 10
 _PHRASE = "phrase"
 # No word begins with it.
 _TOPIC = "*"
-Token = tuple[str, str]
-"""A word, or a topic's term as its role; and its class."""
+_NAME = "N"
+_TELLING = ROLE_LETTERS | {_NAME, CLUE}
+FEWEST_CLUES, _MOST_CLUES = 2, 6
 
 
 class Signals(NamedTuple):
@@ -54,8 +55,10 @@ class Weights(NamedTuple):
 
     def enough(self, signals: Signals, *, named: bool) -> bool:
         """Whether it is outright; a topic that is ``named``, or of which terms stand, needs less."""
-        by_terms = named or signals.traits["terms"] > 0
-        return self.score(signals) >= (self.least if by_terms else self.least_by_clues)
+        if named or signals.traits["terms"] > 0:
+            return self.score(signals) >= self.least
+        few = signals.traits["clues"] * _MOST_CLUES < FEWEST_CLUES
+        return not few and self.score(signals) >= self.least_by_clues
 
 
 @cache
@@ -69,19 +72,23 @@ def load_weights() -> Weights:
 def signals_of(post: ReadPost, topic: CompiledTopic, found: Iterable[RuleMatch]) -> Signals:
     """The signals of a post for a topic, of which the rules found ``found``."""
     words: set[str] = set()
-    terms = clues = length = 0
+    places: set[tuple[str, ...]] = set()
+    terms = length = most = 0
     for reading in post.readings:
         tokens = _tokens(reading, post.mark(reading, topic), topic)
-        kinds = [kind for word, kind in tokens if word[0] == _TOPIC]
-        clues += kinds.count(CLUE)
-        terms += sum(kind in ROLE_LETTERS or kind == "N" for kind in kinds)
+        told = [token for token in tokens if token.kind in _TELLING]
+        places.update(token.words for token in told if token.kind == CLUE)
+        terms += sum(token.kind != CLUE for token in told)
+        most = max(most, len(told))
         length += len(reading.sentence.words)
         words.update(_of_sentence(tokens, question=reading.sentence.question))
     traits = {
         "always": 1.0,
         "length": math.log1p(length) / 4,
         "terms": min(terms, 4) / 4,
-        "clues": min(clues, 6) / 6,
+        "clues": min(len(places), _MOST_CLUES) / _MOST_CLUES,
+        "in a sentence": min(most, 4) / 4,
+        "share": min((terms + len(places)) / (length or 1), 0.5) * 2,
         "no term": float(not terms),
         **{name: 1.0 for name in _traits(post, found)},
     }
@@ -116,6 +123,18 @@ def _traits(post: ReadPost, found: Iterable[RuleMatch]) -> Iterator[str]:
             yield from (f"not: {each.refused}", "refused") if each.refused else (each.rule, "said")
 
 
+class Token(NamedTuple):
+    """A word, or words that are the topic's, with their class."""
+
+    shown: str
+    kind: str
+    words: tuple[str, ...] = ()
+
+    @property
+    def topical(self) -> bool:
+        return bool(self.words)
+
+
 def _tokens(reading: SentenceReading, marked: Marked, topic: CompiledTopic) -> list[Token]:
     """The words of a sentence with their classes, the topic's own as what they are of it."""
     words, letters = reading.sentence.words, reading.letters
@@ -126,14 +145,14 @@ def _tokens(reading: SentenceReading, marked: Marked, topic: CompiledTopic) -> l
     while place < len(words):
         end, kind = ends.get(place, 0), roles.get(place, "")
         if end:
-            kind = kind if kind in ROLE_LETTERS else "N"
+            kind = kind if kind in ROLE_LETTERS else _NAME
         else:
             length, kind = _hint_at(words, place, topic)
             end = place + length
         if end > place:
-            tokens.append((f"{_TOPIC}{kind}", kind))
+            tokens.append(Token(f"{_TOPIC}{kind}", kind, tuple(words[place:end])))
         else:
-            tokens.append((words[place], letters[place]))
+            tokens.append(Token(words[place], letters[place]))
         place = max(end, place + 1)
     return tokens
 
@@ -148,15 +167,19 @@ def _hint_at(words: list[str], place: int, topic: CompiledTopic) -> tuple[int, s
 def _of_sentence(tokens: list[Token], *, question: bool) -> Iterator[str]:
     """Words, pairs of words, classes, and how far persons are from the topic's words."""
     end = "?" if question else "."
-    words = ["^", *(word for word, _ in tokens), end]
+    words = ["^", *(token.shown for token in tokens), end]
     yield from words
     yield from map(" ".join, zip(words, words[1:], strict=False))
-    yield from (f"={kind}" for _, kind in tokens)
-    persons = [(k, kind) for k, (word, kind) in enumerate(tokens) if kind in _PERSONS and word[0] != _TOPIC]
-    for place, (word, _) in enumerate(tokens):
-        if word[0] == _TOPIC:
-            yield f"{word}{end}"
-            yield f"^{word}{min(place, _FARTHEST) // _STEP}"
+    yield from (f"={token.kind}" for token in tokens)
+    persons = [
+        (place, token.kind)
+        for place, token in enumerate(tokens)
+        if token.kind in _PERSONS and not token.topical
+    ]
+    for place, token in enumerate(tokens):
+        if token.topical:
+            yield f"{token.shown}{end}"
+            yield f"^{token.shown}{min(place, _FARTHEST) // _STEP}"
             for at, kind in persons:
                 side = "<" if at < place else ">"
-                yield f"{kind}{side}{word}{min(abs(at - place), _FARTHEST) // _STEP}"
+                yield f"{kind}{side}{token.shown}{min(abs(at - place), _FARTHEST) // _STEP}"
