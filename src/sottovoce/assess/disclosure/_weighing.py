@@ -12,12 +12,12 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from sottovoce.assess.disclosure._context import OTHERS, OWN, SentenceReading
+from sottovoce.assess.disclosure._context import IF, NOT, OTHERS, OWN, WOULD, SentenceReading
 from sottovoce.assess.disclosure._post import ROLE_LETTERS, Marked, ReadPost, RuleMatch
 from sottovoce.assess.disclosure._terms import CLUE, CompiledTopic
 
-# Classes of words that say of whom a sentence speaks.
-_PERSONS = OWN | OTHERS
+# Classes of words that say of whom a sentence speaks, and whether it denies or supposes.
+_PERSONS = OWN | OTHERS | {NOT, IF, WOULD}
 _FARTHEST = 15
 _STEP = 3
 SCALE = 10
