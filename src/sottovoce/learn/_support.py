@@ -198,9 +198,7 @@ def check_label_support(
     """
     for fold in np.asarray(summed):
         uses, lacks, enough, _ = _counted(fold, fewest_documents, fewest_peers)
-        sound = [
-            (each == 0).all(axis=0) | (each >= enough).any(axis=0) for each in (uses, lacks)
-        ]
+        sound = [(each == 0).all(axis=0) | (each >= enough).any(axis=0) for each in (uses, lacks)]
         if not np.all(sound):
             raise LeakError(
                 "a label has too few documents, or too few are of other labels: at least "

@@ -6,7 +6,7 @@ What it costs them, and what still shows:
   it gives nothing away: k distinct buckets of a topic cost k epsilon, however many periods pass.
   Not hidden at all is the pattern: a kept report is nearly unique, so the server can link one
   person's reports over the periods and sees when their bucket changes and when it comes back.
-- `shares`: the servers draw noise anew for each period's sum, so each period costs epsilon.
+- `shares`: the servers draw noise again for each period's sum, so each period costs epsilon.
 
 Both are committed in the person's ledger before anything is drawn; beyond their budget nothing is
 sent. A `Quote` says what a report would be, before they agree to it.
@@ -85,13 +85,13 @@ class Quote:
         topic: what it is about.
         period: the period that runs.
         period_s: how long a period lasts, in seconds.
-        bucket: the bucket that would be reported, from 0: that of her score, or of the report
-            that she made in this period already.
+        bucket: the bucket that would be reported, from 0: that of their score, or of the report
+            that they made in this period already.
         buckets: how many there are.
         epsilon: what a report that is not paid for yet costs.
         paid: whether it costs nothing any more.
-        repeated: whether she reported in this period already; then it is the same report again.
-        left: what is left of her budget before it.
+        repeated: whether they reported in this period already; then it is the same report again.
+        left: what is left of their budget before it.
         budget: the whole of it.
     """
 
@@ -110,17 +110,17 @@ class Quote:
 
     @property
     def cost(self) -> Fraction:
-        """What it would take of her budget."""
+        """What it would take of their budget."""
         return Fraction(0) if self.paid else self.epsilon
 
     @property
     def affordable(self) -> bool:
-        """Whether her budget allows it."""
+        """Whether their budget allows it."""
         return self.cost <= self.left
 
     @property
     def mark(self) -> str:
-        """What tells this quote from any other, so that she gets what she agreed to."""
+        """What tells this quote from any other, so that they get what they agreed to."""
         return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()
 
 
@@ -134,15 +134,15 @@ LOST_LEDGER = (
 
 
 class RankClient:
-    """One person and her rank server, or her two in the mode of shares.
+    """One person and their rank server, or their two in the mode of shares.
 
     Args:
         server: its URL, or what carries requests to it; with an ``address`` of its own, it is known
             again after a restart.
-        folder: where her ledger and diary are; one for all servers.
-        budget: the most epsilon that she ever spends, over all topics, periods and servers.
+        folder: where their ledger and diary are; one for all servers.
+        budget: the most epsilon that they ever spend, over all topics, periods and servers.
         second: the second server, in the mode of shares.
-        admission: the token that whoever runs the servers gave her, where they ask for one.
+        admission: the token that whoever runs the servers gave them, where they ask for one.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class RankClient:
 
     @property
     def account(self) -> Account:
-        """What she may spend and has spent."""
+        """What they may spend and have spent."""
         return self._ledger.account(ACCOUNT)
 
     @property
@@ -192,10 +192,10 @@ class RankClient:
         """Report the bucket of ``score`` for the period that runs; returns the period's number.
 
         Once a period: a second call sends the same report again, whatever the score is by then.
-        ``agreed`` is the mark of the `quote` that she agreed to; what is not that any more is not
-        sent. Without it the report is under the rules that she agreed to before, or that this
+        ``agreed`` is the mark of the `quote` that they agreed to; what is not that any more is not
+        sent. Without it the report is under the rules that they agreed to before, or that this
         client was first told; where the server has others by now, nothing is sent. Raises
-        `BudgetError`, with nothing drawn or sent, when her budget does not allow it.
+        `BudgetError`, with nothing drawn or sent, when their budget does not allow it.
         """
         _, period = self._asked_anew()
         self._refuse_lost_ledger()
@@ -283,7 +283,7 @@ class RankClient:
                 f"the server's mode is {first.mode}: noise takes one server, shares take two."
             )
         if len({int(answer["period"]) for answer in answers}) > 1:
-            # One server alone could else make her pay for a period after the other.
+            # One server alone could else make them pay for a period after the other.
             raise InputError(
                 "the two servers do not agree which period runs, so nothing was drawn or sent; try "
                 "again in a moment."
@@ -291,7 +291,7 @@ class RankClient:
         return first, int(answers[0]["period"])
 
     def _kept(self, topic: RankedTopic, entry: DiaryEntry) -> list[int]:
-        """Her noised report of this bucket: drawn once, from then on the same for ever."""
+        """Their noised report of this bucket: drawn once, from then on the same for ever."""
         noise = self.description.noise(topic.name)
 
         def draw(path: Path) -> None:
