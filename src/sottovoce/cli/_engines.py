@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sottovoce.corpus.read import ReadOptions
     from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
     from sottovoce.release._inputs import ReleaseInputs
+    from sottovoce.release._release import Release
 
 
 ENGINES = ("embedded", "spark")
@@ -161,6 +162,15 @@ def documents_on_spark(
         counted_documents(session, inputs, address) as documents,
     ):
         yield documents
+
+
+@contextmanager
+def release_at(engine: Engine, released: Path) -> "Iterator[Release]":
+    """A sharded release on Spark, which stays up for the block to add it up."""
+    from sottovoce.cluster._analyse import release_on_spark  # noqa: PLC0415 - keeps --help fast
+
+    with engine.session() as session:
+        yield release_on_spark(session, address_of(released))
 
 
 def rank_precision(kind: str, engine: Engine) -> "Precision | None":

@@ -310,7 +310,7 @@ def _show(
     typer.echo("What is marked private follows from the true texts: it is for you alone.")
     if alike := _alike(job):
         typer.echo(
-            f"Documents that say what another one says: {alike:,}. If they are copies of one, each "
+            f"Texts that say what another one says: {alike:,}. If they are copies of one, each "
             "of them spends, and the ledger charges only one: release it once."
         )
     if made.spent_before and not made.paid_before:

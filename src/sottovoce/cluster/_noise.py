@@ -12,16 +12,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from sottovoce._files import whole_file
 from sottovoce.cluster._blocks import BlockName, matrix_of
 from sottovoce.errors import InputError
 from sottovoce.privacy._repeatable import RepeatableMechanism
 from sottovoce.release._counts import Counts
 from sottovoce.release._plan import ColumnNoise
-from sottovoce.release._shards import described, shard_rows
+from sottovoce.release._shards import ROWS, described, shard_rows
 from sottovoce.release.compression import WordMap
 from sottovoce.release.compression._grouped import in_row_order
 
@@ -89,14 +92,56 @@ class NoiseTask:
 
 def noise_blocks(drawing: NoiseTask, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The rows of a shard: the noised documents of each block."""
+    for first, noised in _noised_blocks(drawing, rows):
+        yield from shard_rows(first, noised)
+
+
+def write_shards(
+    drawing: NoiseTask, folder: str, height: int, rows: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The same, written by the worker itself into a folder that driver and workers share.
+
+    A shard has about ``height`` documents and is named by its first; whoever writes it again writes
+    the same bytes. What is listed of each is reported.
+    """
+    waiting: list[pa.RecordBatch] = []
+    for first, noised in _noised_blocks(drawing, rows):
+        waiting += shard_rows(first, noised)
+        if sum(batch.num_rows for batch in waiting) >= height:
+            yield _written(Path(folder), waiting)
+            waiting = []
+    if waiting:
+        yield _written(Path(folder), waiting)
+
+
+def _written(folder: Path, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    name = f"part-{batches[0]['document'][0].as_py():012}.parquet"
+    buffer = pa.BufferOutputStream()
+    with pq.ParquetWriter(buffer, ROWS, compression="snappy") as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    content = buffer.getvalue()
+    try:
+        with whole_file(folder / name, private=True) as temporary:
+            temporary.write_bytes(content)
+    except InputError:
+        raise InputError(
+            f"a worker cannot write into {folder}; it must be on a file system that the driver and "
+            "all workers share, or an address that Spark writes to."
+        ) from None
+    return pa.RecordBatch.from_pylist([vars(described(f"{folder.name}/{name}", content))])
+
+
+def _noised_blocks(
+    drawing: NoiseTask, rows: Iterable[pa.RecordBatch]
+) -> Iterator[tuple[int, Counts]]:
     words = len(drawing.maps[0]) // np.dtype(np.int32).itemsize
     for batch in rows:
         for row in batch.to_pylist():
             block = drawing.blocks.get(BlockName(row["file"], row["start"], row["number"]))
             if block is None or block.digest != row["digest"]:
                 raise InputError("the documents changed while they were being released; try again.")
-            noised = drawing.noised(block, matrix_of(row, words))
-            yield from shard_rows(block.first_document, noised)
+            yield block.first_document, drawing.noised(block, matrix_of(row, words))
 
 
 def describe_shards(folder: str, files: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from sottovoce.cluster._output import Spark
 from sottovoce.corpus.read._bytes import format_by_name
-from sottovoce.corpus.read._columns import check_mapping, check_types, locate
+from sottovoce.corpus.read._columns import MissingColumnError, check_mapping, check_types, locate
+from sottovoce.corpus.read._guess import likely_fields
 from sottovoce.corpus.read._tally import Format, ReadOptions
 from sottovoce.errors import CorpusError, ParameterError
 
@@ -50,7 +51,7 @@ def read_rows(
             f"Spark reads {', '.join(readers)}, got {kind}; convert it, or use --engine embedded."
         )
     frame = readers[kind](session, _address(path), options)
-    places = locate(schema, options, frame.columns, path)
+    places = _located(schema, options, frame.columns, path)
     columns = {name: frame.columns[place] for name, place in places.items()}
     _check_columns(frame, columns, path)
     if kind is Format.PARQUET:
@@ -61,6 +62,22 @@ def read_rows(
     ]
     fields = [_column(frame, own).alias(name) for name, own in columns.items()]
     return frame.select(*fields, *(origin if with_origin else ()))
+
+
+def _located(
+    schema: pa.Schema, options: ReadOptions, names: Sequence[str], path: str
+) -> dict[str, int]:
+    """As on one machine; nothing is guessed here, but what the names tell is proposed."""
+    try:
+        return locate(schema, options, names, path)
+    except MissingColumnError as error:
+        known = {name.strip().casefold() for name in names} | {*options.columns}
+        wanted = [field.name for field in schema if not field.nullable]
+        likely = likely_fields(names, [each for each in wanted if each not in known])
+        if not likely:
+            raise
+        remedy = f"Did you mean --fields {likely}? On Spark no column is guessed."
+        raise MissingColumnError(error.missing, remedy) from None
 
 
 def format_of(path: str, options: ReadOptions) -> Format:

@@ -2,10 +2,15 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
+from sottovoce.cluster._noise import FOUND, describe_shards
 from sottovoce.cluster._output import Spark, is_sparks
+from sottovoce.cluster._read import literally
+from sottovoce.cluster._session import tuned
 from sottovoce.errors import InputError
+from sottovoce.release._shards import Shard
 from sottovoce.release._stores import LocalStore, ReleaseStore
 
 _LOCAL = "file"
@@ -77,6 +82,16 @@ def store_at(session: Spark, address: str) -> ReleaseStore:
     """The folder at ``address``, reached by its path where this machine has it."""
     there = SparkStore(session, address)
     return there if there.local is None else LocalStore(there.local)
+
+
+def found_shards(session: Spark, address: str, folder: str) -> list[Shard]:
+    """The shards in ``folder``, read back by the workers from where they lie, in their order."""
+    with tuned(session):
+        files = session.read.format("binaryFile").option("pathGlobFilter", "*.parquet")
+        content = files.load(literally(address)).select("path", "content")
+        rows = content.mapInArrow(partial(describe_shards, folder), FOUND).collect()
+    found = (Shard(**row.asDict()) for row in rows)
+    return sorted((shard for shard in found if shard.documents), key=lambda shard: shard.first)
 
 
 @contextmanager

@@ -80,6 +80,11 @@ def _sparse(rows: Any) -> sparse.csr_array:  # noqa: ANN401 - scipy's stubs know
     return sparse.csr_array(rows)
 
 
+def with_columns(rows: Rows, columns: ArrayLike) -> sparse.csr_array:
+    """The rows with further columns beside their own."""
+    return _sparse(sparse.hstack([_sparse(rows), _sparse(columns)]))
+
+
 def feature_counts(rows: Rows, documents: ArrayLike | None = None) -> FeatureCounts:
     """Count documents: each row is one, or ``documents`` says which each row is of."""
     matrix, used = _sparse(rows), used_entries(rows)

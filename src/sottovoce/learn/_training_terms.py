@@ -121,8 +121,6 @@ class TrainingTerms:
         recipe: how it is trained.
         mapping: from words to features, where features are columns that a map makes of words.
         words: how many words the map is of.
-        nobody_lost: whether all peers must stay: an earlier training of the run has opened sums
-            over them, and the same sums without one would show that one's own.
         classifiers: how many labels, each against the others, are trained from the same sums.
         opens_labels: whether sums by label are opened: then a label must have enough documents.
     """
@@ -133,7 +131,6 @@ class TrainingTerms:
     recipe: Recipe = field(default_factory=Recipe)
     mapping: "FeatureMap | None" = None
     words: int = 0
-    nobody_lost: bool = False
     classifiers: int = 1
     opens_labels: bool = False
 

@@ -116,8 +116,11 @@ def released_card(folder: Path) -> ReleaseCard:
         raise InputError(f"{folder} holds no readable {CARD_FILE}; is it a release?") from None
 
 
-def verified_card(folder: Path) -> ReleaseCard:
-    """The card of a released folder whose files are what the card says."""
+def verified_card(folder: Path, *, with_shards: bool = True) -> ReleaseCard:
+    """The card of a released folder whose files are what the card says.
+
+    ``with_shards``: False where the shards lie elsewhere, for whoever looks at them there.
+    """
     card = released_card(folder)
     files = FILES if card.labels is None else FILES | {LABELS_FILE}
     files = files | ({IDS_FILE} if card.groups is not None and card.groups["ids"] else set())
@@ -130,6 +133,8 @@ def verified_card(folder: Path) -> ReleaseCard:
         if Path(name).name != name or not file.is_file() or file_digest(file) != expected:
             raise InputError(f"{file} is missing or not what the card says; restore it.")
     _check_parts(folder, card)
+    if with_shards or SHARDS_FILE not in card.files:
+        _check_counts(folder, card)
     return card
 
 
@@ -144,7 +149,6 @@ def _check_parts(folder: Path, card: ReleaseCard) -> None:
     if shapes != {(card.words, card.columns)} or len(maps) != card.compression["maps"] or not same:
         raise InputError("the maps are not those that the card describes.")
     _check_frequencies(folder / FREQUENCIES_FILE, card)
-    _check_counts(folder, card)
     released_labels(folder, card)
 
 

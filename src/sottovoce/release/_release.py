@@ -3,7 +3,7 @@
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -41,6 +41,7 @@ from sottovoce.release.analysis._meter import MOST_METERED, SignalMeter, signal_
 from sottovoce.release.analysis._moments import (
     MOST_COLUMNS,
     Moments,
+    RowsElsewhere,
     released_moments,
     released_totals,
 )
@@ -83,7 +84,7 @@ class Release:
 
     card: ReleaseCard
     """What ``card.json`` says."""
-    rows: "Counts | CountsFile | ShardedCounts"
+    rows: "Counts | CountsFile | ShardedCounts | RowsElsewhere"
     """Documents by columns, the noise included, where they lie: they may be longer than memory."""
     vocabulary: Vocabulary
     maps: tuple[WordMap, ...]
@@ -367,14 +368,20 @@ def load_release(folder: str | PathLike[str]) -> Release:
     """
     place = Path(folder)
     card = verified_card(place)
+    return replace(release_in(place, card, _rows(released_rows(place, card))), folder=place)
+
+
+def release_in(
+    place: Path, card: ReleaseCard, rows: "Counts | CountsFile | ShardedCounts | RowsElsewhere"
+) -> Release:
+    """The release whose small files are in ``place``, with these ``rows``."""
     return Release(
         card=card,
-        rows=_rows(released_rows(place, card)),
+        rows=rows,
         vocabulary=Vocabulary.load(place / VOCABULARY_FILE),
         maps=tuple(load_maps(place / MAP_STEM)[0]),
         frequencies=np.load(place / FREQUENCIES_FILE, allow_pickle=False),
         labels=released_labels(place, card),
-        folder=place,
     )
 
 

@@ -43,7 +43,7 @@ ROWS = pa.schema(
 _NAME = re.compile(r"counts-[0-9a-f]{16}/[A-Za-z0-9][A-Za-z0-9._-]{0,200}\.parquet")
 _LARGEST_LIST = 1 << 28
 _LARGEST_COUNT = (1 << 31) - 1
-_BATCH_CELLS = 1 << 20
+_BATCH_CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _rows_of(first: int, counts: Counts) -> pa.RecordBatch:
     return pa.record_batch(arrays, schema=ROWS)
 
 
-def described(name: str, content: bytes) -> Shard:
+def described(name: str, content: bytes | pa.Buffer) -> Shard:
     """What is to be listed of a shard that lies there with this ``content``."""
     with pq.ParquetFile(pa.BufferReader(content)) as file:
         numbers = file.read(columns=["document"])["document"].to_numpy()
@@ -234,7 +234,7 @@ class ShardedCounts:
             self._refuse_other(file, shard)
             turn = shard.first
             for batch in file.iter_batches(min(rows, _rows_at_once(self.listed.columns))):
-                yield self._block(batch, turn)
+                yield block_of(batch, self.listed.columns, turn)
                 turn += batch.num_rows
 
     def _refuse_other(self, file: pq.ParquetFile, shard: Shard) -> None:
@@ -250,22 +250,25 @@ class ShardedCounts:
         if values > shard.cells + shard.documents:
             raise InputError(f"{self.folder / shard.name} holds more than its shape can hold.")
 
-    def _block(self, batch: pa.RecordBatch, first: int) -> Counts:
-        width = self.listed.columns
-        numbers, columns, counts = (batch.column(name) for name in ROWS.names)
-        starts, where = _flat(columns)
-        others, data = _flat(counts)
-        right = batch.num_rows == 0 or bool(
-            numbers.null_count == 0
-            and (numbers.to_numpy() == np.arange(first, first + batch.num_rows)).all()
-            and (starts == others).all()
-            and (not where.size or (where.min() >= 0 and where.max() < width))
-        )
-        if not right:
-            raise InputError("a shard holds other documents or columns than it should.")
-        return sparse.csr_array(
-            (data.astype(np.int64), where, starts), shape=(batch.num_rows, width)
-        )
+
+def block_of(batch: pa.RecordBatch, width: int, first: int | None = None) -> Counts:
+    """The counts in some rows of a shard; their documents are numbered from ``first``, if given."""
+    numbers, columns, counts = (batch.column(name) for name in ROWS.names)
+    starts, where = _flat(columns)
+    others, data = _flat(counts)
+    right = (
+        (first is None or _are_from(first, numbers))
+        and bool((starts == others).all())
+        and (not where.size or bool(where.min() >= 0 and where.max() < width))
+    )
+    if not right:
+        raise InputError("a shard holds other documents or columns than it should.")
+    return sparse.csr_array((data.astype(np.int64), where, starts), shape=(batch.num_rows, width))
+
+
+def _are_from(first: int, numbers: pa.Array) -> bool:
+    expected = np.arange(first, first + len(numbers))
+    return numbers.null_count == 0 and bool((numbers.to_numpy() == expected).all())
 
 
 def _kind(kind: pa.DataType) -> str:

@@ -16,6 +16,8 @@ from sottovoce.errors import InputError, LedgerError
 from sottovoce.release._folder import CARD_FILE, WHERE_FILE, unpack_bundle
 from sottovoce.release._shards import SHARD_FOLDERS, SHARDS_FILE, Shard, ShardList, list_in
 
+_TRIES = 3
+
 
 class ReleaseStore(Protocol):
     """A folder for a release, wherever it lies."""
@@ -67,10 +69,14 @@ class LocalStore:
     def remove(self, name: str) -> None:
         """Remove a file or a folder in it."""
         path = self.folder / name
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+        for _ in range(_TRIES):
+            if not path.is_dir():
+                path.unlink(missing_ok=True)
+                return
+            # A task of a dead run may be writing there still.
+            shutil.rmtree(path, ignore_errors=True)
+        if path.exists():
+            raise InputError(f"cannot remove {path}; see that nobody writes there, and try again.")
 
 
 def unfinished(store: ReleaseStore) -> list[str]:

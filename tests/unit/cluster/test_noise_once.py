@@ -1,15 +1,17 @@
 """A block of documents has one noise, however many attempts are made at it."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
 from sottovoce.cluster._blocks import BlockName, Counting, count_blocks, file_order, matrix_of
-from sottovoce.cluster._noise import Block, NoiseTask, noise_blocks
+from sottovoce.cluster._noise import Block, NoiseTask, noise_blocks, write_shards
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import InputError
@@ -121,3 +123,40 @@ def test_documents_that_changed_since_they_were_hashed_are_not_released() -> Non
 
 def test_files_are_ordered_by_name_however_their_addresses_are_written() -> None:
     assert file_order("file:///x/a%20b.parquet") == file_order("file:/x/a b.parquet")
+
+
+def blocks_of(*texts: list[str]) -> tuple[list[pa.RecordBatch], NoiseTask]:
+    *blocks, _ = count_blocks(COUNTING, iter([raw(each) for each in texts]))
+    known, first = {}, 0
+    for place, (block, each) in enumerate(zip(blocks, texts, strict=True)):
+        known[BlockName("/a.parquet", 4, place)] = Block(place, first, block["digest"][0].as_py())
+        first += len(each)
+    return blocks, replace(drawing(), blocks=known)
+
+
+def test_a_task_that_runs_again_writes_the_same_bytes_and_reports_the_same(tmp_path: Path) -> None:
+    blocks, work = blocks_of(["debt", "loan"], ["bank"], ["sad", "debt sad"])
+    reports = []
+    for name in ("counts-0123456789abcdef", "counts-fedcba9876543210"):
+        (tmp_path / name).mkdir()
+        for _ in range(2):
+            rows = [b.to_pylist()[0] for b in write_shards(work, str(tmp_path / name), 3, blocks)]
+        reports.append([{**row, "name": row["name"].partition("/")[2]} for row in rows])
+    assert reports[0] == reports[1]
+    assert [(row["first"], row["documents"]) for row in reports[0]] == [(0, 3), (3, 2)]
+    first, second = (
+        {p.name: p.read_bytes() for p in each.iterdir()} for each in tmp_path.iterdir()
+    )
+    assert first == second
+    assert set(first) == {row["name"] for row in reports[0]}
+    rows = pa.Table.from_batches(noise_blocks(work, blocks))
+    assert pq.read_table(tmp_path / "counts-0123456789abcdef").equals(rows)
+
+
+def test_a_shard_is_private_and_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+    blocks, work = blocks_of(["debt"])
+    list(write_shards(work, str(tmp_path), 3, blocks))
+    (shard,) = tmp_path.iterdir()
+    assert shard.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(InputError, match="share"):
+        list(write_shards(work, str(tmp_path / "gone"), 3, blocks))

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from sottovoce.cluster._read import _located
 from sottovoce.corpus._schema import POSTS
-from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read import ReadOptions, open_posts
 from sottovoce.corpus.read._guessed import guessed_reading
 from sottovoce.errors import CorpusError
 
@@ -80,8 +81,25 @@ def test_numbers_that_deleted_authors_share_do_not_part_names_and_numbers(tmp_pa
     assert "2 columns could be the user" in question(tmp_path / "e.csv", [names, *rows])
 
 
+def test_spark_proposes_what_the_names_tell() -> None:
+    names = ["id", "author", "created_at", "body"]
+    with pytest.raises(CorpusError, match="--fields user=author,time=created_at,text=body"):
+        _located(POSTS, ReadOptions(), names, "posts")
+    with pytest.raises(CorpusError, match="--fields user=author,time=created_at[?]"):
+        _located(POSTS, ReadOptions().named(text="body"), names, "posts")
+    with pytest.raises(CorpusError, match="Map it: --fields"):
+        _located(POSTS, ReadOptions(), [*names, "message"], "posts")
+
+
 def test_blanks_around_a_name_do_not_hide_it(tmp_path: Path) -> None:
     lines = [["n", "author", " Created At ", "subject", "body"], *ROWS]
     guessed(tmp_path / "e.csv", lines)
     said = guessed_reading(tmp_path / "e.csv", POSTS, ReadOptions()).said
     assert "time = Created At (by its name)" in said[0]
+
+
+def test_an_array_of_json_is_answered_by_how_to_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "e.json"
+    path.write_text("[]", encoding="utf-8")
+    with pytest.raises(CorpusError, match="--format jsonl.*jq -c"):
+        open_posts(path)

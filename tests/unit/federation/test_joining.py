@@ -231,6 +231,10 @@ def test_a_certificate_is_granted_to_who_has_the_key_alone() -> None:
             AUTHORITY.granted(request, name)
 
 
+def test_letters_that_look_like_digits_are_read_as_these() -> None:
+    assert joining.as_compared("O1Ll IiO0") == "0111-1100"
+
+
 @pytest.mark.parametrize("address", ["", "host", "host:0", "host:99999", "a b:1", ":1"])
 def test_an_address_that_nobody_can_reach_is_refused(address: str) -> None:
     with pytest.raises(InputError, match="HOST:PORT"):

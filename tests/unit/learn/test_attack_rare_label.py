@@ -16,7 +16,7 @@ from sottovoce.learn._support import check_label_support
 from sottovoce.learn._training_terms import ALLOW_RARE
 
 WORDS = [f"w{letter}" for letter in "abcdefgh"]
-SECRET = "wb we"
+SHOWN = "wb we"
 
 
 def peers_with(rare: int, label: str = "ill") -> dict[str, Any]:
@@ -24,7 +24,7 @@ def peers_with(rare: int, label: str = "ill") -> dict[str, Any]:
     chance = Random(4)
     texts = {name: [" ".join(chance.choices(WORDS, k=4)) for _ in range(20)] for name in "abc"}
     labels = {name: ["well"] * 20 for name in "abc"}
-    texts["a"][:rare], labels["a"][:rare] = [SECRET] * rare, [label] * rare
+    texts["a"][:rare], labels["a"][:rare] = [SHOWN] * rare, [label] * rare
     return {name: (texts[name], labels[name]) for name in "abc"}
 
 

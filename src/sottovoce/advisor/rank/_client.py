@@ -85,13 +85,13 @@ class Quote:
         topic: what it is about.
         period: the period that runs.
         period_s: how long a period lasts, in seconds.
-        bucket: the bucket that would be reported, from 0: that of their score, or of the report
-            that they made in this period already.
+        bucket: the bucket that would be reported, from 0: that of the score, or of the report
+            that was made in this period already.
         buckets: how many there are.
         epsilon: what a report that is not paid for yet costs.
         paid: whether it costs nothing any more.
         repeated: whether they reported in this period already; then it is the same report again.
-        left: what is left of their budget before it.
+        left: what is left of the budget before it.
         budget: the whole of it.
     """
 
@@ -110,17 +110,17 @@ class Quote:
 
     @property
     def cost(self) -> Fraction:
-        """What it would take of their budget."""
+        """What it would take of the budget."""
         return Fraction(0) if self.paid else self.epsilon
 
     @property
     def affordable(self) -> bool:
-        """Whether their budget allows it."""
+        """Whether the budget allows it."""
         return self.cost <= self.left
 
     @property
     def mark(self) -> str:
-        """What tells this quote from any other, so that they get what they agreed to."""
+        """What tells this quote from any other, so that people get what they agreed to."""
         return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()
 
 
@@ -142,7 +142,7 @@ class RankClient:
         folder: where their ledger and diary are; one for all servers.
         budget: the most epsilon that they ever spend, over all topics, periods and servers.
         second: the second server, in the mode of shares.
-        admission: the token that whoever runs the servers gave them, where they ask for one.
+        admission: the token that whoever runs the servers gave them, where one is asked for.
     """
 
     def __init__(
@@ -192,10 +192,10 @@ class RankClient:
         """Report the bucket of ``score`` for the period that runs; returns the period's number.
 
         Once a period: a second call sends the same report again, whatever the score is by then.
-        ``agreed`` is the mark of the `quote` that they agreed to; what is not that any more is not
-        sent. Without it the report is under the rules that they agreed to before, or that this
+        ``agreed`` is the mark of the `quote` that was agreed to; what is not that any more is not
+        sent. Without it the report is under the rules agreed to before, or that this
         client was first told; where the server has others by now, nothing is sent. Raises
-        `BudgetError`, with nothing drawn or sent, when their budget does not allow it.
+        `BudgetError`, with nothing drawn or sent, when the budget does not allow it.
         """
         _, period = self._asked_anew()
         self._refuse_lost_ledger()
@@ -283,7 +283,7 @@ class RankClient:
                 f"the server's mode is {first.mode}: noise takes one server, shares take two."
             )
         if len({int(answer["period"]) for answer in answers}) > 1:
-            # One server alone could else make them pay for a period after the other.
+            # One server alone could else make people pay for a period after the other.
             raise InputError(
                 "the two servers do not agree which period runs, so nothing was drawn or sent; try "
                 "again in a moment."
@@ -291,7 +291,7 @@ class RankClient:
         return first, int(answers[0]["period"])
 
     def _kept(self, topic: RankedTopic, entry: DiaryEntry) -> list[int]:
-        """Their noised report of this bucket: drawn once, from then on the same for ever."""
+        """The noised report of this bucket: drawn once, from then on the same for ever."""
         noise = self.description.noise(topic.name)
 
         def draw(path: Path) -> None:

@@ -206,7 +206,7 @@ class RankEstimate:
     """Where a person stands among those who reported in one period.
 
     Attributes:
-        low: their position is this or a later one, and
+        low: the person's position is this or a later one, and
         high: this or an earlier one, with at least the chance ``coverage``; from 1.
         share: the estimated share of people in their bucket or a higher one.
         band: the narrowest band that holds their bucket, or ``rest``; None where the interval

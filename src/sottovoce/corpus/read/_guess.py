@@ -95,6 +95,21 @@ def guess_columns(
     )
 
 
+def likely_fields(names: Sequence[str], missing: Sequence[str]) -> str:
+    """What --fields might say of columns whose names alone are known; "" where they tell less.
+
+    >>> likely_fields(["id", "author", "created_at", "body"], ["user", "time", "text"])
+    'user=author,time=created_at,text=body'
+    """
+    pairs = []
+    for role in missing:
+        sure = [name for name in names if named_for(name, role) == _SURE and _SHOWN.fullmatch(name)]
+        if len(sure) != 1:
+            return ""
+        pairs.append(f"{role}={sure[0]}")
+    return ",".join(pairs)
+
+
 def likely_column(columns: Sequence[ColumnSample], role: str) -> ColumnSample | None:
     """The column that a menu offers first for ``role``: the first of the best names, if any."""
     best = max((named_for(column.name, role) for column in columns), default=_UNKNOWN)
@@ -218,7 +233,8 @@ def _question(role: str, columns: Sequence[ColumnSample], what: str) -> UnclearC
     told = f"'{said}'" if " " in said else said
     return UnclearColumnsError(
         f"{asked}. Which one is it? Say --fields {told} (in Python "
-        f"columns={{{role!r}: {example!r}}} of ReadOptions).{_within(columns)}"
+        f"{role}={example!r} of assess_posts, or columns={{{role!r}: {example!r}}} of "
+        f"ReadOptions).{_within(columns)}"
     )
 
 

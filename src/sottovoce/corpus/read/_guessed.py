@@ -5,6 +5,7 @@ Guessed are the encoding, the columns and the order of day and month. Whatever w
 
 import codecs
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 
@@ -21,7 +22,7 @@ from sottovoce.corpus.read._guess import (
     named_for,
     shown_name,
 )
-from sottovoce.corpus.read._sample import ColumnSample, sample_columns
+from sottovoce.corpus.read._sample import ColumnSample, sample_columns, sample_frame
 from sottovoce.corpus.read._tally import Format, ReadOptions
 from sottovoce.corpus.read._times import date_orders
 from sottovoce.errors import CorpusError, did_you_mean
@@ -68,6 +69,25 @@ def guessed_reading(
         said.append(guess.in_words())
     options, order = _with_dates(options, columns)
     return GuessedReading(options, (*said, *([order] if order else ())))
+
+
+def guessed_source(source: object, schema: pa.Schema, options: ReadOptions) -> GuessedReading:
+    """The same for what a call takes: a file's path, a data frame or a list of dictionaries.
+
+    Nothing is said where all columns are called as told; the encoding is as told.
+    """
+    if isinstance(source, str | PathLike):
+        found = guessed_reading(Path(source), schema, options, encoding=options.encoding)
+        return found if found.options != options else GuessedReading(options)
+    columns = sample_frame(source)
+    if not columns:
+        return GuessedReading(options)
+    where = Path("the data frame" if hasattr(source, "__arrow_c_stream__") else "the first row")
+    with_columns, guess = _with_columns(where, schema, options, columns)
+    if guess is None:
+        return GuessedReading(options)
+    with_dates, order = _with_dates(with_columns, columns)
+    return GuessedReading(with_dates, (guess.in_words(), *([order] if order else ())))
 
 
 def _is_aol(path: Path, kind: Format | None, options: ReadOptions) -> bool:

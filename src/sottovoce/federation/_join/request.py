@@ -32,6 +32,7 @@ PREFIX = "svjoin1-"
 SECRET_BYTES, ID_BYTES, NONCE_BYTES = 16, 8, 32
 _IDENTITY_PURPOSE = "sottovoce join"
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: no letter is read as another
+_READ_AS = str.maketrans("oil", "011")
 _STRING_LETTERS = 8
 _JOINERS: dict[str, Role] = {
     "peer": "peer",
@@ -215,8 +216,8 @@ def comparison_string(
 
 
 def as_compared(text: str) -> str:
-    """A comparison string as people type it: blanks, dashes and capitals do not matter."""
-    plain = "".join(text.lower().replace("-", " ").split())
+    """A comparison string as people type it: blanks, dashes, capitals, and O for 0 or L for 1."""
+    plain = "".join(text.lower().replace("-", " ").split()).translate(_READ_AS)
     return f"{plain[:4]}-{plain[4:]}"
 
 

@@ -179,7 +179,7 @@ def support_stage(terms: TrainingTerms) -> SumStage:
     """How many documents use each feature; who is told the sum decides what may be opened."""
     recipe = terms.recipe
     size = support_size(recipe.fewest_documents) * terms.counted_columns * recipe.opened_folds
-    return SumStage(terms, size, terms.counts(), terms.peers, everyone=terms.nobody_lost)
+    return SumStage(terms, size, terms.counts(), terms.peers, everyone=False)
 
 
 class Supported(NamedTuple):
@@ -234,7 +234,8 @@ def told_standard(stage: SumStage, total: Ring, kept: KeptFeatures) -> Standard:
 def statistics_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]) -> SumStage:
     """What the classifier is solved from."""
     if terms.recipe.statistics == "rados":
-        size = vector_size(kept.width + 1) - 1
+        d = kept.width + 1
+        size = vector_size(d) - 1 + (terms.classifiers - 1) * d
     else:
         size = kept.folds * label_vector_size(kept.width, terms.classifiers)
     return SumStage(terms, size, terms.numbers(), peers)
@@ -287,7 +288,8 @@ def solved_statistics(
     if standard is not None:
         if recipe.penalty is None:
             raise DisagreementError("rados need a penalty that is agreed on beforehand.")
-        return [SolvedClassifier(rado_solution(total, standard, recipe.penalty), recipe.penalty)]
+        solutions = rado_solutions(total, standard, recipe.penalty, terms.classifiers)
+        return [SolvedClassifier(each, recipe.penalty) for each in solutions]
     folds, labels = total.reshape(kept.folds, -1), terms.classifiers
     sums = sums_of_labels(folds.sum(axis=0), kept.width, labels)
     if recipe.penalty is not None:
@@ -298,6 +300,16 @@ def solved_statistics(
     penalties = [each.penalty for each in chosen]
     solved = {penalty: ridge_of_labels(sums, penalty) for penalty in set(penalties)}
     return [SolvedClassifier(solved[penalty][k], penalty) for k, penalty in enumerate(penalties)]
+
+
+def rado_solutions(
+    total: Floats, standard: Standard, penalty: float, labels: int
+) -> list[LinearModel]:
+    """Each label's classifier: one covariance for all, and each further label's shifted mean."""
+    d, rest = standard.width, (labels - 1) * standard.width
+    mean, covariance, shifts = np.split(total, [d, total.size - rest])
+    means = [mean, *(mean + shift for shift in shifts.reshape(-1, d))]
+    return [rado_solution(np.append(each, covariance), standard, penalty) for each in means]
 
 
 def rado_solution(total: Floats, standard: Standard, penalty: float) -> LinearModel:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.rank_reports import report_all
+from support.rank_reports import bring, keep, report_all, shared, token
 from support.rank_servers import (
     KEY,
     Clock,
@@ -265,3 +265,69 @@ def test_servers_that_change_their_key_and_stores_within_a_period_get_no_share_a
     client.close()
     for server in (*before, *after):
         server.close()
+
+
+def test_reports_that_one_server_alone_holds_are_not_looked_at_every_second(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each sweep read all of them; an hour of one sender's kept the server from its work."""
+    first, second = pair(tmp_path, clock, RULES)
+    for place in range(3):
+        keep(first, shared(RULES, place, 1), 0)
+    first.verify()
+    tasks: list[object] = []
+    run = first.writer.run
+
+    def counted(task: Any) -> Any:  # noqa: ANN401 - whatever is run
+        tasks.append(task)
+        return run(task)
+
+    monkeypatch.setattr(first.writer, "run", counted)
+    first.verify()
+    assert tasks == []
+    bring((first, second), shared(RULES, 9, 1))
+    first.verify()
+    assert isinstance(first._peer, InProcessPeer)
+    assert first._peer.sent[-1][1]["tokens"] == [token(9)]
+    assert first.telemetry.counted("verified") == 1
+    first.close()
+    second.close()
+
+
+def test_reports_that_could_not_be_asked_about_are_asked_about_later(
+    tmp_path: Path, clock: Clock
+) -> None:
+    first, second = pair(tmp_path, clock, RULES)
+    first.verify()
+    reached, first._peer = first._peer, Hanging()
+    first._peer.go.set()
+    for place in range(2):
+        bring((first, second), shared(RULES, place, 1))
+        with pytest.raises(ProtocolError, match="too late"):
+            first.verify()
+    first._peer = reached
+    first.verify()
+    assert first.telemetry.counted("verified") == 2
+    first.close()
+    second.close()
+
+
+def test_histograms_that_are_published_are_told_while_the_second_server_hangs(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asked first waited with the server for as long as a request may take."""
+    monkeypatch.setattr("sottovoce.web.rank._pair._ANSWER_S", 0.05)
+    monkeypatch.setattr("sottovoce.web.rank._pair._PATIENCE_S", 0.01)
+    first, second = pair(tmp_path, clock, RULES)
+    first.writer.run(lambda store: store.publish("debt", 99, "{}")).result()
+    report_all((first, second), [0, 1, 1])
+    first._peer = hanging = Hanging()
+    clock.day += 1
+    assert first.periods("debt") == [99]
+    assert hanging.asked.wait(10)
+    with pytest.raises(ProtocolError, match="being opened"):
+        first.histogram("debt", 100)
+    assert not hanging.go.is_set()
+    hanging.go.set()
+    first.close()
+    second.close()
