@@ -105,9 +105,7 @@ def learned(chosen: Sequence[Example]) -> Weights:
     counts = Counter(name for row in rows for name in row)
     names = sorted(name for name, count in counts.items() if count >= RAREST)
     at = {name: place for place, name in enumerate(names)}
-    entries = [
-        (k, at[name], v) for k, row in enumerate(rows) for name, v in row.items() if name in at
-    ]
+    entries = [(k, at[name], v) for k, row in enumerate(rows) for name, v in row.items() if name in at]
     row, column, value = (np.array(each) for each in zip(*entries, strict=True))
     design = csr_matrix((value, (row, column)), shape=(len(rows), len(names)))
     sides = np.where([each.outright for each in chosen], 1.0, -1.0)
@@ -130,9 +128,7 @@ def _fit(
         ), slope
 
     start = np.zeros(design.shape[1] + 1)
-    return np.asarray(
-        minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 3000}).x
-    )
+    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 3000}).x)
 
 
 def with_weights(reader: DisclosureReader, weights: Weights) -> DisclosureReader:
@@ -151,8 +147,7 @@ def leave_out(reader: DisclosureReader, known: Sequence[Example]) -> Iterable[st
     for group, its in posts.items():
         others = [each for each in known if each.group != group]
         tallies = [
-            tally_by(with_weights(reader, weights), its)
-            for weights in (NO_WEIGHTS, learned(others))
+            tally_by(with_weights(reader, weights), its) for weights in (NO_WEIGHTS, learned(others))
         ]
         totals += [(each.hits, each.missed, each.wrong) for each in tallies]
         yield f"{group}: {', then '.join(_shares(t.hits, t.missed, t.wrong) for t in tallies)}"
