@@ -21,7 +21,7 @@ from scipy import sparse
 from sottovoce._compiled import ahead, available_cores, in_turn, on_threads
 from sottovoce._files import output_folder, whole_file
 from sottovoce.corpus._matrix_file import write_matrix
-from sottovoce.corpus._term_counter import TermCounter, closed_columns, sort_rows
+from sottovoce.corpus._term_counter import TermCounter, closed_columns, narrow, sort_rows
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read import Corpus
 from sottovoce.corpus.words._codes import OUTSIDE, WordCoder
@@ -321,7 +321,7 @@ def stacked(parts: list[sparse.csr_array], width: int) -> sparse.csr_array:
     cells = (
         np.concatenate([part.data for part in parts]),
         np.concatenate([part.indices for part in parts]),
-        np.concatenate([ends[:1], *pointers]),
+        narrow(np.concatenate([ends[:1], *pointers])),
     )
     return sparse.csr_array(cells, shape=(sum(part.shape[0] for part in parts), width))
 
@@ -344,7 +344,7 @@ def _renamed(
         pointers[rows[number] + 1 : rows[number + 1] + 1] = begins[1:] + cells[number]
 
     on_threads([partial(put, number) for number in range(len(pieces))], threads)
-    return sparse.csr_array((counts, columns, pointers), shape=(rows[-1], width))
+    return sparse.csr_array((counts, columns, narrow(pointers)), shape=(rows[-1], width))
 
 
 def _merge_statistics(local_terms: list[list[str]], sums: list[_Sums]) -> TermStatistics:

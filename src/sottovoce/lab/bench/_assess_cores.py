@@ -122,7 +122,7 @@ def _counting_case(path: Path, work: Workload) -> CoreCase:
         posts,
         lambda threads: sum(part.nnz for part in _counted(path, work, threads)),
         lambda threads: _digest_of(
-            array
+            array.astype(np.int64)
             for part in _counted(path, work, threads)
             for array in (part.indptr, part.indices, part.data)
         ),
