@@ -165,10 +165,10 @@ class Reference:
         for group, held in self.grouped.items():
             yield f"{_heading(group, '-')}"
             for door in held:
-                yield f":doc:`{door.name} <{FOLDER}/{door.name}.door>`\n"
+                yield f":doc:`{door.name} </{FOLDER}/{door.name}.door>`\n"
                 yield f"   {_first_paragraph(inspect.getdoc(door.module) or '')}\n\n   "
                 yield " · ".join(
-                    f":doc:`{entry.name} <{FOLDER}/{self.page(entry)}>`"
+                    f":doc:`{entry.name} </{FOLDER}/{self.page(entry)}>`"
                     for entry in self.offered[door.name]
                 )
                 yield "\n\n"
@@ -176,7 +176,7 @@ class Reference:
         for held in self.grouped.values():
             # The sidebar is narrow, and all of these are below one package.
             yield from (
-                f"   {door.name.removeprefix(f'{PACKAGE}.')} <{FOLDER}/{door.name}.door>\n"
+                f"   {door.name.removeprefix(f'{PACKAGE}.')} </{FOLDER}/{door.name}.door>\n"
                 for door in held
             )
 

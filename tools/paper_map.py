@@ -1,4 +1,4 @@
-"""Write docs/papers.md: every definition, protocol, table and figure of the papers, and its code.
+"""Write docs/research/papers.md: each item of the papers, and the code that stands for it.
 
 A docstring that says "R-Susceptibility, Definition 7." puts its function on the page, and
 "Definitions 7 and 9" puts it there twice. Run it when such a docstring has changed.
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "papers.md"
+PAGE = ROOT / "docs" / "research" / "papers.md"
 SOURCE = ROOT / "src"
 
 PAPERS = {
@@ -127,13 +127,13 @@ def study_of(paper: str, item: str) -> str:
 
 
 def page(found: list[Place]) -> str:
-    """The text of docs/papers.md."""
+    """The text of docs/research/papers.md."""
     lines = [
         "# The papers, item by item",
         "",
         (
             "Made from the docstrings by `tools/paper_map.py`; a test fails when an item has no "
-            "code, or when this page is behind. `sottovoce study NAME` runs a study. Where the "
+            "code, or when this page is\nbehind. `sottovoce study NAME` runs a study. Where the "
             "papers are wrong or silent: [what we do instead](paper-errors.md)."
         ),
     ]
@@ -142,8 +142,11 @@ def page(found: list[Place]) -> str:
         lines += ["| item | code | what it does | study |", "|---|---|---|---|"]
         for item in items:
             own = [place for place in found if (place.paper, place.item) == (paper, item)]
-            study = study_of(paper, item)
-            lines += [f"| {item} | `{place.name}` | {place.summary} | `{study}` |" for place in own]
+            named = [(item, f"`{study_of(paper, item)}`")] + [("", "")] * len(own)
+            lines += [
+                f"| {first} | `{place.name}` | {place.summary} | {study} |"
+                for (first, study), place in zip(named, own, strict=False)
+            ]
     return "\n".join([*lines, ""])
 
 

@@ -1,17 +1,22 @@
-"""Make the guide's pictures of the advisor page, from the demo community: docs/pictures/."""
+"""Make the guide's pictures of the advisor page and the report, of people who do not exist."""
 
 import os
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pyarrow.csv as pacsv
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from sottovoce.advisor._demo_posts import demo_posts
 from sottovoce.lab.bench._advise_page import advisor_process
+from sottovoce.topics.shipped import shipped_catalogue
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 FLAGS = ["--disable-gpu", "--disable-background-networking", "--no-first-run", "--hide-scrollbars"]
@@ -62,6 +67,7 @@ def main() -> None:
     ):
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS + sandbox)
         take_all(browser, address)
+        take_report(browser, Path(folder))
         browser.close()
 
 
@@ -78,6 +84,18 @@ def take_all(browser: Browser, address: str) -> None:
     prepare(page, home, topic)
     for shot in SHOTS[1:]:
         take(page, home, shot, topic)
+
+
+def take_report(browser: Browser, folder: Path) -> None:
+    """Assess an export of made-up posts, and take a picture of its report."""
+    topics = [topic.name for topic in shipped_catalogue()]
+    held = demo_posts(topics, datetime(2025, 3, 3, tzinfo=UTC), users=800, weeks=40, seed=0)
+    pacsv.write_csv(held.posts, folder / "export.csv")
+    asked = ["assess", "export.csv", "--report", "community.html"]
+    subprocess.run([sys.executable, "-m", "sottovoce", *asked], cwd=folder, check=True)
+    page = browser.new_page(viewport={"width": WIDE, "height": 900})
+    where = (folder / "community.html").as_uri()
+    take(page, "", Shot("community-report", where, height=1760), "")
 
 
 def prepare(page: Page, home: str, topic: str) -> None:

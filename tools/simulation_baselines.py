@@ -1,4 +1,4 @@
-"""Recompute the table of counting baselines in docs/simulation.md and print it as Markdown."""
+"""Recompute the counting baselines in docs/reference/simulation.md and print them as Markdown."""
 
 from statistics import mean, stdev
 

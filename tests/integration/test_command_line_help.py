@@ -1,18 +1,29 @@
 """The help of every command, as a terminal of 80 columns shows it."""
 
+import re
 import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from inspect import getdoc
+from types import ModuleType
+from typing import Any
 
 import pytest
 import typer
+from support.tools import loaded_tool
 
 from sottovoce.cli._app import app
+from sottovoce.cli._panels import PANELS
 
 Run = Callable[..., tuple[int, str, str]]
 COLUMNS = 80
+OF_SHARED_PANELS = {
+    option
+    for panels in (PANELS["assess"], PANELS["topics train"])
+    for options in panels.values()
+    for option in options
+}
 
 
 def _commands(
@@ -43,20 +54,51 @@ def test_the_first_help_names_every_verb(run: Run) -> None:
         assert f" {verb} " in out
 
 
+@pytest.fixture(scope="module")
+def texts() -> ModuleType:
+    return loaded_tool("help_texts")
+
+
+def test_the_written_help_is_of_all_commands_and_groups(texts: ModuleType) -> None:
+    groups = [path for path in texts.paths(app) if path not in COMMANDS]
+    assert {" ".join(path) for path in [*groups, *COMMANDS]} == set(texts.written())
+    assert len(groups) > 3
+    for path in groups:
+        assert texts.shown(path) == texts.written()[" ".join(path)]
+
+
+def test_cluster_options_come_last(texts: ModuleType) -> None:
+    for command in ("assess", "release"):
+        panels = re.findall("╭─ (.+?) ─", texts.written()[command])
+        assert panels[:2] == ["Arguments", "Options"]
+        assert panels[-1] == "On a cluster"
+
+
+def test_every_option_in_a_panel_is_one_of_its_command() -> None:
+    for words, panels in PANELS.items():
+        command: Any = typer.main.get_command(app)
+        for word in words.split():
+            command = command.commands[word]
+        there = {option for param in command.params for option in param.opts}
+        # Panels that several commands share name options that only some of them have.
+        assert all(there & set(options) for options in panels.values()), words
+        known = {option for options in panels.values() for option in options}
+        assert known <= there | {each for each in known if each in OF_SHARED_PANELS}, words
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_help_says_what_the_docstring_says_in_full_lines(
-    run: Run, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    command: tuple[str, ...], texts: ModuleType
 ) -> None:
-    monkeypatch.setenv("COLUMNS", str(COLUMNS))
-    monkeypatch.setenv("TERMINAL_WIDTH", str(COLUMNS))
-    code, out, _ = run(*command, "--help")
+    out = texts.shown(command)
     shown = "\n".join(line.strip() for line in out.splitlines())
-    assert code == 0
     for paragraph in COMMANDS[command].split("\n\n"):
         flowing = " ".join(paragraph.split())
         assert textwrap.fill(flowing, COLUMNS - 2, break_on_hyphens=False) in shown
     assert f"\n\nExample: sottovoce {' '.join(command)}" in shown
     assert "--json" in shown
+    # What changed on purpose is written by tools/help_texts.py, and read in the difference.
+    assert out == texts.written()[" ".join(command)]
 
 
 def test_the_package_itself_runs_as_a_module() -> None:

@@ -30,7 +30,7 @@ from sottovoce.federation.party._processes import running_parties
 from sottovoce.topics._checkpoint import Checkpoint
 
 Run = Callable[..., tuple[int, str, str]]
-PAGE = Path(__file__).parents[2] / "docs" / "data-flows.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "data-flows.md"
 LEDGER = "The ledger of release and learn"
 # Folders above ours, and a list of fonts that the plot library keeps.
 NOT_OURS = re.compile(r"~/(\.local/((state|share)/)?)?|/tmp/|~/\.(cache|config)/.*")

@@ -47,7 +47,7 @@ def test_every_item_has_a_study_that_there_is() -> None:
 
 def test_the_page_is_what_the_docstrings_say() -> None:
     paper_map = tool()
-    written = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "research" / "papers.md").read_text(encoding="utf-8")
     assert written == paper_map.page(paper_map.places()), "run: python tools/paper_map.py"
 
 

@@ -1,5 +1,6 @@
 """The README and the guides are true: what they say to type works."""
 
+import doctest
 import gzip
 import os
 import re
@@ -13,6 +14,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from support.demos import train_loops_briefly
+from support.own_export import write_own_export
 from support.untraced import untraced
 
 from sottovoce.cli._app import app
@@ -21,8 +23,9 @@ from sottovoce.lab.bench import tokenize
 from sottovoce.privacy.ledger import Ledger, user_ledger
 
 ROOT = Path(__file__).parents[2]
-# The test run itself, and what would install into this environment.
-NOT_HERE = ("make test", "pip install")
+PYTHON = ROOT / "docs" / "how-to" / "python.md"
+# The test run itself, and what would install into this environment or make another.
+NOT_HERE = ("make test", "pip install", "python3 -m venv")
 # What takes long only because a community is large; the long run types what stands there.
 _SMALLER = {
     "--users 500 --weeks 8": "--users 60 --weeks 2",
@@ -34,6 +37,7 @@ _SMALLER = {
     "users=250, weeks=6": "users=60, weeks=2",
     "bench tokenize --size 2": "bench tokenize --size 0.01",
     "make demo": "make --dry-run demo",
+    "--vocabulary everyday": "--vocabulary few.txt",
 }
 Run = Callable[..., tuple[int, str, str]]
 
@@ -67,28 +71,34 @@ def write_what_the_guides_read(folder: Path) -> None:
 MADE = {
     "README.md": [
         "demo/report.html",
+        "community.html",
+        "ranks.csv",
         "community/posts.parquet",
-        "counts/counts.npz",
         "ranks.parquet",
         "analysis.html",
     ],
-    "docs/assess.md": ["ranks.parquet", "community.state.alerts", "alerts.parquet"],
-    "docs/scale.md": ["ranks.parquet", "community.state", "community.state.alerts"],
-    "docs/topics.md": ["model/card.json", "model/phi.npy"],
-    "docs/loop.md": ["loop/report.html", "loop/rows.json"],
-    "docs/choosing.md": ["community/posts.parquet"],
-    "docs/release.md": ["released/card.json", "released/counts.npz"],
-    "docs/analyse.md": ["released/card.json", "analysis.html"],
-    "docs/statements.md": ["statement.md"],
-    "docs/judgements.md": ["sheets-judge-7.csv", "own.toml", "matched.toml", "judged.toml"],
+    "docs/tutorials/own-export.md": ["community.html", "counts/card.json", "statement.md"],
+    "docs/how-to/export.md": ["report.html", "counts/card.json"],
+    "docs/how-to/assess.md": ["ranks.parquet", "community.state.alerts", "alerts.parquet"],
+    "docs/how-to/scale.md": ["ranks.parquet", "community.state", "community.state.alerts"],
+    "docs/how-to/topics.md": ["model/card.json", "model/phi.npy"],
+    "docs/how-to/loop.md": ["loop/report.html", "loop/rows.json"],
+    "docs/how-to/choosing.md": ["community/posts.parquet"],
+    "docs/how-to/release.md": ["released/card.json", "released/counts.npz"],
+    "docs/how-to/analyse.md": ["released/card.json", "analysis.html"],
+    "docs/how-to/statements.md": ["statement.md"],
+    "docs/how-to/judgements.md": ["sheets-judge-7.csv", "own.toml", "matched.toml", "judged.toml"],
 }
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("page", MADE)
 def test_the_commands_of_a_page_run_in_a_shell_as_written(page: str, tmp_path: Path) -> None:
-    script = "\n".join(["set -e", *commands(ROOT / page)])
-    assert "sottovoce simulate" in script
+    # The page of `advise` stays open until it is stopped.
+    lines = [line for line in commands(ROOT / page) if not line.startswith("sottovoce advise")]
+    script = "\n".join(["set -e", *lines])
+    assert "sottovoce simulate" in script or "export.csv" in script
+    write_own_export(tmp_path)
     done = subprocess.run(
         ["/bin/bash", "-c", script],
         cwd=in_checkout(tmp_path),
@@ -124,6 +134,9 @@ def test_the_commands_of_a_page_run_as_written(
     monkeypatch.setattr(tokenize, "_SHORT_POSTS_USERS", 60)
     train_loops_briefly(monkeypatch)
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
+    monkeypatch.setattr("sottovoce.web.advise._app.serve", lambda *_where, **_how: None)
+    write_own_export(tmp_path)
+    (tmp_path / "few.txt").write_text("sleep\nwork\nhome\ndoctor\n", encoding="utf-8")
     for line in map(smaller, commands(ROOT / page)):
         words = shlex.split(line)
         if words[0] == "sottovoce":
@@ -140,19 +153,20 @@ def test_the_commands_of_a_page_run_as_written(
     "page",
     [
         "README.md",
-        "docs/start.md",
-        "docs/simulation.md",
-        "docs/corpus.md",
-        "docs/extending.md",
-        "docs/assess.md",
-        "docs/advise-standing.md",
-        "docs/judgements.md",
-        "docs/loop.md",
-        "docs/scale.md",
-        "docs/topics.md",
-        "docs/release.md",
-        "docs/analyse.md",
-        "docs/classify-release.md",
+        "docs/tutorials/start.md",
+        "docs/how-to/python.md",
+        "docs/reference/simulation.md",
+        "docs/reference/corpus.md",
+        "docs/how-to/extending.md",
+        "docs/how-to/assess.md",
+        "docs/explanation/advise-standing.md",
+        "docs/how-to/judgements.md",
+        "docs/how-to/loop.md",
+        "docs/how-to/scale.md",
+        "docs/how-to/topics.md",
+        "docs/how-to/release.md",
+        "docs/how-to/analyse.md",
+        "docs/how-to/classify-release.md",
     ],
 )
 @pytest.mark.parametrize(
@@ -173,26 +187,36 @@ def test_the_python_of_the_guides_runs_as_written(
 
 
 @pytest.mark.usefixtures("small_audits")
-def test_the_readme_spends_once_on_its_corpus(
+def test_the_page_on_python_spends_once_on_its_corpus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The release from Python is that of the command, not a second one that adds to it."""
     monkeypatch.chdir(tmp_path)
     write_what_the_guides_read(tmp_path)
     made, release = (
-        next(line for line in commands(ROOT / "README.md") if line.startswith(start))
+        next(line for line in commands(PYTHON) if line.startswith(start))
         for start in ("printf", "sottovoce release")
     )
     words = made.split("'")[1].replace("\\n", "\n")
     (tmp_path / "words.txt").write_text(words, encoding="utf-8")
     app(shlex.split(release)[1:], standalone_mode=False)
     names: dict[str, object] = {}
-    for example in blocks(ROOT / "README.md", "python"):
+    for example in blocks(PYTHON, "python"):
         if "notes" in example:
-            exec(compile(example, "README.md", "exec"), names)  # noqa: S102 - our own page
+            exec(compile(example, "python.md", "exec"), names)  # noqa: S102 - our own page
     spends = [
         spend
         for account in Ledger(user_ledger()).accounts()
         for spend in Ledger(user_ledger()).spends(account.corpus)
     ]
     assert len(spends) == 1
+
+
+def test_the_gallery_shows_what_its_examples_print() -> None:
+    page = (ROOT / "docs" / "tutorials" / "gallery.md").read_text(encoding="utf-8")
+    shown = "\n".join(re.findall(r"```pycon\n(.*?)```", page, re.DOTALL))
+    held = doctest.DocTestParser().get_doctest(shown, {}, "gallery", "gallery.md", 0)
+    assert len(held.examples) > 20
+    told: list[str] = []
+    result = doctest.DocTestRunner(verbose=False).run(held, out=told.append)
+    assert result.failed == 0, "".join(told)

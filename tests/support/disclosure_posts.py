@@ -13,12 +13,17 @@ from typing import NamedTuple
 from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
 
 FOLDER = Path(__file__).parents[1] / "posts"
+BLIND = "disclosures-blind.jsonl"
+"""Judged: written by somebody who has not seen the patterns, counted when they are finished."""
 FRESH = "disclosures-fresh.jsonl"
-"""Judged: written by somebody who has not seen the patterns, counted when they were finished."""
 FORMER = "disclosures-judged.jsonl"
-"""Judged in the past, open by now."""
+"""Both judged in the past, open by now."""
 OPEN = "disclosures-open.jsonl"
 EVERYDAY = "everyday.txt"
+UNTOPICAL = "untopical.txt"
+"""Everyday posts by which weights are learned; those of ``EVERYDAY`` only test."""
+OPEN_FILES = (OPEN, FORMER, FRESH)
+"""Files that may be looked at, and learned from."""
 FILES = tuple(name for name in (FRESH, FORMER, OPEN) if (FOLDER / name).exists())
 
 
@@ -72,7 +77,12 @@ def everyday_posts() -> list[str]:
 
 def tally_of(posts: list[DisclosurePost]) -> DisclosureTally:
     """Count what the shipped rules say against the labels."""
-    reader, failures, told = DisclosureReader(), Counter[str](), Counter[tuple[bool, bool]]()
+    return tally_by(DisclosureReader(), posts)
+
+
+def tally_by(reader: DisclosureReader, posts: list[DisclosurePost]) -> DisclosureTally:
+    """Count what a reader says against the labels."""
+    failures, told = Counter[str](), Counter[tuple[bool, bool]]()
     for post in posts:
         levels = {each.topic: each.level for each in reader.read(post.text)}
         said = levels.get(post.topic) is DisclosureLevel.OUTRIGHT

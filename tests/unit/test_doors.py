@@ -373,8 +373,9 @@ def test_a_missing_column_is_named_by_the_keyword_of_the_call(tmp_path: Path) ->
     frame = pd.DataFrame({"author": ["ada"], "at": ["2024-01-01"], "body": ["my loan"]})
     with pytest.raises(CorpusError, match="in Python text='NAME' of assess_posts and release_coun"):
         released(frame, tmp_path)
-    with pytest.raises(CorpusError, match="in Python user='NAME' of assess_posts"):
-        sv.assess_posts(frame, topics=TOPICS)
+    unclear = frame.rename(columns={"author": "colour"})
+    with pytest.raises(CorpusError, match="in Python user='colour' of assess_posts"):
+        sv.assess_posts(unclear, topics=TOPICS)
 
 
 def test_a_file_and_a_frame_are_charged_to_the_ledger_of_their_user(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from sottovoce.assess.measures._catalogue import MEASURES
 from sottovoce.assess.measures._expected import EXPECTED_PRECISION
 
 DOCS = Path(__file__).parents[2] / "docs"
-CARDS = (DOCS / "measure-cards.md").read_text(encoding="utf-8")
-BLOGS = (DOCS / "assess-blogs.md").read_text(encoding="utf-8")
-STUDIES = (DOCS / "assess-studies.md").read_text(encoding="utf-8")
+CARDS = (DOCS / "reference" / "measure-cards.md").read_text(encoding="utf-8")
+BLOGS = (DOCS / "research" / "assess-blogs.md").read_text(encoding="utf-8")
+STUDIES = (DOCS / "research" / "assess-studies.md").read_text(encoding="utf-8")
 NUMBER = re.compile(r"\d\.\d+")
 WITHOUT_FIGURES = {"ent-present", "diff-priv-present"}
 BASELINES = {"keywords", "weeks", "posts"}
@@ -57,7 +57,7 @@ def test_bands_are_those_that_assess_prints() -> None:
 
 
 def test_figures_outside_of_the_table_stand_in_the_guides() -> None:
-    told = BLOGS + STUDIES + (DOCS / "assess.md").read_text(encoding="utf-8")
+    told = BLOGS + STUDIES + (DOCS / "how-to" / "assess.md").read_text(encoding="utf-8")
     known = {each.lstrip("0") for each in re.findall(r"\d?\.\d+", told)}
     prose = CARDS.replace(CARDS.partition("\n## Figures\n")[2].partition("\n## ")[0], "")
     said = {each.lstrip("0") for each in re.findall(r"\d?\.\d+", prose)}

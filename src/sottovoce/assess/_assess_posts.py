@@ -16,7 +16,9 @@ from sottovoce.assess._job import Assessment, Request
 from sottovoce.assess._ranking import Ranking, ranking_of
 from sottovoce.assess._setting import Bucket, Setting
 from sottovoce.assess.state._parts import earlier_folder
+from sottovoce.corpus._schema import POSTS
 from sottovoce.corpus.read._corpus import Corpus, Source, open_posts
+from sottovoce.corpus.read._guessed import guessed_source
 from sottovoce.corpus.read._tally import ReadOptions, named_columns
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._catalogue import Catalogue, Topic
@@ -135,7 +137,8 @@ def assess_posts(
         topics: the catalogue: a TOML file's path, a `Catalogue`, or topics; None takes the shipped
             one (``sottovoce.topics.shipped_catalogue``). A state has its own.
         model: the adversary's background knowledge: a model or its folder, or several.
-        user: the column of the user; likewise ``time`` and ``text``.
+        user: the column of the user; likewise ``time`` and ``text``. Without a column of that name
+            it is guessed, with a warning that says which and why, or a question.
         time: the column of the time.
         text: the column of the text.
         measures: names such as "voice-t,ent", or a list; "recommended"; "paper" or "all": the
@@ -176,6 +179,7 @@ def assess_posts(
     checkpoints = _checkpoints(folder, checkpoint_every, resume=resume)
     with alone_with(state_file, folder):
         assessment = Assessment(request, state_file, checkpoints=checkpoints)
+        options = options if posts is None else _guessed(posts, options)
         corpus = None if posts is None else open_posts(posts, options=options)
         if corpus is not None:
             _fold(assessment, posts, corpus, options)
@@ -187,6 +191,14 @@ def assess_posts(
         assessment.save(ranks_file, ranks)
     source = _RankedPosts(assessment, corpus, state_file, request.topics)
     return ranking_of(ranks, source)
+
+
+def _guessed(posts: Source, options: ReadOptions) -> ReadOptions:
+    """With the columns that are neither told nor called as ours; what was guessed is warned of."""
+    found = guessed_source(posts, POSTS, options)
+    for line in found.said:
+        warnings.warn(line, stacklevel=3)
+    return found.options
 
 
 def _fold(assessment: Assessment, posts: object, corpus: Corpus, options: ReadOptions) -> None:

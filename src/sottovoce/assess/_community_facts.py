@@ -39,7 +39,7 @@ class CommunityWatch:
 
     clean: bool = True
     weeks: Counter[date] = field(default_factory=Counter)
-    _texts: list[str] = field(default_factory=list)
+    _texts: list[str | None] = field(default_factory=list)
     _step: int = 1
     _seen: int = 0
 
@@ -50,7 +50,8 @@ class CommunityWatch:
             yield batch
 
     def _note(self, batch: pa.RecordBatch) -> None:
-        weeks = pc.floor_temporal(batch["time"], unit="week").cast(pa.date32())
+        own = batch.filter(pa.array(~of_nobody(batch["user"]))) if self.clean else batch
+        weeks = pc.floor_temporal(own["time"], unit="week").cast(pa.date32())
         for pair in pc.value_counts(weeks).to_pylist():
             self.weeks[pair["values"]] += pair["counts"]
         while len(self._texts) + batch.num_rows // self._step > MOST_READ:
@@ -64,13 +65,13 @@ class CommunityWatch:
     @property
     def texts(self) -> Sequence[str]:
         """An even sample of the posts, without their authors, to be read closely."""
-        return self._texts
+        return [text for text in self._texts if text is not None]
 
 
-def _own_texts(sample: pa.RecordBatch) -> list[str]:
-    """Cleaned; posts of nobody keep their place as empty ones, so that the sample stays even."""
+def _own_texts(sample: pa.RecordBatch) -> list[str | None]:
+    """Cleaned; posts of nobody keep their place as nothing, so that the sample stays even."""
     nobodys = pa.array(of_nobody(sample["user"]))
-    texts: list[str] = pc.if_else(nobodys, "", clean_texts(sample["text"])).to_pylist()
+    texts: list[str | None] = pc.if_else(nobodys, None, clean_texts(sample["text"])).to_pylist()
     return texts
 
 

@@ -24,6 +24,7 @@ from sottovoce.cli import (
     state,
     statement,
 )
+from sottovoce.cli._panels import CommandWithPanels
 from sottovoce.cli.learn import approvals, counted, counts, keys, members, parties, runs
 from sottovoce.cli.topics import judge, models, train
 
@@ -117,6 +118,10 @@ app.command("loop")(loop.loop)
 app.command("study")(lab.study)
 
 
+def _flowing(docstring: str) -> str:
+    return escape("\n\n".join(" ".join(each.split()) for each in docstring.split("\n\n")))
+
+
 def _let_help_flow(commands: typer.Typer) -> None:
     """Leave line breaks of help to the terminal, and brackets as they are: Rich would swallow them.
 
@@ -124,8 +129,8 @@ def _let_help_flow(commands: typer.Typer) -> None:
     hold a few words only.
     """
     for command in commands.registered_commands:
-        paragraphs = (getdoc(command.callback) or "").split("\n\n")
-        command.help = escape("\n\n".join(" ".join(each.split()) for each in paragraphs))
+        command.cls = CommandWithPanels
+        command.help = _flowing(getdoc(command.callback) or "")
     for group in commands.registered_groups:
         if group.typer_instance is not None:
             _let_help_flow(group.typer_instance)
@@ -151,7 +156,16 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+_BEGIN = """\
+Assess, release and learn from private text. Nothing is sent that you did not ask to send.
+
+Begin with your own file: sottovoce assess export.csv --report community.html; one person begins
+with sottovoce advise. In the examples of commands export.csv stands for that file, and community
+for what sottovoce simulate community makes.
+"""
+
+
+@app.callback(help=_flowing(_BEGIN))
 def root(
     _version: Annotated[
         bool,
@@ -160,4 +174,4 @@ def root(
         ),
     ] = False,
 ) -> None:
-    """Assess, release and learn from private text. Nothing is sent that you did not ask to send."""
+    """All commands; their help is above."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sottovoce.corpus.read import ReadOptions
     from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
     from sottovoce.release._inputs import ReleaseInputs
+    from sottovoce.release._release import Release
 
 
 ENGINES = ("embedded", "spark")
@@ -63,6 +64,15 @@ def address_of(path: Path) -> str:
     """What Spark is to be told: an address as it is, a plain path with its folder spelt out."""
     written = getattr(path, "written", str(path))
     return written if _SCHEME.match(written) else str(Path(written).absolute())
+
+
+def folder_of(path: Path, engine: "Engine") -> Path | None:
+    """The folder to write to, if it is this machine's to look at; on Spark it may be an address."""
+    if not _SCHEME.match(getattr(path, "written", str(path))):
+        return Path(path)
+    if not engine.is_spark:
+        raise ParameterError(f"cannot write to the address {path.written}; use --engine spark.")  # type: ignore[attr-defined]  # an Address
+    return None
 
 
 @dataclass(frozen=True)
@@ -115,8 +125,8 @@ def ledger_beside(corpus: Path) -> Path:
     """The ledger of a corpus: beside it, so that every release meets the same; a link is it."""
     if _SCHEME.match(getattr(corpus, "written", "")):
         raise ParameterError(
-            "a corpus at an address has no place beside it; give the --ledger, on a file system "
-            "that the driver and all workers share."
+            "a corpus at an address has no place beside it; give the --ledger, which the driver "
+            "must find again wherever it runs."
         )
     from sottovoce.privacy.ledger._chosen_ledger import ledger_of  # noqa: PLC0415 - keeps --help fast
 
@@ -124,7 +134,7 @@ def ledger_beside(corpus: Path) -> Path:
 
 
 def chosen_ledger(given: Path | None, corpus: Path, engine: Engine) -> "LedgerPlace":
-    """The ledger of a release; on a cluster it must lie where all workers can write."""
+    """The ledger of a release; on a cluster it lies where a driver elsewhere finds it too."""
     from sottovoce.privacy.ledger._chosen_ledger import (  # noqa: PLC0415 - fast --help
         beside_corpus,
         ledger_place,
@@ -133,7 +143,7 @@ def chosen_ledger(given: Path | None, corpus: Path, engine: Engine) -> "LedgerPl
 
     if given is None and engine.is_on_other_machines:
         path = ledger_beside(corpus)
-        place = beside_corpus(path, "the workers must be able to write there")
+        place = beside_corpus(path, "the next driver may run elsewhere")
         return with_others(place, Path(corpus))
     at_an_address = bool(_SCHEME.match(getattr(corpus, "written", "")))
     return ledger_place(given, None if at_an_address else Path(corpus))
@@ -152,6 +162,15 @@ def documents_on_spark(
         counted_documents(session, inputs, address) as documents,
     ):
         yield documents
+
+
+@contextmanager
+def release_at(engine: Engine, released: Path) -> "Iterator[Release]":
+    """A sharded release on Spark, which stays up for the block to add it up."""
+    from sottovoce.cluster._analyse import release_on_spark  # noqa: PLC0415 - keeps --help fast
+
+    with engine.session() as session:
+        yield release_on_spark(session, address_of(released))
 
 
 def rank_precision(kind: str, engine: Engine) -> "Precision | None":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from sottovoce.cli._output import progress
-from sottovoce.cli._reading import reading_of
+from sottovoce.cli._reading import dates_told, delimiter_told, plain_encoding, reading_of
 from sottovoce.corpus.read import Format, ReadOptions
 from sottovoce.corpus.read._tally import DateOrder, Skip, Tallied, Tally
 from sottovoce.errors import InputError, MissingExtraError, ParameterError
@@ -72,6 +72,31 @@ def read_options(
         max_line_bytes=max_line_bytes,
         delimiter=more.get("delimiter"),
         dates=cast("DateOrder", more.get("dates") or "iso"),
+    )
+
+
+def export_options(
+    file_format: str | None,
+    fields: str | None,
+    header: str | None,
+    timezone: str,
+    encoding: str,
+    max_line_bytes: int,
+    delimiter: str | None,
+    *,
+    day_first: bool = False,
+    month_first: bool = False,
+) -> ReadOptions:
+    """The same for a command that guesses what it is not told of somebody's export."""
+    return read_options(
+        file_format,
+        fields,
+        header,
+        timezone,
+        plain_encoding(encoding),
+        max_line_bytes,
+        delimiter=delimiter_told(delimiter),
+        dates=dates_told(day_first, month_first),
     )
 
 

@@ -20,6 +20,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from sottovoce._steps import steps_heard_by
+
 if TYPE_CHECKING:
     from sottovoce.report._result import StudyResult
 
@@ -104,7 +106,7 @@ def _show(console: Console, title: str, table: Table) -> None:
 
 @contextmanager
 def progress(step: str) -> Iterator[None]:
-    """Show that ``step`` is under way, on a terminal only."""
+    """Show that ``step`` is under way, and which part of it, on a terminal only."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - fast --help
 
     console = Console(stderr=True)
@@ -112,8 +114,9 @@ def progress(step: str) -> Iterator[None]:
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
-        bar.add_task(step, total=None)
-        yield
+        task = bar.add_task(step, total=None)
+        with steps_heard_by(lambda part: bar.update(task, description=f"{step}: {part}")):
+            yield
 
 
 @contextmanager

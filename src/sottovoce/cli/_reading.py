@@ -91,6 +91,26 @@ def reading_of(
     return found.options
 
 
+def say_if_not_english(posts: Path, reading: "ReadOptions") -> None:
+    """Say that the shipped topics are in English where the first posts are not."""
+    from sottovoce.corpus._everyday import seems_english  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read._sample import sample_columns  # noqa: PLC0415 - keeps --help fast
+
+    wanted = str(reading.columns.get("text", "text")).casefold()
+    texts = [
+        value
+        for column in sample_columns(posts, reading)
+        if wanted in {column.name.strip().casefold(), str(column.key)}
+        for value in column.values
+    ]
+    if not seems_english(texts):
+        typer.echo(
+            "WARNING: these posts do not seem to be in English, and the built-in topics are: what "
+            "is written in another language scores nothing. --topics takes topics in its words.",
+            err=True,
+        )
+
+
 def group_column(corpus: Path, asked: str, reading: "ReadOptions") -> str:
     """The column that --by names, said where it is called otherwise."""
     from sottovoce.corpus.read._guess import grouping_column  # noqa: PLC0415 - keeps --help fast

@@ -4,12 +4,21 @@ import math
 import shlex
 import warnings
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sottovoce.cli._engines import (
+    Address,
+    Engine,
+    EngineOption,
+    MasterOption,
+    SparkConfOption,
+    release_at,
+)
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, finite, progress, show_facts, show_json, show_rows
 
@@ -25,7 +34,7 @@ _TOPIC_WORDS = 20
 
 
 def analyse(
-    released: Annotated[Path, typer.Argument(help="Folder of a release.")],
+    released: Annotated[Path, typer.Argument(parser=Address, help="Folder of a release.")],
     labels: Annotated[
         Path | None,
         typer.Option(help="A public label a line, in the order of the documents."),
@@ -41,6 +50,9 @@ def analyse(
     report: Annotated[
         Path | None, typer.Option(help="File for an offline page with tables and figures.")
     ] = None,
+    engine: EngineOption = "embedded",
+    master: MasterOption = None,
+    spark_conf: SparkConfOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a release supports, read by the law of its noise.
@@ -55,13 +67,21 @@ def analyse(
         from sottovoce.release._release import load_release  # noqa: PLC0415 - fast --help
         from sottovoce.release.analysis._forecast import DEFAULT_TOPICS  # noqa: PLC0415 - fast --help
 
-    with progress("Reading the release"):
-        found = load_release(released)
+    chosen = Engine(engine, master, spark_conf or ())
+    if chosen.is_spark:
+        chosen.refuse({"--topics": topics, "--classifier": classifier, "--labels": labels})
+    with progress("Reading the release"), ExitStack() as running:
+        found = (
+            running.enter_context(release_at(chosen, released))
+            if chosen.is_spark
+            else load_release(released)
+        )
         given = None if labels is None else _label_lines(labels)
         summary = found.summary(level=level, labels=given)
     more = Further(*_topics(found, summary, topics, seed), _learnt(found, given, classifier, seed))
     if report is not None:
         again = _again(released, labels, topics, seed, classifier=classifier, level=level)
+        again += " --engine spark" if chosen.is_spark else ""
         _write_report(found, summary, more, report, again)
     asked = min(DEFAULT_TOPICS, summary.columns) if topics is None else topics
     if as_json:
@@ -157,7 +177,7 @@ def _again(
 ) -> str:
     """The command that says the same once more."""
     asked = {"--labels": labels, "--topics": topics, "--seed": seed or None}
-    words = ["sottovoce", "analyse", str(released)]
+    words = ["sottovoce", "analyse", getattr(released, "written", str(released))]
     for name, value in asked.items():
         words += [] if value is None else [name, str(value)]
     words += ["--classifier"] if classifier else []

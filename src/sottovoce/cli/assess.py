@@ -33,6 +33,7 @@ from sottovoce.cli._options import (
     TimezoneOption,
     TopicsOption,
     checkpoint_of,
+    export_options,
     fold_posts,
     loaded_catalogue,
     loaded_models,
@@ -41,7 +42,6 @@ from sottovoce.cli._options import (
     parsed_bucket,
     parsed_mode,
     parsed_setting,
-    read_options,
     state_file,
     with_background,
 )
@@ -53,17 +53,15 @@ from sottovoce.cli._reading import (
     DayFirstOption,
     DelimiterOption,
     MonthFirstOption,
-    dates_told,
-    delimiter_told,
     keep_reading,
     kept_reading,
-    plain_encoding,
+    say_if_not_english,
 )
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
-    from sottovoce.assess._job import Assessment
+    from sottovoce.assess._job import Assessment, Request
     from sottovoce.corpus.read import Corpus, ReadOptions
     from sottovoce.topics.voice._learnt import LearntVoice
 
@@ -157,6 +155,9 @@ def assess(
     With --checkpoint, after Ctrl-C or a crash the same command with --resume goes on where it was.
 
     Example: sottovoce assess export.csv --topic health --report report.html
+
+    Example: sottovoce assess community/posts.parquet --topics community/topics.toml --measure bow-t
+    --state community.state --out ranks.parquet
     """
     from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
@@ -175,15 +176,16 @@ def assess(
         keeps += [alerts_file(state), earlier_folder(state), model_folder(state)]
     asked = CommunityReport.asked(report, people=people)
     refuse_overlap((out, state, report), (posts, topics, *keeps, *(merge or ()), *(model or ())))
-    told = read_options(
+    told = export_options(
         file_format,
         fields,
         header,
         timezone,
-        plain_encoding(encoding),
+        encoding,
         max_line_bytes,
-        delimiter=delimiter_told(delimiter),
-        dates=dates_told(day_first, month_first),
+        delimiter,
+        day_first=day_first,
+        month_first=month_first,
     )
     has_others = bool(model or topics or merge or chosen.is_spark)
     request = Request(
@@ -210,6 +212,8 @@ def assess(
     files = AssessFiles(posts, out, state, tuple(merge or ()))
     with alone_with(state, checkpoint), mentioning_resume(checkpoint):
         opened = None if posts is None else opened_posts(posts, told, encoding, state or out)
+        if posts is not None and opened is not None and _by_shipped_topics(request, state):
+            say_if_not_english(posts, opened[1])
         request, learnt = with_background(request, opened and opened[0], state)
         assessment = Assessment(request, state, checkpoints=keeping)
         if posts is None and not merge and not assessment.users:
@@ -217,12 +221,17 @@ def assess(
                 "there is nothing to rank: give POSTS, or a --state that holds some."
             )
         read = _folded(assessment, files, opened, asked)
-        summary = _saved(assessment, files, learnt)
+        summary = _saved(assessment, files, learnt, shown=bool(topic or show_users))
         if asked is not None:
             asked.write(assessment, read)
         if opened is not None and (beside := state or out):
             keep_reading(beside, opened[1], told)
     _show(assessment, summary, _most_exposed(assessment, show_users), out, read, as_json)
+
+
+def _by_shipped_topics(request: "Request", state: Path | None) -> bool:
+    """Whether nobody brings topics; a state has its own."""
+    return request.catalogue is None and (state is None or not state.exists())
 
 
 @dataclass(frozen=True)
@@ -253,30 +262,34 @@ def _folded(
 
 
 def _saved(
-    assessment: "Assessment", files: AssessFiles, learnt: "LearntVoice | None"
+    assessment: "Assessment", files: AssessFiles, learnt: "LearntVoice | None", *, shown: bool
 ) -> list[dict[str, object]]:
-    """Users ranked, and what is to be kept written; how many are in each band."""
+    """Users ranked, and what is to be kept written; how many are in each band.
+
+    A run that only adds to a state ranks nobody, unless it asks for what is ``shown``.
+    """
     from sottovoce.assess._background import model_folder  # noqa: PLC0415 - keeps --help fast
 
     with progress("Ranking users"):
         if learnt is not None and files.state is not None:
             learnt.save(model_folder(files.state))
         kept = files.state or files.out
-        summary = assessment.save(files.out) if kept else assessment.bands()
+        summary = assessment.save(files.out) if kept else []
+        if not kept or (shown and files.out is None):
+            summary = assessment.bands()
     if files.posts is None and not files.merge and files.out is None:
         assessment.pack()
     return summary
 
 
 def _most_exposed(assessment: "Assessment", users: int) -> list[dict[str, object]]:
-    """The first users by each measure and topic, only if somebody asked for them."""
+    """The first users with evidence by each measure and topic, only if somebody asked for them."""
     if not users:
         return []
     return [
         row
         for ranked in assessment.ranks()
-        if ranked.evident
-        for row in ranked.rows.slice(0, users).to_pylist()
+        for row in ranked.rows.slice(0, min(users, ranked.evident)).to_pylist()
     ]
 
 
@@ -300,7 +313,8 @@ def _show(
         return
     if not summary:
         typer.echo(
-            f"{facts['users']:,} users, {facts['posts']:,} posts in the state; nobody was ranked."
+            f"{facts['users']:,} users, {facts['posts']:,} posts in the state; nobody was ranked: "
+            "--out RANKS.csv, --topic or --show-users does it."
         )
         return
     shown = f"{facts['users']:,} users, {facts['posts']:,} posts: users in each band"

@@ -19,12 +19,12 @@ from sottovoce.cli._options import (
     MOption,
     TimezoneOption,
     TopicsOption,
+    export_options,
     loaded_catalogue,
     loaded_models,
     opened_posts,
     parsed_bucket,
     parsed_setting,
-    read_options,
     warn_about_rows,
     with_background,
 )
@@ -36,9 +36,6 @@ from sottovoce.cli._reading import (
     DayFirstOption,
     DelimiterOption,
     MonthFirstOption,
-    dates_told,
-    delimiter_told,
-    plain_encoding,
 )
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
@@ -92,9 +89,9 @@ def explain(
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
-    """Explain one user's rank: which of her posts and words put her there, and what if not.
+    """Explain one user's rank: which posts and words put them there, and what if not.
 
-    It shows words of her posts to whoever runs it. Posts are named by their number among the
+    It shows words of their posts to whoever runs it. Posts are named by their number among the
     readable posts, counted from 1. Removal is exact: as if all had been scored again.
 
     Example: sottovoce explain export.csv --user ada --topic depression
@@ -115,15 +112,16 @@ def explain(
         bucket=parsed_bucket(bucket),
         clean=clean,
     )
-    told = read_options(
+    told = export_options(
         file_format,
         fields,
         header,
         timezone,
-        plain_encoding(encoding),
+        encoding,
         max_line_bytes,
-        delimiter=delimiter_told(delimiter),
-        dates=dates_told(day_first, month_first),
+        delimiter,
+        day_first=day_first,
+        month_first=month_first,
     )
     opened = [opened_posts(path, told, encoding, state)[0] for path in posts]
     all_posts = _AllPosts(opened)

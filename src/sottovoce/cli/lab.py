@@ -1,6 +1,9 @@
 """``sottovoce study``, ``bench`` and ``demo``: what the package shows of itself."""
 
 import math
+import shlex
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -83,9 +86,15 @@ def study(
     header: HeaderOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a table or figure of the papers anew, the paper's figures beside ours.
+    """Make a table or figure of the papers again, the paper's figures beside ours.
 
-    Example: sottovoce study release-figure-2 --out study --seeds 5
+    `study list` names them. Each simulates or reads its data, repeats the experiment --seeds times
+    and prints means with 95% intervals; --out also draws them. --quick takes small sizes: minutes
+    become seconds, and figures become a look.
+
+    Example: sottovoce study list
+
+    Example: sottovoce study release-figure-2 --quick --out study
     """
     with needs_extra("all"):
         from sottovoce.lab._options import StudyOptions  # noqa: PLC0415 - fast --help
@@ -237,40 +246,56 @@ class _Bench(NamedTuple):
     size: float
     smallest: float
     extra: str = "release"
+    peers: tuple[str, ...] = ()
+    """The packages that it compares with, by the names they are imported by."""
 
 
 BENCHES = {
-    "tokenize": _Bench(_tokenize, "megabytes of text", 100, 0.01),
-    "noise": _Bench(_noise, "samples", 1e8, 1000),
+    "tokenize": _Bench(_tokenize, "megabytes of text", 100, 0.01, peers=("sklearn",)),
+    "noise": _Bench(_noise, "samples", 1e8, 1000, peers=("opendp",)),
     "shares": _Bench(_shares, "cells", 500_500, 1000),
-    "release": _Bench(_release, "documents", 100_000, 100),
-    "analyse": _Bench(_analyse, "documents", 100_000, 200),
-    "infer": _Bench(_infer, "posts", 5000, 50, "topics"),
-    "assess": _Bench(_assess, "posts", 100_000, 1000, "topics"),
-    "paillier": _Bench(_paillier, "values", 4371, 64, "learn"),
-    "learn": _Bench(_learn, "words", 1000, 20, "learn"),
+    "release": _Bench(_release, "documents", 100_000, 100, peers=("opendp",)),
+    "analyse": _Bench(_analyse, "documents", 100_000, 200, peers=("tomotopy",)),
+    "infer": _Bench(_infer, "posts", 5000, 50, "topics", ("sklearn", "tomotopy", "gensim")),
+    "assess": _Bench(_assess, "posts", 100_000, 1000, "topics", ("gensim", "pandas")),
+    "paillier": _Bench(_paillier, "values", 4371, 64, "learn", ("phe", "heu", "tenseal")),
+    "learn": _Bench(_learn, "words", 1000, 20, "learn", ("phe", "spu")),
     "federation": _Bench(_federation, "words", 1000, 20, "federation"),
     "advise": _Bench(_advise, "posts", 20_000, 100, "web"),
-    "vdaf": _Bench(_vdaf, "reports", 1000, 20, "learn"),
+    "vdaf": _Bench(_vdaf, "reports", 1000, 20, "learn", ("gmpy2",)),
 }
 _SIZES = "; ".join(f"{each.unit} ({name}, {each.size:,g})" for name, each in BENCHES.items())
 
 
 def bench(
-    name: Annotated[str, typer.Argument(help=f"Which bench: {', '.join(BENCHES)}.")],
+    name: Annotated[str, typer.Argument(help=f"'list', or which bench: {', '.join(BENCHES)}.")],
     size: Annotated[float | None, typer.Option(help=f"How much work: {_SIZES}.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for rows.json, a figure and report.html.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare ours with its peers: same work, same run.
 
-    A ratio above 1 means ours is better. `make peers` installs the peers.
+    A ratio above 1 means ours is better; --out draws the ratios. `bench list` says what each does,
+    with which peers, and which of these are missing; `make peers` installs them.
 
-    Example: sottovoce bench tokenize --json
+    Example: sottovoce bench list
+
+    Example: sottovoce bench tokenize --size 2
     """
+    if name == "list":
+        _list_benches(as_json)
+        return
     check_choice("bench", name, BENCHES)
     chosen = BENCHES[name]
+    if missing := _missing(chosen):
+        absent = ", ".join(missing)
+        typer.echo(f"Not installed: {absent}; to compare with it: make peers", err=True)
     with progress(f"Running bench {name}"), needs_extra(chosen.extra):
         rows = chosen.run(_checked(chosen.size if size is None else size, chosen))
+    if out is not None:
+        _draw_bench(name, rows, out)
     if as_json:
         show_json(rows)
         return
@@ -278,6 +303,36 @@ def bench(
     show_rows(f"bench {name}", shown)
     for peer in dict.fromkeys(row["peer"] for row in rows if row["theirs"] is None):
         typer.echo(f"{peer} is not installed; to compare with it: make peers")
+
+
+def _missing(chosen: _Bench) -> list[str]:
+    return [package for package in chosen.peers if find_spec(package) is None]
+
+
+def _list_benches(as_json: bool) -> None:
+    rows = [
+        {
+            "bench": name,
+            "size": f"{each.size:,g} {each.unit}",
+            "peers": ", ".join(each.peers) or "none",
+            "missing": ", ".join(_missing(each)) or "none",
+        }
+        for name, each in BENCHES.items()
+    ]
+    if as_json:
+        show_json(rows)
+    else:
+        show_rows("Benches: work by default, and what they compare with", rows)
+
+
+def _draw_bench(name: str, rows: "list[BenchRow]", out: Path) -> None:
+    from sottovoce.lab.bench._drawn import bench_result  # noqa: PLC0415 - fast --help
+    from sottovoce.report._result import write_study  # noqa: PLC0415 - fast --help
+
+    again = shlex.join(["sottovoce", *sys.argv[1:]])
+    title = f"Ours and its peers: {BENCHES[name].unit}"
+    written = write_study(bench_result(rows), out, name=name, title=title, command=again)
+    typer.echo(f"Wrote {', '.join(map(str, written))}.", err=True)
 
 
 def _checked(size: float, chosen: _Bench) -> float:
@@ -299,7 +354,9 @@ def demo(
 ) -> None:
     """Run everything on a simulated community and write a report that opens offline.
 
-    A part whose libraries are not installed is left out, and that is said.
+    Its steps: simulate people, count words, assess who stands out, release counts, train and count
+    together, assess what was released, draw the report. A part whose libraries are not installed is
+    left out, and that is said.
 
     Example: sottovoce demo --out demo
     """
@@ -308,7 +365,7 @@ def demo(
     parameters = SimulationParameters(users=users, weeks=weeks, seed=seed)
     with needs_extra("all"):
         from sottovoce.demo._demo import run_demo  # noqa: PLC0415 - fast --help
-    with progress("Simulating, counting, assessing, releasing, learning, drawing"):
+    with progress("Running the demo"):
         made = run_demo(out, parameters)
     for part, reason in made.left_out.items():
         typer.echo(f"Left out: {part}: {reason}", err=True)

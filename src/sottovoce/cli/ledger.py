@@ -33,7 +33,7 @@ def show(
     Printed amounts are rounded against us: what is spent up, what is left down. JSON has the exact
     ratios too.
 
-    Example: sottovoce ledger show private.ledger
+    Example: sottovoce ledger show
     """
     from sottovoce.privacy.ledger import Ledger, user_ledger  # noqa: PLC0415 - keeps --help fast
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -124,16 +124,18 @@ def rank_server(
 ) -> None:
     """Publish score histograms per topic, from reports that hide each score.
 
-    Example: sottovoce rank-server --topics topics.toml --epsilon 1 --period 1w
+    Example: sottovoce rank-server --topics community/topics.toml --epsilon 1 --period 1w
     """
     with needs_extra("web"):
         from sottovoce.web.rank._app import Limits, create_app  # noqa: PLC0415 - fast --help
-        from sottovoce.web.rank._peer import key_digits  # noqa: PLC0415 - fast --help
+        from sottovoce.web.rank._peer import PeerKey, key_digits  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank._serve import ListenSettings, open_store, serve  # noqa: PLC0415 - fast --help
         from sottovoce.web.rank._telemetry import Telemetry, event_writer  # noqa: PLC0415 - fast --help
 
     between = _BucketOptions(buckets, lowest, highest, edges)
     rules = _description(topics, measure, setting, mode, epsilon, between, period, minimum)
+    if rules.mode == "shares" and peer_key is not None:
+        rules = replace(rules, key=PeerKey.read(peer_key).tag)
     if dry_run:
         _show(rules, None, as_json)
         return
@@ -310,4 +312,4 @@ def rank_edges(
         typer.echo(f"Nothing was published about {', '.join(kept)}: their edges stay.")
     typer.echo("A server with other edges needs a store of its own: rank-server --edges --store.")
     if rules.mode == "noise":
-        typer.echo("In the noise mode whoever reports under new edges pays for her bucket anew.")
+        typer.echo("In the noise mode whoever reports under new edges pays for their bucket anew.")

@@ -15,8 +15,10 @@ from sottovoce.cli._engines import (
     MasterOption,
     PartitionsOption,
     SparkConfOption,
+    address_of,
     chosen_ledger,
     documents_on_spark,
+    folder_of,
 )
 from sottovoce.cli._options import (
     FieldsOption,
@@ -24,8 +26,8 @@ from sottovoce.cli._options import (
     HeaderOption,
     LineLimitOption,
     TimezoneOption,
+    export_options,
     needs_extra,
-    read_options,
     warn_about_rows,
 )
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
@@ -33,9 +35,7 @@ from sottovoce.cli._reading import (
     AUTO,
     AnyEncodingOption,
     DelimiterOption,
-    delimiter_told,
     group_column,
-    plain_encoding,
     reading_of,
 )
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
@@ -62,7 +62,7 @@ def release(
     ],
     epsilon: Annotated[str, typer.Option(help="For documents up to N words apart; exact: 0.1.")],
     precision: Annotated[int, typer.Option("--precision", "-N", help="N, in words.")],
-    out: Annotated[Path, typer.Option(help="Folder for the release.")],
+    out: Annotated[Path, typer.Option(parser=Address, help="Folder for the release.")],
     vocabulary: Annotated[
         Path | None,
         typer.Option(help="Public word list: a file, or 'everyday': everyday English of ours."),
@@ -167,7 +167,8 @@ def release(
     Writes counts.npz, vocabulary.txt, the public map and card.json, which states the guarantee.
     The same command again gives the same bytes and spends nothing.
 
-    Example: sottovoce release posts.csv --vocabulary everyday --epsilon 2 --precision 2 --out out
+    Example: sottovoce release community/posts.parquet --vocabulary everyday --epsilon 2
+    --precision 2 --out released
     """
     with needs_extra("release"):
         from sottovoce.corpus._everyday import named_vocabulary  # noqa: PLC0415 - fast --help
@@ -182,14 +183,8 @@ def release(
     stated = LimitedPrecision(precision, epsilon)
     allowed = None if budget is None else LimitedPrecision(precision, budget)
     chosen = Engine(engine, master, spark_conf or (), partitions)
-    told = read_options(
-        file_format,
-        fields,
-        header,
-        timezone,
-        plain_encoding(encoding),
-        max_line_bytes,
-        delimiter=delimiter_told(delimiter),
+    told = export_options(
+        file_format, fields, header, timezone, encoding, max_line_bytes, delimiter
     ).named(label=labels)
     reading, group = told, by
     if chosen.is_spark:
@@ -210,6 +205,7 @@ def release(
         labelled=labels is not None,
         grouping=checked_ids(group, ids),
     )
+    folder = folder_of(out, chosen)
     place = chosen_ledger(ledger, corpus, chosen)
     _warn(place.note)
     with ExitStack() as running:
@@ -245,14 +241,14 @@ def release(
         for warning in job.plan.warnings():
             _warn(warning)
         if dry_run:
-            quoted = quote(job, place, allowed, out, length=length)
+            quoted = quote(job, place, allowed, folder, length=length)
             _warn(uncounted(place, quoted))
             said = _tried(job) if pilot else None
             _show(job, quoted, as_json, place.path, said=said)
             return
         with progress("Drawing noise"):
-            elsewhere = None if remote is None else partial(remote.draw, job)
-            done = carry_out(job, place, allowed, out, elsewhere)
+            elsewhere = None if remote is None else partial(remote.release, job, address_of(out))
+            done = carry_out(job, place, allowed, folder, elsewhere)
         _warn(done.uncounted)
         _show(job, done, as_json, place.path, out)
 
@@ -314,7 +310,7 @@ def _show(
     typer.echo("What is marked private follows from the true texts: it is for you alone.")
     if alike := _alike(job):
         typer.echo(
-            f"Documents that say what another one says: {alike:,}. If they are copies of one, each "
+            f"Texts that say what another one says: {alike:,}. If they are copies of one, each "
             "of them spends, and the ledger charges only one: release it once."
         )
     if made.spent_before and not made.paid_before:

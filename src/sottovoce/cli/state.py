@@ -104,7 +104,7 @@ def forget(
     With --post only posts of hers are erased. Files of posts, of ranks and of alerts --out are not
     touched: remove her there yourself. A background that was learnt from posts is not learnt again.
 
-    Example: sottovoce forget community.state --user ada
+    Example: sottovoce forget community.state --user u0007
     """
     from sottovoce._files import only_one  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._background import model_folder  # noqa: PLC0415 - keeps --help fast

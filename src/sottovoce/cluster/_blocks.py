@@ -47,13 +47,9 @@ class BlockName(NamedTuple):
     """What a block is called; names sort as their documents do."""
 
     file: str
+    """The file's address, as `file_order` writes it."""
     start: int
     number: int
-
-    @classmethod
-    def of(cls, file: str, start: int, number: int) -> "BlockName":
-        """The name of a block in the file at an address."""
-        return cls(file_order(file), start, number)
 
 
 def file_order(address: str) -> str:
@@ -112,7 +108,7 @@ def _origin(batch: pa.RecordBatch) -> tuple[str, int]:
     files, starts = batch["file"].unique(), batch["start"].unique()
     if len(files) > 1 or len(starts) > 1:
         raise InputError("Spark gave rows of several files in one part; their order would be lost.")
-    return files[0].as_py(), starts[0].as_py()
+    return file_order(files[0].as_py()), starts[0].as_py()
 
 
 def _block(file: str, start: int, number: int, counts: Counts) -> pa.RecordBatch:

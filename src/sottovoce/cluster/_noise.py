@@ -1,39 +1,35 @@
-"""Noise drawn on the workers, of which each block of documents has one, however often it is tried.
+"""Noise drawn on the workers, the same however often a block of documents is tried.
 
-A task may run twice: its worker died, was slow, or was taken for dead. Each attempt draws under a
-fresh key of its own worker's operating system, into a file that only it knows; then it claims the
-block's name for that file by a hard link, which the file system gives to one attempt only. Whoever
-comes later finds the name taken, draws nothing or throws away what it drew, and reports the file of
-the first. The driver takes just what was reported, by hash, and the ledger keeps that.
-
-The folder of these parts lies beside the ledger's outputs, on a file system that the driver and all
-workers share. It is private and lives no longer than one run: a run that died leaves parts that
-nobody has seen, and the next run removes them. A task of a dead run finds its folder gone.
+A task may run twice: its worker died, was slow, or was taken for dead, or the driver died and all
+of it is done again. The noise of a block follows from the release's secret and from the block: its
+place, its documents' true counts, the maps and the noise they get (``privacy._repeatable``). So
+every attempt writes the same rows, and there are never two noises of one document.
 """
 
 import hashlib
-import os
-import secrets
+import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from io import BytesIO
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from scipy import sparse
+import pyarrow.parquet as pq
 
-from sottovoce._files import PRIVATE_MODE, file_digest
+from sottovoce._files import whole_file
 from sottovoce.cluster._blocks import BlockName, matrix_of
-from sottovoce.corpus._matrix_file import matrix_bytes
-from sottovoce.errors import InputError, LedgerError
+from sottovoce.errors import InputError
+from sottovoce.privacy._repeatable import RepeatableMechanism
 from sottovoce.release._counts import Counts
 from sottovoce.release._plan import ColumnNoise
+from sottovoce.release._shards import ROWS, described, shard_rows
 from sottovoce.release.compression import WordMap
 from sottovoce.release.compression._grouped import in_row_order
 
-PARTS = "place int, sha256 string"
+NOISED = "document bigint, columns array<int>, counts array<int>"
+FOUND = "name string, first bigint, documents bigint, cells bigint, bytes bigint, sha256 string"
 
 
 @dataclass(frozen=True)
@@ -47,9 +43,10 @@ class Block:
 
 @dataclass(frozen=True)
 class NoiseTask:
-    """All that a task needs to noise the blocks it is given; nothing of it is secret."""
+    """All that a task needs to noise the blocks it is given."""
 
-    folder: str
+    secret: bytes = field(repr=False)
+    """What the noise follows from: as private as the true counts that a task is given."""
     blocks: Mapping[BlockName, Block]
     maps: tuple[bytes, ...]
     """The column of each word, 32 bits each, for each group of documents."""
@@ -62,6 +59,18 @@ class NoiseTask:
     def noise(self) -> ColumnNoise:
         """The noise of the release."""
         return ColumnNoise(Fraction(self.rate), self.threshold, self.constant_work)
+
+    def purpose(self, block: Block) -> bytes:
+        """A hash of all that the noise of ``block`` is added to, and how."""
+        noise = (self.rate, self.threshold, self.constant_work, self.columns, self._maps_digest)
+        facts = [block.place, block.first_document, block.digest, *noise]
+        return hashlib.sha256(json.dumps(facts).encode()).digest()
+
+    def noised(self, block: Block, counts: Counts) -> Counts:
+        """What is released of ``block``, whose true counts are ``counts``."""
+        compressed = self.compressed(counts, block.first_document)
+        mechanism = RepeatableMechanism(self.rate, self.secret, self.purpose(block))
+        return self.noise.added_to(compressed, mechanism=mechanism)
 
     def compressed(self, counts: Counts, first_document: int) -> Counts:
         """Each document through the map of its place in the corpus."""
@@ -76,64 +85,68 @@ class NoiseTask:
         """The public maps."""
         return tuple(WordMap(np.frombuffer(each, np.int32), self.columns) for each in self.maps)
 
+    @cached_property
+    def _maps_digest(self) -> str:
+        return hashlib.sha256(b"".join(self.maps)).hexdigest()
+
 
 def noise_blocks(drawing: NoiseTask, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Each block's place, and the hash of the one file that holds its noised counts."""
+    """The rows of a shard: the noised documents of each block."""
+    for first, noised in _noised_blocks(drawing, rows):
+        yield from shard_rows(first, noised)
+
+
+def write_shards(
+    drawing: NoiseTask, folder: str, height: int, rows: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    """The same, written by the worker itself into a folder that driver and workers share.
+
+    A shard has about ``height`` documents and is named by its first; whoever writes it again writes
+    the same bytes. What is listed of each is reported.
+    """
+    waiting: list[pa.RecordBatch] = []
+    for first, noised in _noised_blocks(drawing, rows):
+        waiting += shard_rows(first, noised)
+        if sum(batch.num_rows for batch in waiting) >= height:
+            yield _written(Path(folder), waiting)
+            waiting = []
+    if waiting:
+        yield _written(Path(folder), waiting)
+
+
+def _written(folder: Path, batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    name = f"part-{batches[0]['document'][0].as_py():012}.parquet"
+    buffer = pa.BufferOutputStream()
+    with pq.ParquetWriter(buffer, ROWS, compression="snappy") as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    content = buffer.getvalue()
+    try:
+        with whole_file(folder / name, private=True) as temporary:
+            temporary.write_bytes(content)
+    except InputError:
+        raise InputError(
+            f"a worker cannot write into {folder}; it must be on a file system that the driver and "
+            "all workers share, or an address that Spark writes to."
+        ) from None
+    return pa.RecordBatch.from_pylist([vars(described(f"{folder.name}/{name}", content))])
+
+
+def _noised_blocks(
+    drawing: NoiseTask, rows: Iterable[pa.RecordBatch]
+) -> Iterator[tuple[int, Counts]]:
     words = len(drawing.maps[0]) // np.dtype(np.int32).itemsize
     for batch in rows:
         for row in batch.to_pylist():
-            block = drawing.blocks.get(BlockName.of(row["file"], row["start"], row["number"]))
+            block = drawing.blocks.get(BlockName(row["file"], row["start"], row["number"]))
             if block is None or block.digest != row["digest"]:
                 raise InputError("the documents changed while they were being released; try again.")
-            counts = matrix_of(row, words)
-            sha256 = noise_once(drawing, block, counts)
-            yield pa.record_batch(
-                {"place": pa.array([block.place], pa.int32()), "sha256": pa.array([sha256])}
-            )
+            yield block.first_document, drawing.noised(block, matrix_of(row, words))
 
 
-def noise_once(drawing: NoiseTask, block: Block, counts: Counts) -> str:
-    """The hash of the block's part, drawn by this attempt unless another was first."""
-    final = part_file(Path(drawing.folder), block.place)
-    if not final.exists():
-        compressed = drawing.compressed(counts, block.first_document)
-        claim(final, matrix_bytes(drawing.noise.added_to(compressed, threads=1)))
-    return file_digest(final)
-
-
-def claim(final: Path, content: bytes) -> bool:
-    """Give ``final`` this content, unless it has one; whether it was this attempt's."""
-    own = final.with_name(f".{final.name}.{secrets.token_hex(8)}")
-    try:
-        with os.fdopen(os.open(own, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_MODE), "wb") as f:
-            f.write(content)
-            f.flush()
-            os.fsync(f.fileno())
-        # A link is made or refused in one step, whoever else is trying.
-        os.link(own, final)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        raise LedgerError(
-            f"a worker cannot write its part beside the ledger: {error.strerror}; the ledger's "
-            "folder must be on a file system that the driver and all workers share."
-        ) from None
-    finally:
-        own.unlink(missing_ok=True)
-    return True
-
-
-def collected(folder: Path, manifest: Mapping[int, str]) -> Counts:
-    """The parts that were reported, in order: these bytes or none."""
-    blocks = []
-    for place in range(len(manifest)):
-        content = part_file(folder, place).read_bytes()
-        if hashlib.sha256(content).hexdigest() != manifest.get(place):
-            raise LedgerError("a part of the release is not what its worker reported; try again.")
-        blocks.append(sparse.csr_array(sparse.load_npz(BytesIO(content))))
-    return sparse.csr_array(sparse.vstack(blocks, dtype=np.int64))
-
-
-def part_file(folder: Path, place: int) -> Path:
-    """The one file of a block."""
-    return folder / f"{place}.npz"
+def describe_shards(folder: str, files: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What is to be listed of each file of ``folder``, from its bytes as they lie there."""
+    for batch in files:
+        for path, content in zip(batch["path"], batch["content"], strict=True):
+            name = f"{folder}/{path.as_py().rpartition('/')[2]}"
+            yield pa.RecordBatch.from_pylist([vars(described(name, content.as_buffer()))])

@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from sottovoce.cluster._output import Spark
 from sottovoce.corpus.read._bytes import format_by_name
-from sottovoce.corpus.read._columns import check_mapping, check_types, locate
+from sottovoce.corpus.read._columns import MissingColumnError, check_mapping, check_types, locate
+from sottovoce.corpus.read._guess import likely_fields
 from sottovoce.corpus.read._tally import Format, ReadOptions
 from sottovoce.errors import CorpusError, ParameterError
 
@@ -50,7 +51,7 @@ def read_rows(
             f"Spark reads {', '.join(readers)}, got {kind}; convert it, or use --engine embedded."
         )
     frame = readers[kind](session, _address(path), options)
-    places = locate(schema, options, frame.columns, path)
+    places = _located(schema, options, frame.columns, path)
     columns = {name: frame.columns[place] for name, place in places.items()}
     _check_columns(frame, columns, path)
     if kind is Format.PARQUET:
@@ -63,6 +64,22 @@ def read_rows(
     return frame.select(*fields, *(origin if with_origin else ()))
 
 
+def _located(
+    schema: pa.Schema, options: ReadOptions, names: Sequence[str], path: str
+) -> dict[str, int]:
+    """As on one machine; nothing is guessed here, but what the names tell is proposed."""
+    try:
+        return locate(schema, options, names, path)
+    except MissingColumnError as error:
+        known = {name.strip().casefold() for name in names} | {*options.columns}
+        wanted = [field.name for field in schema if not field.nullable]
+        likely = likely_fields(names, [each for each in wanted if each not in known])
+        if not likely:
+            raise
+        remedy = f"Did you mean --fields {likely}? On Spark no column is guessed."
+        raise MissingColumnError(error.missing, remedy) from None
+
+
 def format_of(path: str, options: ReadOptions) -> Format:
     """As told, or by the name; without one it is taken for Parquet, which Spark's users write."""
     name = Path(path.rstrip("/")).name
@@ -73,12 +90,17 @@ def address_of_file(found: str) -> str:
     """A file that Spark named, as Spark's readers take addresses: plain, and no pattern."""
     parts = urlsplit(found)
     host = f"//{parts.netloc}" if parts.netloc else ""
-    return f"{parts.scheme}:{host}{_PATTERN.sub(_LITERALLY, unquote(parts.path))}"
+    return f"{parts.scheme}:{host}{literally(unquote(parts.path))}"
+
+
+def literally(address: str) -> str:
+    """An address that is no pattern, as Spark's readers take it."""
+    return _PATTERN.sub(_LITERALLY, address)
 
 
 def _address(path: str) -> str:
     """What is there by this very name is meant literally; any other may be a pattern."""
-    return _PATTERN.sub(_LITERALLY, path) if os.path.lexists(path) else path
+    return literally(path) if os.path.lexists(path) else path
 
 
 def _parquet(session: Spark, path: str, _options: ReadOptions) -> Spark:

@@ -1,14 +1,15 @@
-"""Release on Spark: counted and noised on the workers, spent and kept by the same ledger.
+"""Release on Spark: counted, noised and written by the workers, spent and kept by the same ledger.
 
 The order is the embedded one's: the spend is committed, then noise is drawn, then what was drawn is
-kept, and only what is kept is published. The corpus and the request have the names they have on one
-machine, so that every engine meets the same budget, and a request that either engine has answered
-is answered again by the same bytes. For that the driver reads the texts once, as a stream that it
-hashes and forgets, and so it does with the counts.
+kept, and only what is kept is published (``release._sharded_job``). Counts never come together in
+one place: workers write them as shards, through Spark, to wherever Spark writes. The corpus and the
+request have the names they have on one machine, so that every engine meets the same budget. For
+that the driver reads the texts once, as a stream that it hashes and forgets, and so it does with
+the true counts.
 """
 
-import secrets
-import shutil
+import hashlib
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from sottovoce._files import output_folder
 from sottovoce.cluster._assess import on_disk
 from sottovoce.cluster._blocks import (
     BLOCKS,
@@ -31,23 +33,41 @@ from sottovoce.cluster._blocks import (
     matrix_of,
     texts_of,
 )
-from sottovoce.cluster._noise import PARTS, Block, NoiseTask, collected, noise_blocks
+from sottovoce.cluster._noise import (
+    FOUND,
+    NOISED,
+    Block,
+    NoiseTask,
+    noise_blocks,
+    write_shards,
+)
 from sottovoce.cluster._output import Spark, told
 from sottovoce.cluster._read import address_of_file, format_of, read_rows
 from sottovoce.cluster._session import tuned
 from sottovoce.cluster._states import tally_of
+from sottovoce.cluster._store import found_shards, store_at
 from sottovoce.corpus._schema import DOCUMENTS
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read._tally import ReadOptions, Tally
 from sottovoce.corpus.words._rules import TokenRules, load_stop_words
-from sottovoce.errors import CorpusError, LedgerError, ParameterError
+from sottovoce.errors import CorpusError, InputError, ParameterError
+from sottovoce.privacy._expected import zero_cell_chance
 from sottovoce.privacy.ledger import Ledger
+from sottovoce.release._card import ReleaseCard
 from sottovoce.release._counts import Counts
 from sottovoce.release._inputs import CorpusIdentity, CountedDocuments, CountsDigest, ReleaseInputs
 from sottovoce.release._job import Job
-from sottovoce.release._plan import Released, ReleasePlan, maps_of, refuse_pairs
+from sottovoce.release._plan import ReleasePlan, refuse_pairs
+from sottovoce.release._sharded_job import Drawing, release_to_shards
+from sottovoce.release._shards import Shard
+from sottovoce.release._stores import LocalStore, ReleaseStore
 
 _BLOCK_ROWS = 4096
+# The driver hashes the texts of a part at a time, so parts are small.
+_PART_BYTES = 16 << 20
+_SORTED_BYTES = 8 << 20
+_SHARD_CELLS = 1 << 24
+_ROW_GROUP_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +77,7 @@ class SparkDocuments:
     documents: CountedDocuments
     declared: tuple[str, ...]
     tally: Tally
+    session: Spark
     counted: Spark
     """Spark's table of blocks."""
     blocks: dict[BlockName, Block]
@@ -66,41 +87,79 @@ class SparkDocuments:
         if plan.settings.prior == "local":
             raise ParameterError("--prior local is not offered on Spark; use --engine embedded.")
 
-    def draw(self, job: Job, ledger: Ledger) -> Released:
-        """Draw the noise of ``job``, once for each document; for `release_to_folder`."""
-        plan = job.plan
-        with told("draw noise"), _staging(ledger, job.request.id) as folder:
-            frequencies = plan.buy_frequencies(self._frequencies_from(plan.settings.prior))
-            maps = maps_of(plan.fitted(frequencies))
-            drawing = NoiseTask(
-                folder=str(folder),
-                blocks=self.blocks,
-                maps=tuple(each.column.astype(np.int32).tobytes() for each in maps),
-                columns=plan.columns,
-                rate=str(plan.noise.rate),
-                threshold=plan.noise.threshold,
-                constant_work=plan.noise.constant_work,
+    def release(self, job: Job, address: str, ledger: Ledger) -> ReleaseCard:
+        """Spend, draw and publish ``job`` at ``address``, wherever that is."""
+        store = store_at(self.session, address)
+        with told("draw noise"):
+            return release_to_shards(job, ledger, store, SparkWriters(self, store))
+
+
+@dataclass(frozen=True, eq=False)
+class SparkWriters:
+    """The workers, as writers of shards into one store."""
+
+    remote: SparkDocuments
+    store: ReleaseStore
+
+    @property
+    def cut(self) -> str:
+        """A hash of the blocks that the documents are divided into."""
+        facts = [(*name, vars(block)) for name, block in self.remote.blocks.items()]
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+    def draw(self, drawing: Drawing, plan: ReleasePlan, folder: str) -> list[Shard]:
+        """Noise all blocks, and write them; whichever attempt of a task ends first."""
+        work = self.work(drawing, plan)
+        chance = zero_cell_chance(plan.noise.rate, plan.noise.threshold)
+        rows = max(1, int(_SHARD_CELLS / max(1.0, plan.columns * chance)))
+        if isinstance(self.store, LocalStore):
+            return self._written(work, self.store.folder / folder, rows)
+        noised = self.remote.counted.mapInArrow(partial(noise_blocks, work), NOISED)
+        settings = {"maxRecordsPerFile": rows, "parquet.block.size": _ROW_GROUP_BYTES}
+        noised.write.options(**settings).parquet(self._address(folder))
+        return self.found(folder)
+
+    def _written(self, work: NoiseTask, folder: Path, rows: int) -> list[Shard]:
+        """Let the workers write a shared folder themselves: Java takes ten times as long."""
+        output_folder(folder).chmod(0o700)
+        writing = partial(write_shards, work, str(folder), rows)
+        found = self.remote.counted.mapInArrow(writing, FOUND).collect()
+        shards = [Shard(**row.asDict()) for row in found]
+        if any(not (folder.parent / shard.name).is_file() for shard in shards):
+            raise InputError(
+                f"the workers wrote into another {folder.parent} than the driver's: give a folder "
+                "that they share, or an address."
             )
-            manifest = self._noised(drawing)
-            return Released(collected(folder, manifest), maps, frequencies)
+        return shards
 
-    def _noised(self, drawing: NoiseTask) -> dict[int, str]:
-        """What the workers reported: Spark passes on one report for each part of its table."""
-        reported = self.counted.mapInArrow(partial(noise_blocks, drawing), PARTS).collect()
-        manifest = {row["place"]: row["sha256"] for row in reported}
-        if len(reported) != len(manifest) or set(manifest) != set(range(len(self.blocks))):
-            raise LedgerError("the workers did not report each part of the release once.")
-        return manifest
+    def work(self, drawing: Drawing, plan: ReleasePlan) -> NoiseTask:
+        """What each task is told."""
+        return NoiseTask(
+            secret=drawing.secret,
+            blocks=self.remote.blocks,
+            maps=tuple(each.column.astype(np.int32).tobytes() for each in drawing.maps),
+            columns=plan.columns,
+            rate=str(plan.noise.rate),
+            threshold=plan.noise.threshold,
+            constant_work=plan.noise.constant_work,
+        )
 
-    def _frequencies_from(self, prior: str) -> Counts:
+    def found(self, folder: str) -> list[Shard]:
+        """The shards that lie in ``folder``, read back from there by the workers."""
+        return found_shards(self.remote.session, self._address(folder), folder)
+
+    def frequencies_from(self, prior: str) -> Counts:
         """What frequencies are bought from: sums over all documents, where they are bought."""
-        width = len(self.documents.vocabulary)
+        width = len(self.remote.documents.vocabulary)
         if prior == "public":
             return sparse.csr_array((1, width), dtype=np.int64)
         total = np.zeros(width, np.int64)
-        for row in self.counted.toLocalIterator(prefetchPartitions=True):
+        for row in self.remote.counted.toLocalIterator(prefetchPartitions=True):
             total += np.asarray(matrix_of(row.asDict(), width).sum(axis=0)).ravel()
         return sparse.csr_array(total.reshape(1, -1))
+
+    def _address(self, folder: str) -> str:
+        return f"{self.store.address.rstrip('/')}/{folder}"
 
 
 @contextmanager
@@ -114,7 +173,7 @@ def counted_documents(
     """The documents at ``address``, counted; they stay on the workers for the block."""
     vocabulary, counting = _counting(inputs)
     with told(f"release {address}"), ExitStack() as kept:
-        kept.enter_context(tuned(session, None, batch_rows=block_rows))
+        kept.enter_context(tuned(session, None, batch_rows=block_rows, part_bytes=_PART_BYTES))
         reading = inputs.reading
         rows = read_rows(session, address, DOCUMENTS, reading, with_origin=True)
         counts = rows.mapInArrow(partial(count_blocks, counting), BLOCKS).persist(on_disk())
@@ -134,7 +193,7 @@ def counted_documents(
             identity.digest(),
             documents=identity.documents(),
         )
-        yield SparkDocuments(documents, declared, tally, counted, blocks)
+        yield SparkDocuments(documents, declared, tally, session, counted, blocks)
 
 
 @dataclass(frozen=True)
@@ -167,21 +226,18 @@ def _tally(counts: Spark) -> Tally:
 
 def _digested(counted: Spark) -> tuple[CountsDigest, dict[BlockName, Block]]:
     """The hashes that name the request, and where each block stands; block by block, in order."""
-    names = sorted(
-        (BlockName.of(row["file"], row["start"], row["number"]), row["digest"])
-        for row in counted.select(*NAMES, "digest").collect()
-    )
-    places = {name: place for place, (name, _) in enumerate(names)}
+    from pyspark.sql import functions as sql  # noqa: PLC0415 - an extra
+
+    size = sql.sum(sql.length("data") + sql.length("columns")).alias("size")
+    parts = 1 + int(counted.select(size).collect()[0]["size"] or 0) // _SORTED_BYTES
+    # In order, so that none has to wait in the driver for the one before it.
+    ordered = counted.repartitionByRange(parts, *NAMES).sortWithinPartitions(*NAMES)
     digest = CountsDigest()
     blocks: dict[BlockName, Block] = {}
-    waiting: dict[int, tuple[BlockName, Spark]] = {}
-    for row in counted.toLocalIterator(prefetchPartitions=True):
-        name = BlockName.of(row["file"], row["start"], row["number"])
-        waiting[places[name]] = (name, row)
-        while len(blocks) in waiting:
-            turn, found = waiting.pop(len(blocks))
-            blocks[turn] = Block(len(blocks), digest.rows, found["digest"])
-            digest.add(*arrays_of(found.asDict()))
+    for row in ordered.toLocalIterator(prefetchPartitions=True):
+        name = BlockName(row["file"], row["start"], row["number"])
+        blocks[name] = Block(len(blocks), digest.rows, row["digest"])
+        digest.add(*arrays_of(row.asDict()))
     return digest, blocks
 
 
@@ -194,21 +250,3 @@ def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> CorpusIdenti
         for row in texts.toLocalIterator(prefetchPartitions=True):
             identity.add(bytes(row["lengths"]), bytes(row["texts"]))
     return identity
-
-
-@contextmanager
-def _staging(ledger: Ledger, request: str) -> Iterator[Path]:
-    """A private folder for the parts of one run; what earlier runs left unseen is removed."""
-    outputs = ledger.path.with_name(f"{ledger.path.name}.outputs")
-    stem = f".parts-{request[:32]}"
-    for dead in outputs.glob(f"{stem}-*"):
-        shutil.rmtree(dead)
-    folder = outputs / f"{stem}-{secrets.token_hex(8)}"
-    try:
-        folder.mkdir(mode=0o700)
-    except OSError as error:
-        raise LedgerError(f"cannot write to {outputs}: {error.strerror}.") from None
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -33,10 +33,8 @@ _OURS = {
     "spark.sql.execution.arrow.maxBytesPerBatch": str(32 << 20),
     "spark.sql.legacy.parquet.nanosAsLong": "true",
     "spark.sql.caseSensitive": "true",
-    # One stretch of one file in each part, whatever the number of cores: rows keep their order.
-    "spark.sql.files.maxPartitionBytes": str(64 << 20),
-    "spark.sql.files.openCostInBytes": str(64 << 20),
 }
+_PART_BYTES = 64 << 20
 
 
 @contextmanager
@@ -69,6 +67,7 @@ def tuned(
     partitions: int | None = None,
     *,
     batch_rows: int = 16384,
+    part_bytes: int = _PART_BYTES,
 ) -> Iterator[None]:
     """The session with our settings inside the block, and with its own after it."""
     parts = partitions or max(2, 2 * int(session.sparkContext.defaultParallelism))
@@ -76,6 +75,9 @@ def tuned(
         raise ParameterError(f"partitions must be >= 1, got {parts}.")
     ours = {
         **_OURS,
+        # One stretch of one file in each part, whatever the number of cores: rows keep their order.
+        "spark.sql.files.maxPartitionBytes": str(part_bytes),
+        "spark.sql.files.openCostInBytes": str(part_bytes),
         "spark.sql.shuffle.partitions": str(parts),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(batch_rows),
     }

@@ -17,12 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-VERSION = "1"
+VERSION = "2"
 """Of the rules below; a state says by which its posts were cleaned."""
 _NOBODY = """
     [deleted] [removed] [suspended] [anonymous] <deleted> (deleted) deleted deleted_user
     deleteduser removed anonymous anon anonym anonymus anonyme anonimo guest gast system
-    unknown none null nan n/a na - ? automoderator bot
+    unknown none null nan n/a na - ? -1 automoderator bot deleted_account deleted_member
+    [deleted_user] [deleted_account] former_member [gelöscht] gelöscht gelöschter_benutzer
+    gelöschter_nutzer ehemaliges_mitglied unbekannt invité supprimé compte_supprimé
+    utilisateur_supprimé anónimo eliminado usuario_eliminado invitado utente_eliminato ospite
 """
 NOBODY = frozenset(_NOBODY.split())
 """Names of authors that stand for nobody, or for many: capitals and blanks do not count."""
@@ -31,6 +34,7 @@ _BOT = r"(?:[-_. ][Bb]ot|[a-z]Bot|\[bot\])$"
 # Whatever no step looks at is passed over without leaving Arrow.
 _TRIGGER = (
     r"(?im)[<>&]|\[/?quote|://|www\.|^--|^__|^\s*(?:re|aw|antw|fwd?|wg|sv)\s*(?:\[\d+\])?\s*:|^\s*@"
+    r"|(?:wrote|posted|schrieb|écrit|escribió|scritto)\s?:"
 )
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _UNSEEN_MARK = re.compile(r"<(/?)(script|style)\b[^<>]{0,2000}>", re.IGNORECASE)
@@ -50,9 +54,15 @@ _BB_TAG = re.compile(
 _QUOTE_MARK = re.compile(
     r"\[(/?)quote(?:[= ][^\]\n]{0,500})?\]|<(/?)blockquote(?:\s[^<>]{0,4000})?>", re.IGNORECASE
 )
-_QUOTED_LINE = re.compile(r"[ \t]*>(?:[ \t>]|[^\W_]|$)")
-_ATTRIBUTION = re.compile(
-    r"(?:wrote|writes|said|says|posted|schrieb|écrit|escribió|ha scritto)\s?:?\s*$", re.IGNORECASE
+# What opens a sentence follows the mark too; what makes it a face or a sign does not.
+_QUOTED_LINE = re.compile(r"[ \t]*>(?:[ \t>\r]|[^\W_]|[\"'“„«\u2018¿¡*…]|$)")
+_SAID = r"(?:wrote|writes|said|says|posted|schrieb|écrit|escribió|ha scritto)"
+_ATTRIBUTION = re.compile(rf"{_SAID}\s?:?\s*$", re.IGNORECASE)
+# What "my doctor said" is about the author, and is not taken for a quote.
+_NAMED = re.compile(
+    r"(?!(?:i|we|my|our|ich|wir|mein\w*|je|mon|ma|yo|mi|io)\b)"
+    r".{1,150} (?:wrote|posted|schrieb|a écrit|escribió|ha scritto)\s?:\s*",
+    re.IGNORECASE,
 )
 _FORWARDED = re.compile(
     r"^[ \t]*-{2,}[ \t]*(?:original message|forwarded message|ursprüngliche nachricht|"
@@ -117,7 +127,7 @@ def clean_posts(batch: pa.RecordBatch, counts: CleaningCounts) -> pa.RecordBatch
 
 def of_nobody(users: pa.Array) -> NDArray[np.bool_]:
     """Which of these names stand for nobody: deleted and anonymous authors, and programs."""
-    names = pc.utf8_lower(pc.utf8_trim_whitespace(users))
+    names = pc.utf8_lower(pc.utf8_normalize(pc.utf8_trim_whitespace(users), form="NFC"))
     spelt = pc.replace_substring(names, " ", "_")
     wanted = pa.array(sorted(NOBODY), spelt.type)
     known = pc.or_(pc.is_in(spelt, wanted), pc.is_in(names, wanted))
@@ -206,7 +216,20 @@ def _own(text: str) -> str:
         text = _ENTITY.sub(lambda found: {"&gt;": ">", "&lt;": "<"}.get(found[0], found[0]), text)
     if _QUOTE_MARK.search(text):
         text = _without_blocks(text)
-    return _without_lines(text) if ">" in text else text
+    if ">" in text:
+        text = _without_lines(text)
+    return _below_named_quote(text) if ":" in text else text
+
+
+def _below_named_quote(text: str) -> str:
+    """What stands below a first line such as ``ada wrote:`` and the paragraph that follows it."""
+    first, _, rest = text.lstrip().partition("\n")
+    if not _NAMED.fullmatch(first):
+        return text
+    lines = rest.lstrip().split("\n")
+    ends = next((place for place, line in enumerate(lines) if not line.strip()), len(lines))
+    # Without a paragraph below it nobody can tell where the quote ends.
+    return "\n".join(lines[ends:]).strip() or text
 
 
 def _without_blocks(text: str) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 import sottovoce
 from sottovoce._files import output_folder
+from sottovoce._steps import say_step
 from sottovoce.corpus._count import term_statistics
 from sottovoce.corpus._summary import summarise_posts
 from sottovoce.corpus.read import open_posts
@@ -41,11 +42,13 @@ class Demo:
 
 def run_demo(folder: Path, parameters: SimulationParameters) -> Demo:
     """Write the community and the report into ``folder``."""
+    say_step("simulating a community")
     community = simulate(parameters)
     write_files(output_folder(folder) / COMMUNITY_FOLDER, community)
     left_out: dict[str, str] = {}
 
     def optional(title: str, part: Callable[[SimulatedCommunity, str], Sections]) -> Sections:
+        say_step(title[0].lower() + title[1:])
         try:
             return part(community, _demo_command(parameters))
         except (MissingExtraError, InputError) as reason:  # not installed, or too few people

@@ -1,5 +1,6 @@
 """The closed loop on simulated communities, one for each seed."""
 
+from sottovoce._steps import repetitions
 from sottovoce.errors import ParameterError
 from sottovoce.lab._options import StudyOptions
 from sottovoce.loop._communities import DEFAULT, draw_community
@@ -31,6 +32,6 @@ def run_study_loop(options: StudyOptions) -> StudyResult:
         simulated_subject(
             draw_community(DEFAULT, seed, users=users, weeks=weeks, background=background), training
         )
-        for seed in range(options.seeds or (2 if options.quick else 5))
+        for seed in repetitions(options.seeds or (2 if options.quick else 5))
     ]
     return run_loop(subjects, QUICK if options.quick else FULL)

@@ -18,6 +18,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce.errors import ParameterError
 from sottovoce.learn._data_digest import document_numbers, numbered_digests
 from sottovoce.learn._support import FEWEST_DOCUMENTS
 from sottovoce.learn.documents import Examples, NoDocumentsError
@@ -47,3 +48,13 @@ def held_out_count(documents: int, fraction: float) -> int:
         )
     blocks = max(1, math.floor(documents * fraction / BLOCK + 0.5))
     return BLOCK * min(blocks, documents // BLOCK - 1)
+
+
+def check_estimate(fraction: float, *, training_data: bool) -> None:
+    """Refuse to count on what was trained on, unless that is asked for by its name."""
+    if not fraction and not training_data:
+        raise ParameterError(
+            "nothing was held out of this training, and the documents that it was trained on give "
+            "no estimate. Train with held_out=0.2, or ask by name for a count on training data: "
+            "training_data=True."
+        )

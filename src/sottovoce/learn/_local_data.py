@@ -15,7 +15,13 @@ from sottovoce.learn._opened_among import Among
 from sottovoce.learn._rados.rados import RadoMaker, RadoMoments
 from sottovoce.learn._ridge import Standard, local_fold_sums, local_sums
 from sottovoce.learn._sums.keys import Identity
-from sottovoce.learn._support import FEWEST_DOCUMENTS, Flags, KeptFeatures, local_fold_support
+from sottovoce.learn._support import (
+    FEWEST_DOCUMENTS,
+    Flags,
+    KeptFeatures,
+    local_fold_support,
+    with_columns,
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,15 +87,26 @@ class LocalData:
         """Which document each row is of, if several may be of one."""
         return None
 
-    def support(self, folds: int, fewest_documents: int = FEWEST_DOCUMENTS) -> Floats:
-        """How many documents use each feature, in each fold that will be opened."""
+    def support(
+        self, folds: int, fewest_documents: int = FEWEST_DOCUMENTS, *, labels: bool = False
+    ) -> Floats:
+        """How many documents use each feature, in each fold that will be opened.
+
+        With ``labels`` the documents of each label are counted beside, as if it were a feature.
+        """
+        counted, vetoed = self.counted, self.vetoed
+        if labels:
+            signs = self.signs.reshape(len(self.signs), -1)
+            counted = with_columns(counted, (signs > 0).astype(np.float64))
+            beside = np.zeros(signs.shape[1], bool)
+            vetoed = None if vetoed is None else np.append(vetoed, beside)
         return local_fold_support(
-            self.counted,
+            counted,
             self.folds(folds),
             folds,
             documents=self.grouped,
             fewest_documents=fewest_documents,
-            vetoed=self.vetoed,
+            vetoed=vetoed,
         )
 
     def restricted(self, decided: Flags) -> "LocalData":
@@ -119,11 +136,18 @@ class LocalData:
         one: the rados of different peers are independent, so that means and covariances add up to
         those of a rado of all peers' rows. Divided by the root of all rows, and by their number, so
         that they stay small.
+
+        A rado is half of sum of sigma x, and half of sum of y x. So of the same signatures the
+        rados of two labels differ by half of the sum of (y - y') x, one and the same vector, and
+        their covariance is that of every label: of several labels it is added up once, and of each
+        further label the shift of its mean.
         """
-        rados = RadoMaker(standard.applied(self.rows), self.signs).sampled(number)
-        moments = RadoMoments.of(rados / np.sqrt(standard.count))
+        rows, root = standard.applied(self.rows), np.sqrt(standard.count)
+        first, *others = self.signs.reshape(len(rows), -1).T
+        moments = RadoMoments.of(RadoMaker(rows, first).sampled(number) / root)
         upper = moments.covariance[np.triu_indices(moments.width)]
-        return np.concatenate([moments.mean, upper])
+        shifts = [rows.T @ (signs - first) / (2 * root) for signs in others]
+        return np.concatenate([moments.mean, upper, *shifts])
 
 
 @dataclass(frozen=True, repr=False)

@@ -80,6 +80,11 @@ def _sparse(rows: Any) -> sparse.csr_array:  # noqa: ANN401 - scipy's stubs know
     return sparse.csr_array(rows)
 
 
+def with_columns(rows: Rows, columns: ArrayLike) -> sparse.csr_array:
+    """The rows with further columns beside their own."""
+    return _sparse(sparse.hstack([_sparse(rows), _sparse(columns)]))
+
+
 def feature_counts(rows: Rows, documents: ArrayLike | None = None) -> FeatureCounts:
     """Count documents: each row is one, or ``documents`` says which each row is of."""
     matrix, used = _sparse(rows), used_entries(rows)
@@ -185,6 +190,30 @@ def kept_from_fold_sums(
     return KeptFeatures(kept, folds=len(decisions))
 
 
+def check_label_support(
+    summed: ArrayLike,
+    *,
+    fewest_documents: int = FEWEST_DOCUMENTS,
+    fewest_peers: int = FEWEST_PEERS,
+) -> None:
+    """Refuse to open sums by label where few documents have a label, or lack it: they show those.
+
+    Of a label, the sum of its documents is (sum of x + sum of xy) / 2: of one document that is the
+    document itself. A label that no document has, or all have, shows nothing.
+    """
+    for fold in np.asarray(summed):
+        uses, lacks, enough, _ = _counted(fold, fewest_documents, fewest_peers)
+        sound = [(each == 0).all(axis=0) | (each >= enough).any(axis=0) for each in (uses, lacks)]
+        if not np.all(sound):
+            raise LeakError(
+                "a label has too few documents, or too few are of other labels: at least "
+                f"{fewest_documents} must be left in every fold without those of any "
+                f"{_peers(fewest_peers - 1)}, or their sum shows single documents; nothing may be "
+                "opened. Leave the documents of rare labels out or join labels, use fewer folds, "
+                "or the hidden mode."
+            )
+
+
 def _peers(number: int) -> str:
     return "peer" if number == 1 else f"{number} peers"
 
@@ -234,16 +263,23 @@ def merged_from_sums(
 
 
 def _often_used(summed: ArrayLike, fewest_documents: int, fewest_peers: int) -> Flags:
+    uses, lacks, enough, vetoes = _counted(summed, fewest_documents, fewest_peers)
+    often = (uses >= enough).any(axis=0)
+    inconspicuous = (lacks == 0).all(axis=0) | (lacks >= enough).any(axis=0)
+    decided: Flags = often & inconspicuous & (vetoes == 0)
+    return decided
+
+
+def _counted(
+    summed: ArrayLike, fewest_documents: int, fewest_peers: int
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Who uses and who lacks each feature under each cap, how many are enough, and vetoes."""
     if fewest_documents < 1 or fewest_peers < 1:
         raise ParameterError("fewest_documents and fewest_peers must be >= 1.")
     *counts, vetoes = _parts(summed, support_size(fewest_documents))
     each = caps(fewest_documents)
     enough = np.array(each)[:, None] * (fewest_peers - 1) + fewest_documents
-    uses, lacks = np.array(counts[: len(each)]), np.array(counts[len(each) :])
-    often = (uses >= enough).any(axis=0)
-    inconspicuous = (lacks == 0).all(axis=0) | (lacks >= enough).any(axis=0)
-    decided: Flags = often & inconspicuous & (vetoes == 0)
-    return decided
+    return np.array(counts[: len(each)]), np.array(counts[len(each) :]), enough, vetoes
 
 
 def checked_folds(folds: ArrayLike, rows: int, number: int) -> NDArray[np.int64]:

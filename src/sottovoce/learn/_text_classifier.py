@@ -12,6 +12,7 @@ from sottovoce._arrays import Floats
 from sottovoce.errors import InputError, MissingExtraError
 from sottovoce.learn._examples import LeakError
 from sottovoce.learn._features import Dictionary, FeatureMap, FeatureValues, TextRecipe, Unit
+from sottovoce.learn._held_out import check_estimate
 from sottovoce.learn._holders import named_holders
 from sottovoce.learn._labels import LabelValues, check_one_kind, label_names
 from sottovoce.learn._run.classify import called, scores
@@ -161,12 +162,15 @@ class FederatedTextClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         check_is_fitted(self)
         return float(np.mean(np.array(self._called(X, peer)) == np.array(truth)))
 
-    def evaluate(self, *, rows: int = 0) -> JointEvaluation:
+    def evaluate(self, *, rows: int = 0, training_data: bool = False) -> JointEvaluation:
         """Counts over what all peers hold out, by a secure sum.
 
         Where the classifier is nobody's to read, ``rows`` of each peer are classified by queries.
+        Where nothing was held out this is refused; ``training_data`` counts what was trained on,
+        which is no estimate.
         """
         check_is_fitted(self)
+        check_estimate(self.terms_.held_out, training_data=training_data)
         terms = self._terms("evaluate", self.connection_.identities, rows=rows)
         return JointEvaluation.of(self.connection_.run(terms, {})[self.connection_.here])
 

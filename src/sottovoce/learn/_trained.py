@@ -11,6 +11,7 @@ from sottovoce._arrays import Floats
 from sottovoce._notebook import html_facts
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._examples import LeakError
+from sottovoce.learn._held_out import check_estimate
 from sottovoce.learn._holders import RowHolders, TextHolders
 from sottovoce.learn._ridge import LinearModel
 from sottovoce.learn._run.classify import called
@@ -141,17 +142,21 @@ class TrainedClassifier:
         return self._holders.values(names)
 
     def evaluate(
-        self, held: Mapping[str, Any] | None = None, *, rows: int = 0
+        self, held: Mapping[str, Any] | None = None, *, rows: int = 0, training_data: bool = False
     ) -> ConfusionCounts | JointEvaluation:
         """Counts over all peers' held-out rows or texts, by a secure sum.
 
         Args:
-            held: rows or texts with their labels, by peer; None: what each peer has held out, or
-                all of its own if nothing was.
+            held: rows or texts with their labels that were not trained on, by peer; None: what each
+                peer has held out.
             rows: where the classifier is nobody's to read, how many of each peer are classified by
                 queries; 0: all, as many as the peer with most has.
+            training_data: where nothing was held out, count on what was trained on, which is no
+                estimate; without this it is refused.
         """
-        if held is not None and self.terms.held_out:
+        if not held:
+            check_estimate(self.terms.held_out, training_data=training_data)
+        elif self.terms.held_out:
             raise ParameterError("pass no rows: every holder has held out a part of its own.")
         examples = {
             name: self._holders.to_evaluate(name, given) for name, given in (held or {}).items()

@@ -121,9 +121,8 @@ class TrainingTerms:
         recipe: how it is trained.
         mapping: from words to features, where features are columns that a map makes of words.
         words: how many words the map is of.
-        nobody_lost: whether all peers must stay: an earlier training of the run has opened sums
-            over them, and the same sums without one would show that one's own.
         classifiers: how many labels, each against the others, are trained from the same sums.
+        opens_labels: whether sums by label are opened: then a label must have enough documents.
     """
 
     session: bytes
@@ -132,8 +131,8 @@ class TrainingTerms:
     recipe: Recipe = field(default_factory=Recipe)
     mapping: "FeatureMap | None" = None
     words: int = 0
-    nobody_lost: bool = False
     classifiers: int = 1
+    opens_labels: bool = False
 
     def __post_init__(self) -> None:
         peers = checked_parties(list(self.identities), allow_two=self.recipe.allow_two)
@@ -151,6 +150,11 @@ class TrainingTerms:
     def counted(self) -> int:
         """Of how many words or features support is counted: of every word behind a map."""
         return len(self.features) if self.mapping is None else self.words
+
+    @property
+    def counted_columns(self) -> int:
+        """The same, with a column for each label whose sums are opened."""
+        return self.counted + self.classifiers * self.opens_labels
 
     @cached_property
     def digest(self) -> bytes:

@@ -14,6 +14,7 @@ flagged. One of them draws under a known key, which no mechanism, estimator or c
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -42,13 +43,18 @@ from sottovoce.privacy.audit._sampler import audit_mechanism
 from sottovoce.release._baselines import LaplaceBaseline
 from sottovoce.release._card import ReleaseCard
 from sottovoce.release._counts import Counts
-from sottovoce.release._folder import COUNTS_FILE, verified_card
+from sottovoce.release._counts_file import CountsFile
+from sottovoce.release._folder import released_rows, verified_card
 from sottovoce.release._settings import account
+from sottovoce.release._shards import ShardedCounts
 from sottovoce.release._trial import audit_whole_way, written_noise
 
 FALSE_ALARM = 1e-9
 # The work of an experiment grows with N squared; the rate it tests is the same at any N.
 _LARGEST_N = 1000
+# Counts of more cells are looked at in parts.
+_PART_CELLS = 1 << 25
+_FIRST_ROWS, _MOST_FIRST = 8, 1 << 12
 _CLAIM = LimitedPrecision(2, 1)
 # The paper's synthetic study.
 _WORDS, _COLUMNS = 100, 10
@@ -62,23 +68,66 @@ def audit_release(folder: Path, *, trials: int | None = None) -> AuditReport:
     folder, or a card that contradicts itself, is an error, not a finding.
     """
     card = verified_card(folder)
-    counts = sparse.csr_array(sparse.load_npz(folder / COUNTS_FILE))
-    return audit_published(card, counts, trials=trials)
+    return audit_published(card, released_rows(folder, card), trials=trials)
 
 
-def audit_published(card: ReleaseCard, counts: Counts, *, trials: int | None = None) -> AuditReport:
+def audit_published(
+    card: ReleaseCard, counts: "Counts | CountsFile | ShardedCounts", *, trials: int | None = None
+) -> AuditReport:
     """The same for a card and counts that were found to belong together."""
     rate = exact(card.noise_rate, "noise_rate")
     noise = LimitedPrecision.at_rate(rate, n=min(card.guarantee.n, _LARGEST_N))
     replayed = audit_sampler(noise, threshold=card.threshold, trials=trials)
-    return AuditReport((*audit_cells(card, counts).findings, *replayed.findings))
+    if isinstance(counts, ShardedCounts):
+        seen = audit_streamed(card, counts)
+    else:
+        seen = audit_cells(card, counts.whole() if isinstance(counts, CountsFile) else counts)
+    return AuditReport((*seen.findings, *replayed.findings))
 
 
-def audit_cells(card: ReleaseCard, counts: Counts) -> AuditReport:
-    """What can be seen in the published counts themselves, whatever the documents were."""
+def audit_cells(card: ReleaseCard, counts: Counts, parts: int = 1) -> AuditReport:
+    """What can be seen in the published counts themselves, whatever the documents were.
+
+    ``parts``: of how many that are looked at these counts are one.
+    """
     rate = exact(card.noise_rate, "noise_rate")
-    presence = audit_presence(counts, rate, card.threshold)
-    return AuditReport((*presence.findings, *audit_lines(Published(counts, rate, card.threshold))))
+    presence = audit_presence(counts, rate, card.threshold, parts)
+    published = Published(counts, rate, card.threshold, parts)
+    return AuditReport((*presence.findings, *audit_lines(published)))
+
+
+def audit_streamed(card: ReleaseCard, rows: ShardedCounts) -> AuditReport:
+    """The same for counts that may be longer than memory: some rows at a time.
+
+    Rows that share their noise are looked for within each part; and in one more, of the first rows
+    of every shard, where a keystream that was used twice begins again.
+    """
+    height = max(1, _PART_CELLS // card.columns)
+    parts = -(-card.documents // height)
+    begins = rows.firsts
+    parts += len(begins) > 1
+    found: list[AuditReport] = []
+    kept: list[Counts] = []
+    at = 0
+    for block in rows.blocks(height):
+        found.append(audit_cells(card, block, parts))
+        kept += [block[b - at : b - at + _FIRST_ROWS] for b in begins if at <= b < at + height]
+        at += block.shape[0]
+    if len(begins) > 1:
+        first = sparse.csr_array(sparse.vstack(kept[:_MOST_FIRST], format="csr"))
+        found.append(audit_cells(card, first, parts))
+    return _together(found)
+
+
+def _together(reports: list[AuditReport]) -> AuditReport:
+    """Each check once: as it failed first, or as the first part passed it."""
+    if len(reports) == 1:
+        return reports[0]
+    merged = []
+    for same in zip(*(report.findings for report in reports), strict=True):
+        told = next((finding for finding in same if not finding.holds), same[0])
+        merged.append(replace(told, detail=f"of {len(same)} parts, one: {told.detail}"))
+    return AuditReport(tuple(merged))
 
 
 def audit_sampler(
@@ -90,13 +139,13 @@ def audit_sampler(
 
 
 def audit_presence(
-    counts: sparse.csr_array, rate: Fraction, threshold: int | None = None
+    counts: sparse.csr_array, rate: Fraction, threshold: int | None = None, parts: int = 1
 ) -> AuditReport:
     """Refuse counts with fewer cells than noise at ``rate`` leaves of zeros alone."""
     cells = counts.shape[0] * counts.shape[1]
     chance = zero_cell_chance(rate, threshold)
     seen = int(counts.count_nonzero())
-    least = int(stats.binom.ppf(FALSE_ALARM, cells, chance))
+    least = int(stats.binom.ppf(FALSE_ALARM / parts, cells, chance))
     finding = Finding(
         name="noise in the published counts",
         holds=seen >= least,

@@ -48,6 +48,11 @@ class CountsFile:
             raise InputError(f"{self.path} is not a matrix of counts.")
         return pointers
 
+    @property
+    def stored(self) -> int:
+        """Cells that are not 0."""
+        return int(self.pointers[-1])
+
     def blocks(self, rows: int) -> Iterator[Counts]:
         """The counts, so many rows at a time."""
         pointers, (height, width) = self.pointers, self.shape

@@ -5,15 +5,17 @@ The bundle is a zip archive, uncompressed and without dates: the same release is
 
 import hashlib
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sottovoce._arrays import Floats
 from sottovoce._files import file_digest, output_folder, whole_file
 from sottovoce.corpus._matrix_file import matrix_bytes
 from sottovoce.corpus._vocabulary import Vocabulary
@@ -23,8 +25,20 @@ from sottovoce.release._counts_file import CountsFile
 from sottovoce.release._groups import packed_ids
 from sottovoce.release._labels import packed_labels, read_labels
 from sottovoce.release._plan import Released
+from sottovoce.release._shards import (
+    SHARD_FOLDERS,
+    SHARDS_FILE,
+    ShardedCounts,
+    ShardList,
+    read_list,
+)
 from sottovoce.release.compression._decompress import checked_prior
-from sottovoce.release.compression._word_map import LARGEST_ARRAY_HEADER, load_maps, packed_maps
+from sottovoce.release.compression._word_map import (
+    LARGEST_ARRAY_HEADER,
+    WordMap,
+    load_maps,
+    packed_maps,
+)
 
 CARD_FILE = "card.json"
 COUNTS_FILE = "counts.npz"
@@ -32,6 +46,8 @@ VOCABULARY_FILE = "vocabulary.txt"
 FREQUENCIES_FILE = "frequencies.npy"
 LABELS_FILE = "labels.txt"
 IDS_FILE = "ids.txt"
+WHERE_FILE = "where.txt"
+"""In the ledger's bundle alone: where the shards lie."""
 _BLOCK_CELLS = 1 << 22
 MAP_STEM = "map"
 FILES = {COUNTS_FILE, VOCABULARY_FILE, FREQUENCIES_FILE, f"{MAP_STEM}.npz", f"{MAP_STEM}.json"}
@@ -49,23 +65,36 @@ def write_bundle(
 
     Nothing but ``path`` is written: a crash must not leave a second draw lying about.
     """
-    parts = _parts(released, vocabulary, str(card.compression["method"]))
+    parts = small_parts(released.maps, released.frequencies, vocabulary, card)
+    parts[COUNTS_FILE] = matrix_bytes(released.counts)
     if labels is not None:
         parts[LABELS_FILE] = packed_labels(labels)
     if ids is not None:
         parts[IDS_FILE] = packed_ids(ids)
+    write_parts(path, parts, card)
+
+
+def write_parts(
+    path: Path,
+    parts: Mapping[str, bytes],
+    card: ReleaseCard,
+    private: Mapping[str, bytes] = MappingProxyType({}),
+) -> None:
+    """Write ``parts`` and the ``card`` that names them into an archive; and what stays in it."""
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in parts.items()}
-    parts[CARD_FILE] = replace(card, files=hashes).as_json().encode()
+    signed = replace(card, files=hashes).as_json().encode()
+    whole = {**parts, CARD_FILE: signed, **private}
     with zipfile.ZipFile(path, "w") as archive:
-        for name in sorted(parts):
-            archive.writestr(zipfile.ZipInfo(name), parts[name])
+        for name in sorted(whole):
+            archive.writestr(zipfile.ZipInfo(name), whole[name])
 
 
 def unpack_bundle(bundle: Path, folder: Path) -> None:
     """Put the files of ``bundle`` into ``folder``: all of them, the card last, or none."""
     output_folder(folder)
     with zipfile.ZipFile(bundle) as archive, ExitStack() as staged:
-        names = sorted(archive.namelist(), key=lambda name: name != CARD_FILE)
+        public = set(archive.namelist()) - {WHERE_FILE}
+        names = sorted(public, key=lambda name: name != CARD_FILE)
         for name in names:
             temporary = staged.enter_context(whole_file(folder / name))
             temporary.write_bytes(archive.read(name))
@@ -74,6 +103,11 @@ def unpack_bundle(bundle: Path, folder: Path) -> None:
 def released_card(folder: Path) -> ReleaseCard:
     """The card in ``folder``, whatever lies beside it."""
     path = folder / CARD_FILE
+    if not path.exists() and unlisted_shards(folder, None):
+        raise InputError(
+            f"{folder} holds shards and no {CARD_FILE}: a release that was not finished, and is "
+            "none. Run the command that made them again, or remove the folder."
+        )
     try:
         if path.stat().st_size > LARGEST_CARD:
             raise InputError(f"{path} is too large for a card.")
@@ -82,11 +116,16 @@ def released_card(folder: Path) -> ReleaseCard:
         raise InputError(f"{folder} holds no readable {CARD_FILE}; is it a release?") from None
 
 
-def verified_card(folder: Path) -> ReleaseCard:
-    """The card of a released folder whose files are what the card says."""
+def verified_card(folder: Path, *, with_shards: bool = True) -> ReleaseCard:
+    """The card of a released folder whose files are what the card says.
+
+    ``with_shards``: False where the shards lie elsewhere, for whoever looks at them there.
+    """
     card = released_card(folder)
     files = FILES if card.labels is None else FILES | {LABELS_FILE}
     files = files | ({IDS_FILE} if card.groups is not None and card.groups["ids"] else set())
+    if SHARDS_FILE in card.files:
+        files = files - {COUNTS_FILE} | {SHARDS_FILE}
     if set(card.files) != files:
         raise InputError(f"the card must name just these files: {', '.join(sorted(files))}.")
     for name, expected in card.files.items():
@@ -94,6 +133,8 @@ def verified_card(folder: Path) -> ReleaseCard:
         if Path(name).name != name or not file.is_file() or file_digest(file) != expected:
             raise InputError(f"{file} is missing or not what the card says; restore it.")
     _check_parts(folder, card)
+    if with_shards or SHARDS_FILE not in card.files:
+        _check_counts(folder, card)
     return card
 
 
@@ -108,8 +149,22 @@ def _check_parts(folder: Path, card: ReleaseCard) -> None:
     if shapes != {(card.words, card.columns)} or len(maps) != card.compression["maps"] or not same:
         raise InputError("the maps are not those that the card describes.")
     _check_frequencies(folder / FREQUENCIES_FILE, card)
-    _check_counts(folder / COUNTS_FILE, card)
     released_labels(folder, card)
+
+
+def released_rows(folder: Path, card: ReleaseCard) -> CountsFile | ShardedCounts:
+    """The counts in ``folder``, in one file or in shards, to be read block by block."""
+    if SHARDS_FILE not in card.files:
+        return CountsFile(folder / COUNTS_FILE)
+    return ShardedCounts(folder, read_list(folder / SHARDS_FILE))
+
+
+def unlisted_shards(folder: Path, known: ShardList | None) -> list[str]:
+    """Folders of shards that no list names: what runs that were not finished left."""
+    if not folder.is_dir():
+        return []
+    names = sorted(entry.name for entry in folder.iterdir() if SHARD_FOLDERS.fullmatch(entry.name))
+    return [name for name in names if known is None or name != known.folder]
 
 
 def released_labels(folder: Path, card: ReleaseCard) -> NDArray[np.str_] | None:
@@ -132,14 +187,28 @@ def _check_frequencies(path: Path, card: ReleaseCard) -> None:
         raise InputError(f"{path} does not hold a frequency for each word.")
 
 
-def _check_counts(path: Path, card: ReleaseCard) -> None:
-    _refuse_bomb(path, card)
-    counts = CountsFile(path)
+def _check_counts(folder: Path, card: ReleaseCard) -> None:
+    counts = released_rows(folder, card)
+    if isinstance(counts, ShardedCounts):
+        _check_shards(folder, counts, card)
+    else:
+        _refuse_bomb(counts.path, card)
     if counts.shape != (card.documents, card.columns):
         raise InputError(f"the counts have shape {counts.shape}, the card says otherwise.")
     for block in counts.blocks(max(1, _BLOCK_CELLS // card.columns)):
         if card.threshold is not None and block.nnz and block.data.min() < card.threshold:
             raise InputError("there are counts below the threshold that the card states.")
+
+
+def _check_shards(folder: Path, counts: ShardedCounts, card: ReleaseCard) -> None:
+    if counts.listed.noise_rate != card.noise_rate:
+        raise InputError(f"{SHARDS_FILE} tells of other noise than the card.")
+    if strange := unlisted_shards(folder, counts.listed):
+        raise InputError(
+            f"{folder} holds {len(strange)} folders of shards that its card does not name, which "
+            "may have another noise of the same documents; remove them, and publish none."
+        )
+    counts.check_hashes()
 
 
 def _refuse_bomb(path: Path, card: ReleaseCard) -> None:
@@ -154,14 +223,16 @@ def _refuse_bomb(path: Path, card: ReleaseCard) -> None:
         raise InputError(f"{path} unpacks to more than the card's shape can hold.")
 
 
-def _parts(released: Released, vocabulary: Vocabulary, method: str) -> dict[str, bytes]:
-    map_array, map_card = packed_maps(released.maps, method=method)
+def small_parts(
+    maps: tuple[WordMap, ...], frequencies: Floats, vocabulary: Vocabulary, card: ReleaseCard
+) -> dict[str, bytes]:
+    """All files of a release but its counts and its card."""
+    map_array, map_card = packed_maps(maps, method=str(card.compression["method"]))
     return {
-        COUNTS_FILE: matrix_bytes(released.counts),
         VOCABULARY_FILE: vocabulary.as_text().encode(),
         f"{MAP_STEM}.npz": map_array,
         f"{MAP_STEM}.json": map_card.encode(),
-        FREQUENCIES_FILE: _as_npy(released.frequencies),
+        FREQUENCIES_FILE: _as_npy(frequencies),
     }
 
 

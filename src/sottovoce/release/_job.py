@@ -6,8 +6,7 @@ what was drawn, so that the same request, made again, gives the same bytes and n
 
 import hashlib
 import json
-import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -17,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sottovoce._files import check_folder, nearest_folder
+from sottovoce._files import check_folder
 from sottovoce._notebook import html_facts
 from sottovoce.errors import BudgetError, InputError, LedgerError, ParameterError
 from sottovoce.privacy._exact import text_up
@@ -28,20 +27,18 @@ from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
 from sottovoce.privacy.ledger._database import holds_ledger
 from sottovoce.privacy.ledger._elsewhere import SpentThere, budgets_in, new_here, refuse_beyond
 from sottovoce.release._card import ReleaseCard, make_card
+from sottovoce.release._disk_room import check_room
 from sottovoce.release._folder import (
     CARD_FILE,
     released_card,
-    unpack_bundle,
     verified_card,
     write_bundle,
 )
 from sottovoce.release._inputs import VOUCHED, CountedDocuments, CountsElsewhere
 from sottovoce.release._labels import labels_digest
 from sottovoce.release._plan import Released, ReleasePlan
+from sottovoce.release._stores import LocalStore, publish_bundle
 from sottovoce.release.analysis._forecast import ReleaseForecast
-
-# A count and its column, in the uncompressed archive that the ledger keeps.
-_BYTES_PER_CELL = 12
 
 
 @dataclass(frozen=True, repr=False)
@@ -220,67 +217,41 @@ def _digest(array: NDArray[np.generic] | None) -> str | None:
     return None if array is None else hashlib.sha256(array.tobytes()).hexdigest()
 
 
-def release_to_folder(
-    job: Job, ledger: Ledger, folder: Path, draw_counts: Callable[[], Released] | None = None
-) -> ReleaseCard:
+def release_to_folder(job: Job, ledger: Ledger, folder: Path) -> ReleaseCard:
     """Spend, draw once, and put the release into ``folder``.
 
-    ``draw_counts`` draws elsewhere, for a job whose counts are not here. It is called at most once,
-    after the spend is committed, and what it gives is kept before anybody sees it.
     Raises `BudgetError`, with nothing spent or drawn, when the budget does not allow it.
     """
     request = ledger.kept(job.request)
     check_folder(folder)
     _refuse_another_release(folder, job, ledger.find(request))
-    _check_room(folder, ledger.path.parent, job)
+    check_room(folder, ledger.path.parent, job.plan, job.documents.counts)
     spend = ledger.commit(request)
-    stored = ledger.release(request, lambda path: draw_bundle(path, job, spend.id, draw_counts))
+    stored = ledger.release(request, lambda path: draw_bundle(path, job, spend.id))
     if stored.output is not None:
-        unpack_bundle(stored.output.path, folder)
+        publish_bundle(stored.output.path, LocalStore(folder))
     card = verified_card(folder)
     if replace(card, files={}) != job.card(spend.id):
         raise LedgerError("the stored output is not what was asked for; do not publish it.")
     return card
 
 
-def draw_bundle(
-    path: Path, job: Job, spend: int | None, draw_counts: Callable[[], Released] | None = None
-) -> None:
+def draw_bundle(path: Path, job: Job, spend: int | None) -> None:
     """Draw ``job`` into the one file that is kept of it: every release, and every audit of one."""
-    released = (draw_counts or job.draw)()
+    released = job.draw()
     documents = job.documents
     public = documents.labels, documents.public_ids
     write_bundle(path, released, documents.vocabulary, job.card(spend), *public)
 
 
-def _refuse_another_release(folder: Path, job: Job, own: Spend | None) -> None:
+def _refuse_another_release(folder: Path | None, job: Job, own: Spend | None) -> None:
     """What lies in ``folder`` may have been published: only the same release may be put there."""
-    if not (folder / CARD_FILE).exists():
+    if folder is None or not (folder / CARD_FILE).exists():
         return
     if own is None or replace(released_card(folder), files={}) != job.card(own.id):
         raise InputError(
             f"{folder} holds another release; give another folder, or remove that one first."
         )
-
-
-def _check_room(folder: Path, outputs: Path, job: Job) -> None:
-    """Refuse before anything is spent what the disk could not hold, in the ledger's folder too."""
-    places = [nearest_folder(folder), nearest_folder(outputs)]
-    shared = places[0].stat().st_dev == places[1].stat().st_dev
-    needed = job.plan.expected_nonzeros(job.documents.counts) * _BYTES_PER_CELL * (1 + shared)
-    free = min(shutil.disk_usage(place).free for place in places)
-    if free < needed:
-        raise InputError(
-            f"the release needs about {_in_bytes(needed)} of disk, {_in_bytes(free)} are free; "
-            "nothing was spent or released."
-        )
-
-
-def _in_bytes(number: int) -> str:
-    """So many bytes, in the largest unit of which there is one."""
-    units = ("bytes", "kB", "MB", "GB", "TB")
-    place = min(len(units) - 1, (len(str(number)) - 1) // 3)
-    return f"{number / 1000**place:.1f} {units[place]}" if place else f"{number} bytes"
 
 
 def open_account(
@@ -310,16 +281,18 @@ def quote(
     job: Job,
     place: LedgerPlace,
     budget: LimitedPrecision | None,
-    folder: Path,
+    folder: Path | None,
     *,
     length: float | None = None,
 ) -> ReleaseQuote:
     """What ``job`` would be and cost, or the error there would be; writes nothing.
 
-    ``length``: how many counted words a document has, about, for the forecast; None: by the counts.
+    ``folder``: None where it is not this machine's to look at. ``length``: how many counted words a
+    document has, about, for the forecast; None: by the counts.
     """
-    check_folder(folder)
-    _check_room(folder, place.path.parent, job)
+    if folder is not None:
+        check_folder(folder)
+    check_room(folder, place.path.parent, job.plan, job.documents.counts)
     if budget is not None and budget.rate < job.request.guarantee.rate:
         raise _too_small()
     ledger = Ledger(place.path) if holds_ledger(place.path) else None
@@ -346,7 +319,7 @@ def _account_after(
     place: LedgerPlace,
     ledger: Ledger | None,
     budget: LimitedPrecision | None,
-    folder: Path,
+    folder: Path | None,
     elsewhere: Sequence[SpentThere],
 ) -> tuple[Account, bool]:
     """The account as it would be after ``job``, and whether that was paid for before."""

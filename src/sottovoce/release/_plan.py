@@ -59,9 +59,15 @@ class ColumnNoise:
     threshold: int | None = None
     constant_work: bool = False
 
-    def added_to(self, compressed: Counts, *, threads: int | None = None) -> Counts:
-        """``compressed`` with fresh noise on every cell."""
-        mechanism = GeometricMechanism(self.rate)
+    def added_to(
+        self,
+        compressed: Counts,
+        *,
+        threads: int | None = None,
+        mechanism: GeometricMechanism | None = None,
+    ) -> Counts:
+        """``compressed`` with fresh noise on every cell, or with that of a ``mechanism``."""
+        mechanism = mechanism or GeometricMechanism(self.rate)
         if not self.constant_work:
             return mechanism.sparse(compressed, threshold=self.threshold, threads=threads)
         height = max(1, _DENSE_CELLS // compressed.shape[1])

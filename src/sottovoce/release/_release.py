@@ -3,7 +3,7 @@
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from sottovoce._arrays import Floats, Integers
 from sottovoce._notebook import html_facts
@@ -28,17 +29,19 @@ from sottovoce.release._card import ReleaseCard
 from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release._counts_file import CountsFile
 from sottovoce.release._folder import (
-    COUNTS_FILE,
     FREQUENCIES_FILE,
     MAP_STEM,
     VOCABULARY_FILE,
     released_labels,
+    released_rows,
     verified_card,
 )
+from sottovoce.release._shards import ShardedCounts
 from sottovoce.release.analysis._meter import MOST_METERED, SignalMeter, signal_meter
 from sottovoce.release.analysis._moments import (
     MOST_COLUMNS,
     Moments,
+    RowsElsewhere,
     released_moments,
     released_totals,
 )
@@ -59,7 +62,8 @@ if TYPE_CHECKING:
     from sottovoce.release.topics._estimator import PrivateTopics
 
 IN_MEMORY_BYTES = 1 << 28
-"""A longer file of counts is not kept in memory."""
+"""More counts are not kept in memory."""
+_CELL_BYTES = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +84,7 @@ class Release:
 
     card: ReleaseCard
     """What ``card.json`` says."""
-    rows: "Counts | CountsFile"
+    rows: "Counts | CountsFile | ShardedCounts | RowsElsewhere"
     """Documents by columns, the noise included, where they lie: they may be longer than memory."""
     vocabulary: Vocabulary
     maps: tuple[WordMap, ...]
@@ -95,7 +99,7 @@ class Release:
     @cached_property
     def counts(self) -> Counts:
         """Documents by columns, the noise included, in memory."""
-        return self.rows.whole() if isinstance(self.rows, CountsFile) else self.rows
+        return self.rows if isinstance(self.rows, sparse.csr_array) else self.rows.whole()
 
     @property
     def guarantee(self) -> LimitedPrecision:
@@ -364,14 +368,20 @@ def load_release(folder: str | PathLike[str]) -> Release:
     """
     place = Path(folder)
     card = verified_card(place)
+    return replace(release_in(place, card, _rows(released_rows(place, card))), folder=place)
+
+
+def release_in(
+    place: Path, card: ReleaseCard, rows: "Counts | CountsFile | ShardedCounts | RowsElsewhere"
+) -> Release:
+    """The release whose small files are in ``place``, with these ``rows``."""
     return Release(
         card=card,
-        rows=_rows(place / COUNTS_FILE),
+        rows=rows,
         vocabulary=Vocabulary.load(place / VOCABULARY_FILE),
         maps=tuple(load_maps(place / MAP_STEM)[0]),
         frequencies=np.load(place / FREQUENCIES_FILE, allow_pickle=False),
         labels=released_labels(place, card),
-        folder=place,
     )
 
 
@@ -383,7 +393,6 @@ def _is_missing(label: object) -> bool:
         return True
 
 
-def _rows(path: Path) -> "Counts | CountsFile":
-    """The counts in memory, or where they would fill it, from the file whenever they are asked."""
-    file = CountsFile(path)
-    return file if path.stat().st_size > IN_MEMORY_BYTES else file.whole()
+def _rows(found: CountsFile | ShardedCounts) -> "Counts | CountsFile | ShardedCounts":
+    """The counts in memory, or where they would fill it, from the files whenever they are asked."""
+    return found if found.stored * _CELL_BYTES > IN_MEMORY_BYTES else found.whole()

@@ -4,7 +4,6 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack, overload
@@ -28,7 +27,7 @@ from sottovoce.release._card import ReleaseCard
 from sottovoce.release._groups import checked_ids
 from sottovoce.release._inputs import CountedDocuments, ReleaseInputs, load_frequencies
 from sottovoce.release._job import Job, ReleaseQuote, open_account, quote, release_to_folder
-from sottovoce.release._plan import Released, ReleasePlan
+from sottovoce.release._plan import ReleasePlan
 from sottovoce.release._release import Release, load_release
 from sottovoce.release._settings import Accounting, PriorKind, ReleaseSettings
 from sottovoce.release.compression import WordVectors, read_embedding
@@ -88,22 +87,28 @@ def carry_out(
     job: Job,
     place: LedgerPlace,
     budget: LimitedPrecision | None,
-    folder: Path,
-    draw: Callable[[Ledger], Released] | None = None,
+    folder: Path | None,
+    release: Callable[[Ledger], ReleaseCard] | None = None,
 ) -> Done:
     """Spend and release into ``folder``; the same job again gives the same bytes and is free.
 
-    ``draw`` draws elsewhere, for a job whose counts are not here.
+    ``release`` does it for a job whose counts are not here; ``folder`` is then None if it is not of
+    this machine.
     """
     quoted = quote(job, place, budget, folder)
     place.make_room()
     ledger = Ledger(place.path, create=True)
     charged = place.charged(quoted.elsewhere)
     account = open_account(ledger, job, budget, shared=place.shared, elsewhere=charged)
-    elsewhere = None if draw is None else partial(draw, ledger)
-    card = release_to_folder(job, ledger, folder, elsewhere)
+    card = _released(job, ledger, folder) if release is None else release(ledger)
     now = ledger.account(account.corpus)
     return Done(card, now, quoted.paid_before, quoted.spent_before, uncounted(place, quoted))
+
+
+def _released(job: Job, ledger: Ledger, folder: Path | None) -> ReleaseCard:
+    if folder is None:
+        raise ParameterError("a release on this machine needs a folder of this machine.")
+    return release_to_folder(job, ledger, folder)
 
 
 def uncounted(place: LedgerPlace, quoted: ReleaseQuote) -> str:

@@ -172,6 +172,6 @@ def _how(facts: CommunityFacts) -> Section:
         paragraphs=(
             f"Scores are by {measures}. {_SCORES}",
             _NO_PROMISE,
-            f"Numbers from 1 to {FEWEST - 1} are told as fewer than {FEWEST}.",
+            f"Of people and posts on a topic 1 to {FEWEST - 1} are told as fewer than {FEWEST}.",
         ),
     )

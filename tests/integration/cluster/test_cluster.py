@@ -15,15 +15,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
-from scipy import sparse
 from support.communities import random_posts, two_spaces
 from support.spark_cluster import Cluster
 
 from sottovoce.assess.evaluation._judged import read_ranks
 from sottovoce.assess.measures._catalogue import PAPER_METHODS
 from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.errors import InputError
 from sottovoce.privacy.ledger import Ledger
 from sottovoce.release._folder import verified_card
+from sottovoce.release._release import load_release
 
 # Each command takes about a minute of processor time, most of it Java's beginnings.
 SOURCES = Path(__file__).parents[3] / "src"
@@ -191,8 +192,8 @@ def release_command(documents: Path, cluster: Cluster, ledger: Path, out: Path) 
     return [*command, "--out", out, *engine]
 
 
-def drawn_parts(ledger: Path) -> list[Path]:
-    return list(ledger.parent.glob(f"{ledger.name}.outputs/.parts-*/[0-9]*.npz"))
+def drawn_parts(out: Path) -> list[Path]:
+    return list(out.glob("counts-*/**/*.parquet"))
 
 
 @pytest.mark.long
@@ -201,15 +202,16 @@ def test_a_release_with_a_dying_worker_is_one_spend_and_one_noise(
 ) -> None:
     ledger = tmp_path / "a.ledger"
     running = start(*release_command(documents, cluster, ledger, tmp_path / "spark"))
-    wait_for(running, lambda: drawn_parts(ledger))
+    wait_for(running, lambda: drawn_parts(tmp_path / "spark"))
     cluster.kill_worker("two")
     finish(running)
     cluster.add_worker("two")
     embedded = ["release", documents / "whole.parquet", *promised(documents)]
     # The same request: one machine answers it from the ledger, by the same bytes.
     finish(start(*embedded, "--ledger", ledger, "--out", tmp_path / "again"))
-    for file in (tmp_path / "spark").iterdir():
-        assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
+    for file in (tmp_path / "again").rglob("*.*"):
+        own = tmp_path / "spark" / file.relative_to(tmp_path / "again")
+        assert file.is_dir() or file.read_bytes() == own.read_bytes()
     # And a ledger of its own gets the same promise, card and spend.
     finish(start(*embedded, "--ledger", tmp_path / "b.ledger", "--out", tmp_path / "own"))
     cards = [replace(verified_card(tmp_path / name), files={}) for name in ("spark", "own")]
@@ -218,8 +220,7 @@ def test_a_release_with_a_dying_worker_is_one_spend_and_one_noise(
     assert spends[0] == spends[1]
     assert len(spends[0]) == 1
     assert [path.suffix for path in (tmp_path / "a.ledger.outputs").iterdir()] == [".bin"]
-    noised = sparse.load_npz(tmp_path / "spark" / "counts.npz")
-    assert noised.shape == (2400, 100)
+    assert load_release(tmp_path / "spark").counts.shape == (2400, 100)
     assert b"word17" not in cluster.logs()
     finish(start("audit", "--release", tmp_path / "spark"))
 
@@ -231,10 +232,11 @@ def test_a_driver_that_dies_after_the_spend_published_nothing_and_is_made_up_for
     ledger, out = tmp_path / "a.ledger", tmp_path / "out"
     command = release_command(documents, cluster, ledger, out)
     killed = start(*command)
-    wait_for(killed, lambda: drawn_parts(ledger))
+    wait_for(killed, lambda: drawn_parts(out))
     killed.kill()
     killed.communicate()
-    assert not out.exists()
+    with pytest.raises(InputError, match="not finished"):
+        load_release(out)
     before = spends_of(ledger)
     finish(start(*command))
     assert spends_of(ledger) == before

@@ -1,7 +1,7 @@
 """On a Spark of this machine: one machine's results, and one sentence for what cannot be."""
 
-import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -9,26 +9,30 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from scipy import sparse
 from support.communities import CATALOGUE, WORDS, random_posts, two_spaces
 from support.spark_cluster import SHORT_LIVED
 
 from sottovoce.assess._score import score
 from sottovoce.assess.measures._catalogue import PAPER_METHODS
+from sottovoce.cluster._analyse import release_on_spark
 from sottovoce.cluster._assess import SparkAssessPlan as AssessPlan
 from sottovoce.cluster._assess import assess_files, score_on_spark
-from sottovoce.cluster._release import counted_documents
+from sottovoce.cluster._release import SparkWriters, counted_documents
 from sottovoce.cluster._session import open_session
+from sottovoce.cluster._store import SparkStore
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read import ReadOptions
-from sottovoce.errors import CorpusError, InputError
+from sottovoce.errors import CorpusError, InputError, ParameterError
 from sottovoce.privacy._guarantee import LimitedPrecision
 from sottovoce.privacy.ledger import Ledger
 from sottovoce.release._audit import audit_release
-from sottovoce.release._counts import Counts
 from sottovoce.release._inputs import ReleaseInputs
-from sottovoce.release._job import Job, open_account, release_to_folder
-from sottovoce.release._plan import Released, ReleasePlan
+from sottovoce.release._job import Job, open_account
+from sottovoce.release._plan import ReleasePlan
+from sottovoce.release._release import load_release
 from sottovoce.release._settings import ReleaseSettings
+from sottovoce.release._sharded_job import read_drawing, release_to_shards
 
 pytestmark = [
     # Spark leaves its sockets to the garbage collector.
@@ -153,44 +157,79 @@ def test_files_are_found_whatever_they_are_called(spark: Spark, tmp_path: Path) 
     assert len(corpora) == 1
 
 
+def check_sums(spark: Spark, out: Path) -> None:
+    """Those of a release on Spark are one machine's; and of other shards there are none."""
+    one_machine, many = load_release(out), release_on_spark(spark, str(out))
+    # Every bit, since sums of whole numbers do not round.
+    for name in ("totals", "squares", "pairs"):
+        sums = [getattr(each.moments, name).tobytes() for each in (one_machine, many)]
+        assert sums[0] == sums[1]
+    assert many.words().table.equals(one_machine.words().table)
+    with pytest.raises(ParameterError, match="not offered on Spark"):
+        _ = many.counts
+    left = sorted(out.glob("counts-*/*.parquet"))
+    sound = left[0].read_bytes()
+    left[0].write_bytes(left[1].read_bytes())
+    # Hadoop's own sums are for accidents: whoever changes a file can leave them out.
+    left[0].with_name(f".{left[0].name}.crc").unlink()
+    with pytest.raises(InputError, match="missing or not what"):
+        release_on_spark(spark, str(out))
+    left[0].write_bytes(sound)
+
+
 @pytest.mark.usefixtures("small_audits")
-def test_a_release_whose_driver_died_after_the_spend_is_made_up_for_by_one_noise(
+def test_a_release_whose_driver_died_after_the_spend_is_made_up_for_by_the_same_noise(
     spark: Spark, tmp_path: Path
 ) -> None:
-    words, corpus, out = tmp_path / "words.txt", tmp_path / "texts.parquet", tmp_path / "out"
+    words, corpus, out = tmp_path / "words.txt", tmp_path / "texts", tmp_path / "out"
     words.write_text(Vocabulary.public(WORDS).as_text())
-    pq.write_table(POSTS.select(["text"]), corpus)
+    # The second file is larger, and comes second all the same.
+    written(corpus, POSTS.select(["text"])[:20], POSTS.select(["text"])[20:])
     ledger = Ledger(tmp_path / "ledger", create=True)
-    outputs = tmp_path / "ledger.outputs"
     inputs = ReleaseInputs(corpus, ReadOptions(), vocabulary=Vocabulary.load(words))
-    with counted_documents(spark, inputs, str(corpus), block_rows=50) as remote:
+    with counted_documents(spark, inputs, str(corpus), block_rows=30) as remote:
         settings = ReleaseSettings(guarantee=LimitedPrecision(2, "1"))
         documents = remote.documents
         job = Job(documents, ReleasePlan(settings, documents.vocabulary.terms), remote.declared)
         open_account(ledger, job, None)
+        left: list[Path] = []
 
-        def die(_folder: Path, manifest: dict[int, str]) -> Counts:
-            assert len(manifest) == 3
-            # What a killed driver leaves, and what its late tasks would write into.
-            shutil.copytree(_folder, _folder.with_name(f"{_folder.name[:-16]}{'0' * 16}"))
+        def die(*_: object) -> None:
+            left.extend(sorted(out.glob("counts-*/*.parquet")))
             raise KeyboardInterrupt
 
         with pytest.MonkeyPatch.context() as patched, pytest.raises(KeyboardInterrupt):
-            patched.setattr("sottovoce.cluster._release.collected", die)
-            release_to_folder(job, ledger, out, lambda: remote.draw(job, ledger))
-        assert not out.exists()
-        assert len(list(outputs.glob(".parts-*/*.npz"))) == 3
-        card = release_to_folder(job, ledger, out, lambda: remote.draw(job, ledger))
-
-        def never() -> Released:
-            raise AssertionError("noise was drawn twice")
-
-        assert release_to_folder(job, ledger, tmp_path / "again", never) == card
+            patched.setattr("sottovoce.release._sharded_job.listed", die)
+            remote.release(job, str(out), ledger)
+        with pytest.raises(InputError, match="not finished"):
+            load_release(out)
+        drawing = read_drawing(next(tmp_path.glob("ledger.outputs/*.drawing")), job.plan)
+        seen = pq.read_table(left[0].parent).sort_by("document")
+        # The second time as if the folder were not of this machine.
+        there = SparkStore(spark, out.as_uri())
+        writers = SparkWriters(remote, there)
+        card = release_to_shards(job, ledger, there, writers)
+        assert release_to_shards(job, ledger, there, writers) == card
+        keys, blocks = writers.work(drawing, job.plan), list(remote.blocks.values())
+    # What the dead run wrote, document by document.
+    left = sorted(out.glob("counts-*/*.parquet"))
+    assert pq.read_table(left[0].parent).sort_by("document").equals(seen)
+    assert len(left) == 2
     assert len(ledger.spends(ledger.kept(job.request).corpus)) == 1
-    assert not list(outputs.glob(".parts-*"))
-    assert (out / "counts.npz").read_bytes() == (tmp_path / "again" / "counts.npz").read_bytes()
+    assert not list(tmp_path.glob("ledger.outputs/*.drawing"))
+    assert not [path for path in out.iterdir() if path.name.endswith(".part")]
     assert audit_release(out).holds
     ledger.close()
+    check_sums(spark, out)
+    inputs = replace(inputs, corpus=POSTS.select(["text"]))
+    embedded, declared = inputs.load(inputs.open())
+    assert Job(embedded, job.plan, declared).request.id == job.request.id
+    assert isinstance(embedded.counts, sparse.csr_array)
+    expected = [
+        keys.noised(block, embedded.counts[block.first_document : end])
+        for block, end in zip(blocks, [b.first_document for b in blocks[1:]] + [120], strict=True)
+    ]
+    assert not (load_release(out).counts - sparse.vstack(expected)).nnz
 
 
 def test_a_worker_s_sentence_reaches_the_caller(spark: Spark, tmp_path: Path) -> None:

@@ -338,7 +338,9 @@ def test_what_a_peer_cannot_bring_ends_the_run_by_name_and_the_parties_stay_up(
         "label,text\n,some words here\n": "cy has ended the run: NoDocumentsError: at cy",
         "other,columns\n1,2\n": "cy cannot take part: its file of data lacks a column",
     }
+    (folder / "cy" / "texts.csv").write_text("")
     with running_parties(folder) as parties:
+        assert "data unreadable" in (folder / "cy" / "log.jsonl").read_text(), "said at its start"
         for content, why in bad.items():
             (folder / "cy" / "texts.csv").write_text(content)
             code, out, err = run("learn", "train", "--config", config)

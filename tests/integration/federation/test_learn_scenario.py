@@ -8,7 +8,7 @@ from pathlib import Path
 
 from support.warm_commands import warm_command
 
-PAGE = Path(__file__).parents[3] / "docs" / "learn-scenario.md"
+PAGE = Path(__file__).parents[3] / "docs" / "tutorials" / "learn-scenario.md"
 SOURCE = Path(__file__).parents[3] / "src"
 
 

@@ -57,8 +57,9 @@ def test_two_servers_take_and_verify_every_report_that_they_acknowledged(
 ) -> None:
     warm = SimpleNamespace(Popen=WarmPopen, PIPE=subprocess.PIPE)
     monkeypatch.setattr("sottovoce.lab.bench._rows.subprocess", warm)
-    held, behind, latency, cost = rank_pair.pair_rows(20, pace=100)
-    assert held["case"].endswith("one core each, held")
+    held, behind, latency, cost = rank_pair.pair_rows(20, offered=100)
+    assert held["case"] == "server pair, 20 reports at 100/s, one core each, held"
+    assert held["theirs"] == rank_pair.PACE < rank_pair.OFFERED
     assert (behind["unit"], behind["theirs"]) == ("s", rank_pair.BEHIND_S)
     assert held["ours"] > 0
     assert (latency["unit"], latency["theirs"]) == ("ms", rank_pair.BOUND_MS)

@@ -72,6 +72,19 @@ def test_two_hundred_rows_have_the_labels_of_the_largest_scores(solver: str) -> 
     decided(solver, 200)
 
 
+def test_what_does_not_depend_on_the_label_is_given_once() -> None:
+    with small_keys_allowed():
+        _, ended = a_training("chebyshev", 4)
+    said = [(each.kind, each.bytes) for each in ended.transcript]
+    kinds = [kind for kind, _ in said]
+    assert kinds.count("data") == 2 * len(PEERS)
+    assert kinds.count("features") == kinds.count("kept") == len(PEERS)
+    assert kinds.count("key") == len(PEERS) + 1
+    sizes = [size for kind, size in said if kind == "summand"]
+    assert len(sizes) == len(LABELS) * len(PEERS)
+    assert max(sizes[len(PEERS) :]) < min(sizes[: len(PEERS)]) / 2, "further labels give b alone"
+
+
 def test_a_row_costs_a_row_of_every_labels_budget() -> None:
     texts, _ = made_texts(2, 72, labels=3)
     with small_keys_allowed():

@@ -11,7 +11,7 @@ from support.hidden_systems import BITS, small_keys_allowed, two_keys
 from support.text_runs import NAMES, WORDS, made_peers, made_texts
 
 from sottovoce import learn
-from sottovoce.errors import InputError
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.learn._examples import LeakError
 from sottovoce.learn._run.party import Connection, InProcess
 from sottovoce.learn._run.terms import RunTerms
@@ -127,6 +127,10 @@ def test_a_connection_stands_for_the_peers() -> None:
 
 
 def test_mistakes_are_said_plainly() -> None:
+    whole = FederatedTextClassifier(dictionary="hashed", width=8, penalty=0.1).fit(PEERS)
+    with pytest.raises(ParameterError, match="give no estimate"):
+        whole.evaluate()
+    assert whole.evaluate(training_data=True).count == 160
     with pytest.raises(InputError, match="pass no y"):
         FederatedTextClassifier().fit(PEERS, [1])  # type: ignore[arg-type] # a user's mistake
     with pytest.raises(InputError, match="mapping of peers' names"):

@@ -17,7 +17,8 @@ from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER
 from sottovoce.learn.hidden import _classify as classify
 from sottovoce.learn.hidden._classify import masked_scores, query_integers
 from sottovoce.learn.hidden._solvers import QUERY_BITS, SCORE
-from sottovoce.learn.hidden._train import HiddenClassifier, share_slots
+from sottovoce.learn.hidden._told import share_slots
+from sottovoce.learn.hidden._train import HiddenClassifier
 from sottovoce.privacy._randomness import random_below
 
 MODULUS = (1 << 89) - 1

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from sottovoce.cli._app import app
 
-PAGE = Path(__file__).parents[3] / "docs" / "command-line.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "command-line.md"
 
 
 def found(words: list[str]) -> tuple[object, list[str]]:

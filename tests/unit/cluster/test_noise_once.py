@@ -1,33 +1,27 @@
 """A block of documents has one noise, however many attempts are made at it."""
 
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import sparse
 
-from sottovoce.cluster._blocks import BlockName, Counting, count_blocks, matrix_of
-from sottovoce.cluster._noise import (
-    Block,
-    NoiseTask,
-    claim,
-    collected,
-    noise_blocks,
-    noise_once,
-    part_file,
-)
+from sottovoce.cluster._blocks import BlockName, Counting, count_blocks, file_order, matrix_of
+from sottovoce.cluster._noise import Block, NoiseTask, noise_blocks, write_shards
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.words._rules import TokenRules
-from sottovoce.errors import InputError, LedgerError
+from sottovoce.errors import InputError
 from sottovoce.release.compression._word_map import WordMap
 
 WORDS = ("debt", "loan", "bank", "sad")
 COUNTS = sparse.csr_array(np.arange(40).reshape(10, 4))
 
 
-def drawing(folder: Path, *, maps: int = 1, columns: int = 4) -> NoiseTask:
+def drawing(*, maps: int = 1, columns: int = 4) -> NoiseTask:
     generator = np.random.default_rng(1)
     chosen = (
         [np.arange(4, dtype=np.int32)]
@@ -35,7 +29,7 @@ def drawing(folder: Path, *, maps: int = 1, columns: int = 4) -> NoiseTask:
         else [generator.integers(0, columns, 4).astype(np.int32) for _ in range(maps)]
     )
     return NoiseTask(
-        folder=str(folder),
+        secret=bytes(32),
         blocks={},
         maps=tuple(each.tobytes() for each in chosen),
         columns=columns,
@@ -45,54 +39,42 @@ def drawing(folder: Path, *, maps: int = 1, columns: int = 4) -> NoiseTask:
     )
 
 
-def test_a_second_attempt_reports_the_first_one_s_noise(tmp_path: Path) -> None:
-    made, block = drawing(tmp_path), Block(0, 0, "")
-    first = noise_once(made, block, COUNTS)
-    content = part_file(tmp_path, 0).read_bytes()
-    assert noise_once(made, block, COUNTS) == first
-    assert part_file(tmp_path, 0).read_bytes() == content
-    assert [path.name for path in tmp_path.iterdir()] == ["0.npz"]
+BLOCK = Block(0, 0, "a digest")
 
 
-def test_of_attempts_at_once_one_is_kept_and_all_report_it(tmp_path: Path) -> None:
-    made, block = drawing(tmp_path), Block(0, 0, "")
-    with ThreadPoolExecutor(8) as pool:
-        reports = set(pool.map(lambda _: noise_once(made, block, COUNTS), range(32)))
-    assert len(reports) == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["0.npz"]
+def test_every_attempt_at_a_block_draws_the_same_noise() -> None:
+    first, second = (drawing().noised(BLOCK, COUNTS) for _ in range(2))
+    assert not (first - second).nnz
+    assert (first - COUNTS).nnz
+    with_work = replace(drawing(), constant_work=True)
+    first, second = (with_work.noised(BLOCK, COUNTS) for _ in range(2))
+    assert not (first - second).nnz
 
 
-def test_only_one_claim_of_a_name_succeeds(tmp_path: Path) -> None:
-    contents = [str(number).encode() for number in range(32)]
-    with ThreadPoolExecutor(8) as pool:
-        won = list(pool.map(lambda content: claim(tmp_path / "0.npz", content), contents))
-    assert won.count(True) == 1
-    assert (tmp_path / "0.npz").read_bytes() == contents[won.index(True)]
-
-
-def test_an_attempt_of_a_dead_run_finds_its_folder_gone(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match="share"):
-        noise_once(drawing(tmp_path / "gone"), Block(0, 0, ""), COUNTS)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_part_is_private(tmp_path: Path) -> None:
-    noise_once(drawing(tmp_path), Block(0, 0, ""), COUNTS)
-    assert part_file(tmp_path, 0).stat().st_mode & 0o777 == 0o600
-
-
-def test_a_part_that_nobody_reported_is_not_taken(tmp_path: Path) -> None:
-    reported = noise_once(drawing(tmp_path), Block(0, 0, ""), COUNTS)
-    assert collected(tmp_path, {0: reported}).shape == (10, 4)
-    part_file(tmp_path, 0).unlink()
-    noise_once(drawing(tmp_path), Block(0, 0, ""), COUNTS)
-    with pytest.raises(LedgerError, match="reported"):
-        collected(tmp_path, {0: reported})
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"secret": b"\1" * 32},
+        {"rate": "1/11"},
+        {"threshold": 1},
+        {"constant_work": True},
+        {"maps": (np.array([1, 0, 2, 3], np.int32).tobytes(),)},
+    ],
+)
+def test_noise_is_never_that_of_other_data_or_another_way(changed: dict[str, Any]) -> None:
+    """Neither of another block, nor of the same by another map or rate."""
+    made = drawing()
+    other = replace(made, **changed)
+    assert (other.secret, other.purpose(BLOCK)) != (made.secret, made.purpose(BLOCK))
+    blocks = (BLOCK, Block(1, 0, "a digest"), Block(0, 1, "a digest"), Block(0, 0, "another"))
+    assert len({made.purpose(block) for block in blocks}) == 4
+    noise = [(made.noised(block, COUNTS) - COUNTS).toarray().tobytes() for block in blocks]
+    assert len(set(noise)) == 4
 
 
 @pytest.mark.parametrize("first", [0, 1, 5])
 def test_documents_keep_the_map_of_their_place_wherever_a_block_begins(first: int) -> None:
-    made = drawing(Path(), maps=3, columns=2)
+    made = drawing(maps=3, columns=2)
     maps = [WordMap(np.frombuffer(each, np.int32), 2) for each in made.maps]
     found = made.compressed(COUNTS, first).toarray()
     for row in range(10):
@@ -128,22 +110,53 @@ def test_rows_of_two_files_in_one_part_are_refused() -> None:
         list(count_blocks(COUNTING, iter(both.combine_chunks().to_batches())))
 
 
-def test_documents_that_changed_since_they_were_hashed_are_not_released(tmp_path: Path) -> None:
+def test_documents_that_changed_since_they_were_hashed_are_not_released() -> None:
     (block, _) = count_blocks(COUNTING, iter([raw(["debt"])]))
-    name = BlockName.of("file:/a.parquet", 4, 0)
-    from dataclasses import replace  # noqa: PLC0415 - beside its use
-
-    good = replace(drawing(tmp_path), blocks={name: Block(0, 0, block["digest"][0].as_py())})
-    (reported,) = noise_blocks(good, [block])
-    assert reported["place"].to_pylist() == [0]
+    name = BlockName("/a.parquet", 4, 0)
+    good = replace(drawing(), blocks={name: Block(0, 7, block["digest"][0].as_py())})
+    (rows,) = noise_blocks(good, [block])
+    assert rows["document"].to_pylist() == [7]
     bad = replace(good, blocks={name: Block(1, 0, "another")})
     with pytest.raises(InputError, match="changed"):
         list(noise_blocks(bad, [block]))
 
 
 def test_files_are_ordered_by_name_however_their_addresses_are_written() -> None:
-    names = [
-        BlockName.of("file:///x/a%20b.parquet", 4, 0),
-        BlockName.of("file:/x/a b.parquet", 4, 0),
-    ]
-    assert names[0] == names[1]
+    assert file_order("file:///x/a%20b.parquet") == file_order("file:/x/a b.parquet")
+
+
+def blocks_of(*texts: list[str]) -> tuple[list[pa.RecordBatch], NoiseTask]:
+    *blocks, _ = count_blocks(COUNTING, iter([raw(each) for each in texts]))
+    known, first = {}, 0
+    for place, (block, each) in enumerate(zip(blocks, texts, strict=True)):
+        known[BlockName("/a.parquet", 4, place)] = Block(place, first, block["digest"][0].as_py())
+        first += len(each)
+    return blocks, replace(drawing(), blocks=known)
+
+
+def test_a_task_that_runs_again_writes_the_same_bytes_and_reports_the_same(tmp_path: Path) -> None:
+    blocks, work = blocks_of(["debt", "loan"], ["bank"], ["sad", "debt sad"])
+    reports = []
+    for name in ("counts-0123456789abcdef", "counts-fedcba9876543210"):
+        (tmp_path / name).mkdir()
+        for _ in range(2):
+            rows = [b.to_pylist()[0] for b in write_shards(work, str(tmp_path / name), 3, blocks)]
+        reports.append([{**row, "name": row["name"].partition("/")[2]} for row in rows])
+    assert reports[0] == reports[1]
+    assert [(row["first"], row["documents"]) for row in reports[0]] == [(0, 3), (3, 2)]
+    first, second = (
+        {p.name: p.read_bytes() for p in each.iterdir()} for each in tmp_path.iterdir()
+    )
+    assert first == second
+    assert set(first) == {row["name"] for row in reports[0]}
+    rows = pa.Table.from_batches(noise_blocks(work, blocks))
+    assert pq.read_table(tmp_path / "counts-0123456789abcdef").equals(rows)
+
+
+def test_a_shard_is_private_and_a_folder_that_is_gone_is_told(tmp_path: Path) -> None:
+    blocks, work = blocks_of(["debt"])
+    list(write_shards(work, str(tmp_path), 3, blocks))
+    (shard,) = tmp_path.iterdir()
+    assert shard.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(InputError, match="share"):
+        list(write_shards(work, str(tmp_path / "gone"), 3, blocks))

@@ -16,6 +16,9 @@ from sottovoce.corpus._clean import CleaningCounts, clean_posts, clean_text, cle
         ("On Monday Ada wrote:\n> I am sad\n\nTake care", "Take care", "quotes"),
         ("&gt; I am sad\nTake care", "Take care", "quotes"),
         ("Take care\n-----Original Message-----\nI am sad", "Take care", "quotes"),
+        ('>"I am sad," she said\nTake care', "Take care", "quotes"),
+        ("On Monday Ada wrote:\r\n>\r\n> I am sad\r\n\r\nTake care", "Take care", "quotes"),
+        ("ada wrote:\nI am sad\nvery\n\nTake care", "Take care", "quotes"),
         ("fish &amp; chips&nbsp;here", "fish & chips\xa0here", "HTML"),
         ("fish &amp;amp; chips", "fish & chips", "HTML"),
         ("&lt;p&gt;Take care&lt;/p&gt;", "Take care", "HTML"),
@@ -41,6 +44,9 @@ def test_what_is_not_the_authors_is_removed_and_counted(written: str, own: str, 
         "I <3 you >_< [sic]",
         "R&D at AT&T;",
         "he said: -- never mind",
+        "My doctor wrote:\nyou are sad\n\nTake care",
+        "ada wrote:\nI am sad",
+        "I wrote:\nI am sad\n\nTake care",
         "mail me: ada@example.org",
         "reply: yes\n\n>_<\n>:(",
         "--\nonly this",
@@ -53,6 +59,13 @@ def test_a_clean_post_is_left_as_it_is(text: str) -> None:
     counts = CleaningCounts()
     assert clean_text(text, counts) == text
     assert not counts.facts() or not any(counts.facts().values())
+
+
+@pytest.mark.parametrize(
+    "name", ["[Gelöscht]", "Gelo\u0308schter Benutzer", "-1", "Deleted Account", "Former member"]
+)
+def test_nobody_has_other_names_too(name: str) -> None:
+    assert of_nobody(pa.array([name, "Deleted Duck"])).tolist() == [True, False]
 
 
 def test_an_array_without_anything_to_clean_is_the_same_array() -> None:
@@ -84,7 +97,21 @@ def test_authors_that_stand_for_nobody_are_left_out_with_a_sentence() -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["[quote]", "<p ", "<!--", "<script>", "&amp", "> ", "@a ", "--\n", "[/quote]", "<b"]
+    "piece",
+    [
+        "[quote]",
+        "<p ",
+        "<!--",
+        "<script>",
+        "&amp",
+        "> ",
+        "@a ",
+        "--\n",
+        "[/quote]",
+        "<b",
+        "a wrote:\n",
+        "a wrote:\na\n",
+    ],
 )
 def test_work_is_linear_in_a_hostile_text(piece: str) -> None:
     """A quadratic step would take minutes here."""

@@ -84,22 +84,22 @@ class Joiner:
     @property
     def ask(self) -> Ask:
         bound = joining.commitment(self.request, self.nonce)
-        return Ask(1, self.token.number, bound, self.token.proof("ask", bound))
+        return Ask(joining.VERSION, self.token.number, bound, self.token.proof("ask", bound))
 
     @property
     def reveal(self) -> Reveal:
-        return Reveal(1, self.token.number, self.request, self.nonce)
+        return Reveal(joining.VERSION, self.token.number, self.request, self.nonce)
 
     @property
     def collect(self) -> Collect:
-        return Collect(1, self.token.number, self.token.proof("collect", b""))
+        return Collect(joining.VERSION, self.token.number, self.token.proof("collect", b""))
 
     def string(self, coordinator: Coordinator) -> str:
         """After asking: what the joiner shows."""
-        theirs = coordinator.asked("Ask", self.ask).nonce
-        told = coordinator.asked("Reveal", self.reveal)
-        known = fingerprint(told.authority)
-        nonces = (self.nonce, theirs)
+        theirs = coordinator.asked("Ask", self.ask)
+        coordinator.asked("Reveal", self.reveal)
+        known = fingerprint(theirs.authority)
+        nonces = (self.nonce, theirs.nonce)
         return comparison_string(self.token.fingerprint, known, self.request, nonces)
 
 
@@ -229,6 +229,10 @@ def test_a_certificate_is_granted_to_who_has_the_key_alone() -> None:
     for request, name in ((asked, "ben"), (damaged, "ada"), (b"none", "ada")):
         with pytest.raises(CertificateError):
             AUTHORITY.granted(request, name)
+
+
+def test_letters_that_look_like_digits_are_read_as_these() -> None:
+    assert joining.as_compared("O1Ll IiO0") == "0111-1100"
 
 
 @pytest.mark.parametrize("address", ["", "host", "host:0", "host:99999", "a b:1", ":1"])

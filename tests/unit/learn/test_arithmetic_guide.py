@@ -44,7 +44,9 @@ from sottovoce.learn.paper._products import (
 if TYPE_CHECKING:
     from sottovoce.learn._arithmetic.comparison import Told
 
-GUIDE = (Path(__file__).parents[3] / "docs" / "learn-arithmetic.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[3] / "docs" / "explanation" / "learn-arithmetic.md").read_text(
+    encoding="utf-8"
+)
 
 
 @pytest.mark.parametrize(

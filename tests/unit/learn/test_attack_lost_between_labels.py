@@ -3,9 +3,7 @@
 Of three labels there were three trainings in one run, and each opened its sums over those who were
 left. The sums of products are the same for every label: with everybody for the first, without dee
 for the second, and the difference was dee's own. Whoever proposes a run may name a label that
-nobody uses, so that two labels did too. Now the sums of exact statistics are opened once for all
-labels, and where labels are still trained one after the other, as with rados, nobody may be lost
-once something was opened.
+nobody uses, so that two labels did too. Now sums are opened once for all labels.
 """
 
 from contextlib import suppress
@@ -77,22 +75,27 @@ def openings(terms: RunTerms, most: int) -> list[Opening]:
     return seen
 
 
+EXACT = {"penalty": 0.1}
+RADOS = {"penalty": 0.1, "statistics": "rados", "rados": 50}
+
+
 @pytest.mark.parametrize("said", range(4, 14))
-def test_what_all_labels_share_is_opened_once_whenever_a_peer_is_lost(said: int) -> None:
+@pytest.mark.parametrize("recipe", [EXACT, RADOS])
+def test_what_all_labels_share_is_opened_once_whenever_a_peer_is_lost(
+    said: int, recipe: dict[str, Any]
+) -> None:
     """Before, the first opening less the second was the sum of dee's own products."""
-    terms = made_terms(text=GIVEN, recipe={"penalty": 0.1}, labels=LABELS)
+    terms = made_terms(text=GIVEN, recipe=recipe, labels=LABELS)
     assert len(openings(terms, said)) <= 1
 
 
+@pytest.mark.parametrize("recipe", [EXACT, RADOS])
+def test_with_everybody_there_all_labels_have_one_opening(recipe: dict[str, Any]) -> None:
+    terms = made_terms(text=GIVEN, recipe=recipe, labels=LABELS)
+    assert len(openings(terms, 1 << 20)) == 1
+
+
 def test_a_peer_that_is_lost_before_anything_is_opened_is_left_out_of_all() -> None:
-    terms = made_terms(text=GIVEN, recipe={"penalty": 0.1}, labels=LABELS)
+    terms = made_terms(text=GIVEN, recipe=EXACT, labels=LABELS)
     (seen,) = openings(terms, 4)
     assert seen.sums.count == 90
-
-
-@pytest.mark.parametrize("said", [18, 24, 32])
-def test_a_peer_that_is_lost_after_the_first_label_of_rados_ends_the_run(said: int) -> None:
-    recipe = {"penalty": 0.1, "statistics": "rados", "rados": 50}
-    terms = made_terms(text=GIVEN, recipe=recipe, labels=LABELS)
-    assert len(openings(terms, said)) == 1
-    assert len(openings(terms, 1 << 20)) == len(LABELS), "with everybody there, each label has one"

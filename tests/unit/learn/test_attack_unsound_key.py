@@ -49,7 +49,7 @@ from sottovoce.learn._training_terms import Recipe
 from sottovoce.learn._wire.message import Message, new_session
 from sottovoce.learn._wire.script import run_together
 from sottovoce.learn.hidden._classify import masked_scores
-from sottovoce.learn.hidden._train import share_slots, told_agreed_key
+from sottovoce.learn.hidden._told import share_slots, told_agreed_key
 
 if TYPE_CHECKING:
     from sottovoce.learn._wire.codec import Value

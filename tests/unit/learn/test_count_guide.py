@@ -10,7 +10,7 @@ import typer
 from sottovoce.cli._app import app
 from sottovoce.federation._config import CountSettings, CountWith
 
-GUIDE = Path(__file__).parents[3] / "docs" / "count-together.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "how-to" / "count-together.md"
 TEXT = GUIDE.read_text(encoding="utf-8")
 
 

@@ -7,7 +7,7 @@ import pytest
 from sottovoce.learn._solve import chebyshev, dealer, masked
 from sottovoce.learn._wire.machine import Leakage
 
-GUIDE = Path(__file__).parents[3] / "docs" / "learn-hidden.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "explanation" / "learn-hidden.md"
 
 
 @pytest.mark.parametrize("module", [masked, dealer, chebyshev])

@@ -14,7 +14,7 @@ from sottovoce.learn._sums import packed, ring
 from sottovoce.learn._wire.machine import Leakage
 from sottovoce.learn._wire.message import new_session
 
-GUIDE = Path(__file__).parents[3] / "docs" / "learn.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "how-to" / "learn.md"
 
 
 @pytest.mark.parametrize("module", [ring, masks, packed, intermediary])

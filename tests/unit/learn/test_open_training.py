@@ -143,6 +143,14 @@ def test_evaluation_adds_up_counts() -> None:
         trained.evaluate({"peer0": PEERS[0]})
 
 
+@pytest.mark.parametrize("held", [None, {}])
+def test_training_data_are_called_no_estimate(held: dict[str, Any] | None) -> None:
+    trained = train(PEERS, penalty=0.1)
+    with pytest.raises(ParameterError, match="give no estimate"):
+        trained.evaluate(held)
+    assert trained.evaluate(held, training_data=True).count == len(Y)
+
+
 def rare_word_peers() -> Peers:
     chance = np.random.default_rng(5)
     given = []

@@ -8,7 +8,7 @@ from sottovoce import learn
 from sottovoce.learn._run.leakage import mode_leakage
 from sottovoce.learn._training_terms import Mode, Recipe
 
-GUIDE = Path(__file__).parents[3] / "docs" / "learn-protocols.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "explanation" / "learn-protocols.md"
 CASES: list[tuple[Mode, Recipe, bool]] = [
     ("open", Recipe(), False),
     ("open", Recipe(way="packed"), False),

@@ -10,7 +10,7 @@ from sottovoce.learn._run.leakage import run_leakage
 from sottovoce.learn._run.terms import RunTerms
 from sottovoce.learn._training_terms import Recipe
 
-GUIDE = Path(__file__).parents[3] / "docs" / "learn-text.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "how-to" / "learn-text.md"
 PEERS = {name: bytes(32) for name in ("ada", "ben", "cy", "dee")}
 RUNS: list[dict[str, Any]] = [
     {"kind": "train", "mode": "open"},

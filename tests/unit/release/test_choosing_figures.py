@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sottovoce.release.analysis import forecast_release
 
-GUIDE = (Path(__file__).parents[3] / "docs" / "choosing.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[3] / "docs" / "how-to" / "choosing.md").read_text(encoding="utf-8")
 RATES = ("2", "1", "0.5", "0.2", "0.1")
 
 

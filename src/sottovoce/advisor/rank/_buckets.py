@@ -17,7 +17,7 @@ class Buckets:
     """Buckets between ``edges``: bucket j holds the scores from edge j - 1 on, and below edge j.
 
     The lowest bucket is open below and the highest above, so that every score has one, an infinite
-    one too. The more exposed a person is, the higher her bucket.
+    one too. The more exposed a person is, the higher their bucket.
     """
 
     edges: tuple[float, ...]

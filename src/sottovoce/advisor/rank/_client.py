@@ -85,13 +85,13 @@ class Quote:
         topic: what it is about.
         period: the period that runs.
         period_s: how long a period lasts, in seconds.
-        bucket: the bucket that would be reported, from 0: that of her score, or of the report
-            that she made in this period already.
+        bucket: the bucket that would be reported, from 0: that of the score, or of the report
+            that was made in this period already.
         buckets: how many there are.
         epsilon: what a report that is not paid for yet costs.
         paid: whether it costs nothing any more.
-        repeated: whether she reported in this period already; then it is the same report again.
-        left: what is left of her budget before it.
+        repeated: whether they reported in this period already; then it is the same report again.
+        left: what is left of the budget before it.
         budget: the whole of it.
     """
 
@@ -110,17 +110,17 @@ class Quote:
 
     @property
     def cost(self) -> Fraction:
-        """What it would take of her budget."""
+        """What it would take of the budget."""
         return Fraction(0) if self.paid else self.epsilon
 
     @property
     def affordable(self) -> bool:
-        """Whether her budget allows it."""
+        """Whether the budget allows it."""
         return self.cost <= self.left
 
     @property
     def mark(self) -> str:
-        """What tells this quote from any other, so that she gets what she agreed to."""
+        """What tells this quote from any other, so that people get what they agreed to."""
         return hashlib.sha256(repr(astuple(self)).encode()).hexdigest()
 
 
@@ -134,15 +134,15 @@ LOST_LEDGER = (
 
 
 class RankClient:
-    """One person and her rank server, or her two in the mode of shares.
+    """One person and their rank server, or their two in the mode of shares.
 
     Args:
         server: its URL, or what carries requests to it; with an ``address`` of its own, it is known
             again after a restart.
-        folder: where her ledger and diary are; one for all servers.
-        budget: the most epsilon that she ever spends, over all topics, periods and servers.
+        folder: where their ledger and diary are; one for all servers.
+        budget: the most epsilon that they ever spend, over all topics, periods and servers.
         second: the second server, in the mode of shares.
-        admission: the token that whoever runs the servers gave her, where they ask for one.
+        admission: the token that whoever runs the servers gave them, where one is asked for.
     """
 
     def __init__(
@@ -154,10 +154,10 @@ class RankClient:
         second: str | Transport | None = None,
         admission: str | None = None,
     ) -> None:
-        if second is not None and second == server:
-            raise ParameterError("the two servers must be two, run by people who do not collude.")
         self._servers = [_transport(each) for each in (server, second) if each is not None]
         self._where = _address(self._servers)
+        if second is not None and (second == server or _one_address(self._servers)):
+            raise ParameterError("the two servers must be two, run by people who do not collude.")
         folder = output_folder(Path(folder))
         self._diary = Diary(folder / DIARY_FILE)
         if self._diary.reported and not (folder / LEDGER_FILE).exists():
@@ -174,7 +174,7 @@ class RankClient:
 
     @property
     def account(self) -> Account:
-        """What she may spend and has spent."""
+        """What they may spend and have spent."""
         return self._ledger.account(ACCOUNT)
 
     @property
@@ -192,10 +192,10 @@ class RankClient:
         """Report the bucket of ``score`` for the period that runs; returns the period's number.
 
         Once a period: a second call sends the same report again, whatever the score is by then.
-        ``agreed`` is the mark of the `quote` that she agreed to; what is not that any more is not
-        sent. Without it the report is under the rules that she agreed to before, or that this
+        ``agreed`` is the mark of the `quote` that was agreed to; what is not that any more is not
+        sent. Without it the report is under the rules agreed to before, or that this
         client was first told; where the server has others by now, nothing is sent. Raises
-        `BudgetError`, with nothing drawn or sent, when her budget does not allow it.
+        `BudgetError`, with nothing drawn or sent, when the budget does not allow it.
         """
         _, period = self._asked_anew()
         self._refuse_lost_ledger()
@@ -282,10 +282,16 @@ class RankClient:
             raise InputError(
                 f"the server's mode is {first.mode}: noise takes one server, shares take two."
             )
+        if len({int(answer["period"]) for answer in answers}) > 1:
+            # One server alone could else make people pay for a period after the other.
+            raise InputError(
+                "the two servers do not agree which period runs, so nothing was drawn or sent; try "
+                "again in a moment."
+            )
         return first, int(answers[0]["period"])
 
     def _kept(self, topic: RankedTopic, entry: DiaryEntry) -> list[int]:
-        """Her noised report of this bucket: drawn once, from then on the same for ever."""
+        """The noised report of this bucket: drawn once, from then on the same for ever."""
         noise = self.description.noise(topic.name)
 
         def draw(path: Path) -> None:
@@ -327,6 +333,12 @@ def _address(servers: Sequence[Transport]) -> str:
     """What tells a person's servers from others; nothing where one has no address."""
     named = [str(getattr(each, "address", "")) for each in servers]
     return "\n".join(named) if all(named) else ""
+
+
+def _one_address(servers: Sequence[Transport]) -> bool:
+    """Whether all are one server, as far as their addresses tell."""
+    named = {str(getattr(each, "address", each)).lower() for each in servers}
+    return len(named) < len(servers)
 
 
 def _transport(server: str | Transport) -> Transport:

@@ -68,6 +68,9 @@ class Description:
         setting: how scores are computed, in words: k, m, time bucket, model.
         period_s: how long a period lasts; periods are counted from the Unix epoch.
         minimum: with fewer reports than this a period's histogram is withheld.
+        key: of the mode of shares, what tells the servers' common key from another, and nothing of
+            it. With it servers of another key have other rules: nobody's report is verified under
+            two keys, by which one server could read it.
     """
 
     mode: Mode
@@ -76,6 +79,7 @@ class Description:
     setting: str = ""
     period_s: int = 7 * 24 * 3600
     minimum: int = FEWEST_REPORTS
+    key: str = ""
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -126,7 +130,7 @@ class Description:
             "period_s": self.period_s,
             "minimum_reports": self.minimum,
             "topics": [each.record() for each in self.topics],
-        }
+        } | ({"key": self.key} if self.key else {})
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Description":
@@ -143,6 +147,7 @@ class Description:
                 str(record["setting"]),
                 int(record["period_s"]),
                 int(record["minimum_reports"]),
+                str(record.get("key", "")),
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             if isinstance(error, InputError):

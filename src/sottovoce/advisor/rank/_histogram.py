@@ -206,10 +206,10 @@ class RankEstimate:
     """Where a person stands among those who reported in one period.
 
     Attributes:
-        low: her position is this or a later one, and
+        low: the person's position is this or a later one, and
         high: this or an earlier one, with at least the chance ``coverage``; from 1.
-        share: the estimated share of people in her bucket or a higher one.
-        band: the narrowest band that holds her bucket, or ``rest``; None where the interval
+        share: the estimated share of people in their bucket or a higher one.
+        band: the narrowest band that holds their bucket, or ``rest``; None where the interval
             allows several.
         within: the narrowest band that surely holds it, in percent; None where none does.
         beyond: the widest band that surely does not, in percent; None where none does.
@@ -283,7 +283,7 @@ def estimate_rank(
 
 
 def band_of(at_least: int, everybody: int) -> str:
-    """The narrowest band of somebody when ``at_least`` people are as exposed as she or more."""
+    """The narrowest band of somebody when ``at_least`` people are as exposed as they or more."""
     found = next((band for band in BANDS if at_least * 100 <= band * everybody), None)
     return REST if found is None else f"top {found}%"
 

@@ -144,7 +144,7 @@ class OneHotNoise:
 
     @cached_property
     def means(self) -> tuple[float, float]:
-        """What an entry is on average where the person is not in its bucket, and where she is."""
+        """What an entry is on average where the person is not in its bucket, and where they are."""
         if self.weight is None:
             return self.bias, 1 - self.bias
         d, odds = self.weight, math.exp(float(self.epsilon))
@@ -167,7 +167,7 @@ class OneHotNoise:
         """The variance of one person's part in the number of people in ``above`` buckets, at most.
 
         The estimates of all buckets are moved to sum to the number of reports, as they do by
-        themselves under a fixed weight; there it depends a little on whether she is in one of them.
+        themselves under a fixed weight; there it depends a little on whether the person is in one.
         """
         if self.weight is None:
             return self.variance * above * (self.buckets - above) / self.buckets
@@ -177,7 +177,7 @@ class OneHotNoise:
         return max(inside, outside) / (own - other) ** 2
 
     def _ones_variance(self, others: int, *, own_counts: bool) -> float:
-        """Of the number of ones among ``others`` of the other buckets, and her own if it counts."""
+        """Of the number of ones among ``others`` of the other buckets, and the own if it counts."""
         d, rest, p = self.weight or 0, self.buckets - 1, self.means[1]
         share = others / rest
         within = share * (1 - share) / max(rest - 1, 1)

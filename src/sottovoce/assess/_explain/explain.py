@@ -33,6 +33,7 @@ from sottovoce.assess.measures._risks import (
 )
 from sottovoce.assess.state._state import State, merge
 from sottovoce.assess.state._words import WordUse
+from sottovoce.corpus._clean import of_nobody
 from sottovoce.errors import InputError, ParameterError
 
 MOST = 10
@@ -162,10 +163,15 @@ def _checked_row(state: State, user: str, own_posts: UserPosts) -> int:
     row = state.users.row(user)
     if not own_posts.numbers.size:
         raise InputError("the user has no post in these files.")
+    if row is None and state.header.clean and of_nobody(pa.array([user]))[0]:
+        raise InputError(
+            "this name stands for nobody ([deleted], anonymous, bots), and its posts are left out; "
+            "--no-clean (in Python clean=False) keeps them."
+        )
     if row is None:
         raise InputError(
             "the user has posts in these files but is not in the state: it was made from other "
-            "files, or she was erased from it."
+            "files, or they were erased from it."
         )
     held = int(state.posts[row])
     if held != own_posts.numbers.size:

@@ -1,12 +1,14 @@
 """What posts say outright: one call for a text, a reader for many."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from sottovoce.assess.disclosure._frames import load_frames
 from sottovoce.assess.disclosure._levels import Disclosure
-from sottovoce.assess.disclosure._read import Index, read_post
+from sottovoce.assess.disclosure._read import Index, Knowledge, read_post
 from sottovoce.assess.disclosure._terms import CompiledTopic, compiled_topic, misspellings
+from sottovoce.assess.disclosure._weighing import load_weights
+from sottovoce.corpus.words._normal import normal_form, normal_form_placed
 from sottovoce.topics._catalogue import Catalogue
 from sottovoce.topics.shipped import rules_of, shipped_catalogue
 
@@ -25,21 +27,31 @@ class DisclosureReader:
     def __init__(self, catalogue: Catalogue | None = None) -> None:
         chosen = shipped_catalogue() if catalogue is None else catalogue
         self.topics = tuple(_compiled(topic.name, topic.words) for topic in chosen)
-        self._index: Index = {}
+        index: Index = {}
         for number, topic in enumerate(self.topics):
             for anchor, phrase, others in topic.anchors:
-                self._index.setdefault(anchor, set()).add((number, phrase, others))
+                index.setdefault(anchor, set()).add((number, phrase, others))
         known = {word for topic in self.topics for word in topic.words}
         single = {word for topic in self.topics for word in topic.single}
-        self._misspelt = misspellings(single, known | load_frames().letter_of.keys())
+        misspelt = misspellings(single, known | load_frames().letter_of.keys())
+        self._known = Knowledge(self.topics, index, misspelt, load_weights())
 
     def read(self, text: str) -> tuple[Disclosure, ...]:
         """What ``text`` says about each topic that it is about, in the catalogue's order."""
-        return tuple(read_post(text, self.topics, self._index, self._misspelt))
+        if normal_form(text) == text:
+            return tuple(read_post(text, self._known))
+        composed, places = normal_form_placed(text)
+        return tuple(_placed(each, places) for each in read_post(composed, self._known))
 
     def read_all(self, texts: Iterable[str]) -> Iterator[tuple[Disclosure, ...]]:
         """What each of ``texts`` says, in order."""
         return map(self.read, texts)
+
+
+def _placed(found: Disclosure, places: Sequence[int]) -> Disclosure:
+    """What was found in the composed text, by its places in the text as it was written."""
+    spans = tuple((places[first], places[last]) for first, last in found.spans)
+    return found._replace(spans=spans)
 
 
 @cache

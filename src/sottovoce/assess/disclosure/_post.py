@@ -92,6 +92,11 @@ class ReadPost:
         return [reading_of(each, self.written) for each in sentences(whole, self.mended)]
 
     @cached_property
+    def quotes(self) -> bool:
+        """Whether it quotes others."""
+        return any("Q" in reading.letters for reading in self.readings)
+
+    @cached_property
     def has_profession(self) -> bool:
         """Whether the author writes as somebody of a profession that meets such topics."""
         return is_professional(self.readings)

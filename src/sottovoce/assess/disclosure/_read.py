@@ -1,7 +1,7 @@
 """Read a post: which topics it is about, and of which it says that they are the author's."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sottovoce.assess.disclosure._context import AUTHOR, SentenceReading
 from sottovoce.assess.disclosure._fragments import fragments
@@ -11,7 +11,17 @@ from sottovoce.assess.disclosure._post import ROLE_LETTERS, Marked, ReadPost, Ru
 from sottovoce.assess.disclosure._said import frames, harmless_spans, has_any, phrases_in
 from sottovoce.assess.disclosure._terms import TERM, CompiledTopic
 from sottovoce.assess.disclosure._tokens import lowered, own_tags, words_of
+from sottovoce.assess.disclosure._weighing import (
+    FEWEST_CLUES,
+    Signals,
+    Weights,
+    signals_of,
+    telling,
+)
 from sottovoce.assess.disclosure._work import works_with
+
+TOGETHER = "together"
+"""The rule of what no single rule finds."""
 
 # Rules that a denial elsewhere in the post outweighs.
 _WEAK = frozenset(
@@ -42,6 +52,7 @@ _DISLIKES = (
     "anglo",
 )
 Span: TypeAlias = tuple[int, int]
+Found: TypeAlias = list[tuple[SentenceReading, RuleMatch]]
 Index: TypeAlias = dict[str, set[tuple[int, int, tuple[frozenset[str], ...]]]]
 """By a word: a topic, which of its phrases (or ``TERM``), and what else a post must have for it."""
 # Words that a post may hold within others: "I'm", "don't".
@@ -53,26 +64,43 @@ _WRITTEN_OUT = frozenset(
 )
 
 
-def read_post(
-    text: str, topics: Sequence[CompiledTopic], index: Index, misspelt: Mapping[str, str]
-) -> Iterator[Disclosure]:
-    """What ``text`` says about each of ``topics`` that it is about."""
+class Knowledge(NamedTuple):
+    """What a reader knows: topics, where to look for them, how words are misspelt, weights."""
+
+    topics: Sequence[CompiledTopic]
+    index: Index
+    misspelt: Mapping[str, str]
+    weights: Weights
+
+
+def read_post(text: str, known: Knowledge) -> Iterator[Disclosure]:
+    """What ``text`` says about each topic that it is about."""
+    post, met = _prepared(text, known)
+    for number, parts in sorted(met.items()):
+        told = _of_topic(post, known.topics[number], parts, known.weights)
+        if told is not None:
+            yield told
+
+
+def signals_in(text: str, number: int, known: Knowledge) -> Signals:
+    """What speaks for or against a topic in a post, by which the weights are learned."""
+    post, _ = _prepared(text, known)
+    topic = known.topics[number]
+    said, refused = _by_rules(post, topic, {TERM})
+    return signals_of(post, topic, (each for _, each in (*said, *refused)))
+
+
+def _prepared(text: str, known: Knowledge) -> tuple[ReadPost, dict[int, set[int]]]:
+    """The post made ready, and of which topics it may have what."""
     low = lowered(text)
     words = set(words_of(low))
-    mended = {wrong: misspelt[wrong] for wrong in misspelt.keys() & words}
+    mended = {wrong: known.misspelt[wrong] for wrong in known.misspelt.keys() & words}
     if "#" in low:
         mended |= own_tags(low)
     mended |= {word: _A_PHOBIA for word in words if word.endswith("phobia") and _is_fear(word)}
     words.update(word for meant in mended.values() for word in meant.split(" "))
-    found = index.keys() & words
-    if not found:
-        return
-    post = ReadPost(low, text, mended)
-    for number, phrases in sorted(_met_topics(found, words, index).items()):
-        post.has_terms = TERM in phrases
-        told = _of_topic(post, topics[number], sorted(phrases - {TERM}))
-        if told is not None:
-            yield told
+    found = known.index.keys() & words
+    return ReadPost(low, text, mended), _met_topics(found, words, known.index)
 
 
 def _is_fear(word: str) -> bool:
@@ -94,15 +122,31 @@ def _met_topics(found: set[str], words: set[str], index: Index) -> dict[int, set
     return met
 
 
-def _of_topic(post: ReadPost, topic: CompiledTopic, phrases: Sequence[int]) -> Disclosure | None:
-    phrases = [number for number in phrases if post.has(topic.phrases[number])]
-    if not (phrases or post.has_terms):
+def _of_topic(
+    post: ReadPost, topic: CompiledTopic, met: set[int], weights: Weights
+) -> Disclosure | None:
+    """What the post says of a topic, of which it may have ``met``: terms, phrases, clues."""
+    clues = sum(each < TERM for each in met)
+    if clues == len(met) < FEWEST_CLUES:
         return None
+    said, refused = _by_rules(post, topic, met)
+    told = _outright(post, topic, said, refused)
+    if told is None and (refused or post.has_terms or clues >= FEWEST_CLUES):
+        told = _weighed(post, topic, (*said, *refused), weights)
+    return told or _about(post, topic, refused)
+
+
+def _by_rules(post: ReadPost, topic: CompiledTopic, met: set[int]) -> tuple[Found, Found]:
+    """What rules find in a post, and what they refuse."""
+    post.has_terms = TERM in met
+    phrases = [each for each in sorted(met) if each >= 0 and post.has(topic.phrases[each])]
+    said: Found = []
+    refused: Found = []
     post.professional = post.has_profession or any(
         works_with(reading, post.mark(reading, topic).terms) for reading in post.readings
     )
-    said: list[tuple[SentenceReading, RuleMatch]] = []
-    refused: list[tuple[SentenceReading, RuleMatch]] = []
+    if not (phrases or post.has_terms):
+        return said, refused
     for place, reading in enumerate(post.readings):
         found = list(_findings(post, topic, phrases, place, reading))
         if any(not each.refused for each in found):
@@ -110,7 +154,27 @@ def _of_topic(post: ReadPost, topic: CompiledTopic, phrases: Sequence[int]) -> D
             found = [_told_apart(reading, spans, each) for each in found]
         said += [(reading, each) for each in found if not each.refused]
         refused += [(reading, each) for each in found if each.refused]
-    return _outright(post, topic, said, refused) or _about(post, topic, refused)
+    return said, refused
+
+
+def _weighed(
+    post: ReadPost,
+    topic: CompiledTopic,
+    found: Sequence[tuple[SentenceReading, RuleMatch]],
+    weights: Weights,
+) -> Disclosure | None:
+    """That it is outright by everything together, where no rule says so and nothing denies it."""
+    if not topic.hints or post.anothers or any(has_any(topic.denials, r) for r in post.readings):
+        return None
+    signals = signals_of(post, topic, (each for _, each in found))
+    if not weights.enough(signals, named=bool(found)):
+        return None
+    spans = [
+        _span(reading, words)
+        for reading in post.readings
+        for words in telling(reading, post.mark(reading, topic), topic)
+    ]
+    return Disclosure(topic.name, DisclosureLevel.OUTRIGHT, _merged(spans), TOGETHER)
 
 
 def _told_apart(
@@ -128,8 +192,8 @@ def _told_apart(
 def _outright(
     post: ReadPost,
     topic: CompiledTopic,
-    said: list[tuple[SentenceReading, RuleMatch]],
-    refused: list[tuple[SentenceReading, RuleMatch]],
+    said: Found,
+    refused: Found,
 ) -> Disclosure | None:
     """What is said, unless the post denies it."""
     if any(finding.refused == "negation" for _, finding in refused):
@@ -151,9 +215,7 @@ def _stands(reading: SentenceReading, match: RuleMatch, denied: list[SentenceRea
     return reading not in denied and reading.letters[match.first] == AUTHOR
 
 
-def _about(
-    post: ReadPost, topic: CompiledTopic, refused: list[tuple[SentenceReading, RuleMatch]]
-) -> Disclosure | None:
+def _about(post: ReadPost, topic: CompiledTopic, refused: Found) -> Disclosure | None:
     spans = [
         _span(reading, words)
         for reading in post.all_readings

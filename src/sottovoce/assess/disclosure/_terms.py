@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from sottovoce.assess.disclosure._frames import ROLES, load_frames, table
@@ -35,8 +35,10 @@ _LONG = 7
 _VOWELS = "aeiou"
 # Right words that look like one of ours mistyped.
 _OTHERS = frozenset(("addition", "additions", "believes", "disable", "disables", "convection"))
-# Stands for any term, where phrases are numbered.
+# Stands for any term, where phrases are numbered; clues have the numbers below it.
 TERM = -1
+CLUE, WORD = "K", "W"
+"""The letters of clues and of the topic's other words, where evidence is weighed."""
 _CONTENT = ("kin", "quality", "number", "time", "suffer", "diagnose", "identify", "self", "update")
 _DIGIT = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
 
@@ -65,6 +67,8 @@ class CompiledTopic:
     unsure: frozenset[tuple[str, ...]] = frozenset()
     """Terms that only a rule which names the author may use."""
     illness: bool = False
+    hints: dict[str, list[tuple[tuple[str, ...], str]]] = field(default_factory=dict)
+    """By their first word: clues (``CLUE``) and the topic's other words (``WORD``)."""
 
     @property
     def single(self) -> Iterator[str]:
@@ -90,6 +94,14 @@ class CompiledTopic:
         for number, phrase in enumerate(self.phrases):
             for word in phrase.needs[0]:
                 yield word, number, phrase.needs[1:]
+        for number, form in enumerate(self._clues):
+            first, *others = sorted(form, key=_rarity)
+            yield first, TERM - 1 - number, tuple(frozenset((word,)) for word in others)
+
+    @property
+    def _clues(self) -> Iterator[tuple[str, ...]]:
+        for forms in self.hints.values():
+            yield from (form for form, letter in forms if letter == CLUE)
 
 
 def compiled_topic(name: str, words: tuple[str, ...], rules: TopicRules | None) -> CompiledTopic:
@@ -108,6 +120,7 @@ def compiled_topic(name: str, words: tuple[str, ...], rules: TopicRules | None) 
         () if rules is None else tuple(compiled_phrase(phrase) for phrase in rules.denials),
         _unsure(rules),
         rules is not None and rules.illness,
+        {} if rules is None else _hints(rules),
     )
 
 
@@ -130,6 +143,17 @@ def _terms(roles: dict[str, Iterable[str]]) -> dict[str, list[tuple[tuple[str, .
         for term in terms:
             for form in _forms(term):
                 letter[form] = ROLES.get(role, "")
+    return _by_first_word(letter)
+
+
+def _hints(rules: TopicRules) -> dict[str, list[tuple[tuple[str, ...], str]]]:
+    letter = {form: WORD for word in rules.words for form in _forms(word)}
+    return _by_first_word(letter | {form: CLUE for clue in rules.clues for form in _forms(clue)})
+
+
+def _by_first_word(
+    letter: dict[tuple[str, ...], str],
+) -> dict[str, list[tuple[tuple[str, ...], str]]]:
     found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for form in sorted(letter, key=len, reverse=True):
         found.setdefault(form[0], []).append((form, letter[form]))

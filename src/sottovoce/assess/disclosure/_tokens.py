@@ -1,7 +1,7 @@
 """A post as sentences of plain words: contractions written out, quotations taken out."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 QUOTE = "<quote>"
@@ -76,6 +76,15 @@ _AFTER_HAD = frozenset(
             "sold",
             "grown",
         ),
+    )
+)
+
+
+_ASKS = frozenset(
+    (
+        *("what", "how", "who", "where", "when", "which", "why", "does", "do", "did", "is", "are"),
+        *("has", "have", "can", "could", "would", "will", "should", "any", "anyone", "anybody"),
+        *("was", "were", "am", "thoughts", "tips", "advice", "suggestions", "recommendations"),
     )
 )
 
@@ -157,9 +166,22 @@ def sentences(low: str, mended: Mapping[str, str]) -> list[Sentence]:
                 spans.append(match.span())
     if words:
         found.append(Sentence(words, spans, question=False))
+    found = [part for sentence in found for part in _statement_and_question(sentence)]
     for sentence in found:
         _had(sentence.words)
     return found
+
+
+def _statement_and_question(sentence: Sentence) -> Iterator[Sentence]:
+    """A question that is asked after a statement is a sentence of its own: "PCOS here, any tips?"."""
+    words, spans, question = sentence
+    if question:
+        for place in range(len(words) - 2, _SHORT - 1, -1):
+            if words[place] == "," and words[place + 1] in _ASKS:
+                yield Sentence(words[:place], spans[:place], question=False)
+                yield Sentence(words[place + 1 :], spans[place + 1 :], question=True)
+                return
+    yield sentence
 
 
 def _plain(token: str) -> list[str]:

@@ -180,7 +180,7 @@ MEASURES: Mapping[str, Measure] = {
 }
 PAPER_METHODS = tuple(MEASURES)[:14]
 RECOMMENDED = ("voice-t", "bow-t", "keyword-kinds")
-"""The first that a model allows first; ``docs/assess.md`` says why."""
+"""The first that a model allows first; ``docs/how-to/assess.md`` says why."""
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "recommended": RECOMMENDED,
     "paper": PAPER_METHODS,

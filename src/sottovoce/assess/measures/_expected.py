@@ -37,7 +37,7 @@ EXPECTED_PRECISION: Mapping[str, tuple[float, float, float]] = {
 
 ``study assess-blogs --half test``: 880 bloggers, five topics, ten posts each, means over 100
 samples of posts. 95% intervals reach about a third of a value to either side
-(`docs/assess-blogs.md`).
+(`docs/research/assess-blogs.md`).
 """
 
 

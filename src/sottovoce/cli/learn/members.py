@@ -13,7 +13,7 @@ import typer
 from sottovoce.cli._options import needs_extra
 from sottovoce.cli._output import AsJson, show_facts, show_json, show_rows
 from sottovoce.cli.learn._asked import asked_or_read, watched
-from sottovoce.cli.learn._output import ConfigOption
+from sottovoce.cli.learn._output import ConfigOption, loaded
 from sottovoce.cli.learn.parties import LogOption, new_training
 from sottovoce.errors import InputError, ParameterError
 
@@ -150,7 +150,9 @@ def join(
         show_json({"folder": folder, "joined": True, "roster": {**report, "parties": names}})
         return
     typer.echo(f"Joined: {', '.join(names)}. Its keys stay in {folder}.")
-    typer.echo(f"Look at [accepts] in {folder / 'party.toml'}, then start it with sottovoce learn.")
+    config = folder / "party.toml"
+    start = f"sottovoce learn {loaded(config).party.role} --config {config}"
+    typer.echo(f"Look at [accepts] in {config}, and at [texts] of a peer; then start it: {start}")
 
 
 def _compared(folder: Path, string: str, *, as_json: bool) -> str | None:

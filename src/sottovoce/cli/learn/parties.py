@@ -73,8 +73,11 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
         except RosterRefusedError as error:
             log_event("roster refused", error=type(error).__name__, sentence=str(error))
             raise
+        service = Service(party, log_event)
+        # What was missed is told as soon as it begins.
+        service.notice = lambda told: typer.echo(f"{found.party.name}: {told}", err=True)
         try:
-            with Service(party, log_event) as service:
+            with service:
                 for warning in party.warnings:
                     typer.echo(f"{party.config.party.name}: {warning}", err=True)
                 if unreadable := unreadable_data(party.config):
@@ -84,7 +87,6 @@ def _serve(role: "Role", config: Path, log: Path | None, *, as_json: bool) -> No
                 name, address = party.config.party.name, party.entry.address
                 said = f"{name} listens at {address}. Stop it with Ctrl-C or SIGTERM."
                 show_line({"party": name, "address": address} if as_json else said)
-                service.notice = lambda told: typer.echo(f"{name}: {told}", err=True)
                 with party_progress(service):
                     service.wait()
         except Stopped:

@@ -60,7 +60,8 @@ def export_topics(
 
     A judge sees up to 20 words of each topic, in an order of her own, and not its name.
 
-    Example: sottovoce topics judge export topics.toml --out sheets.csv --judges 7 --split
+    Example: sottovoce topics judge export community/topics.toml --out sheets.csv --judges 7
+    --split
     """
     from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
@@ -90,7 +91,8 @@ def import_topics(
 
     Of tied domains the first of psychology, medicine, finance, family, law, society, other wins.
 
-    Example: sottovoce topics judge import topics.toml sheets-*.csv --out judged.toml
+    Example: sottovoce topics judge import community/topics.toml sheets-*.csv
+    --out judged.toml
     """
     from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
@@ -123,7 +125,7 @@ def show_agreement(
 
     Works for votes on topics and on profiles. Kappa's interval is over the choice of topics.
 
-    Example: sottovoce topics judge agreement votes.csv --json
+    Example: sottovoce topics judge agreement sheets-*.csv
     """
     from sottovoce.topics.judgements import agreement  # noqa: PLC0415 - keeps --help fast
 
@@ -166,8 +168,8 @@ def export_profiles(
     The sheets hold people's posts, oldest first, under random codes. Judges see texts, so the
     command asks for --with-texts.
 
-    Example: sottovoce topics judge export-profiles posts.parquet ranks.parquet --sample 100
-    --out profiles.csv --key profiles.key --with-texts
+    Example: sottovoce topics judge export-profiles community/posts.parquet ranks.parquet
+    --sample 20 --out profiles.csv --key profiles.key --with-texts
     """
     from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.cli.topics._profiles import read_profiles, require_consent  # noqa: PLC0415 - keeps --help fast

@@ -143,7 +143,8 @@ def match(
     A dimension goes to the topic whose words have the largest share of it. Look at each
     dimension's own words before you trust it; "also" names a topic that it mixes in.
 
-    Example: sottovoce topics match model topics.toml --out matched.toml --choose "hiv=3,17"
+    Example: sottovoce topics match model community/topics.toml --allow-unmatched
+    --out matched.toml
     """
     from sottovoce.topics._catalogue import Catalogue  # noqa: PLC0415 - keeps --help fast
     from sottovoce.topics._match import load_latent, match_model  # noqa: PLC0415 - keeps --help fast
@@ -225,7 +226,7 @@ def catalogue(
 ) -> None:
     """Make a catalogue of a model's own topics, for judges to say which are sensitive.
 
-    Example: sottovoce topics catalogue model --out topics.toml
+    Example: sottovoce topics catalogue model --out own.toml
     """
     from sottovoce.topics._match import catalogue_of, load_latent  # noqa: PLC0415 - keeps --help fast
 

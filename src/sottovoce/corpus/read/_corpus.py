@@ -169,6 +169,11 @@ def _frame_reader(source: object, schema: pa.Schema, options: ReadOptions) -> Re
 
 def _format_of(path: Path, options: ReadOptions) -> Format:
     named = options.format or format_by_name(path)
+    if named is None and path.suffix.lower() == ".json":
+        raise CorpusError(
+            f"{path}: read are JSON lines, one object a line: if it is so, pass --format jsonl (in "
+            "Python format='jsonl'); an array becomes so by jq -c '.[]'."
+        )
     if named is None:
         raise CorpusError(
             f"{path}: the name does not tell the format; name it with one of "

@@ -5,11 +5,13 @@ columns could both be meant, or none, there is a question instead.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from sottovoce.corpus._clean import of_nobody
 from sottovoce.corpus.read._sample import ColumnSample
 from sottovoce.corpus.read._times import date_orders, to_instants
 from sottovoce.errors import CorpusError, did_you_mean
@@ -20,16 +22,22 @@ _SURE_NAMES = {
         user author username user_name userid user_id author_id author_name authorname screen_name
         screenname handle nickname nick member member_id poster poster_id account account_id sender
         from_user login autor auteur verfasser benutzer nutzer usuario utilisateur utente anonid
+        display_name displayname nutzername benutzername mitglied mitgliedsname pseudo pseudonyme
+        nom_utilisateur nombre_usuario nombre_de_usuario nome_utente
     """,
     "time": """
         time created_at created createdat date datetime timestamp created_utc creation_date
         created_time post_date post_time posted posted_at postdate published published_at
         publish_date sent sent_at date_posted fecha datum zeit zeitpunkt horodatage querytime
+        posted_on created_on published_on erstellt erstellt_am gepostet gepostet_am verfasst_am
+        veröffentlicht_am uhrzeit publié_le créé_le fecha_publicación fecha_creación data_ora
     """,
     "text": """
         text body content message post comment selftext tweet full_text post_text post_body
         post_content comment_text body_text message_text raw_text texto mensaje nachricht inhalt
         contenu texte testo beitrag query review status_text caption
+        beitragstext nachrichtentext kommentar kommentartext commentaire comentario commento
+        messaggio
     """,
 }
 """For each role the names that mean it: programs' and people's."""
@@ -87,6 +95,21 @@ def guess_columns(
     )
 
 
+def likely_fields(names: Sequence[str], missing: Sequence[str]) -> str:
+    """What --fields might say of columns whose names alone are known; "" where they tell less.
+
+    >>> likely_fields(["id", "author", "created_at", "body"], ["user", "time", "text"])
+    'user=author,time=created_at,text=body'
+    """
+    pairs = []
+    for role in missing:
+        sure = [name for name in names if named_for(name, role) == _SURE and _SHOWN.fullmatch(name)]
+        if len(sure) != 1:
+            return ""
+        pairs.append(f"{role}={sure[0]}")
+    return ",".join(pairs)
+
+
 def likely_column(columns: Sequence[ColumnSample], role: str) -> ColumnSample | None:
     """The column that a menu offers first for ``role``: the first of the best names, if any."""
     best = max((named_for(column.name, role) for column in columns), default=_UNKNOWN)
@@ -138,12 +161,12 @@ def _other(pieces: Sequence[str], role: str) -> bool:
 
 def _plain(name: str) -> str:
     """``createdAt``, ``Created At`` and ``created-at`` alike."""
-    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", unicodedata.normalize("NFC", name).strip())
     return re.sub(r"[\W_]+", "_", parted).strip("_").casefold()
 
 
 def _chosen(role: str, columns: Sequence[ColumnSample]) -> tuple[ColumnSample, str]:
-    fitting = [column for column in columns if _FITS[role](column)]
+    fitting = [column for column in columns if not column.nested and _FITS[role](column)]
     best = max((named_for(column.name, role) for column in fitting), default=_UNKNOWN)
     likely = [column for column in fitting if named_for(column.name, role) == best]
     if best == _UNKNOWN:
@@ -165,7 +188,13 @@ def _by_content(
         if all(_mean_words(longest) >= _TIMES_LONGER * _mean_words(each) for each in others):
             return longest, "by far the longest"
         raise _question(role, fitting, "several columns could be the {role}")
-    raise _question(role, columns, "no column is clearly the {role}")
+    ordered = sorted(columns, key=_is_different_in_each_row) if role == "user" else columns
+    raise _question(role, ordered, "no column is clearly the {role}")
+
+
+def _is_different_in_each_row(column: ColumnSample) -> bool:
+    """As the number of a post is, and its author is not."""
+    return len(set(column.values)) == len(column.values)
 
 
 def _of_several(role: str, likely: Sequence[ColumnSample]) -> tuple[ColumnSample, str]:
@@ -183,21 +212,38 @@ def _of_several(role: str, likely: Sequence[ColumnSample]) -> tuple[ColumnSample
 
 
 def _same_parts(one: ColumnSample, other: ColumnSample) -> bool:
-    """Whether two columns part the rows alike, as a name and a number of the same person do."""
-    pairs = set(zip(one.values, other.values, strict=False))
-    ones, others = set(one.values), set(other.values)
-    return len(one.values) == len(other.values) and len(pairs) == len(ones) == len(others)
+    """Whether two columns part the rows alike, as a name and a number of the same person do.
+
+    Those of nobody do not count: [deleted] and a program may share a number that means neither.
+    """
+    if len(one.values) != len(other.values) or not one.values:
+        return False
+    nobodys = of_nobody(pa.array(one.values)) | of_nobody(pa.array(other.values))
+    rows = zip(one.values, other.values, nobodys.tolist(), strict=True)
+    pairs = {(this, that) for this, that, nobodys_row in rows if not nobodys_row}
+    ones, others = {this for this, _ in pairs}, {that for _, that in pairs}
+    return len(pairs) == len(ones) == len(others)
 
 
 def _question(role: str, columns: Sequence[ColumnSample], what: str) -> UnclearColumnsError:
-    asked = (
-        f"{what.format(role=role).capitalize()} of a post: {_listed(columns) or 'there is none'}"
-    )
-    example = shown_name(columns[0]) if columns else "NAME"
+    plain = [column for column in columns if not column.nested]
+    asked = f"{what.format(role=role).capitalize()} of a post: {_listed(plain) or 'there is none'}"
+    example = shown_name(plain[0]) if plain else "NAME"
+    said = f"{role}={example}"
+    told = f"'{said}'" if " " in said else said
     return UnclearColumnsError(
-        f"{asked}. Which one is it? Say --fields {role}={example} (in Python "
-        f"columns={{{role!r}: {example!r}}} of ReadOptions)."
+        f"{asked}. Which one is it? Say --fields {told} (in Python "
+        f"{role}={example!r} of assess_posts, or columns={{{role!r}: {example!r}}} of "
+        f"ReadOptions).{_within(columns)}"
     )
+
+
+def _within(columns: Sequence[ColumnSample]) -> str:
+    """That values within values are not read, where there are some."""
+    nested = [column for column in columns if column.nested]
+    if not nested:
+        return ""
+    return f" What is nested in {_listed(nested)} is not read: give it columns of its own first."
 
 
 def _listed(columns: Sequence[ColumnSample]) -> str:
@@ -208,8 +254,8 @@ def _listed(columns: Sequence[ColumnSample]) -> str:
 
 def shown_name(column: ColumnSample) -> str:
     """A column as it may be shown: what looks like somebody's text is told by its place."""
-    if _SHOWN.fullmatch(column.name):
-        return column.name
+    if _SHOWN.fullmatch(column.name.strip()):
+        return column.name.strip()
     return str(column.key) if isinstance(column.key, int) else "(a column without a plain name)"
 
 

@@ -5,6 +5,7 @@ Guessed are the encoding, the columns and the order of day and month. Whatever w
 
 import codecs
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 
@@ -21,7 +22,7 @@ from sottovoce.corpus.read._guess import (
     named_for,
     shown_name,
 )
-from sottovoce.corpus.read._sample import ColumnSample, sample_columns
+from sottovoce.corpus.read._sample import ColumnSample, sample_columns, sample_frame
 from sottovoce.corpus.read._tally import Format, ReadOptions
 from sottovoce.corpus.read._times import date_orders
 from sottovoce.errors import CorpusError, did_you_mean
@@ -70,6 +71,25 @@ def guessed_reading(
     return GuessedReading(options, (*said, *([order] if order else ())))
 
 
+def guessed_source(source: object, schema: pa.Schema, options: ReadOptions) -> GuessedReading:
+    """The same for what a call takes: a file's path, a data frame or a list of dictionaries.
+
+    Nothing is said where all columns are called as told; the encoding is as told.
+    """
+    if isinstance(source, str | PathLike):
+        found = guessed_reading(Path(source), schema, options, encoding=options.encoding)
+        return found if found.options != options else GuessedReading(options)
+    columns = sample_frame(source)
+    if not columns:
+        return GuessedReading(options)
+    where = Path("the data frame" if hasattr(source, "__arrow_c_stream__") else "the first row")
+    with_columns, guess = _with_columns(where, schema, options, columns)
+    if guess is None:
+        return GuessedReading(options)
+    with_dates, order = _with_dates(with_columns, columns)
+    return GuessedReading(with_dates, (guess.in_words(), *([order] if order else ())))
+
+
 def _is_aol(path: Path, kind: Format | None, options: ReadOptions) -> bool:
     return options.format is None and kind is Format.TSV and is_aol(path, options)
 
@@ -110,12 +130,19 @@ def _with_columns(
     told = {role: _told(options, columns, role) for role in schema.names if role not in missing}
     if not _has_names(columns):
         locate(schema, options, names, str(path))
+    if len(columns) == 1 < len(missing):
+        raise CorpusError(
+            f"{path} seems to have 1 column, where {', '.join(missing)} are wanted. What stands "
+            "between its values? Say --delimiter."
+        )
     try:
         guess = guess_columns(
             columns, [*missing], [key for key in told.values() if key is not None]
         )
     except UnclearColumnsError as error:
-        raise UnclearColumnsError(f"{next(iter(missing.values()))} {error}") from None
+        all_told = len(columns) == len(told)
+        begins = next(iter(missing.values())) if all_told else f"{path}:"
+        raise UnclearColumnsError(f"{begins} {error}") from None
     found: dict[str, str | int] = {
         role: each.name if names.count(each.name) == 1 and each.name else each.key
         for role, each in guess.columns.items()

@@ -5,9 +5,13 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pyarrow as pa
 from pyarrow import ArrowException, parquet
 
 from sottovoce.corpus.read._bytes import format_by_name
@@ -17,6 +21,7 @@ from sottovoce.errors import SottovoceError
 
 ROWS_LOOKED_AT = 200
 MOST_COLUMNS = 1000
+_NO_INDEX = SimpleNamespace(names=())
 _LARGEST_GROUP = 256 * MIB
 
 
@@ -28,6 +33,8 @@ class ColumnSample:
     """Its position in CSV and TSV, counted from 0; elsewhere its name."""
     name: str
     values: tuple[str, ...]
+    nested: bool = False
+    """Whether it holds objects or lists and no single value."""
 
 
 def sample_columns(
@@ -60,10 +67,34 @@ def _of_parquet(path: Path) -> tuple[ColumnSample, ...]:
         rows = next(file.iter_batches(ROWS_LOOKED_AT, columns=names), None) if small else None
     if rows is None:
         return tuple(ColumnSample(name, name, ()) for name in names)
-    held = dict(zip(rows.schema.names, rows.columns, strict=True))
+    return _of_batch(rows)
+
+
+def _of_batch(rows: pa.RecordBatch) -> tuple[ColumnSample, ...]:
+    held = zip(rows.schema.names, rows.columns, strict=True)
     return tuple(
-        ColumnSample(name, name, tuple(map(_written, held[name].to_pylist()))) for name in names
+        ColumnSample(name, name, tuple(map(_written, column.to_pylist())))
+        for name, column in islice(held, MOST_COLUMNS)
     )
+
+
+def sample_frame(source: Any) -> tuple[ColumnSample, ...]:  # noqa: ANN401 - of any library
+    """The same of a data frame or a list of dictionaries; none of what has no names."""
+    if isinstance(source, list | tuple):
+        first = source[:ROWS_LOOKED_AT]
+        return _of_objects(row for row in first if isinstance(row, dict))
+    if not hasattr(source, "__arrow_c_stream__") or isinstance(source, pa.RecordBatchReader):
+        return ()
+    head = source.head if hasattr(source, "head") else partial(source.slice, 0)
+    try:
+        first = head(ROWS_LOOKED_AT)
+        # An index of pandas that has a name is a column like the others.
+        first = first.reset_index() if any(getattr(first, "index", _NO_INDEX).names) else first
+        with pa.RecordBatchReader.from_stream(first) as stream:
+            rows = next(iter(stream), None)
+    except (ArrowException, TypeError, ValueError, AttributeError):
+        return ()
+    return () if rows is None else _of_batch(rows)
 
 
 def _objects(text: str) -> Iterator[dict[str, object]]:
@@ -80,8 +111,15 @@ def _of_objects(items: Iterable[dict[str, object]]) -> tuple[ColumnSample, ...]:
     held = list(items)
     names = list(dict.fromkeys(name for item in held for name in item))[:MOST_COLUMNS]
     return tuple(
-        ColumnSample(name, name, tuple(_written(item.get(name)) for item in held)) for name in names
+        ColumnSample(name, name, tuple(map(_written, values)), nested=_is_nested(values))
+        for name in names
+        if (values := [item.get(name) for item in held])
     )
+
+
+def _is_nested(values: Sequence[object]) -> bool:
+    told = [value for value in values if value is not None]
+    return bool(told) and all(isinstance(value, dict | list) for value in told)
 
 
 def _of_rows(lines: Iterable[Sequence[str]], options: ReadOptions) -> tuple[ColumnSample, ...]:

@@ -116,7 +116,7 @@ def _check_topics(parameters: SimulationParameters, world: World) -> None:
     if unknown:
         raise ParameterError(
             f"sensitive_topics must be topics of the simulated world, got {unknown[0]!r}; "
-            "docs/simulation.md lists them."
+            "docs/reference/simulation.md lists them."
         )
     most = len(world.topics) - INTERESTS
     if len(parameters.sensitive_topics) > most:

@@ -43,7 +43,7 @@ class Difficulty:
             require_within(f"difficulty.{name}", getattr(self, name), 0.0, 1.0)
 
 
-# Frozen before any risk measure was run on a simulated community: see docs/simulation.md.
+# Frozen before any risk measure was run on a simulated community: see docs/reference/simulation.md.
 DIFFICULTIES = {
     "very-easy": Difficulty(indirect=0.20, dilution=0.45, leakage=0.01, focus=0.50, drift=0.00),
     "easy": Difficulty(indirect=0.50, dilution=0.52, leakage=0.02, focus=0.40, drift=0.04),

@@ -39,6 +39,24 @@ def normal_form(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text).translate(_DROPPED)
 
 
+def normal_form_placed(text: str) -> tuple[str, list[int]]:
+    """The same, and where in ``text`` each of its characters begins; last where ``text`` ends.
+
+    >>> normal_form_placed("u\u0308b")
+    ('üb', [0, 2, 3])
+    """
+    parts: list[str] = []
+    places: list[int] = []
+    start = 0
+    for place in range(1, len(text) + 1):
+        if place < len(text) and unicodedata.combining(text[place]):
+            continue
+        parts.append(normal_form(text[start:place]))
+        places += [start] * len(parts[-1])
+        start = place
+    return "".join(parts), [*places, len(text)]
+
+
 def normal_texts(texts: pa.Array) -> pa.Array:
     """The same for an array of strings; the array itself where nothing is spelt otherwise."""
     if isinstance(texts, pa.ChunkedArray):

@@ -123,6 +123,11 @@ class RosterHistory:
                 found[change.party] = change.member
         return Roster(tuple(found.values()))
 
+    def has_been(self, roster: Roster) -> bool:
+        """Whether the changes came to this roster at some time."""
+        ends = range(1, self.number + 1)
+        return any(RosterHistory(b"", self.changes[:end]).roster == roster for end in ends)
+
     def since(self, number: int) -> tuple[RosterChange, ...]:
         """The changes after so many."""
         return self.changes[max(0, number) :]

@@ -175,14 +175,15 @@ def _asked(
     commitment = joining.commitment(request, nonce)
     proof = token.proof("ask", commitment)
     asked = Ask(joining.VERSION, token.number, commitment, proof)
-    theirs = client.call("Ask", joining.packed(asked)).nonce
+    theirs = client.call("Ask", joining.packed(asked))
+    read_certificate(theirs.authority, "the authority's certificate")
     told = Reveal(joining.VERSION, token.number, request, nonce)
     reply = client.call("Reveal", joining.packed(told))
     return PendingJoin(
         token.text,
         request,
-        (nonce, theirs),
-        reply.authority,
+        (nonce, theirs.nonce),
+        theirs.authority,
         "hidden" if reply.mode == "hidden" else "open",
         [str(each) for each in reply.columns],
         passphrase[0],

@@ -180,7 +180,8 @@ class Invitations:
             raise JoinRefusedError("this token was used before; ask for a new one.")
         if not found.commitment:
             found.commitment, found.nonce = asked.commitment, new_nonce()
-        return JoinReply(joining.VERSION, nonce=found.nonce)
+        authority = self._federation.authority
+        return JoinReply(joining.VERSION, nonce=found.nonce, authority=authority)
 
     def _revealed(self, data: bytes) -> JoinReply:
         told = unpacked(data, Reveal)
@@ -198,12 +199,7 @@ class Invitations:
             (told.nonce, found.nonce),
         )
         self._log("asks to join", name=found.token.name, address=request.address)
-        return JoinReply(
-            joining.VERSION,
-            authority=known.authority,
-            mode=known.mode,
-            columns=list(known.columns),
-        )
+        return JoinReply(joining.VERSION, mode=known.mode, columns=list(known.columns))
 
     def _collected(self, data: bytes) -> JoinReply:
         asked = unpacked(data, Collect)

@@ -5,7 +5,9 @@ where the coordinator listens and by which certificate it is known, and holds a 
 the joiner's requests. Whoever has seen it can try to join once; whoever has replaced it stands
 between the two. Against both there is the comparison string: eight letters and digits over both
 sides' certificates, the request and a nonce of each, which two people read to each other. The
-joiner commits itself to its request and nonce before it hears the coordinator's nonce, so that
+joiner commits itself to its request and nonce before it hears the coordinator's nonce, and has
+heard all that the coordinator adds to the string before it shows them. So neither side, nor anybody
+who plays both, chooses anything that the string is of after the other side's nonce is known, and
 nobody can try until the strings of two different conversations are the same: each attempt succeeds
 with probability 2^-40 (as with short authentication strings in RFC 6189, section 4.4.1.1).
 """
@@ -25,11 +27,12 @@ from sottovoce.learn._sums.keys import Identity, check_signature
 from sottovoce.learn._wire.codec import encoded
 from sottovoce.privacy._randomness import random_bytes
 
-VERSION = 1
+VERSION = 2
 PREFIX = "svjoin1-"
 SECRET_BYTES, ID_BYTES, NONCE_BYTES = 16, 8, 32
 _IDENTITY_PURPOSE = "sottovoce join"
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: no letter is read as another
+_READ_AS = str.maketrans("oil", "011")
 _STRING_LETTERS = 8
 _JOINERS: dict[str, Role] = {
     "peer": "peer",
@@ -166,8 +169,9 @@ class JoinReply(msgspec.Struct, frozen=True):
     Attributes:
         version: of this format.
         nonce: to an `Ask`.
-        authority: the federation's certificate, to a `Reveal`.
-        mode: of the trainings that the coordinator proposes, likewise.
+        authority: the federation's certificate, to an `Ask` too: what the string is of must be
+            told before the joiner shows its nonce.
+        mode: of the trainings that the coordinator proposes, to a `Reveal`.
         columns: what peers' rows are of, where they hold no texts.
         certificate: to a `Collect`, once both persons have confirmed.
         changes: all changes of the roster, with it.
@@ -212,8 +216,8 @@ def comparison_string(
 
 
 def as_compared(text: str) -> str:
-    """A comparison string as people type it: blanks, dashes and capitals do not matter."""
-    plain = "".join(text.lower().replace("-", " ").split())
+    """A comparison string as people type it: blanks, dashes, capitals, and O for 0 or L for 1."""
+    plain = "".join(text.lower().replace("-", " ").split()).translate(_READ_AS)
     return f"{plain[:4]}-{plain[4:]}"
 
 

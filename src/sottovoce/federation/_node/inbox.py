@@ -160,7 +160,10 @@ class MessageInbox:
         if self._state.name not in names or len(set(names)) != len(names):
             return f"{self._state.name} must be among the participants, and each only once."
         if not all(name in self._state.roster for name in names):
-            return "every participant must be on the roster."
+            return (
+                "every participant must be on this party's roster; if one has joined just now, "
+                "propose it again in a moment."
+            )
         return self._policy(proposal.terms, header.sender)
 
     def _log(self, header: Header, error: str) -> None:

@@ -29,6 +29,10 @@ _OPTIONS = [
 _REFUSED = "PERMISSION_DENIED"
 
 
+class CallRefusedError(InputError):
+    """The other party has heard what was asked, and will not."""
+
+
 class MessageClient:
     """Calls one member."""
 
@@ -89,7 +93,8 @@ class MessageClient:
         except grpc.RpcError as error:
             if error.code().name == _REFUSED:
                 _, _, sentence = str(error.details()).partition(": ")
-                raise InputError(f"the {name} refuses ({_REFUSED}): {sentence[:400]}") from None
+                refused = f"the {name} refuses ({_REFUSED}): {sentence[:400]}"
+                raise CallRefusedError(refused) from None
             raise InputError(f"the {name} does not answer: {error.code().name}.") from None
         except ValueError:  # the channel was closed meanwhile
             raise InputError(f"the line to the {name} was hung up.") from None

@@ -1,12 +1,14 @@
 """The roster of a running party: changed at the coordinator, taken and shown everywhere else.
 
 The coordinator signs a change, applies it, and tells every other party until it has heard. A party
-that was away asks for what it has missed when it starts. Whoever is told looks at the signatures
-and the past of what it is told, not at who says it: a coordinator with a new certificate is not on
-the others' roster yet.
+that was away asks for what it has missed when it starts, and a coordinator whose folder was put
+back from a copy hears from the others what it has forgotten. Whoever is told looks at the
+signatures and the past of what it is told, not at who says it: a coordinator with a new certificate
+is not on the others' roster yet.
 """
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
@@ -36,6 +38,7 @@ from sottovoce.federation._join.request import (
 )
 from sottovoce.federation._roster import Member, Roster, configured_role, member, protocol_name
 from sottovoce.federation._setup import host_of
+from sottovoce.federation._transport.client import CallRefusedError
 from sottovoce.learn._training_terms import COORDINATOR
 
 if TYPE_CHECKING:
@@ -43,10 +46,15 @@ if TYPE_CHECKING:
 
 NEWS, MISSED, CERTIFY = "Roster", "RosterSince", "Certify"
 _CALL_S = 5.0
-_AGAIN_S = 1.0
+_AGAIN_S, _LONGEST_PAUSE_S = 1.0, 16.0
+_LOOK_S = 0.05
 _MOST_AT_ONCE = 8
 # A message holds a thousand of them easily; a party that has missed more is told in turns.
 _MOST_CHANGES = 500
+_REFUSED_HERE = (
+    "the coordinator refuses this party's certificate: it was taken off the roster, or has another "
+    "certificate by now. Ask the coordinator's person; they can invite it again."
+)
 
 
 class MemberNode(Protocol):
@@ -99,9 +107,12 @@ class Membership:
         self._stopping = threading.Event()
         self._telling: threading.Thread | None = None
         self._behind: set[str] = set()
+        self._somebody_came = threading.Event()
         self.node: MemberNode | None = None
         self.on_change: Callable[[RosterHistory, Sequence[RosterChange]], None] = _nothing
         """Told all changes and the new ones; a roster without this party means its removal."""
+        self.on_refusal: Callable[[str], None] = _unheard
+        """Told, once, that the coordinator does not know this party by its certificate."""
 
     def start(self) -> None:
         """Tell the others, or, where this is none to tell them, ask for what was missed."""
@@ -113,6 +124,14 @@ class Membership:
     def close(self) -> None:
         """Tell nobody more."""
         self._stopping.set()
+        self._somebody_came.set()
+
+    def await_heard(self, longest_s: float) -> None:
+        """Until every party knows of all changes, or for so long: not all of them may run."""
+        end = time.monotonic() + longest_s
+        self._somebody_came.set()
+        while self._behind and time.monotonic() < end and not self._stopping.is_set():
+            time.sleep(_LOOK_S)
 
     def told(self, data: bytes) -> bytes:
         """Take what the coordinator says has changed; how far this party has come."""
@@ -126,8 +145,12 @@ class Membership:
         return msgspec.msgpack.encode(standing)
 
     def missed(self, _caller: Member, data: bytes) -> bytes:
-        """At the coordinator: the changes after so many."""
-        number = msgspec.msgpack.decode(data, type=int)
+        """The changes after so many, for a party that has fewer."""
+        try:
+            number = msgspec.msgpack.decode(data, type=int)
+        except msgspec.DecodeError:
+            raise RosterRefusedError("who asks for changes must say how many it has.") from None
+        self._somebody_came.set()
         return packed_changes(self.history.since(number)[:_MOST_CHANGES])
 
     def join(self, request: JoinRequest, role: Role) -> Joined:
@@ -228,36 +251,60 @@ class Membership:
                 self._telling.start()
 
     def _tell_until_heard(self) -> None:
+        pause = _AGAIN_S
         with ThreadPoolExecutor(_MOST_AT_ONCE) as several:
             while not self._stopping.is_set():
+                self._somebody_came.clear()
                 with self._lock:
                     self._behind &= set(self.history.roster.names)
                     if not self._behind:
                         self._telling = None
                         return
                     waiting = sorted(self._behind)
-                heard = set(filter(None, several.map(self._tell, waiting)))
-                with self._lock:
-                    self._behind -= heard
+                heard = dict(zip(waiting, several.map(self._tell, waiting), strict=True))
+                with self._lock:  # there may be another change since
+                    now = self.history.number
+                    self._behind -= {name for name, number in heard.items() if number >= now}
                     left = bool(self._behind)
                 if left:
-                    self._stopping.wait(_AGAIN_S)
+                    came = self._somebody_came.wait(pause)
+                    pause = _AGAIN_S if came else min(2 * pause, _LONGEST_PAUSE_S)
 
-    def _tell(self, name: str) -> str:
-        """The name again once this party has heard everything; empty: try again."""
-        if self.node is None:
-            return ""
+    def _tell(self, name: str) -> int:
+        """How many changes this party has heard of by now; 0: it does not answer."""
         number = self.history.number
         try:
-            answer = self.node.ask(name, NEWS, packed_changes([]), _CALL_S)
-            while (standing := msgspec.msgpack.decode(answer, type=RosterStanding)).number < number:
-                news = packed_changes(self.history.since(standing.number)[:_MOST_CHANGES])
-                answer = self.node.ask(name, NEWS, news, _CALL_S)
+            standing = self._standing(name, packed_changes([]))
+            while (known := standing.number) < number:
+                news = packed_changes(self.history.since(known)[:_MOST_CHANGES])
+                standing = self._standing(name, news)
+                if standing.number <= known:
+                    return 0
         except (SottovoceError, msgspec.DecodeError):
-            return ""
-        if standing.digest != self.history.digest and self.history.number == standing.number:
+            return 0
+        if standing.number > self.history.number:
+            self._remember(name)
+        elif standing.digest != self.history.digest and self.history.number == standing.number:
             self._log("roster differs", name=name, number=standing.number)
-        return name
+        return standing.number
+
+    def _standing(self, name: str, news: bytes) -> RosterStanding:
+        if self.node is None:
+            raise InputError("this party has no line to others yet.")
+        answer = self.node.ask(name, NEWS, news, _CALL_S)
+        return msgspec.msgpack.decode(answer, type=RosterStanding)
+
+    def _remember(self, name: str) -> None:
+        """At a coordinator that was put back from a copy: what it signed since, from who heard."""
+        if self.node is None:
+            return
+        self._log("roster forgotten", name=name, number=self.history.number)
+        try:
+            wanted = msgspec.msgpack.encode(self.history.number)
+            self.told(self.node.ask(name, MISSED, wanted, _CALL_S))
+        except SottovoceError:
+            return  # logged where the changes were refused; the next party may answer
+        self._tell_all()
 
     def _farewell(self, removed: Member, news: bytes) -> None:
         """Let a party know that it was removed; if it does not hear, it is refused all the same."""
@@ -268,6 +315,7 @@ class Membership:
             self._log("farewell not heard", name=removed.certificate_name)
 
     def _ask_for_missed(self) -> None:
+        pause = _AGAIN_S
         while self.node is not None and not self._stopping.is_set():
             try:
                 wanted = msgspec.msgpack.encode(self.history.number)
@@ -275,10 +323,20 @@ class Membership:
                 self.told(news)
             except RosterRefusedError:
                 return  # logged; asking again gives the same
+            except CallRefusedError:
+                if pause == _AGAIN_S:
+                    self._log("refused by the coordinator")
+                    self.on_refusal(_REFUSED_HERE)
+                pause = min(2 * pause, _LONGEST_PAUSE_S)
+                self._stopping.wait(pause)
             except (InputError, ProtocolError):
                 self._stopping.wait(_AGAIN_S)
             else:
                 return
+
+
+def _unheard(_sentence: str) -> None:
+    pass
 
 
 def _nothing(_history: RosterHistory, _fresh: "Sequence[RosterChange]") -> None:

@@ -32,7 +32,13 @@ from sottovoce.federation._node.aborts import TermsWithout
 from sottovoce.federation._node.dispatcher import Machines
 from sottovoce.federation._node.inbox import Policy
 from sottovoce.federation._node.node import Node
-from sottovoce.federation._roster import Member, configured_role, load_roster, protocol_name
+from sottovoce.federation._roster import (
+    Member,
+    configured_role,
+    load_roster,
+    protocol_name,
+    save_roster,
+)
 from sottovoce.federation._secrets import Secrets, load_secrets
 from sottovoce.federation._transport.frames import VERSION, BadFrameError, Settings
 from sottovoce.federation.party._history import RunHistory, journal_history, training_record
@@ -154,10 +160,7 @@ class ConfiguredParty:
         self.history = known_changes(config, self.authority)
         self.roster = load_roster(config.path(party.roster))
         if self.history is not None and self.history.roster != self.roster:
-            raise RosterRefusedError(
-                f"{config.path(party.roster)} must be what the signed changes beside it come to, "
-                "and is not: it was changed behind this party's back."
-            )
+            self._settle_roster(self.history)
         if strict:
             self._check_certificate()
         self.store = private_folder(config.path(party.store))
@@ -257,6 +260,17 @@ class ConfiguredParty:
             yield opened
         finally:
             opened.close()
+
+    def _settle_roster(self, history: RosterHistory) -> None:
+        """The changes are written first: whoever was stopped right then has an older roster."""
+        path = self.config.path(self.config.party.roster)
+        if not history.has_been(self.roster):
+            raise RosterRefusedError(
+                f"{path} must be what the signed changes beside it come to, and is not: it was "
+                "changed behind this party's back."
+            )
+        self.roster = history.roster
+        save_roster(self.roster, path)
 
     def _settle_journal_key(self) -> None:
         files = self.config.party.secrets

@@ -110,6 +110,11 @@ def _by_coordinator(
 ) -> tuple[bytes, RosterHistory]:
     if party.history is None:
         raise InputError("only a party that has joined asks its coordinator for a certificate.")
+    if party.certificate_days <= 0:
+        raise InputError(
+            f"the certificate of {party.config.party.name} has ended, and proves nothing to the "
+            "coordinator any more: have its person remove this party and invite it again."
+        )
     coordinator = party.roster.of_role("coordinator")[0]
     client = MessageClient(coordinator, party.credentials, Settings(), to_logger)
     try:

@@ -72,6 +72,7 @@ class Service:
             coordinates = party.config.party.role == "coordinator"
             offer_membership(self.node, self._membership, coordinates=coordinates)
             self._membership.on_change = self._take_roster
+            self._membership.on_refusal = lambda sentence: self.notice(sentence)  # noqa: PLW0108 - set later
             if coordinates:
                 self._joins = Joins(party, self._membership, self._log_event)
 
@@ -338,6 +339,8 @@ class Service:
         )
 
     def _proposed(self, terms: RunTerms) -> bytes:
+        if self._membership is not None:
+            self._membership.await_heard(self.node.settings.deadline_s / 2)
         return proposed(self.node, terms)
 
     def _check_coordinates(self) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from sottovoce._steps import repetitions
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import MEASURES, PAPER_METHODS
 from sottovoce.errors import ParameterError
@@ -92,7 +93,7 @@ def scored_communities(
     if is_own(options):
         yield _own(options, measures)
         return
-    for seed in range(sizes.seeds):
+    for seed in repetitions(sizes.seeds):
         knowledge = seed_knowledge(sizes, seed, needed_spaces(measures))
         for level in sizes.levels:
             yield seed_community(sizes, seed, level, knowledge, measures)

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from sottovoce._steps import repetitions
 from sottovoce.assess._sample import HEALTH_FORUM_BASE, sample_users
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus.simulate import SimulatedCommunity, SimulationParameters, simulate
@@ -119,7 +120,7 @@ def run_assess_table_3(options: StudyOptions) -> StudyResult:
 def run(settings: AssessTable3Settings) -> StudyResult:
     """One row per topic, the total, and kappa."""
     sampled, uniform = [], []
-    for seed in range(settings.seeds):
+    for seed in repetitions(settings.seeds):
         community = settings.simulate(seed)
         sampled.append(_judged(settings, community, settings.base, seed))
         uniform.append(_judged(settings, community, 1.0, seed))

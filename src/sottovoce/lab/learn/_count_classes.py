@@ -14,6 +14,7 @@ import pyarrow as pa
 from sklearn.model_selection import StratifiedKFold
 
 from sottovoce._arrays import Flags, Integers
+from sottovoce._steps import repetitions
 from sottovoce.corpus._count import term_statistics
 from sottovoce.corpus.read import ReadOptions, open_documents
 from sottovoce.corpus.words._rules import TokenRules
@@ -122,7 +123,7 @@ def _epsilon_rows(
     setting = CountSetting("words", VOTES, epsilon)
     parts = [
         store.values(_parameters(given, setting, seed), partial(_values, given, setting, seed))
-        for seed in range(seeds)
+        for seed in repetitions(seeds)
     ]
     values = by_reader(parts, "error")
     chosen, clear = values.pop(CHOSEN), values.pop(CLEAR)

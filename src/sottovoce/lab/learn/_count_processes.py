@@ -11,6 +11,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from sottovoce._steps import repetitions
 from sottovoce.federation._config import TrainingSettings
 from sottovoce.federation._setup import SetupPlan
 from sottovoce.federation.party._processes import PartyProcesses, prepare, running_parties
@@ -29,7 +30,7 @@ def process_rows(
     """Errors on the texts that one fold a seed holds out."""
     parts = [
         store.values(_parameters(given, epsilons, seed), partial(_values, given, epsilons, seed))
-        for seed in range(seeds)
+        for seed in repetitions(seeds)
     ]
     rows = []
     for epsilon in epsilons:

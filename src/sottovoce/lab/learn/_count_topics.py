@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from sottovoce._arrays import Floats, Integers
+from sottovoce._steps import repetitions
 from sottovoce.lab._data import SIMULATED
 from sottovoce.lab.learn._count_rows import CLEAR, LOCAL, UNIT, count_rows
 from sottovoce.lab.learn._count_sums import (
@@ -117,7 +118,7 @@ def pair_rows(
 ) -> list[Row]:
     """Jaccards and topics seen at every epsilon; seeds outermost, so that votes are cast once."""
     parts: dict[Fraction, list[Values]] = {epsilon: [] for epsilon in epsilons}
-    for seed in range(seeds):
+    for seed in repetitions(seeds):
         for epsilon in epsilons:
             setting = CountSetting("pairs", VOTES, epsilon)
             work = partial(_values, corpus, setting, seed)

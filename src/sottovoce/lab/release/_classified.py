@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from sottovoce._arrays import Integers
+from sottovoce._steps import repetitions
 from sottovoce.lab.release._clipped import BASELINES, accuracy, fitted, tuned
 from sottovoce.lab.release._parts import PartStore, Values, by_reader
 from sottovoce.lab.release._pinned import PinnedCorpus
@@ -113,7 +114,7 @@ def _rate_rows(
 ) -> list[Row]:
     parts = [
         store.values(known.parameters(rate, seed), partial(_one_seed, known, rate, seed))
-        for seed in range(seeds)
+        for seed in repetitions(seeds)
     ]
     rows = []
     for which, predicted in ((TRUE, known.planned(float(rate), reference)), (RELEASED, None)):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from sottovoce._arrays import Floats, Integers
+from sottovoce._steps import repetitions
 from sottovoce.lab._data import SIMULATED, DataAbsentError
 from sottovoce.lab.release._clipped import accuracy
 from sottovoce.lab.release._parts import PartStore, Values, by_reader
@@ -90,7 +91,7 @@ def grown_rows(
                 known | {"documents": documents, "rate": round(rate, 6), "seed": seed},
                 partial(_values, simulated, documents, rate, seed),
             )
-            for seed in range(seeds)
+            for seed in repetitions(seeds)
         ]
         rows += _grown(simulated, budget, documents, rate, by_reader([*parts, text], "accuracy"))
     return rows

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sottovoce._steps import repetitions
 from sottovoce.lab.release._classified import (
     PILOT,
     TRUE,
@@ -95,7 +96,7 @@ def _topics_seen(setting: TopicSetting, seeds: int, store: PartStore) -> list[Ro
             topic_parameters(corpus, rate, seed, setting.topics, LISTED),
             partial(seen_values, corpus, rate, seed, setting.topics),
         )
-        for seed in range(seeds)
+        for seed in repetitions(seeds)
     ]
     rows = seen_rows(corpus, rate, setting.topics, parts)
     return [_marked(row, setting.listed) for row in rows]
@@ -118,7 +119,7 @@ def _accuracy_seen(setting: ClassSetting, seeds: int, store: PartStore) -> list[
             known.parameters(setting.rate, seed, LISTED),
             partial(chosen_accuracy, known, setting.rate, seed),
         )
-        for seed in range(seeds)
+        for seed in repetitions(seeds)
     ]
     pilot = store.values(
         known.parameters(setting.rate, None, PILOT), partial(pilot_accuracy, known, setting.rate)

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from sottovoce._arrays import Floats
+from sottovoce._steps import repetitions
 from sottovoce.lab.release._parts import PartStore, Values, by_reader
 from sottovoce.lab.release._pinned import PinnedCorpus
 from sottovoce.lab.release.analyse_rows import CHOSEN, AnalyseSetting, compared_rows, reader_row
@@ -53,7 +54,7 @@ def _rate_rows(
             {**known, "rate": rate, "seed": seed},
             partial(summed_values, corpus.counts, truth, rate, seed),
         )
-        for seed in range(seeds)
+        for seed in repetitions(seeds)
     ]
     setting = partial(AnalyseSetting, data=corpus.name, documents=documents, words=words, rate=rate)
     covered, errors = by_reader(parts, "coverage"), by_reader(parts, "error")

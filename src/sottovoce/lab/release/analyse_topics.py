@@ -23,6 +23,7 @@ from scipy import sparse
 
 from sottovoce._arrays import Floats
 from sottovoce._files import output_folder, whole_file
+from sottovoce._steps import repetitions
 from sottovoce.errors import ParameterError
 from sottovoce.lab._data import SIMULATED
 from sottovoce.lab.release._parts import PartStore, Values, by_reader
@@ -185,7 +186,7 @@ def reference_topics(
             ),
             cache,
         )
-        for seed in range(references)
+        for seed in repetitions(references)
     )
 
 
@@ -319,7 +320,7 @@ def topic_rows(
                 threads=threads,
             ),
         )
-        for seed in range(seeds)
+        for seed in repetitions(seeds)
     ]
     jaccards = by_reader(parts, "jaccard")
     rows = compared_rows(

@@ -15,6 +15,7 @@ from fractions import Fraction
 from matplotlib.figure import Figure
 
 from sottovoce._arrays import Floats
+from sottovoce._steps import repetitions
 from sottovoce.errors import CorpusError
 from sottovoce.lab._data import CountedCorpus
 from sottovoce.lab._options import StudyOptions
@@ -117,7 +118,7 @@ def _require_classes(corpus: CountedCorpus) -> None:
 def run(settings: ReleaseFigure2Settings) -> StudyResult:
     """Scores of every method, level and accounting, true text first."""
     corpus = settings.corpus.first(settings.documents)
-    truths = [study_topics(settings, corpus.counts, seed) for seed in range(settings.seeds)]
+    truths = [study_topics(settings, corpus.counts, seed) for seed in repetitions(settings.seeds)]
     rows = [TRUE_TEXT | PAPER_TRUE_TEXT | _best_row(settings, corpus, truths)]
     for case in _cases(settings):
         rate = case.rate(corpus.counts.shape[1], settings.recipe.columns)

@@ -11,6 +11,7 @@ from fractions import Fraction
 from matplotlib.figure import Figure
 
 from sottovoce._arrays import Floats
+from sottovoce._steps import repetitions
 from sottovoce.corpus.simulate import lda_counts
 from sottovoce.errors import ParameterError
 from sottovoce.lab._data import SIMULATED
@@ -116,7 +117,7 @@ def run_release_synthetic(options: StudyOptions) -> StudyResult:
 
 def run(settings: SyntheticReleaseSettings) -> StudyResult:
     """Scores of every method at every rate, the paper's cells first."""
-    corpora = [settings.simulate(seed) for seed in range(settings.seeds)]
+    corpora = [settings.simulate(seed) for seed in repetitions(settings.seeds)]
     truths = [study_topics(settings, counts, seed) for seed, counts in enumerate(corpora)]
     scored: dict[tuple[str, Fraction], Row] = {}
     rows = [TRUE_TEXT | {"paper_jaccard": None} | _best_row(settings, corpora, truths)]

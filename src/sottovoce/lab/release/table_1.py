@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sottovoce._arrays import Floats
+from sottovoce._steps import repetitions
 from sottovoce.errors import ParameterError
 from sottovoce.lab._data import CountedCorpus
 from sottovoce.lab._options import StudyOptions
@@ -102,7 +103,7 @@ def run_release_table_1(options: StudyOptions) -> StudyResult:
 def run(settings: ReleaseTable1Settings) -> StudyResult:
     """One row per method, level and accounting."""
     corpus = settings.corpus.first(settings.documents)
-    truths = [study_topics(settings, corpus.counts, seed) for seed in range(settings.seeds)]
+    truths = [study_topics(settings, corpus.counts, seed) for seed in repetitions(settings.seeds)]
     compared = [
         _compare(settings, corpus, truths, ReleaseCase(method, level, accounting))
         for accounting in ACCOUNTINGS

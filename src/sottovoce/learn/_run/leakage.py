@@ -338,9 +338,8 @@ def _blocks(recipe: Recipe) -> Leakage:
 
 
 def _told(recipe: Recipe) -> str:
-    if recipe.statistics == "rados":
-        return f"{_support(recipe)}; each feature's mean and variance"
-    return _support(recipe)
+    told = f"{_support(recipe)}; of each label likewise how many documents have it and lack it"
+    return f"{told}; each feature's mean and variance" if recipe.statistics == "rados" else told
 
 
 def _peers_told(recipe: Recipe) -> str:

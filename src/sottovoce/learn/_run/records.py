@@ -229,7 +229,8 @@ def read_model(record: Mapping[str, Value], width: int) -> LinearModel:
 
 def read_hidden(record: Mapping[str, Value]) -> "HiddenClassifier":
     """A classifier in two encrypted shares."""
-    from sottovoce.learn.hidden._train import HiddenClassifier, share_slots  # noqa: PLC0415 - masks need no gmpy2
+    from sottovoce.learn.hidden._told import share_slots  # noqa: PLC0415 - masks need no gmpy2
+    from sottovoce.learn.hidden._train import HiddenClassifier  # noqa: PLC0415 - likewise
 
     modulus, peers = codec.item(record, "modulus", int), codec.item(record, "peers", int)
     first, second = (

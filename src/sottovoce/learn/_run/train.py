@@ -68,8 +68,8 @@ def training_peer(name: str, terms: RunTerms, holdings: Holdings) -> RunScript:
         )
         data = brought.data(terms, features, agreed)
 
-        def made(inner: TrainingTerms, positives: tuple[str, ...]) -> Staged:
-            return _peer(name, terms, inner, signed(data, brought.labels, positives))
+        def made(inner: TrainingTerms, positives: tuple[str, ...], first: Any) -> Staged:  # noqa: ANN401 - a party
+            return _peer(name, terms, inner, signed(data, brought.labels, positives), first)
 
         trained = yield from _trainings(terms, agreed, made)
         return records.peer_record(terms, agreed, features, data, trained)
@@ -132,7 +132,9 @@ def training_coordinator(terms: RunTerms, holdings: Holdings) -> RunScript:
 
     def script() -> RunScript:
         agreed = yield from agreeing_coordinator(terms, helpers)
-        trained = yield from _trainings(terms, agreed, lambda t, _: _coordinator(terms, t, key))
+        trained = yield from _trainings(
+            terms, agreed, lambda t, _, first: _coordinator(terms, t, key, first)
+        )
         return records.helper_record(terms, agreed, trained)
 
     return script()
@@ -145,7 +147,7 @@ def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
     def script() -> RunScript:
         agreed = yield from agreeing_helper(KEY_HOLDER, terms)
         trained = yield from _trainings(
-            terms, agreed, lambda t, _: _key_holder(terms, t, key, holdings.sums_key)
+            terms, agreed, lambda t, _, first: _key_holder(terms, t, key, holdings.sums_key, first)
         )
         return records.helper_record(terms, agreed, trained)
 
@@ -153,27 +155,29 @@ def training_key_holder(terms: RunTerms, holdings: Holdings) -> RunScript:
 
 
 def all_at_once(terms: RunTerms) -> bool:
-    """Whether all labels share one training: where their sums of x and x x' are the same."""
-    return terms.mode == "open" and terms.recipe.statistics == "exact" and not terms.shared
+    """Whether all labels share one training: where what is opened is the same but for xy."""
+    return terms.mode == "open" and not terms.shared
 
 
 def _trainings(
-    terms: RunTerms, agreed: Agreed, made: Callable[[TrainingTerms, tuple[str, ...]], Staged]
+    terms: RunTerms, agreed: Agreed, made: Callable[[TrainingTerms, tuple[str, ...], Any], Staged]
 ) -> Generator[Stage, Any, list[Any]]:
-    """All labels in one training, or one after the other where their sums differ.
+    """All labels in one training, or one after the other where each is solved by itself.
 
-    One after the other, they are trained among those who were there to the first one's end: sums
-    that were opened with a peer are not opened without it.
+    In the hidden mode all sums are opened with the first one, and the others take what came of it.
     """
-    peers, trained = agreed.peers, []
-    positives = agreed.positives
+    peers, positives = agreed.peers, agreed.positives
+    trained: list[Any] = []
     if all_at_once(terms):
-        together = replace(agreed.training(terms, peers), classifiers=len(positives))
-        party: Any = yield from made(together, positives).within(prefix(0))
+        together = replace(
+            agreed.training(terms, peers), classifiers=len(positives), opens_labels=True
+        )
+        party: Any = yield from made(together, positives, None).within(prefix(0))
         return records.each_classifier(party, len(positives))
     for k, positive in enumerate(positives):
-        inner = replace(agreed.training(terms, peers), nobody_lost=k > 0)
-        party = yield from made(inner, (positive,)).within(prefix(k))
+        inner = agreed.training(terms, peers)
+        first = trained[0] if trained else None
+        party = yield from made(inner, (positive,), first).within(prefix(k))
         peers = getattr(party, "survivors", peers)
         trained.append(party)
     return trained
@@ -193,13 +197,19 @@ def _stages(terms: RunTerms) -> tuple[str, ...]:
     return open_training.STAGES
 
 
-def _peer(name: str, terms: RunTerms, inner: TrainingTerms, data: LocalData) -> Staged:
+def _peer(
+    name: str,
+    terms: RunTerms,
+    inner: TrainingTerms,
+    data: LocalData,
+    first: Any,  # noqa: ANN401 - the party of the run's first label, or None
+) -> Staged:
     if terms.shared:
         return block_training.BlockPeer(name, inner, terms.shared, data)
     if terms.mode == "hidden":
         from sottovoce.learn.hidden._train import HiddenPeer  # noqa: PLC0415 - likewise
 
-        return HiddenPeer(name, inner, data)
+        return HiddenPeer(name, inner, data, first)
     if terms.mode == "paper":
         from sottovoce.learn.paper._mode import PaperPeer  # noqa: PLC0415 - likewise
 
@@ -207,7 +217,12 @@ def _peer(name: str, terms: RunTerms, inner: TrainingTerms, data: LocalData) -> 
     return open_training.TrainingPeer(name, inner, data)
 
 
-def _coordinator(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey | None") -> Staged:
+def _coordinator(
+    terms: RunTerms,
+    inner: TrainingTerms,
+    key: "PrivateKey | None",
+    first: Any,  # noqa: ANN401 - likewise
+) -> Staged:
     if terms.shared:
         return block_training.BlockCoordinator(inner, terms.shared)
     if key is None:
@@ -215,17 +230,21 @@ def _coordinator(terms: RunTerms, inner: TrainingTerms, key: "PrivateKey | None"
     if terms.mode == "hidden":
         from sottovoce.learn.hidden._train import HiddenCoordinator  # noqa: PLC0415 - likewise
 
-        return HiddenCoordinator(inner, key)
+        return HiddenCoordinator(inner, key, first)
     from sottovoce.learn.paper._mode import PaperCoordinator  # noqa: PLC0415 - likewise
 
     return PaperCoordinator(inner, key)
 
 
 def _key_holder(
-    terms: RunTerms, inner: TrainingTerms, key: "PrivateKey", sums_key: "PrivateKey | None"
+    terms: RunTerms,
+    inner: TrainingTerms,
+    key: "PrivateKey",
+    sums_key: "PrivateKey | None",
+    first: Any,  # noqa: ANN401 - likewise
 ) -> Staged:
     if terms.mode == "hidden":
         from sottovoce.learn.hidden._train import HiddenKeyHolder  # noqa: PLC0415 - likewise
 
-        return HiddenKeyHolder(inner, key, sums_key)
+        return HiddenKeyHolder(inner, key, sums_key, first)
     return open_training.TrainingKeyHolder(inner, key)

@@ -29,7 +29,8 @@ from sottovoce.learn._wire.script import ScriptedParty
 from sottovoce.learn._wire.stages import Listener, Script, Stage, Staged, Teller
 from sottovoce.learn.hidden._query_budget import LedgerBudget, QueryBudget
 from sottovoce.learn.hidden._solvers import QUERY_SUM, SCORE
-from sottovoce.learn.hidden._train import HiddenClassifier, share_slots
+from sottovoce.learn.hidden._told import share_slots
+from sottovoce.learn.hidden._train import HiddenClassifier
 from sottovoce.privacy._randomness import random_below
 
 STAGES = ("scores", "compare", "coordinator's bits", "key holder's bits")

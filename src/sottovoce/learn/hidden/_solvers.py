@@ -154,6 +154,11 @@ class HiddenSolve:
         return tuple(encrypt_integers(each, self.summand_slots, public) for each in arrays)
 
     @property
+    def shares_matrix(self) -> bool:
+        """Whether A is apart from b, so that one A serves several labels."""
+        return self.recipe.solver != "dealer"
+
+    @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """Of the arrays that `encrypted` makes."""
         d = self.width
@@ -174,6 +179,15 @@ class HiddenSolve:
         totals[0] = totals[0].plus_integers(self._laid_out_ridge(), bound=self._ridge_bound())
         bound = self.slots.value_bound
         return tuple(replace(total, plan=self.slots, bound=bound) for total in totals)
+
+    def with_vector(
+        self, first: tuple[EncryptedArray, ...], parts: list[tuple[EncryptedArray, ...]]
+    ) -> tuple[EncryptedArray, ...]:
+        """The system of a further label: the first one's A, and the sum of the peers' own b."""
+        total, *others = (part[0] for part in parts)
+        for other in others:
+            total = total + other
+        return first[0], replace(total, plan=self.slots, bound=self.slots.value_bound)
 
     def _laid_out_ridge(self) -> Integers:
         ridge = self.ridge()

@@ -22,7 +22,13 @@ from sottovoce.learn._rados.learners import confidence_weights, m_loss_minimiser
 from sottovoce.learn._rados.rados import RadoMoments, vector_size
 from sottovoce.learn._ridge import LinearModel, Standard, lifted, ridge_of_labels
 from sottovoce.learn._sums._fixed import Ring
-from sottovoce.learn._support import Flags, KeptFeatures, kept_from_fold_sums, support_size
+from sottovoce.learn._support import (
+    Flags,
+    KeptFeatures,
+    check_label_support,
+    kept_from_fold_sums,
+    support_size,
+)
 from sottovoce.learn._training_terms import COORDINATOR, KEY_HOLDER, TrainingTerms
 from sottovoce.learn._wire._refusals import DamagedMessageError, DisagreementError
 from sottovoce.learn._wire.codec import Value
@@ -172,8 +178,8 @@ def feature_agreement_coordinator(
 def support_stage(terms: TrainingTerms) -> SumStage:
     """How many documents use each feature; who is told the sum decides what may be opened."""
     recipe = terms.recipe
-    size = support_size(recipe.fewest_documents) * terms.counted * recipe.opened_folds
-    return SumStage(terms, size, terms.counts(), terms.peers, everyone=terms.nobody_lost)
+    size = support_size(recipe.fewest_documents) * terms.counted_columns * recipe.opened_folds
+    return SumStage(terms, size, terms.counts(), terms.peers, everyone=False)
 
 
 class Supported(NamedTuple):
@@ -189,7 +195,8 @@ def support_peer(
 ) -> Generator[Stage, Any, Supported]:
     """Add one's support, and hear which features are kept; no peer hears a count."""
     recipe = terms.recipe
-    support = data.support(recipe.opened_folds, recipe.fewest_documents)
+    folds, fewest = recipe.opened_folds, recipe.fewest_documents
+    support = data.support(folds, fewest, labels=terms.opens_labels)
     made = support_stage(terms).peer(name, data.identity, support, known, data.among)
     summed = yield Stage("support", made)
     told = yield Stage("kept", lambda s: Listener(name, s, "kept", [COORDINATOR]))
@@ -227,19 +234,28 @@ def told_standard(stage: SumStage, total: Ring, kept: KeptFeatures) -> Standard:
 def statistics_stage(terms: TrainingTerms, kept: KeptFeatures, peers: tuple[str, ...]) -> SumStage:
     """What the classifier is solved from."""
     if terms.recipe.statistics == "rados":
-        size = vector_size(kept.width + 1) - 1
+        d = kept.width + 1
+        size = vector_size(d) - 1 + (terms.classifiers - 1) * d
     else:
         size = kept.folds * label_vector_size(kept.width, terms.classifiers)
     return SumStage(terms, size, terms.numbers(), peers)
 
 
 def supported_features(total: Ring, terms: TrainingTerms) -> Flags:
-    """The minimum support guard, before anything else is opened: of each feature, or word."""
+    """The minimum support guard, before anything else is opened: of each feature, or word.
+
+    Where sums by label are opened, it is of the labels too.
+    """
     recipe = terms.recipe
-    supports = terms.counts().decode(total).reshape(recipe.opened_folds, -1)
-    return kept_from_fold_sums(
-        supports, fewest_documents=recipe.fewest_documents, fewest_peers=recipe.fewest_peers
-    ).kept
+    documents, peers = recipe.fewest_documents, recipe.fewest_peers
+    shape = (recipe.opened_folds, support_size(documents), -1)
+    supports = terms.counts().decode(total).reshape(shape)
+    features, labels = np.split(supports, [terms.counted], axis=2)
+    if terms.opens_labels:
+        by_label = labels.reshape(recipe.opened_folds, -1)
+        check_label_support(by_label, fewest_documents=documents, fewest_peers=peers)
+    by_feature = features.reshape(recipe.opened_folds, -1)
+    return kept_from_fold_sums(by_feature, fewest_documents=documents, fewest_peers=peers).kept
 
 
 def opened_columns(decided: Flags, terms: TrainingTerms) -> KeptFeatures:
@@ -272,7 +288,8 @@ def solved_statistics(
     if standard is not None:
         if recipe.penalty is None:
             raise DisagreementError("rados need a penalty that is agreed on beforehand.")
-        return [SolvedClassifier(rado_solution(total, standard, recipe.penalty), recipe.penalty)]
+        solutions = rado_solutions(total, standard, recipe.penalty, terms.classifiers)
+        return [SolvedClassifier(each, recipe.penalty) for each in solutions]
     folds, labels = total.reshape(kept.folds, -1), terms.classifiers
     sums = sums_of_labels(folds.sum(axis=0), kept.width, labels)
     if recipe.penalty is not None:
@@ -283,6 +300,16 @@ def solved_statistics(
     penalties = [each.penalty for each in chosen]
     solved = {penalty: ridge_of_labels(sums, penalty) for penalty in set(penalties)}
     return [SolvedClassifier(solved[penalty][k], penalty) for k, penalty in enumerate(penalties)]
+
+
+def rado_solutions(
+    total: Floats, standard: Standard, penalty: float, labels: int
+) -> list[LinearModel]:
+    """Each label's classifier: one covariance for all, and each further label's shifted mean."""
+    d, rest = standard.width, (labels - 1) * standard.width
+    mean, covariance, shifts = np.split(total, [d, total.size - rest])
+    means = [mean, *(mean + shift for shift in shifts.reshape(-1, d))]
+    return [rado_solution(np.append(each, covariance), standard, penalty) for each in means]
 
 
 def rado_solution(total: Floats, standard: Standard, penalty: float) -> LinearModel:

@@ -19,7 +19,7 @@ of noise. A check that could see nothing, for want of cells, says so.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -62,6 +62,13 @@ class Published:
     counts: "sparse.csr_array[np.int64, tuple[int, int]]"
     rate: Fraction
     threshold: int | None = None
+    parts: int = 1
+    """How many such parts of a release are looked at: they share the level between them."""
+
+    @property
+    def level(self) -> float:
+        """The chance with which a sound part may fail one of the families of checks."""
+        return LEVEL / _FAMILIES / self.parts
 
     @cached_property
     def most_common(self) -> float:
@@ -93,9 +100,7 @@ def audit_lines(published: Published) -> list[Finding]:
         _values_in(published, "column", axis=0),
         _values_in_strides(published),
         _shared(published, "rows"),
-        _shared(
-            Published(_turned(published.counts), published.rate, published.threshold), "columns"
-        ),
+        _shared(replace(published, counts=_turned(published.counts)), "columns"),
     ]
 
 
@@ -109,7 +114,7 @@ def _values_in_all(published: Published) -> Finding:
     """Nor have all cells together more of one value than noise allows."""
     counts = published.counts
     cells = counts.shape[0] * counts.shape[1]
-    alarm = LEVEL / _FAMILIES / len(published.values)
+    alarm = published.level / len(published.values)
     worst = _Worst(cells)
     for value in published.values:
         most = int(stats.binom.isf(alarm, cells, published.chance_of(value)))
@@ -121,7 +126,7 @@ def _values_in(published: Published, line: str, *, axis: int) -> Finding:
     """No row (or column) has more cells of one value than noise allows."""
     counts = published.counts
     lines, cells = counts.shape[1 - axis], counts.shape[axis]
-    alarm = LEVEL / _FAMILIES / (lines * len(published.values))
+    alarm = published.level / (lines * len(published.values))
     worst = _Worst(cells)
     for value in published.values:
         most = int(stats.binom.isf(alarm, cells, published.chance_of(value)))
@@ -146,7 +151,7 @@ def _values_in_strides(published: Published) -> Finding:
     rows = max(1, min(counts.shape[0], _STRIDE_CELLS // counts.shape[1]))
     cells = np.asarray(counts[:rows, :_STRIDE_CELLS].toarray()).ravel()
     strides = [m for m in _STRIDES if m < cells.size]
-    alarm = LEVEL / _FAMILIES / max(1, sum(strides))
+    alarm = published.level / max(1, sum(strides))
     worst = _Worst(cells.size)
     zero = (cells == 0).astype(np.uint8)
     sizes = [zero.size // m for m in strides]
@@ -195,7 +200,7 @@ def _shared(published: Published, lines: str) -> Finding:
     number, width = published.counts.shape
     chance = agreement_chance(published.rate)
     width = min(width, _LONGEST_LINE)
-    alarm = LEVEL / _FAMILIES / max(1, number * number * len(_SHIFTS) * len(_SIGNS))
+    alarm = published.level / max(1, number * number * len(_SHIFTS) * len(_SIGNS))
     least = int(stats.binom.isf(alarm, width, chance)) + 1
     looked_at = f"{number} {lines}, any two, negated too, shifted by up to {max(_SHIFTS)}"
     if least > width - max(_SHIFTS) or number < 2:  # noqa: PLR2004 - a pair

@@ -35,6 +35,7 @@ HASH_BYTES = 8
 _HASH = np.dtype("<u8")
 _KEY_BYTES = 32
 _NAME_BYTES = 32
+_AT_A_TIME = 1 << 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,7 +120,15 @@ class LedgerKey:
 
     def each(self, documents: DocumentSet) -> Hashes:
         """The same for one text after the other, in the order of the set."""
-        plain, size = documents.hashes.astype(_HASH, copy=False).tobytes(), HASH_BYTES
+        plain = documents.hashes.astype(_HASH, copy=False)
+        keyed = np.empty(plain.size, _HASH)
+        # Some at a time: the digests of all, as objects, would take five times the room.
+        for at in range(0, plain.size, _AT_A_TIME):
+            keyed[at : at + _AT_A_TIME] = self._keyed(plain[at : at + _AT_A_TIME].tobytes())
+        return keyed
+
+    def _keyed(self, plain: bytes) -> Hashes:
+        size = HASH_BYTES
         keyed = (
             blake2b(plain[at : at + size], digest_size=size, key=self.secret).digest()
             for at in range(0, len(plain), size)

@@ -221,7 +221,15 @@ class Ledger:
         if spend.output is None:
             raise LedgerError("an output was stored but cannot be read back.")
         verified(spend.output)
+        self._outputs.forget_drawing(output_key(spend.id, spend.request.id))
         return spend
+
+    def drawing_file(self, spend: Spend) -> Path:
+        """Where whoever draws for ``spend`` on several machines keeps what the noise follows from.
+
+        It is private, survives a crash, and is removed once the output is on record.
+        """
+        return self._outputs.drawing(output_key(spend.id, spend.request.id))
 
     def commit(self, request: SpendRequest) -> Spend:
         """Step 1: commit the spend of ``request``, or find the one committed before."""

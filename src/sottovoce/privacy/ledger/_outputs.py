@@ -44,6 +44,16 @@ class OutputFolder:
         """Where the output of ``key`` is, or will be."""
         return self._folder / f"{key}.bin"
 
+    def drawing(self, key: str) -> Path:
+        """Where a release that is drawn by many keeps what all must know, till it is done."""
+        return self._folder / f"{key}.drawing"
+
+    def forget_drawing(self, key: str) -> None:
+        """Remove it: the output is on record, and nothing will be drawn for it again."""
+        if self.drawing(key).exists():
+            self.drawing(key).unlink(missing_ok=True)
+            flush_to_disk(self._folder)
+
     @contextmanager
     def turn(self, key: str) -> Iterator[None]:
         """Hold the right to draw for ``key``; a process that dies gives it up."""

@@ -16,7 +16,7 @@ cut at what counts can be. Clipping cells at zero first would bias every one of 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -40,6 +40,17 @@ class ReleasedRows(Protocol):
     def shape(self) -> tuple[int, int]: ...
 
     def blocks(self, rows: int) -> Iterator[Counts]: ...
+
+
+@runtime_checkable
+class RowsElsewhere(ReleasedRows, Protocol):
+    """Released counts that are added up where they lie, on a cluster."""
+
+    def sums(self, columns: Integers | None, *, pairs: bool) -> tuple[Floats, Floats]:
+        """Sums over the documents of (some of) the columns; and of their products by pairs."""
+
+    def whole(self) -> Counts:
+        """All of them, in memory."""
 
 
 Rows: TypeAlias = "Counts | ReleasedRows"
@@ -122,17 +133,27 @@ def released_moments(counts: Rows, law: NoiseLaw, *, columns: Integers | None = 
     kept = width if columns is None else len(columns)
     check_columns(kept)
     totals, products = np.zeros(kept), np.zeros((kept, kept))
-    for block in row_blocks(counts, max(1, _BLOCK_CELLS // width)):
-        dense = _dense(block, columns)
-        totals += dense.sum(axis=0, dtype=np.float64)
-        products += dense.T @ dense
+    if isinstance(counts, RowsElsewhere):
+        totals, products = counts.sums(columns, pairs=True)
+    else:
+        for block in row_blocks(counts, max(1, _BLOCK_CELLS // width)):
+            add_block(block, columns, totals, products)
     squares = np.diagonal(products) - documents * law.variance
     np.fill_diagonal(products, squares - totals)
     return Moments(law, documents, totals, squares, products)
 
 
+def add_block(block: Counts, columns: Integers | None, totals: Floats, products: Floats) -> None:
+    """Add the sums of some rows; all of them are whole numbers, so that no order rounds."""
+    dense = _dense(block, columns)
+    totals += dense.sum(axis=0, dtype=np.float64)
+    products += dense.T @ dense
+
+
 def released_totals(counts: Rows) -> Floats:
     """The totals alone, whatever the number of columns."""
+    if isinstance(counts, RowsElsewhere):
+        return counts.sums(None, pairs=False)[0]
     totals = np.zeros(counts.shape[1])
     for block in row_blocks(counts, max(1, _BLOCK_CELLS // counts.shape[1])):
         totals += block.sum(axis=0)

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from sottovoce._arrays import Integers
 from sottovoce.release._counts_file import CountsFile
+from sottovoce.release._shards import ShardedCounts
 from sottovoce.release.analysis._moments import Rows, row_blocks
 from sottovoce.release.classify._features import positive
 from sottovoce.release.classify._inputs import FOLDS, Labelled, balanced_folds
@@ -97,8 +98,8 @@ class LabelledRows:
         """Cells that are not 0, or at most so many."""
         if isinstance(self.rows, sparse.csr_array):
             return int(self.rows.nnz)
-        if isinstance(self.rows, CountsFile):
-            return int(self.rows.pointers[-1])
+        if isinstance(self.rows, CountsFile | ShardedCounts):
+            return self.rows.stored
         return self.rows.shape[0] * self.rows.shape[1]
 
     def _blocks(self) -> Iterator[tuple[Labelled, NDArray[np.int8]]]:

@@ -4,7 +4,8 @@ One TOML file a topic, in ``topics/``. A term's role says how a sentence must na
 its author's: what one is (``states``, ``members``), has (``conditions``), lives with (``signs``:
 medicines, papers, appointments) or did (``acts``). ``phrases`` are whole first-person sayings,
 ``harmless`` ones where the words mean something else, ``unsure`` terms with an everyday meaning
-beside. ``names`` and ``words`` tell the topic only.
+beside. ``names`` and ``words`` tell the topic only. ``clues.toml`` has, for all topics, words that
+point to one without naming it.
 """
 
 import tomllib
@@ -44,6 +45,8 @@ class TopicRules:
     """Terms with a second, everyday meaning: only a rule that names the author may use them."""
     illness: bool
     """Whether it is an illness: mostly the author's where nobody else is named."""
+    clues: tuple[str, ...] = ()
+    """Words that point to it without naming it; no words of the catalogue's topic."""
 
     @property
     def topic(self) -> Topic:
@@ -60,9 +63,10 @@ class TopicRules:
 @cache
 def shipped_rules() -> dict[str, TopicRules]:
     """The rules of each shipped topic, by its name."""
-    folder = files(__package__) / "topics"
-    found = [file for file in folder.iterdir() if file.name.endswith(".toml")]
-    read = [_rules(tomllib.loads(file.read_text(encoding="utf-8"))) for file in found]
+    here = files(__package__)
+    clues = tomllib.loads((here / "clues.toml").read_text(encoding="utf-8"))
+    found = [file for file in (here / "topics").iterdir() if file.name.endswith(".toml")]
+    read = [_rules(tomllib.loads(file.read_text(encoding="utf-8")), clues) for file in found]
     return {rules.name: rules for rules in sorted(read, key=lambda rules: rules.name.lower())}
 
 
@@ -85,7 +89,7 @@ def shipped_catalogue() -> Catalogue:
     return Catalogue(tuple(rules.topic for rules in shipped_rules().values()))
 
 
-def _rules(entry: dict[str, Any]) -> TopicRules:
+def _rules(entry: dict[str, Any], clues: dict[str, str]) -> TopicRules:
     return TopicRules(
         name=entry["name"],
         domain=entry["domain"],
@@ -97,6 +101,7 @@ def _rules(entry: dict[str, Any]) -> TopicRules:
         denials=tuple(entry.get("denials", ())),
         unsure=_terms(entry.get("unsure", "")),
         illness=entry.get("illness", False),
+        clues=_terms(clues[entry["name"]]),
     )
 
 

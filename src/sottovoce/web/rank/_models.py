@@ -54,6 +54,7 @@ class DescriptionForm(BaseModel):
     period_s: int
     minimum_reports: int
     topics: list[TopicForm]
+    key: str = ""
     version: str
     period: int
     ends: int

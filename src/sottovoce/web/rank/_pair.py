@@ -12,9 +12,9 @@ that was verified under two would give its bucket away.
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sottovoce.advisor.rank._description import Description
 from sottovoce.advisor.rank._histogram import Histogram
@@ -31,19 +31,27 @@ from sottovoce.advisor.rank._opening import (
     question,
     yielded,
 )
-from sottovoce.advisor.rank._shares import SharedReport
-from sottovoce.errors import ProtocolError
-from sottovoce.web.rank._peer import OPEN, VERIFY, Peer, PeerKey, sound
+from sottovoce.advisor.rank._shares import SERVERS, SharedReport
+from sottovoce.errors import InputError, ProtocolError
+from sottovoce.web.rank._peer import OPEN, VERIFY, Peer, PeerKey, Result, UntilStopped, sound
 from sottovoce.web.rank._service import PUBLISHED, Clock, RankService
 from sottovoce.web.rank._store import Store
 from sottovoce.web.rank._telemetry import Telemetry
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from sottovoce.web.rank._store import ReportOutcome
+
 AT_ONCE = 250
 """Reports that are verified together: some 30 ms of a core, so that new ones need not wait."""
 _PATIENCE_S = 2.0
+_ANSWER_S = 10.0
+"""How long whoever asks for a histogram waits while it is opened."""
 KEPT_PERIODS = 8
 """How long the second server keeps shares that the first does not ask for."""
 _CLOSED, _NEVER = "closed", "never"
+_BEING_OPENED = "a sum is being opened; ask again in a moment."
 
 
 class PairedServer(RankService):
@@ -61,7 +69,14 @@ class PairedServer(RankService):
         clock: Clock = time.time,
         telemetry: Telemetry | None = None,
     ) -> None:
-        super().__init__(description, store, key=key.tag, clock=clock, telemetry=telemetry)
+        if description.key not in {"", key.tag}:
+            raise InputError(
+                "these rules are of servers with another key; give theirs: --peer-key."
+            )
+        place = SERVERS[self.place]
+        super().__init__(
+            description, store, key=key.tag, place=place, clock=clock, telemetry=telemetry
+        )
         self.key = key
 
     def _side(self, topic: str, period: int) -> ServerSide:
@@ -100,15 +115,29 @@ class FirstServer(PairedServer):
     ) -> None:
         super().__init__(description, store, key, clock=clock, telemetry=telemetry)
         self._peer = peer
+        self._until_stopped = UntilStopped()
         self._turn = threading.Lock()
-        self._absent: set[str] = set()
+        self._unasked = _Unasked()
 
     def verify(self) -> None:
-        """Verify with the second server what waits of the running period."""
+        """Verify with the second server what came in of the running period since the last time.
+
+        What the second server does not hold waits for the end of the period; were it looked at
+        every time, whoever sends reports to one server alone could keep that busy.
+        """
         period = self.period
         with self._only_one():
             for topic in self.description.by_name:
-                self._verify(topic, period, again=False)
+                with self._unasked.taken(topic, period) as tokens:
+                    self._verify_some(topic, period, tokens)
+
+    def keep(
+        self, topic: str, period: int, token: str, payload: bytes, member: str = ""
+    ) -> "Future[ReportOutcome]":
+        """Store a report, which the next `verify` asks about; done when it is durable."""
+        kept = super().keep(topic, period, token, payload, member)
+        kept.add_done_callback(lambda _: self._unasked.add(topic, period, token))
+        return kept
 
     def publish(self, topic: str, period: int) -> dict[str, Any] | None:
         """Open the sum with the second server and publish it; nothing is ever opened twice."""
@@ -119,52 +148,66 @@ class FirstServer(PairedServer):
             if not self.writer.run(lambda store: store.number(topic, period)).result():
                 return None
             if not self.writer.run(lambda store: store.noted_question(topic, period)).result():
-                self._verify(topic, period, again=True)
+                self._verify_some(topic, period, None)
             outputs = self.writer.run(lambda store: _closed(store, topic, period)).result()
             return self._opened(topic, period, outputs)
+
+    def close(self) -> None:
+        """Wait for the second server no longer, finish what was asked, and close the store."""
+        self._until_stopped.stop()
+        super().close()
+
+    def _soon(self, work: Callable[[], Result]) -> Result:
+        """The second server may be slow, and what was published before is told meanwhile."""
+        try:
+            return self._until_stopped.run(work, _ANSWER_S)
+        except TimeoutError:
+            raise ProtocolError(_BEING_OPENED) from None
+
+    def _asked(self, path: str, message: Message) -> Message:
+        return self._until_stopped.run(lambda: self._peer.call(path, message))
 
     @contextmanager
     def _only_one(self) -> Iterator[None]:
         """Wait for a moment only: the other server may be slow, and whoever asks can ask again."""
         if not self._turn.acquire(timeout=_PATIENCE_S):
-            raise ProtocolError("a sum is being opened; ask again in a moment.")
+            raise ProtocolError(_BEING_OPENED)
         try:
             yield
         finally:
             self._turn.release()
 
-    def _verify(self, topic: str, period: int, *, again: bool) -> None:
-        """Verify all that waits; ``again``: also what the second server did not hold before."""
+    def _verify_some(self, topic: str, period: int, tokens: Sequence[str] | None) -> None:
+        """Verify reports of these ids; None: all that wait."""
+        if tokens is not None:
+            for begin in range(0, len(tokens), AT_ONCE):
+                self._verified(topic, period, self._held(topic, period, tokens[begin:][:AT_ONCE]))
+            return
         after = ""
         while page := self._waiting(topic, period, after):
             after = max(page)
-            asked = {
-                token: payload
-                for token, payload in page.items()
-                if again or token not in self._absent
-            }
-            if asked:
-                found = self._verified(topic, period, asked)
-                self._absent |= asked.keys() - found
-        if again:
-            self._absent.clear()
+            self._verified(topic, period, page)
+
+    def _held(self, topic: str, period: int, tokens: Sequence[str]) -> dict[str, bytes]:
+        return self.writer.run(lambda store: store.held(topic, period, tokens)).result()
 
     def _waiting(self, topic: str, period: int, after: str) -> dict[str, bytes]:
         return self.writer.run(lambda store: store.waiting(topic, period, after, AT_ONCE)).result()
 
-    def _verified(self, topic: str, period: int, reports: Mapping[str, bytes]) -> set[str]:
-        """Verify some reports; which of them the second server holds as well."""
+    def _verified(self, topic: str, period: int, reports: Mapping[str, bytes]) -> None:
+        """Verify some reports, as far as the second server holds them as well."""
+        if not reports:
+            return
         side = self._side(topic, period)
         begun = side.begun(reports)
-        answered = self._peer.call(VERIFY, question(side, begun))
+        answered = self._asked(VERIFY, question(side, begun))
         with sound():
             outputs = decided(side, begun, answered)
         self._decide(topic, period, outputs)
-        return set(outputs)
 
     def _opened(self, topic: str, period: int, outputs: Outputs) -> dict[str, Any]:
         side = self._side(topic, period)
-        answered = self._peer.call(OPEN, demand(side, outputs))
+        answered = self._asked(OPEN, demand(side, outputs))
         with sound():
             number, total = joined(side, outputs, answered)
         made = (
@@ -172,24 +215,62 @@ class FirstServer(PairedServer):
             if number
             else Histogram.withheld(self.description, topic, period)
         )
-        self._tell(topic, period, outputs, answered)
         record = json.dumps(made.record())
-        return _parsed(self.writer.run(lambda store: store.publish(topic, period, record)).result())
-
-    def _tell(self, topic: str, period: int, outputs: Outputs, answered: Message) -> None:
-        """Say what was left out, in numbers."""
         held = self.writer.run(lambda store: store.number(topic, period)).result()
+        kept = self.writer.run(lambda store: store.publish(topic, period, record)).result()
+        self._tell(topic, period, outputs, set(answered["dropped"]), held)
+        return _parsed(kept)
+
+    def _tell(
+        self, topic: str, period: int, outputs: Outputs, dropped: set[str], held: int
+    ) -> None:
+        """Say what was left out, in numbers."""
         valid = len(accepted(outputs))
         left_out = {
-            "reports": valid - len(answered["dropped"]),
+            "reports": valid - len(dropped),
             "refused": len(outputs) - valid,
             "not_at_both_servers": held - len(outputs),
-            "dropped_as_servers_disagree": len(answered["dropped"]),
+            "dropped_as_servers_disagree": len(dropped),
         }
         self.telemetry.count("dropped", left_out["dropped_as_servers_disagree"])
         # Below the minimum not even how many reported is told.
         told = left_out if left_out["reports"] >= self.description.minimum else {}
         self.telemetry.tell(PUBLISHED, topic=topic, period=period, **told)
+
+
+class _Unasked:
+    """The ids of reports that came in since the second server was last asked, by topic and period.
+
+    What came in before this process began is in the store alone; it is told by None, once.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tokens: dict[tuple[str, int], set[str] | None] = {}
+
+    def add(self, topic: str, period: int, token: str) -> None:
+        with self._lock:
+            known = self._tokens.get((topic, period))
+            if known is not None:
+                known.add(token)
+
+    @contextmanager
+    def taken(self, topic: str, period: int) -> Iterator[list[str] | None]:
+        """Those of ``topic`` that were not asked about; they still are where the block fails."""
+        key = (topic, period)
+        with self._lock:
+            tokens = self._tokens.get(key)
+            # Of other periods of the topic nobody asks any more, but for what is published.
+            for other in [each for each in self._tokens if each[0] == topic]:
+                del self._tokens[other]
+            self._tokens[key] = set()
+        try:
+            yield None if tokens is None else sorted(tokens)
+        except BaseException:
+            with self._lock:
+                later = self._tokens[key] or set()
+                self._tokens[key] = None if tokens is None else tokens | later
+            raise
 
 
 class SecondServer(PairedServer):
@@ -199,7 +280,8 @@ class SecondServer(PairedServer):
 
     def publish(self, topic: str, period: int) -> None:
         """Publish nothing, which is the first server's to do; forget what it never asked for."""
-        if period + KEPT_PERIODS < self.period:
+        late = period + KEPT_PERIODS < self.period
+        if late and self.writer.run(lambda store: store.number(topic, period)).result():
             record = json.dumps({"demanded": _NEVER, "sum": "", "dropped": []})
             self.writer.run(lambda store: store.note(topic, period, record, forget=True)).result()
             self.telemetry.tell("shares deleted, never asked for", topic=topic, period=period)

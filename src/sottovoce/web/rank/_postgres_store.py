@@ -14,13 +14,21 @@ except ImportError as error:
 
 
 class PostgresStore(SqlStore):
-    """A connection that waits for the disk at every commit, whatever the server's default is."""
+    """A connection that waits for the disk at every commit, whatever the server's default is.
+
+    One that broke, as when PostgreSQL was restarted, is made again for the next transaction.
+    """
 
     bytes_type = "BYTEA"
 
     def __init__(self, url: str) -> None:
+        self._url = url
+        self._connect()
+        self.create_tables()
+
+    def _connect(self) -> None:
         try:
-            self._connection = psycopg.connect(url)
+            self._connection = psycopg.connect(self._url)
             self._connection.execute("SET synchronous_commit TO on")
             self._connection.commit()
         except psycopg.Error as error:
@@ -28,10 +36,11 @@ class PostgresStore(SqlStore):
             raise InputError(
                 f"the PostgreSQL store cannot be opened ({type(error).__name__}); check its URL."
             ) from None
-        self.create_tables()
 
     @contextmanager
     def transaction(self) -> Iterator[Any]:
+        if self._connection.broken:
+            self._connect()
         try:
             with self._connection.transaction():
                 yield self._run

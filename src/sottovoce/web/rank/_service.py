@@ -81,6 +81,9 @@ class GroupWriter:
             batch, stopped = self._next_batch()
             reports: list[tuple[StoredReport, Future[Any]]] = []
             for job, done in batch:
+                # Whoever gave up waiting cannot be told; from here on nobody can give up.
+                if not done.set_running_or_notify_cancel():
+                    continue
                 if isinstance(job, StoredReport):
                     reports.append((job, done))
                     continue
@@ -136,10 +139,11 @@ class RankService:
         store: Store,
         *,
         key: str = "",
+        place: str = "",
         clock: Clock = time.time,
         telemetry: Telemetry | None = None,
     ) -> None:
-        store.bind(description.version, key)
+        store.bind(description.version, key, place)
         self.counts_from = store.counts_from()
         """The first period that is counted: a store that was put back leaves out earlier ones."""
         self.description = description
@@ -169,7 +173,7 @@ class RankService:
     def periods(self, topic: str) -> list[int]:
         """The latest periods with a histogram, those that fall due now included."""
         with suppress(ProtocolError):
-            self.publish_due()
+            self._soon(self.publish_due)
         listed = self.writer.run(lambda store: store.published_periods(topic, MOST_LISTED))
         return listed.result()
 
@@ -178,7 +182,11 @@ class RankService:
         if period >= self.period:
             return None
         record = self.writer.run(lambda store: store.published(topic, period)).result()
-        return _parsed(record) if record else self.publish(topic, period)
+        return _parsed(record) if record else self._soon(lambda: self.publish(topic, period))
+
+    def _soon(self, work: Callable[[], Result]) -> Result:
+        """Do what somebody waits for who asked for a histogram."""
+        return work()
 
     def publish_due(self) -> None:
         """Publish every period that is over and has reports.

@@ -17,8 +17,8 @@ _PATIENCE_S = 30.0
 class SqliteStore(SqlStore):
     """``synchronous=FULL``: what was committed survives a crash and a power cut.
 
-    Reports lie in the order of their random tokens, so the file does not tell who came first, and
-    what is deleted is overwritten.
+    Reports lie in the order of their random tokens, and what is deleted is overwritten. How pages
+    were filled, and the log, still tell much of who came first to whoever reads the files.
     """
 
     table_options = "WITHOUT ROWID"

@@ -47,8 +47,11 @@ class ReportOutcome(Enum):
 class Store(Protocol):
     """A durable store; one thread at a time uses it."""
 
-    def bind(self, description: str, key: str = "") -> None:
-        """Make this the store of that description and of the servers' ``key``, or refuse."""
+    def bind(self, description: str, key: str = "", place: str = "") -> None:
+        """Make this the store of that description, or refuse.
+
+        In the mode of shares also of the servers' ``key`` and of the ``place`` of this server.
+        """
 
     def put_back(self, next_period: int) -> int:
         """Say that this is a copy that was put back: it counts nothing before ``next_period``.
@@ -175,7 +178,7 @@ class SqlStore(ABC):
             for name in _CLOSING:
                 run(_RECORDS.format(name=name))
 
-    def bind(self, description: str, key: str = "") -> None:
+    def bind(self, description: str, key: str = "", place: str = "") -> None:
         self._verifies = bool(key)
         version = VERSIONS["shares" if key else "noise"]
         if (found := self._setting("version", version)) != version:
@@ -184,7 +187,7 @@ class SqlStore(ABC):
                 f"{version}: reports of the one cannot be verified as the other. Let the former "
                 "version publish what is due, and give a new store: --store."
             )
-        settings = {"description": description} | ({"key": key} if key else {})
+        settings = {"description": description} | ({"key": key, "place": place} if key else {})
         for name, value in settings.items():
             if self._setting(name, value) != value:
                 raise InputError(
@@ -343,18 +346,16 @@ class SqlStore(ABC):
 
 def _insert(run: Any, report: StoredReport, *, waits: bool) -> ReportOutcome:  # noqa: ANN401 - DB-API
     key = (report.topic, report.period, report.token)
+    kept = run(f"SELECT payload FROM rank_report {_WHERE} AND token = ?", key).fetchone()  # noqa: S608 - ours
+    if kept is not None and bytes(kept[0]) != report.payload:
+        return ReportOutcome.OTHER
     if report.member and not _admitted(run, report):
         return ReportOutcome.SPENT
-    done = run(
-        "INSERT INTO rank_report VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (*key, report.payload),
-    )
-    if done.rowcount == 1:
+    if kept is None:
+        run("INSERT INTO rank_report VALUES (?, ?, ?, ?)", (*key, report.payload))
         if waits:
             run("INSERT INTO rank_waiting VALUES (?, ?, ?)", key)
-        return ReportOutcome.STORED
-    kept = run(f"SELECT payload FROM rank_report {_WHERE} AND token = ?", key).fetchone()  # noqa: S608 - ours
-    return ReportOutcome.STORED if bytes(kept[0]) == report.payload else ReportOutcome.OTHER
+    return ReportOutcome.STORED
 
 
 def _admitted(run: Any, report: StoredReport) -> bool:  # noqa: ANN401 - DB-API

@@ -13,7 +13,7 @@ from sottovoce.lab.advisor._errors import predicted_error
 from sottovoce.lab.advisor._people import rules_for
 
 ROOT = Path(__file__).parents[4]
-PAGE = (ROOT / "docs" / "rank-server.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "rank-server.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:

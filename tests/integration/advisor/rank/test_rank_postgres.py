@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from support.rank_processes import Running
-from support.rank_reports import report_all
+from support.rank_reports import report_all, shared
 from support.rank_servers import KEY, Clock, InProcessPeer, description
 
 from sottovoce.advisor.rank._client import RankClient
-from sottovoce.errors import ProtocolError
+from sottovoce.errors import InputError, ProtocolError
 from sottovoce.web.rank._pair import FirstServer, SecondServer
 from sottovoce.web.rank._store import ReportOutcome
 
@@ -189,6 +189,67 @@ def test_two_servers_on_postgresql_verify_and_open_one_sum(postgres: str, tmp_pa
     assert (found["reports"], found["counts"]) == (3, [1, 0, 2, 0])
     with pytest.raises(ProtocolError, match="opened already"):
         second.opened(demanded | {"tokens": tokens[1:]})
+    first.close()
+    second.close()
+
+
+def test_a_connection_that_postgresql_ended_is_made_again(postgres: str) -> None:
+    import psycopg  # noqa: PLC0415 - it may be absent
+
+    from sottovoce.web.rank._serve import open_store  # noqa: PLC0415 - likewise
+
+    store = open_store(postgres)
+    store.bind("a description")
+    others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+    here = " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with psycopg.connect(postgres) as connection:
+        connection.execute((others + here).encode())
+    with pytest.raises(InputError, match="refuses"):
+        store.number("debt", 7)
+    assert store.number("debt", 7) == 0
+    store.close()
+
+
+def test_a_copy_by_pg_dump_is_put_back_with_its_histograms_and_without_its_reports(
+    postgres: str, cluster: Path, tmp_path: Path
+) -> None:
+    """What was opened after the copy was made is not opened again, as in SQLite."""
+    from sottovoce.web.rank._serve import open_store  # noqa: PLC0415 - psycopg may be absent
+
+    rules, clock = description("shares", epsilon="200", buckets=4), Clock()
+
+    def servers() -> tuple[FirstServer, SecondServer]:
+        second = SecondServer(rules, open_store(str(tmp_path / "second.sqlite")), KEY, clock=clock)
+        peer = InProcessPeer(second)
+        return FirstServer(rules, open_store(postgres), KEY, peer, clock=clock), second
+
+    first, second = servers()
+    report_all((first, second), [0, 2, 2])
+    clock.day += 1
+    earlier = first.histogram("debt", 100)
+    for report in [shared(rules, place, 1, period=101) for place in range(3)]:
+        for server in (first, second):
+            server.keep("debt", 101, report.token, report.payload(server.place)).result(10)
+    copy, tools = str(cluster / "first.copy"), BIN[-1]
+    quietly([str(tools / "pg_dump"), "--format=custom", f"--file={copy}", postgres], cluster)
+    clock.day += 1
+    later = first.histogram("debt", 101)
+    assert later is not None
+    assert later["counts"] == [0, 3, 0, 0]
+    first.close()
+    second.close()
+    restore = [str(tools / "pg_restore"), "--clean", "--if-exists", f"--dbname={postgres}", copy]
+    quietly(restore, cluster)
+    store = open_store(postgres)
+    with pytest.raises(InputError, match="another key"):
+        store.bind(rules.version, "another")
+    assert store.number("debt", 101) == 3
+    store.close()
+    first, second = servers()
+    first.put_back()
+    assert first.counts_from == 103
+    assert first.histogram("debt", 100) == earlier
+    assert first.histogram("debt", 101) is None
     first.close()
     second.close()
 

@@ -165,6 +165,21 @@ def test_options_that_make_no_server_are_refused_in_a_sentence(
     assert "Traceback" not in err
 
 
+def test_servers_of_another_key_have_other_rules(run: Command, tmp_path: Path) -> None:
+    (tmp_path / "topics.toml").write_text(TOPICS)
+    versions = []
+    for place in (1, 1, 2):
+        key = tmp_path / f"peer {place}.key"
+        key.write_text(f"{place:064x}")
+        key.chmod(0o600)
+        words = ("--topics", tmp_path / "topics.toml", "--mode", "shares", "--peer-key", key)
+        code, out, _ = run("rank-server", *words, "--dry-run", "--json")
+        assert code == 0
+        assert key.read_text() not in out
+        versions.append(json.loads(out)["version"])
+    assert versions[0] == versions[1] != versions[2]
+
+
 @pytest.mark.parametrize(("host", "warned"), [("0.0.0.0", True), ("127.0.0.1", False)])  # noqa: S104 - what is tested
 def test_a_server_that_others_can_reach_says_what_is_sent_in_the_clear(
     tmp_path: Path, host: str, warned: bool

@@ -111,6 +111,20 @@ def test_nothing_that_the_first_server_sends_changes_the_second_servers_share() 
         assert accepted(outputs) == []
 
 
+@pytest.mark.parametrize(("side", "other"), [(FIRST, SECOND), (SECOND, FIRST)])
+def test_a_report_whose_joint_randomness_is_not_that_of_its_shares_is_refused_by_either_server(
+    side: ServerSide, other: ServerSide
+) -> None:
+    """The proof holds; that it was made under the right randomness shows in the last step alone."""
+    own = begun(side, REPORTS)[TOKENS[0]]
+    share = begun(other, REPORTS)[TOKENS[0]].share
+    turned = share[:-1] + bytes([share[-1] ^ 1])
+    assert side.output(own, share)
+    in_order = (own.share, turned) if side is FIRST else (turned, own.share)
+    assert side.prio3.verifier_message(in_order)
+    assert side.output(own, turned) == b""
+
+
 def test_a_report_that_the_second_server_does_not_hold_stays_undecided() -> None:
     one, two = begun(FIRST, REPORTS), begun(SECOND, REPORTS[1:])
     answered, second = answer(SECOND, two, question(FIRST, one))

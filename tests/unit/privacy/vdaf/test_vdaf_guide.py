@@ -10,7 +10,7 @@ from sottovoce.privacy.vdaf._circuits import CountCircuit, HistogramCircuit, Sum
 from sottovoce.privacy.vdaf._field import FIELD64, FIELD128
 from sottovoce.privacy.vdaf._proof import Proof
 
-PAGE = (Path(__file__).parents[4] / "docs" / "vdaf.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[4] / "docs" / "reference" / "vdaf.md").read_text(encoding="utf-8")
 
 
 def test_its_example_runs_and_counts_the_one_report(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sottovoce._arrays import Flags, Floats
+from sottovoce._steps import repetitions
 from sottovoce.assess._score import plan_scoring
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
@@ -99,7 +100,7 @@ def run_assess_personas(options: StudyOptions) -> StudyResult:
     knowledge = _knowledge(size)
     made = [
         persona_community(knowledge.topics, users=size.users, weeks=size.weeks, seed=seed)
-        for seed in range(communities)
+        for seed in repetitions(communities)
     ]
     disclosed = [_disclosed(community, knowledge) for community in made]
     found = [_found(community, knowledge) for community in made]

@@ -1,0 +1,151 @@
+"""Which options help shows together, and in which order: what every run needs, a cluster last."""
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from typer.core import TyperArgument, TyperCommand, TyperOption
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from typer._click.core import Context
+    from typer._click.formatting import HelpFormatter
+
+_Panels = dict[str, tuple[str, ...]]
+
+_SCORES: _Panels = {
+    "How people are scored": ("--model", "--topics", "-k", "-m", "--bucket", "--mode"),
+}
+_READING: _Panels = {
+    "Reading the file": (
+        "--clean", "--format", "--fields", "--header", "--delimiter", "--day-first",
+        "--month-first", "--timezone", "--encoding", "--max-line-bytes",
+    ),
+}  # fmt: skip
+_WORDS: _Panels = {
+    "Which words count": (
+        "--min-texts", "--max-terms", "--stop-words", "--first-person", "--second-person",
+        "--stem", "--bigrams", "--shortest",
+    ),
+}  # fmt: skip
+_KEPT: _Panels = {
+    "State and checkpoints": (
+        "--state", "--update", "--merge", "--keep-buckets", "--keep-posts", "--checkpoint",
+        "--checkpoint-every", "--resume",
+    ),
+}  # fmt: skip
+_CLUSTER: _Panels = {
+    "On a cluster": ("--engine", "--master", "--spark-conf", "--partitions", "--ranks")
+}
+
+PANELS: "Mapping[str, _Panels]" = {
+    "assess": _SCORES | _KEPT | _READING | _CLUSTER,
+    "explain": _SCORES | _READING,
+    "alerts": _SCORES,
+    "describe": _READING,
+    "count": _WORDS | _READING,
+    "advise": {
+        "Whom you are compared with": (
+            "--community", "--model", "--topics", "--rank-server", "--second-rank-server",
+        ),
+        "Reports to a rank server": ("--rank-budget", "--rank-admission"),
+        "Where the page listens": ("--port", "--host", "--i-know-others-can-reach-it"),
+        "The operator's view": (
+            "--operator", "--password-file", "--look-log", "--set-operator-password",
+        ),
+    },
+    "release": {
+        "Fewer columns": (
+            "--compress", "--columns", "--accounting", "--prior", "--prior-share",
+            "--frequencies", "--embedding", "--maps", "--threshold",
+        ),
+        "Whose words, in which rows": ("--user-documents", "--labels", "--by", "--ids"),
+        "The ledger": (
+            "--ledger", "--budget", "--label", "--declare-data-dependent",
+            "--declare-new-documents",
+        ),
+    } | _WORDS | _READING | _CLUSTER,
+    "rank-server": {
+        "What is counted": (
+            "--measure", "--setting", "--buckets", "--lowest", "--highest", "--edges",
+        ),
+        "The second server": ("--mode", "--peer", "--peer-key"),
+        "Who may report, and how often": ("--admission", "--rate", "--rate-per-address"),
+        "Running it": (
+            "--store", "--host", "--port", "--certificate", "--key", "--restored", "--log",
+            "--metrics-key",
+        ),
+    },
+    "loop": {
+        "What is compared": (
+            "--model", "--truth", "--background", "--shape", "--compress", "--columns",
+            "--whole-documents", "--votes",
+        ),
+    } | _READING,
+    "study": {
+        "Your own data": (
+            "--data", "--documents", "--embedding", "--posts", "--truth", "--topics", "--model",
+            "--half", "--labels-column", "--votes",
+        ),
+        "Only some studies": ("--seconds", "--rates", "--readers"),
+    } | _READING,
+    "topics train": _WORDS | _KEPT | _READING,
+    "learn count": {
+        "Who may be lost or collude": ("--drop", "--collude"),
+        "What is shown": ("--latest", "--top", "--level"),
+    },
+    "learn init": {
+        "Keys and machines": ("--hosts", "--base-port", "--passphrase", "--days", "--key-bits"),
+    },
+}  # fmt: skip
+"""By command, what is not among its first options."""
+
+_SHORT_TYPES = {
+    "Path": "PATH",
+    "list[Path]": "PATH",
+    "str": "TEXT",
+    "list[str]": "TEXT",
+    "int": "N",
+    "float": "X",
+    "bool": "",
+}
+
+
+class CommandWithPanels(TyperCommand):
+    """A command whose help shows its options by panel."""
+
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """The same as any other, once options are in their panels."""
+        panels = PANELS.get(_path(ctx), {})
+        places = {
+            option: (at, title)
+            for at, (title, options) in enumerate(panels.items(), start=1)
+            for option in options
+        }
+        for param in self.params:
+            if isinstance(param, TyperOption):
+                _, param.rich_help_panel = places.get(param.opts[0], (0, None))
+            _shorten(param)
+        helping = self.get_help_option(ctx)
+        if helping is not None:
+            helping.metavar = ""
+        self.params.sort(key=lambda param: places.get(param.opts[0], (0, ""))[0])
+        super().format_help(ctx, formatter)
+
+
+def _path(ctx: "Context") -> str:
+    """The command's words, without the program's."""
+    words: list[str] = []
+    here = ctx
+    while here.parent is not None:
+        words.append(str(here.info_name))
+        here = here.parent
+    return " ".join(reversed(words))
+
+
+def _shorten(param: object) -> None:
+    """Short names of types, and brackets as they are written: Rich would take them for markup."""
+    if isinstance(param, TyperOption | TyperArgument) and param.help:
+        param.help = escape(param.help.replace("\\[", "["))
+    if isinstance(param, TyperOption) and param.metavar is None:
+        param.metavar = _SHORT_TYPES.get(param.bare_type())

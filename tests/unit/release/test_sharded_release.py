@@ -1,0 +1,337 @@
+"""A release that many write: whole or none, one spend, one noise, whatever dies and when."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy import sparse
+
+from sottovoce.cluster._noise import Block, NoiseTask
+from sottovoce.corpus._vocabulary import Vocabulary
+from sottovoce.errors import InputError, LedgerError
+from sottovoce.privacy._guarantee import LimitedPrecision
+from sottovoce.privacy._repeatable import RepeatableMechanism
+from sottovoce.privacy.ledger import DocumentSet, Ledger
+from sottovoce.release import _sharded_job, _stores
+from sottovoce.release._counts import Counts
+from sottovoce.release._folder import CARD_FILE
+from sottovoce.release._inputs import CountedDocuments, CountsElsewhere
+from sottovoce.release._job import Job, open_account, release_to_folder
+from sottovoce.release._plan import ColumnNoise, ReleasePlan
+from sottovoce.release._release import load_release
+from sottovoce.release._settings import ReleaseSettings
+from sottovoce.release._sharded_job import Drawing, release_to_shards
+from sottovoce.release._shards import SHARDS_FILE, Shard, described, shard_rows
+from sottovoce.release._stores import LocalStore
+
+WORDS = Vocabulary.public([f"word{number}" for number in range(6)])
+TRUE = np.arange(60).reshape(10, 6) % 4
+DOCUMENTS = DocumentSet.of_texts(f"text {number}" for number in range(10))
+
+
+class Killed(BaseException):
+    """What `kill -9` is to a test in one process."""
+
+
+@dataclass
+class Writers:
+    """Workers that live in this process; they die after so many shards."""
+
+    store: LocalStore
+    height: int = 4
+    dies_after: int = 99
+    drawings: list[Drawing] = field(default_factory=list)
+
+    @property
+    def cut(self) -> str:
+        return f"by {self.height}"
+
+    def frequencies_from(self, prior: str) -> Counts:
+        assert prior == "public"
+        return sparse.csr_array((1, 6), dtype=np.int64)
+
+    def draw(self, drawing: Drawing, plan: ReleasePlan, folder: str) -> Sequence[Shard]:
+        self.drawings.append(drawing)
+        (self.store.folder / folder).mkdir(parents=True)
+        for place, first in enumerate(range(0, 10, self.height)):
+            if place == self.dies_after:
+                raise Killed
+            counts = sparse.csr_array(TRUE[first : first + self.height])
+            noised = work(drawing, plan).noised(Block(place, first, "digest"), counts)
+            table = pa.Table.from_batches(list(shard_rows(first, noised)))
+            pq.write_table(table, self.store.folder / folder / f"part-{place}.parquet")
+        return self.found(folder)
+
+    def found(self, folder: str) -> Sequence[Shard]:
+        files = sorted((self.store.folder / folder).glob("*.parquet"))
+        return [described(f"{folder}/{file.name}", file.read_bytes()) for file in files]
+
+
+def work(drawing: Drawing, plan: ReleasePlan) -> NoiseTask:
+    maps = tuple(each.column.tobytes() for each in drawing.maps)
+    return NoiseTask(drawing.secret, {}, maps, plan.columns, str(plan.noise.rate), None, False)
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    opened = Ledger(tmp_path / "ledger", create=True)
+    yield opened
+    opened.close()
+
+
+def job_of(*, elsewhere: bool = True, **more: object) -> Job:
+    # Whether they are here or on a cluster, the same counts are the same request.
+    here = sparse.csr_array(TRUE.astype(np.int64))
+    settings = ReleaseSettings(guarantee=LimitedPrecision(2, "1"), **more)  # type: ignore[arg-type]  # by name
+    plan = ReleasePlan(settings, WORDS.terms)
+    job = Job(CountedDocuments(here, WORDS, "corpus", documents=DOCUMENTS), plan)
+    if not elsewhere:
+        return job
+    digests = tuple(job._counts())
+    counts = CountsElsewhere(here.shape, here.nnz, digests)  # type: ignore[arg-type]  # three
+    return Job(CountedDocuments(counts, WORDS, "corpus", documents=DOCUMENTS), plan)
+
+
+def spends(ledger: Ledger, job: Job) -> int:
+    return len(ledger.spends(ledger.kept(job.request).corpus))
+
+
+@pytest.fixture
+def released(tmp_path: Path, ledger: Ledger) -> Path:
+    job, store = job_of(), LocalStore(tmp_path / "out")
+    open_account(ledger, job, None)
+    release_to_shards(job, ledger, store, Writers(store))
+    return store.folder
+
+
+def test_shards_read_as_one_release(released: Path, tmp_path: Path, ledger: Ledger) -> None:
+    found = load_release(released)
+    assert found.counts.shape == (10, 6)
+    assert (found.counts.toarray() != TRUE).any()
+    assert found.card.noise_rate == "1/2"
+    assert spends(ledger, job_of()) == 1
+    # The secret that the noise follows from is gone.
+    assert [path.suffix for path in (tmp_path / "ledger.outputs").iterdir()] == [".bin"]
+
+
+@pytest.mark.parametrize("shards", [0, 1, 2, 3])
+def test_a_driver_that_dies_while_shards_are_written_leaves_none_and_the_same_noise_comes(
+    shards: int, tmp_path: Path, ledger: Ledger
+) -> None:
+    job, store = job_of(), LocalStore(tmp_path / "out")
+    open_account(ledger, job, None)
+    dying, next_one = Writers(store, dies_after=shards), Writers(store)
+    patched = pytest.MonkeyPatch()
+    if shards == 3:
+        # All of them are there, and not listed yet.
+        patched.setattr(_sharded_job, "listed", _die)
+    with patched.context(), pytest.raises(Killed):
+        release_to_shards(job, ledger, store, dying)
+    patched.undo()
+    left = {path.name: path.read_bytes() for path in store.folder.glob("counts-*/*")}
+    assert len(left) == shards
+    with pytest.raises(InputError, match="not finished|no readable"):
+        load_release(store.folder)
+    release_to_shards(job, ledger, store, next_one)
+    # Byte for byte what the first had written, were it seen by anybody.
+    now = {path.name: path.read_bytes() for path in store.folder.glob("counts-*/*")}
+    assert {name: now[name] for name in left} == left
+    assert len(now) == 3
+    assert spends(ledger, job) == 1
+
+
+def _die(*_: object) -> None:
+    raise Killed
+
+
+@pytest.mark.parametrize("last", [CARD_FILE, "map.npz", SHARDS_FILE])
+def test_a_driver_that_dies_while_it_publishes_is_gone_on_from_without_drawing(
+    last: str, tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, store = job_of(), LocalStore(tmp_path / "out")
+    open_account(ledger, job, None)
+    sound = LocalStore.write
+
+    def write(self: LocalStore, name: str, content: bytes) -> None:
+        if name == last:
+            raise Killed
+        sound(self, name, content)
+
+    with monkeypatch.context() as patched, pytest.raises(Killed):
+        patched.setattr(LocalStore, "write", write)
+        release_to_shards(job, ledger, store, Writers(store))
+    with pytest.raises(InputError, match="not finished"):
+        load_release(store.folder)
+    again = Writers(store)
+    release_to_shards(job, ledger, store, again)
+    assert again.drawings == []
+    assert load_release(store.folder).card.documents == 10
+    assert spends(ledger, job) == 1
+
+
+def test_the_same_request_is_answered_by_the_same_counts_on_either_engine(
+    released: Path, tmp_path: Path, ledger: Ledger
+) -> None:
+    store = LocalStore(released)
+    again = Writers(store)
+    release_to_shards(job_of(), ledger, store, again)
+    assert again.drawings == []
+    release_to_folder(job_of(elsewhere=False), ledger, tmp_path / "copy")
+    first, second = load_release(released), load_release(tmp_path / "copy")
+    assert not (first.counts - second.counts).nnz
+    assert first.card == second.card
+    assert spends(ledger, job_of()) == 1
+
+
+def test_a_request_that_one_machine_answered_is_published_as_it_was(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    job = job_of(elsewhere=False)
+    open_account(ledger, job, None)
+    release_to_folder(job, ledger, tmp_path / "one")
+    store = LocalStore(tmp_path / "two")
+    release_to_shards(job_of(), ledger, store, Writers(store))
+    one, two = (load_release(tmp_path / name) for name in ("one", "two"))
+    assert not (one.counts - two.counts).nnz
+
+
+def test_with_the_same_keys_one_machine_draws_the_same_counts(
+    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, store = job_of(), LocalStore(tmp_path / "out")
+    open_account(ledger, job, None)
+    writers = Writers(store)
+    release_to_shards(job, ledger, store, writers)
+    keys, sound = work(writers.drawings[0], job.plan), ColumnNoise.added_to
+
+    def added_to(self: ColumnNoise, compressed: Counts) -> Counts:
+        parts = []
+        for place, first in enumerate(range(0, 10, writers.height)):
+            purpose = keys.purpose(Block(place, first, "digest"))
+            mechanism = RepeatableMechanism(self.rate, keys.secret, purpose)
+            parts.append(sound(self, compressed[first : first + 4], mechanism=mechanism))
+        return sparse.csr_array(sparse.vstack(parts))
+
+    monkeypatch.setattr(ColumnNoise, "added_to", added_to)
+    drawn = job_of(elsewhere=False).draw()
+    assert not (drawn.counts - load_release(store.folder).counts).nnz
+
+
+def test_documents_that_are_cut_otherwise_after_a_crash_get_another_noise_and_no_second_is_left(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    job, store = job_of(), LocalStore(tmp_path / "out")
+    open_account(ledger, job, None)
+    first, second = Writers(store, dies_after=2), Writers(store, height=5)
+    with pytest.raises(Killed):
+        release_to_shards(job, ledger, store, first)
+    elsewhere = LocalStore(tmp_path / "elsewhere")
+    with pytest.raises(LedgerError, match="give that folder again"):
+        release_to_shards(job, ledger, elsewhere, Writers(elsewhere, height=5))
+    release_to_shards(job, ledger, store, second)
+    assert first.drawings[0].secret != second.drawings[0].secret
+    assert len(list(store.folder.glob("counts-*"))) == 1
+    assert load_release(store.folder).card.documents == 10
+
+
+def test_shards_of_another_request_that_was_not_finished_are_left_alone_and_nothing_is_spent(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    job, store = job_of(), LocalStore(tmp_path / "out")
+    open_account(ledger, job, None)
+    with pytest.raises(Killed):
+        release_to_shards(job, ledger, store, Writers(store, dies_after=1))
+    other = replace(job, label="once more")
+    with pytest.raises(InputError, match="not finished"):
+        release_to_shards(other, ledger, store, Writers(store))
+    assert len(list(store.folder.glob("counts-*/*"))) == 1
+    assert spends(ledger, job) == 1
+
+
+def test_another_release_is_not_overwritten(released: Path, ledger: Ledger) -> None:
+    with pytest.raises(InputError, match="another release"):
+        release_to_shards(
+            replace(job_of(), label="b"),
+            ledger,
+            LocalStore(released),
+            Writers(LocalStore(released)),
+        )
+
+
+def test_shards_that_went_missing_after_they_were_kept_are_not_drawn_again(
+    released: Path, ledger: Ledger
+) -> None:
+    next(released.glob("counts-*/*")).unlink()
+    writers = Writers(LocalStore(released))
+    with pytest.raises(LedgerError, match="missing"):
+        release_to_shards(job_of(), ledger, LocalStore(released), writers)
+    assert writers.drawings == []
+
+
+def test_the_kept_secret_is_private_and_not_shown(tmp_path: Path, ledger: Ledger) -> None:
+    job, store = job_of(), LocalStore(tmp_path / "out")
+    open_account(ledger, job, None)
+    writers = Writers(store, dies_after=1)
+    with pytest.raises(Killed):
+        release_to_shards(job, ledger, store, writers)
+    (kept,) = (tmp_path / "ledger.outputs").glob("*.drawing")
+    assert kept.stat().st_mode & 0o777 == 0o600
+    drawing = writers.drawings[0]
+    shown = repr(drawing) + repr(work(drawing, job.plan))
+    assert repr(drawing.secret) not in shown
+    assert drawing.secret not in b"".join(
+        path.read_bytes() for path in store.folder.rglob("*") if path.is_file()
+    )
+
+
+def _cut_short(folder: Path) -> None:
+    path = next(folder.glob("counts-*/part-1*"))
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def _swap(folder: Path) -> None:
+    one, two = sorted(folder.glob("counts-*/*"))[:2]
+    first, second = one.read_bytes(), two.read_bytes()
+    one.write_bytes(second)
+    two.write_bytes(first)
+
+
+def _one_more(folder: Path) -> None:
+    other = folder / f"counts-{'0' * 16}"
+    other.mkdir()
+
+
+def _list_changed(folder: Path) -> None:
+    path = folder / SHARDS_FILE
+    fields = json.loads(path.read_text())
+    fields["shards"].pop()
+    path.write_text(json.dumps(fields))
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (_cut_short, "missing or not what shards.json says"),
+        (_swap, "missing or not what shards.json says"),
+        (_one_more, "another noise of the same documents"),
+        (_list_changed, "missing or not what the card says"),
+    ],
+)
+def test_a_folder_that_is_not_what_was_released_is_refused(
+    damage: object, told: str, released: Path
+) -> None:
+    damage(released)  # type: ignore[operator]  # a function of the folder
+    with pytest.raises(InputError, match=told):
+        load_release(released)
+
+
+def test_a_folder_without_its_card_is_no_release(released: Path) -> None:
+    (released / CARD_FILE).unlink()
+    with pytest.raises(InputError, match="not finished"):
+        load_release(released)
+    assert _stores.unfinished(LocalStore(released))

@@ -1,0 +1,67 @@
+"""The pages of the guide hang together: links lead somewhere, sentences are those that are said."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts),
+]
+_LINK = re.compile(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)")
+_NAMED = re.compile(r"\bdocs/[\w./-]+\.(?:md|png|svg|ipynb)\b")
+_ENTRY = re.compile(r"^(`[^`\n]+`(?:, `[^`\n]+`)*)\n: ", re.MULTILINE)
+_STANDS_FOR_SOMETHING = re.compile(r"\b[A-Z]{4,}\b|(?<![A-Z-])\b[EN]\b")
+_JOINED = re.compile(r'"\s*\n\s*f?"')
+
+
+def pages_by_name() -> dict[str, Path]:
+    return {str(path.relative_to(ROOT)): path for path in PAGES}
+
+
+@pytest.mark.parametrize("name", pages_by_name())
+def test_every_link_of_a_page_leads_somewhere(name: str) -> None:
+    path = ROOT / name
+    text = path.read_text(encoding="utf-8")
+    code = re.compile(r"```.*?```|`[^`\n]*`|\$[^$\n]*\$", re.DOTALL)
+    dead = [each for each in _LINK.findall(code.sub("", text)) if not (path.parent / each).exists()]
+    dead += [each for each in _NAMED.findall(text) if not (ROOT / each).exists()]
+    assert dead == []
+
+
+def test_every_page_of_the_guide_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^([\w-]+/[\w-]+)$", index, re.MULTILINE))
+    kinds = ("tutorials", "how-to", "reference", "explanation", "research")
+    there = {f"{kind}/{p.stem}" for kind in kinds for p in (ROOT / "docs" / kind).glob("*.md")}
+    assert listed == there
+
+
+@cache
+def said() -> tuple[str, ...]:
+    """The source files, with the parts of long strings joined."""
+    files = (ROOT / "src").rglob("*.py")
+    return tuple(_JOINED.sub("", path.read_text(encoding="utf-8")) for path in files)
+
+
+def sentences() -> list[str]:
+    page = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text(encoding="utf-8")
+    return [each for entry in _ENTRY.findall(page) for each in re.findall(r"`([^`]+)`", entry)]
+
+
+def parts(sentence: str) -> list[str]:
+    if sentence.startswith("WARNING"):
+        return [sentence]
+    return [each for each in map(str.strip, _STANDS_FOR_SOMETHING.split(sentence)) if len(each) > 1]
+
+
+def test_troubleshooting_has_the_likely_sentences() -> None:
+    assert len(sentences()) > 30
+
+
+@pytest.mark.parametrize("sentence", sentences())
+def test_a_sentence_of_troubleshooting_is_still_said(sentence: str) -> None:
+    assert any(all(part in source for part in parts(sentence)) for source in said())
