@@ -107,6 +107,8 @@ class RankedTopicUsers(NamedTuple):
     """As ``RANKS``, the most exposed first."""
     evident: int
     """How many of them have written anything that speaks for the topic."""
+    summary: dict[str, object]
+    """How many are in each band and have evidence, and how far the first stand apart."""
 
 
 class RankedFrom(Protocol):
@@ -260,8 +262,30 @@ def rank(
 def ranking_of(ranks: Iterable[RankedTopicUsers], source: RankedFrom | None = None) -> Ranking:
     """The ranking that consists of these batches, one for each measure and topic."""
     ranked = list(ranks)
-    table = pa.Table.from_batches([each.rows for each in ranked], RANKS).unify_dictionaries()
-    return Ranking(table, tuple(map(summary_of, ranked)), source)
+    batches = [each.rows for each in ranked]
+    table = pa.Table.from_batches(batches, RANKS)
+    for name in ("measure", "topic"):
+        table = table.set_column(
+            RANKS.get_field_index(name), RANKS.field(name), _named(batches, name)
+        )
+    return Ranking(table, tuple(each.summary for each in ranked), source)
+
+
+def _named(batches: Sequence[pa.RecordBatch], column: str) -> pa.ChunkedArray:
+    """A column that has one name in each batch, with one dictionary for all of them.
+
+    Batches of a name share the numbers that stand for it: a large ranking has thousands.
+    """
+    found = [(batch[column][0].as_py(), batch.num_rows) for batch in batches]
+    names = list(dict.fromkeys(name for name, _ in found))
+    dictionary, place = pa.array(names), {name: number for number, name in enumerate(names)}
+    chunks = {
+        each: pa.DictionaryArray.from_arrays(
+            pa.array(np.full(each[1], place[each[0]], np.int32)), dictionary
+        )
+        for each in set(found)
+    }
+    return pa.chunked_array([chunks[each] for each in found], _NAME)
 
 
 def rank_batches(
@@ -286,7 +310,8 @@ def rank_batches(
         order = by_name[np.argsort(-scores[by_name], kind="stable")]
         evident = int(method.evident(state, topic).sum())
         users = names.take(pa.array(order))
-        return RankedTopicUsers(_ranked(measure, topic, users, scores[order], evident), evident)
+        rows = _ranked(measure, topic, users, scores[order], evident)
+        return RankedTopicUsers(rows, evident, _summary(rows, evident))
 
     chosen = chosen_topics(state, topics)
     tasks = [partial(ranked, measure, topic) for measure in measures for topic in chosen]
@@ -309,9 +334,8 @@ def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
     return state.header.catalogue.named(topics)
 
 
-def summary_of(ranked: RankedTopicUsers) -> dict[str, object]:
+def _summary(batch: pa.RecordBatch, evident: int) -> dict[str, object]:
     """How many users are in each band, and how many have evidence at all."""
-    batch = ranked.rows
     users = np.bincount(batch["band"].indices, minlength=len(_NAMES)).tolist()
     measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
     bands = dict(zip(_NAMES.to_pylist(), users, strict=True))
@@ -319,7 +343,7 @@ def summary_of(ranked: RankedTopicUsers) -> dict[str, object]:
         "measure": measure,
         "topic": topic,
         **bands,
-        EVIDENCE: ranked.evident,
+        EVIDENCE: evident,
         "separation": separation(batch["score"].to_numpy()),
     }
 
