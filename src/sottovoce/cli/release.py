@@ -110,13 +110,13 @@ def release(
     ] = None,
     declare_data_dependent: Annotated[
         bool,
-        typer.Option("--declare-data-dependent", help="Own up to words that the documents chose."),
+        typer.Option("--declare-data-dependent", help="Say that documents chose the words."),
     ] = False,
     declare_new_documents: Annotated[
         bool,
         typer.Option(
             "--declare-new-documents",
-            help="Own up that documents which say what released ones said are others.",
+            help="Say that documents which say what released ones said are others.",
         ),
     ] = False,
     min_texts: Annotated[int, typer.Option(help="Drop terms in fewer texts.")] = 1,

@@ -229,7 +229,7 @@ def test_a_checkpoint_of_other_work_is_refused(
     assert (code, out) == (2, "")
     assert err == (
         "the checkpoint c belongs to other texts or parameters; repeat those, or remove the "
-        "folder to begin anew.\n"
+        "folder to begin again.\n"
     )
     assert not (folder / "r.parquet").exists()
 
