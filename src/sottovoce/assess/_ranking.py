@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sottovoce._compiled import available_cores, in_turn
 from sottovoce._files import whole_file
 from sottovoce._notebook import html_table, text_table
+from sottovoce.assess._orders import ordered_positions, positions_with_ties, rearranged
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure
 from sottovoce.assess.measures._risks import check_community
@@ -53,31 +54,12 @@ def susceptibility(scores: NDArray[np.float64]) -> NDArray[np.int64]:
 
     R-Susceptibility, section 2.4. Equal scores share the better position: 1, 2, 2, 4.
     """
-    return _tied_positions(scores)[0]
+    return positions_with_ties(scores)[0]
 
 
 def users_at_least_as_exposed(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """For each user the number of users whose score is at least theirs, themselves included."""
-    return _tied_positions(scores)[1]
-
-
-def _tied_positions(
-    scores: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first and the last position of the users who score as each does, from 1."""
-    order = np.argsort(-scores, kind="stable")
-    first, last = np.empty(scores.size, np.int64), np.empty(scores.size, np.int64)
-    first[order], last[order] = _ordered_positions(scores[order])
-    return first, last
-
-
-def _ordered_positions(
-    ordered: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The same of scores that are in decreasing order."""
-    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    ends = np.append(begins[1:], ordered.size)
-    return np.repeat(begins + 1, ends - begins), np.repeat(ends, ends - begins)
+    return positions_with_ties(scores)[1]
 
 
 def band_numbers(scores: NDArray[np.float64], *, evident: int = 1) -> NDArray[np.int32]:
@@ -309,7 +291,7 @@ def rank_batches(
         scores = method.score(state, topic, setting)
         order = by_name[np.argsort(-scores[by_name], kind="stable")]
         evident = int(method.evident(state, topic).sum())
-        users = names.take(pa.array(order))
+        users = rearranged(names, order)
         rows = _ranked(measure, topic, users, scores[order], evident)
         return RankedTopicUsers(rows, evident, _summary(rows, evident))
 
@@ -359,8 +341,11 @@ def separation(scores: NDArray[np.float64]) -> float | None:
     spread = float(scores.std())
     if spread == 0.0:
         return 0.0
-    first = np.sort(scores)[::-1][: max(1, scores.size // 100)]
-    return float((first.mean() - np.median(scores)) / spread)
+    decreasing = bool((scores[:-1] >= scores[1:]).all())
+    rising = scores[::-1].copy() if decreasing else np.sort(scores)
+    first = rising[::-1][: max(1, scores.size // 100)]
+    median = (rising[(scores.size - 1) // 2] + rising[scores.size // 2]) / 2
+    return float((first.mean() - median) / spread)
 
 
 def without_evidence(summary: Iterable[Mapping[str, object]]) -> list[str]:
@@ -380,7 +365,7 @@ def _ranked(
     measure: str, topic: str, users: pa.Array, scores: NDArray[np.float64], evident: int
 ) -> pa.RecordBatch:
     same = pa.array(np.zeros(scores.size, np.int32))
-    first, last = _ordered_positions(scores)
+    first, last = ordered_positions(scores)
     columns = [
         pa.DictionaryArray.from_arrays(same, pa.array([measure])),
         users,

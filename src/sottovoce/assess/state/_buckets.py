@@ -80,8 +80,8 @@ def _resized(pages: mmap.mmap, size: int) -> mmap.mmap:
     return pages
 
 
-TOPICS_AT_ONCE = 8
-"""As many as the processor fetches at once."""
+TOPICS_AT_ONCE = 16
+"""So that what the processor fetches at once is used."""
 _FIRST_SLOTS = 64
 _BUCKET_BITS = 32
 _GAPS_WORTH_CLOSING = 0.2

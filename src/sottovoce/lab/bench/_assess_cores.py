@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from scipy import sparse
 
 from sottovoce._arrays import Floats
-from sottovoce._compiled import available_cores
+from sottovoce._compiled import available_cores, on_threads
 from sottovoce.assess import Ranking, score
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus.read import open_posts
@@ -35,6 +35,8 @@ from sottovoce.topics import Catalogue
 TOPICS = 200
 MOST_THREADS = 16
 _QUERIES_OF_A_USER = 121
+# 64 MB a thread, more than any cache holds.
+_NUMBERS_COPIED = 1 << 23
 _FORUM_USERS, _FORUM_POSTS = 1_818, 96_538
 """Of one simulated forum; a larger one is made of several such, each with users of its own."""
 
@@ -51,12 +53,37 @@ class CoreCase:
 
 
 def core_rows(posts: int, *, topics: int = TOPICS, seconds: float = SECONDS) -> list[BenchRow]:
-    """Each case on two threads, four and so on, beside the same on one."""
-    rows = []
+    """Each case on two threads, four and so on, beside the same on one, and memory alone."""
+    rows = memory_rows(seconds, numbers=min(_NUMBERS_COPIED, topics * posts))
     with tempfile.TemporaryDirectory() as folder:
         for case in core_cases(Path(folder), posts, topics):
             rows += _rows(case, _numbers_of_threads(), seconds)
     return rows
+
+
+def memory_rows(seconds: float = SECONDS, *, numbers: int = _NUMBERS_COPIED) -> list[BenchRow]:
+    """How much memory threads copy together, beside one: if it does not grow, memory is short."""
+    counted = _numbers_of_threads()
+    arrays = [(np.ones(numbers), np.zeros(numbers)) for _ in range(max(counted))]
+
+    def copied(threads: int) -> None:
+        on_threads([partial(np.copyto, to, source) for source, to in arrays[:threads]])
+
+    works: dict[str, Work] = {str(threads): partial(copied, threads) for threads in counted}
+    best = best_times(works, seconds=seconds)
+    # What is read and what is written.
+    speed = {name: 2 * 8 * numbers * int(name) / time / 1e9 for name, time in best.items()}
+    return [
+        bench_row(
+            "assess",
+            f"memory copied, {threads} threads",
+            "GB/s",
+            speed[str(threads)],
+            "1 thread",
+            speed["1"],
+        )
+        for threads in counted[1:]
+    ]
 
 
 def _numbers_of_threads() -> list[int]:
