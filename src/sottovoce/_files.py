@@ -147,6 +147,20 @@ def check_folder(path: Path) -> None:
         raise InputError(f"cannot write into {path}: {nearest} is no folder that can be written.")
 
 
+def check_outputs(*paths: Path | None) -> None:
+    """Refuse, before any work, files whose folder is not there or cannot be written."""
+    for path in paths:
+        if path is None:
+            continue
+        folder = path.parent
+        if not folder.is_dir():
+            raise InputError(f"cannot write {path}: there is no folder {folder}; create it first.")
+        if path.is_dir():
+            raise InputError(f"cannot write {path}: it is a folder.")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise InputError(f"cannot write {path}: the folder {folder} cannot be written.")
+
+
 def flush_to_disk(path: Path) -> None:
     """Wait until a file's bytes, or the names in a folder, would survive a power cut."""
     descriptor = os.open(path, os.O_RDONLY)

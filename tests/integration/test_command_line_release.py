@@ -23,6 +23,7 @@ from sottovoce.privacy.ledger import Ledger, user_ledger
 
 PRIVATE = "veryprivatesentence"
 STATED = ("--epsilon", "2", "--precision", "2")
+UNCLEAN = "texts_with_quotes_tags_or_addresses"
 
 
 class Shown:
@@ -198,7 +199,7 @@ def test_a_dry_run_draws_and_writes_nothing(run: Runner) -> None:
     assert shown.json["dry_run"] is True
     assert shown.json["guarantee"]["epsilon"] == "2"
     assert shown.json["expected_nonzero_cells"] > 0
-    told = ["expected_nonzero_cells", "documents_alike", "spent_before", "forecast"]
+    told = ["expected_nonzero_cells", "documents_alike", UNCLEAN, "spent_before", "forecast"]
     assert shown.json["private"] == told
     assert sorted(path.name for path in run.folder.iterdir()) == ["posts.csv", "words.txt"]
 
@@ -209,7 +210,7 @@ def test_what_follows_from_the_true_texts_is_marked(run: Runner) -> None:
     assert "documents alike (private)" in shown
     assert "it is for you alone" in shown
     made = run(*LISTED, *STATED, "--out", "r", "--json")
-    assert made.json["private"] == ["documents_alike", "spent_before"]
+    assert made.json["private"] == ["documents_alike", UNCLEAN, "spent_before"]
     assert "expected_nonzero_cells" not in made.json
 
 
@@ -220,7 +221,7 @@ def test_copies_of_a_document_within_a_release_are_told(
     rows = f"user,time,text\na,2024-01-01,twice\na,2024-01-02,{second}\n"
     (run.folder / "posts.csv").write_text(rows)
     shown = run(*LISTED, *STATED, "--out", "r", "--dry-run").out
-    assert ("Texts that say what another one says: 1. If they are" in shown) is told
+    assert ("Texts with the same words as another text: 1. If they are" in shown) is told
 
 
 @pytest.mark.parametrize(("epsilon", "warned"), [("7.9", False), ("8", True), ("40", True)])
@@ -501,3 +502,19 @@ def wait_for_work(child: "subprocess.Popen[bytes]", ledger: Path) -> None:
     log = ledger.with_name(f"{ledger.name}-wal")
     while child.poll() is None and not log.exists():
         time.sleep(0.001)
+
+
+def test_texts_that_hold_others_words_are_counted_as_they_stand_and_that_is_said(
+    run: Runner,
+) -> None:
+    rows = ["user,time,text,subject", "a,2024-01-01,> debt,Loans", "b,2024-01-02,loan,Re: Loans"]
+    rows += ["[deleted],2024-01-03,see www.example.org loan,The sea"]
+    (run.folder / "posts.csv").write_text("\n".join(rows))
+    shown = run(*LISTED, *STATED, "--by", "subject", "--out", "r", "--dry-run")
+    assert "2 of 3 texts hold quotes, tags or web addresses (private)." in shown.out
+    assert "release cleans nothing" in shown.out
+    assert "rows, one for each subject" in shown.out
+    assert "3 texts are in 2 rows. Replies (Re: ...) went to their subject: 1 names." in shown.out
+    told = run(*LISTED, *STATED, "--by", "subject", "--out", "r", "--dry-run", "--json").json
+    assert (told["texts"], told[UNCLEAN]) == (3, 2)
+    assert {"texts", UNCLEAN} <= set(told["private"])

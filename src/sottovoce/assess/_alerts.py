@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sottovoce._files import only_one, refuse_overlap, whole_file
 from sottovoce._notebook import html_table, text_table
 from sottovoce.assess._ranking import BANDS, chosen_topics, users_at_least_as_exposed
+from sottovoce.assess._ranks_file import check_ending, write_rows
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure, chosen_measures
 from sottovoce.assess.measures._expected import expected_precision
@@ -97,13 +98,16 @@ def check_alerts(
 ) -> Alerts:
     """Who entered or left a band of a state since the last check, which this becomes.
 
-    What is None is as the state was last ranked; ``out`` gets the changes in Parquet.
+    What is None is as the state was last ranked; ``out`` gets the changes: CSV, Parquet or JSON
+    Lines, as its ending says.
     """
     kept = alerts_file(state_file)
     refuse_overlap((out,), (state_file, kept, earlier_folder(state_file)))
+    check_ending(out, spark=False)
     with only_one(state_file):
         held, ranked = load_state(state_file), load_ranked(state_file)
         names = ranked.get("measures", ["all"]) if measures is None else measures
+        topics = ranked.get("topics") if topics is None else topics
         changes, members = check_bands(
             held,
             chosen_measures(names, tuple(held.spaces)),
@@ -173,7 +177,7 @@ def save_alerts(path: Path, members: pa.Table, out: Path | None, changes: pa.Tab
         pq.write_table(members, kept, compression="zstd")
         if out is not None:
             listed = files.enter_context(whole_file(out, private=True))
-            pq.write_table(changes, listed, compression="zstd")
+            write_rows(listed, changes, out.suffix)
 
 
 def _all_scores(

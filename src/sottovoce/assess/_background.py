@@ -36,13 +36,21 @@ def model_folder(state: Path) -> Path:
 def measures_asked(named: str | None, state: Path | None, *, has_others: bool) -> tuple[str, ...]:
     """The measures by name; without one that which needs no model, unless something else decides.
 
-    A state that is there decides, and so does what ``has_others`` stands for: models, topics of
-    one's own, other states or a cluster: then it is all that these allow.
+    A state that is there is ranked as it was last. What ``has_others`` stands for decides too:
+    models, topics of one's own, other states or a cluster: then it is all that these allow.
     """
     if named is None:
-        kept = state is not None and state.exists()
-        return ("all",) if kept or has_others else (WITHOUT_BACKGROUND,)
+        if state is not None and state.exists():
+            return tuple(KeptState.open(state).ranked.get("measures", ())) or ("all",)
+        return ("all",) if has_others else (WITHOUT_BACKGROUND,)
     return tuple(name.strip() for name in named.split(","))
+
+
+def topics_asked(named: Sequence[str] | None, state: Path | None) -> tuple[str, ...] | None:
+    """The topics by name; without one those by which a state was last ranked; None: sensitive."""
+    if named is None and state is not None and state.exists():
+        return tuple(KeptState.open(state).ranked.get("topics", ())) or None
+    return None if named is None else tuple(named)
 
 
 def measure_explained(named: str | None, state: Path | None) -> str:

@@ -31,6 +31,8 @@ class TopicFacts:
     bands: tuple[int, ...]
     """How many people are in each of the bands, the narrowest first."""
     separation: float | None
+    evident: int
+    """How many people have written anything that speaks for the topic."""
 
 
 @dataclass
@@ -77,10 +79,10 @@ def _own_texts(sample: pa.RecordBatch) -> list[str | None]:
 
 def topic_facts(ranks: Iterable[RankedTopicUsers], catalogue: Catalogue) -> list[TopicFacts]:
     """For each measure and topic, how many people are in each band and how far they stand out."""
-    return [_facts(each.rows, catalogue) for each in ranks]
+    return [_facts(each.rows, catalogue, each.evident) for each in ranks]
 
 
-def _facts(batch: pa.RecordBatch, catalogue: Catalogue) -> TopicFacts:
+def _facts(batch: pa.RecordBatch, catalogue: Catalogue, evident: int) -> TopicFacts:
     measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
     scores = batch["score"].to_numpy()
     return TopicFacts(
@@ -91,6 +93,7 @@ def _facts(batch: pa.RecordBatch, catalogue: Catalogue) -> TopicFacts:
             np.bincount(batch["band"].indices, minlength=len(BANDS))[: len(BANDS)].tolist()
         ),
         separation=separation(scores),
+        evident=evident,
     )
 
 

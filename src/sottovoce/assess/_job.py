@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sottovoce._files import whole_file
 from sottovoce.assess._checkpoints import CheckpointedFold, CheckpointOptions
+from sottovoce.assess._newer import PostTimes
 from sottovoce.assess._ranking import RankedTopicUsers, rank_batches
 from sottovoce.assess._ranks_file import write_ranks
 from sottovoce.assess._score import Scoring, plan_scoring
@@ -22,6 +23,7 @@ from sottovoce.assess.state._header import M_KEPT, StateHeader, fingerprint_of
 from sottovoce.assess.state._parts import (
     KeptState,
     input_fingerprint,
+    load_ranked,
     load_state,
     posts_fingerprint,
     remove_unnamed,
@@ -169,6 +171,8 @@ class Assessment:
         self._setting = request.setting
         self._kept: KeptState | None = None
         self._whole: State | None = None
+        self.times = PostTimes()
+        """The newest post counted, and which of those added are no later."""
         if state_file is None or not state_file.exists():
             self._setting = replace(request.setting, mode=mode_asked(request) or "corrected")
             self.measures, scoring = new_scoring(request, self._setting)
@@ -178,10 +182,12 @@ class Assessment:
         else:
             self._kept = KeptState.open(state_file) if to_save else None
             self.added = State(self._kept.header) if self._kept else load_state(state_file)
+            self.times = PostTimes(self._kept.ranked.get("newest") if self._kept else None)
             self.measures = held_measures(request, self.added)
             self._scoring = None
             check_wishes(request, self.added.header)
             self._setting = replace(request.setting, mode=self.added.header.mode)
+        self.added.header.catalogue.named(request.topics or ())
         self._check_m()
 
     @property
@@ -239,6 +245,7 @@ class Assessment:
         mark = posts_fingerprint(batches) if posts is None else input_fingerprint(posts)
         if mark in self.inputs:
             return False
+        batches = self.times.noting(batches)
         if self._checkpoints is None:
             self.scoring.fold(self.added, batches)
         else:
@@ -270,6 +277,7 @@ class Assessment:
         """Fold in the state of another part of the posts."""
         other = load_state(part)
         check_apart(self.inputs, other.inputs)
+        self.times.also(load_ranked(part).get("newest"))
         self._whole = None
         self.added.fold(other)
 
@@ -280,14 +288,18 @@ class Assessment:
         )
 
     def save(
-        self, out: Path | None, ranks: Sequence[RankedTopicUsers] | None = None
+        self,
+        out: Path | None,
+        ranks: Sequence[RankedTopicUsers] | None = None,
+        *,
+        shown: bool = False,
     ) -> list[dict[str, object]]:
         """Write ranks, if they are wanted, and state: both are finished before one gets its name.
 
-        ``ranks`` are given where they were worked out already. What was kept to resume from is
-        removed.
+        ``ranks`` are given where they were worked out already, and ``shown`` where they will be.
+        What was kept to resume from is removed.
         """
-        known = out is not None or ranks is not None
+        known = out is not None or ranks is not None or shown
         ranked = self._ranked(known=known)
         try:
             with ExitStack() as files:
@@ -323,6 +335,7 @@ class Assessment:
             self._whole = self.added
         self._kept = KeptState.open(file)
         self.added = State(self._kept.header)
+        self.times = PostTimes(self.times.newest)
 
     @contextmanager
     def _growing(self, file: Path, ranked: Mapping[str, object], *, known: bool) -> Iterator[None]:
@@ -339,11 +352,22 @@ class Assessment:
             yield
 
     def _ranked(self, *, known: bool) -> Mapping[str, object]:
-        """How the state was last ranked, which alerts go by; ``known``: it is ranked now."""
+        """How the state was last ranked, which later runs go by; ``known``: it is ranked now.
+
+        And when the newest post was written, where posts of known times were added.
+        """
+        newest = {} if self.times.newest is None else {"newest": self.times.newest}
         if not known and self._kept is not None:
-            return self._kept.ranked
-        setting = self._setting
-        return {"measures": list(self.measures), "k": setting.k, "m": setting.m}
+            return {**self._kept.ranked, **newest}
+        setting, topics = self._setting, self._request.topics
+        asked = {} if topics is None else {"topics": list(topics)}
+        return {
+            "measures": list(self.measures),
+            "k": setting.k,
+            "m": setting.m,
+            **asked,
+            **newest,
+        }
 
     def _check_m(self) -> None:
         kept, m = self.added.header.kept, self._setting.m

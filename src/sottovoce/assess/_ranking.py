@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 BANDS = (1, 5, 10)
 """Top 1%, 5% and 10%."""
 REST = "rest"
+BANDS_APART = tuple(
+    f"top {f'{before}% to ' if before else ''}{percent}%"
+    for before, percent in zip((0, *BANDS), BANDS, strict=False)
+)
+"""The same as headings of counts that have each user once, in the narrowest band."""
 # Below so many scores threads cost more than they gain.
 _SCORES_FOR_THREADS = 1 << 17
 _NAMES = pa.array([*(f"top {percent}%" for percent in BANDS), REST], pa.string())
@@ -314,6 +319,12 @@ def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
             "topic must name at least 1 topic, got none; leave it out for the sensitive ones."
         )
     return state.header.catalogue.named(topics)
+
+
+def bands_apart(summary: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
+    """Rows of a summary under headings that say that each user is counted once."""
+    names = dict(zip(_NAMES.to_pylist(), (*BANDS_APART, REST), strict=True))
+    return [{names.get(name, name): value for name, value in row.items()} for row in summary]
 
 
 def _summary(batch: pa.RecordBatch, evident: int) -> dict[str, object]:

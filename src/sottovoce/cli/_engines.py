@@ -196,7 +196,7 @@ def assess_on_spark(
 ) -> None:
     """Rank on Spark, and show what one machine would show."""
     from sottovoce.assess._job import cleaning_asked  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._ranking import without_evidence  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._ranking import bands_apart, without_evidence  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.measures._expected import banded_precision  # noqa: PLC0415 - fast --help
     from sottovoce.cluster._assess import SparkAssessPlan, assess_files  # noqa: PLC0415 - keeps --help fast
 
@@ -226,7 +226,9 @@ def assess_on_spark(
         bands = {"bands": done.summary, "expected_precision": expected, "most_exposed": []}
         show_json(finite({**facts, **bands}))
         return
-    show_rows(f"{done.users:,} users, {done.posts:,} posts: users in each band", done.summary)
+    show_rows(
+        f"{done.users:,} users, {done.posts:,} posts: users in each band", bands_apart(done.summary)
+    )
     for sentence in without_evidence(done.summary):
         typer.echo(sentence)
     typer.echo(f"Ranks in Parquet, readable by you only: {out}")

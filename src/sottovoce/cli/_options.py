@@ -145,7 +145,7 @@ def _column_map(fields: str | None) -> dict[str, str | int]:
 
 ModelOption = Annotated[
     list[Path] | None,
-    typer.Option("--model", help="A model of topics train; lda and w2v measures need theirs."),
+    typer.Option("--model", help="A model of 'topics train'; lda and w2v measures need theirs."),
 ]
 TopicsOption = Annotated[
     Path | None, typer.Option("--topics", help="The catalogue of topics, in TOML; default: ours.")
@@ -213,15 +213,28 @@ def fold_posts(
     opened: "Corpus",
     reading: "ReadOptions",
     watch: "CommunityWatch | None" = None,
+    *,
+    only_newer: bool = False,
 ) -> dict[str, object]:
     """Fold a file of posts into the state, unless these very bytes are in it already.
 
     What became of its rows is said, and given back as a record for machines.
     """
-    if not assessment.fold(posts, watch.passing(opened) if watch else opened, reading):
+    held, times = assessment.posts, assessment.times
+    if only_newer and held and times.before is None:
+        raise InputError(
+            "the state does not say when its newest post was written, as earlier versions did not "
+            "keep it; leave --only-newer out, and give a file of new posts only."
+        )
+    wanted = times.later(opened) if only_newer else opened
+    if not assessment.fold(posts, watch.passing(wanted) if watch else wanted, reading):
         typer.echo("these posts are in the state already: nothing was added", err=True)
-        return {"rows": 0, "skipped": {}, "cleaned": None}
+        return {"rows": 0, "skipped": {}, "not_newer": 0, "cleaned": None}
     warn_about_rows(opened)
+    if only_newer and times.not_newer:
+        typer.echo(f"left out {times.not_newer:,} posts that are not newer", err=True)
+    elif warning := times.warning(held):
+        typer.echo(warning, err=True)
     cleaned = assessment.scoring.cleaned
     if cleaned is not None and (told := cleaned.in_words()):
         typer.echo(told, err=True)
@@ -233,6 +246,7 @@ def fold_posts(
     return {
         "rows": opened.tally.rows_read,
         "skipped": skipped_rows(opened),
+        "not_newer": times.not_newer,
         "cleaned": None if cleaned is None else cleaned.facts(),
     }
 

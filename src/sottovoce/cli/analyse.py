@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sottovoce._files import check_outputs
 from sottovoce.cli._engines import (
     Address,
     Engine,
@@ -55,7 +56,7 @@ def analyse(
     spark_conf: SparkConfOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a release supports, read by the law of its noise.
+    """Say what a release supports, and how sure of it one can be.
 
     How many dimensions of meaning stand above the noise; how often words were used and stand
     together, with intervals; and with labels, the words that tell them apart. Sums of a release are
@@ -67,6 +68,7 @@ def analyse(
         from sottovoce.release._release import load_release  # noqa: PLC0415 - fast --help
         from sottovoce.release.analysis._forecast import DEFAULT_TOPICS  # noqa: PLC0415 - fast --help
 
+    check_outputs(report)
     chosen = Engine(engine, master, spark_conf or ())
     if chosen.is_spark:
         chosen.refuse({"--topics": topics, "--classifier": classifier, "--labels": labels})
@@ -200,6 +202,8 @@ def _write_report(
 def _show_summary(summary: "ReleaseSummary", asked: int, most: int) -> None:
     show_facts("What this release supports", summary.facts())
     typer.echo(summary.meter.in_words())
+    if summary.meter.columns < summary.columns:
+        typer.echo(f"For this the {summary.meter.columns:,} most frequent columns are looked at.")
     if summary.meter.dimensions == 1:
         typer.echo("One dimension is no topic: it says which words are frequent, and no more.")
     seen = summary.meter.topics(asked)
@@ -263,7 +267,7 @@ def forecast(
     length: Annotated[float, typer.Option(help="Counted words a document has, about.")],
     words: Annotated[int, typer.Option(help="Words that are counted, or columns.")],
     epsilon: Annotated[str, typer.Option(help="For documents up to N words apart.")],
-    precision: Annotated[int, typer.Option("--precision", "-N", help="N, in words.")],
+    precision: Annotated[int, typer.Option("--precision", "-N", help="N, by how many words they may differ.")],
     topics: Annotated[int, typer.Option(help="How many topics are looked for.")] = 25,
     true_accuracy: Annotated[
         float | None, typer.Option(help="What a classifier reaches on true text, 0 to 1.")

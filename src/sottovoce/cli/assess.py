@@ -67,8 +67,9 @@ if TYPE_CHECKING:
 
 
 SEPARATION = (
-    "Separation: how far the first 1% stand from the middle, in standard deviations. A tie that\n"
-    "reaches beyond a band is not in it."
+    "Each user is counted once, in the narrowest band. Where equal scores reach beyond a band,\n"
+    "none of these users is in it: so a band may be empty. Separation: how far the first 1% stand\n"
+    "from the middle, in standard deviations."
 )
 
 
@@ -91,7 +92,7 @@ def assess(
         typer.Option(
             help="recommended (voice-t where a voice model is given, bow-t, keyword-kinds), paper "
             "or all (those of the paper's 14 that the models allow), or names: voice-t,ent,...; "
-            "default: bow-t, and all with --model or --topics."
+            "default: as the state was last ranked, else bow-t, and all with --model or --topics."
         ),
     ] = None,
     k: KOption = 0.3,
@@ -102,7 +103,10 @@ def assess(
     ] = None,
     topic: Annotated[
         list[str] | None,
-        typer.Option(help="Rank by this topic or domain; default: the sensitive ones."),
+        typer.Option(
+            help="Rank by this topic or domain; default: as the state was last ranked, else "
+            "'sensitive', all sensitive ones."
+        ),
     ] = None,
     state: Annotated[
         Path | None, typer.Option(help="Keep what is needed to add posts later, or add to it.")
@@ -110,6 +114,12 @@ def assess(
     update: Annotated[
         Path | None, typer.Option(help="The same for a state that must be there: daily runs.")
     ] = None,
+    only_newer: Annotated[
+        bool,
+        typer.Option(
+            "--only-newer", help="Add only posts later than the newest that the state has counted."
+        ),
+    ] = False,
     merge: Annotated[
         list[Path] | None, typer.Option(help="Fold in the state of another part of the posts.")
     ] = None,
@@ -159,9 +169,9 @@ def assess(
     Example: sottovoce assess community/posts.parquet --topics community/topics.toml --measure bow-t
     --state community.state --out ranks.parquet
     """
-    from sottovoce._files import refuse_overlap  # noqa: PLC0415 - keeps --help fast
+    from sottovoce._files import check_outputs, refuse_overlap  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._alerts import alerts_file  # noqa: PLC0415 - keeps --help fast
-    from sottovoce.assess._background import measures_asked, model_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._background import measures_asked, model_folder, topics_asked  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._checkpoints import alone_with  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._job import Assessment, Request  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._ranks_file import check_ending  # noqa: PLC0415 - keeps --help fast
@@ -170,6 +180,8 @@ def assess(
     chosen = Engine(engine, master, spark_conf or (), partitions)
     precision = rank_precision(ranks, chosen)
     state = state_file(state, update, posts, out)
+    if only_newer and state is None:
+        raise ParameterError("--only-newer needs --state or --update, which know the newest post.")
     keeping = checkpoint_of(checkpoint, checkpoint_every, resume)
     keeps = [kept_reading(each) for each in (state, out) if each is not None]
     if state is not None:
@@ -194,7 +206,7 @@ def assess(
         mode=parsed_mode(mode),
         catalogue=loaded_catalogue(topics),
         spaces=loaded_models(model),
-        topics=None if topic is None else tuple(topic),
+        topics=topics_asked(topic, state),
         bucket=parsed_bucket(bucket),
         kept=keep_buckets,
         posts=keep_posts,
@@ -203,12 +215,14 @@ def assess(
     if chosen.is_spark:
         single = {"--state": state, "--merge": merge, "--keep-posts": keep_posts}
         chosen.refuse({**single, "--checkpoint": checkpoint, "--show-users": show_users})
-        chosen.refuse({"--report": report, "--day-first": day_first, "--month-first": month_first})
+        chosen.refuse({"--only-newer": only_newer, "--report": report})
+        chosen.refuse({"--day-first": day_first, "--month-first": month_first})
         if out is None:
             raise ParameterError("Spark needs --out, a folder for the ranks.")
         assess_on_spark(chosen, request, posts, out, told, precision, as_json)
         return
     check_ending(out)
+    check_outputs(out, state, report)
     files = AssessFiles(posts, out, state, tuple(merge or ()))
     with alone_with(state, checkpoint), mentioning_resume(checkpoint):
         opened = None if posts is None else opened_posts(posts, told, encoding, state or out)
@@ -220,7 +234,7 @@ def assess(
             raise ParameterError(
                 "there is nothing to rank: give POSTS, or a --state that holds some."
             )
-        read = _folded(assessment, files, opened, asked)
+        read = _folded(assessment, files, opened, asked, only_newer=only_newer)
         summary = _saved(assessment, files, learnt, shown=bool(topic or show_users))
         if asked is not None:
             asked.write(assessment, read)
@@ -249,13 +263,15 @@ def _folded(
     files: AssessFiles,
     opened: "tuple[Corpus, ReadOptions] | None",
     asked: CommunityReport | None,
+    *,
+    only_newer: bool,
 ) -> dict[str, object]:
     """Posts and other states into the state; what became of the posts' rows."""
     read: dict[str, object] = {}
     with progress("Scoring posts"):
         if files.posts is not None and opened is not None:
             watch = None if asked is None else asked.watching(assessment)
-            read = fold_posts(assessment, files.posts, *opened, watch)
+            read = fold_posts(assessment, files.posts, *opened, watch, only_newer=only_newer)
         for part in files.merge:
             assessment.merge(part)
     return read
@@ -274,7 +290,7 @@ def _saved(
         if learnt is not None and files.state is not None:
             learnt.save(model_folder(files.state))
         kept = files.state or files.out
-        summary = assessment.save(files.out) if kept else []
+        summary = assessment.save(files.out, shown=shown) if kept else []
         if not kept or (shown and files.out is None):
             summary = assessment.bands()
     if files.posts is None and not files.merge and files.out is None:
@@ -301,7 +317,7 @@ def _show(
     read: dict[str, object],
     as_json: bool,
 ) -> None:
-    from sottovoce.assess._ranking import without_evidence  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.assess._ranking import bands_apart, without_evidence  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.measures._catalogue import RECOMMENDED  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess.measures._expected import banded_precision, precision_in_words  # noqa: PLC0415 - fast --help
 
@@ -318,7 +334,7 @@ def _show(
         )
         return
     shown = f"{facts['users']:,} users, {facts['posts']:,} posts: users in each band"
-    show_rows(shown, summary)
+    show_rows(shown, bands_apart(summary))
     typer.echo(SEPARATION)
     if most:
         show_rows("Most exposed", most)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from sottovoce.assess._explain.explanation import Explanation, UserPosts
+    from sottovoce.assess._explain.explanation import Explanation, PostShare, UserPosts
     from sottovoce.assess._explain.fewest import BandExit
     from sottovoce.assess._job import Assessment
     from sottovoce.assess.disclosure import DisclosureLevel
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 def explain(
     posts: Annotated[list[Path], typer.Argument(help="Posts: user, time, text.")],
     user: Annotated[str, typer.Option(help="Whose rank to explain.")],
-    topic: Annotated[str, typer.Option(help="For which topic.")],
+    topic: Annotated[str, typer.Option(help="For which topic, one at a time.")],
     measure: Annotated[
         str | None,
         typer.Option(help="By which measure: lda-dt, bow-t, ent, ...; default: bow-t."),
@@ -70,10 +70,12 @@ def explain(
     bucket: BucketOption = None,
     mode: ModeOption = "corrected",
     without: Annotated[
-        list[int] | None, typer.Option(help="What if this post (by its number) were not there?")
+        list[int] | None,
+        typer.Option(help="Their rank without this post of theirs, by its number."),
     ] = None,
     state: Annotated[
-        Path | None, typer.Option(help="The others' scores; POSTS must be all it was made from.")
+        Path | None,
+        typer.Option(help="State to rank in; POSTS must be all the posts it was made from."),
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many posts and words to show.")] = 10,
     show_text: Annotated[bool, typer.Option("--show-text", help="Print their posts too.")] = False,
@@ -89,7 +91,7 @@ def explain(
     max_line_bytes: LineLimitOption = DEFAULT_LINE_BYTES,
     as_json: AsJson = False,
 ) -> None:
-    """Explain one user's rank: which posts and words put them there, and what if not.
+    """Explain one user's rank: the posts and words behind it, and the rank without some.
 
     It shows words of their posts to whoever runs it. Posts are named by their number among the
     readable posts, counted from 1. Removal is exact: as if all had been scored again.
@@ -143,7 +145,8 @@ def explain(
         without=tuple(without or ()),
         most=most,
     )
-    _show(found, users_posts, _levels(assessment, users_posts, topic), show_text, as_json)
+    asked = {"measure": measure, "topic": topic}
+    _show(found, asked, users_posts, _levels(assessment, users_posts, topic), show_text, as_json)
 
 
 def _levels(
@@ -193,6 +196,7 @@ def _pass(assessment: "Assessment", users_posts: "UserPosts", path: Path, opened
 
 def _show(
     found: "Explanation",
+    asked: dict[str, str],
     users_posts: "UserPosts",
     levels: "dict[int, DisclosureLevel]",
     show_text: bool,
@@ -204,7 +208,7 @@ def _show(
             "time": share.time.isoformat(),
             "bucket": share.bucket.isoformat(),
             # To people always; to programs, which can ask about everybody, only with the texts.
-            **({} if as_json and not show_text else {"says": levels[share.number].words}),
+            **({} if as_json and not show_text else {"says": _said(share, levels[share.number])}),
             **({"text": users_posts.texts()[share.number]} if show_text else {}),
         }
         for share in found.posts
@@ -215,16 +219,20 @@ def _show(
     leaving = None if found.leaving is None else asdict(found.leaving)
     if as_json:
         record = {**asdict(found.position), "interest": interest, "posts": posts, "words": words}
-        show_json(finite({**record, "without": without, "leaving": leaving}))
+        more = {**asked, "band": found.band, "posts_in_all": len(levels)}
+        show_json(finite({**record, "without": without, "leaving": leaving, **more}))
         return
-    show_facts("Position", {**asdict(found.position), **(interest or {})})
-    typer.echo(_outright(levels))
+    place = {**asked, **asdict(found.position), "band": found.band}
+    show_facts("Position", {**place, **(interest or {})})
+    typer.echo(_outright(levels, len(words)))
+    shown = "all" if len(posts) == len(levels) else f"the {len(posts)} that count most"
     # As --without takes it: a number in a table would have its thousands set apart.
-    show_rows("Posts", [{**post, "number": str(post["number"])} for post in posts])
-    typer.echo(
-        "A post adds what the score would fall by without it; one that adds 0 would count if"
-    )
-    typer.echo("the stronger ones were gone. What it says outright it says to every reader.")
+    rows = [{**post, "number": str(post["number"])} for post in posts]
+    show_rows(f"Posts: {shown} of {len(levels):,}", rows)
+    if len(posts) < len(levels):
+        typer.echo("--most N shows more of them.")
+    for sentence in _about_adding(found.posts):
+        typer.echo(sentence)
     if words:
         show_rows("Words", words)
         typer.echo("A word adds to the posts that hold the score up.")
@@ -232,6 +240,23 @@ def _show(
         typer.echo(_exit_in_words(found.leaving))
     if without is not None:
         show_facts("What if", without)
+
+
+def _said(share: "PostShare", level: "DisclosureLevel") -> str:
+    """How plainly a post speaks; one that counts does not say nothing."""
+    counts = share.adds or share.strength
+    return "says nothing outright" if not level and counts else level.words
+
+
+def _about_adding(shares: "Sequence[PostShare]") -> "Iterator[str]":
+    """How to read what posts add, as far as it is there to be read."""
+    yield "A post adds what the score would fall by without it."
+    idle = [share for share in shares if not share.adds]
+    if any(share.strength for share in idle):
+        yield "One that has a strength and adds 0 would count if the stronger ones were gone."
+    if any(share.strength is None for share in idle):
+        yield "One that adds 0 has no word that counts, or only words of their other posts too."
+    yield "What a post says outright it says to every reader."
 
 
 def _exit_in_words(leaving: "BandExit") -> str:
@@ -242,11 +267,12 @@ def _exit_in_words(leaving: "BandExit") -> str:
     return f"Without {posts} they would not be in the {leaving.band}; {fewer}."
 
 
-def _outright(levels: "dict[int, DisclosureLevel]") -> str:
-    """What the posts say by themselves, and how many were read."""
+def _outright(levels: "dict[int, DisclosureLevel]", words: int) -> str:
+    """What the posts say by themselves, and how many were read; so many ``words`` count."""
     if len(levels) > MOST_READ:
         first = dict(islice(levels.items(), MOST_READ))
-        return f"{_outright(first)} The other {len(levels) - MOST_READ:,} were not read for this."
+        rest = f"The other {len(levels) - MOST_READ:,} were not read for this."
+        return f"{_outright(first, words)} {rest}"
     outright = [number for number, level in levels.items() if level.name == "OUTRIGHT"]
     about = sum(level.name == "ABOUT" for level in levels.values())
     if outright:
@@ -256,4 +282,8 @@ def _outright(levels: "dict[int, DisclosureLevel]") -> str:
         return f"{len(outright)} of {len(levels)} posts say it outright: number {named}."
     if about:
         return f"{about} of {len(levels)} posts are about it; none says it outright."
-    return f"No word of the topic was found in {len(levels)} posts."
+    posts = "1 post" if len(levels) == 1 else f"{len(levels)} posts"
+    if words:
+        rests = "1 word that speaks" if words == 1 else "words that speak"
+        return f"None of {posts} says it outright; the score rests on {rests} for it, see Words."
+    return f"No word of the topic was found in {posts}."

@@ -38,6 +38,7 @@ from sottovoce.cli._reading import (
     group_column,
     reading_of,
 )
+from sottovoce.cli._released_texts import alike, as_they_stand, named_facts, texts_read, units
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES
 from sottovoce.errors import ParameterError
 
@@ -52,7 +53,14 @@ if TYPE_CHECKING:
 
 
 # What is shown that follows from the true texts, without noise.
-_PRIVATE = ("expected_nonzero_cells", "documents_alike", "spent_before", "pilot")
+_PRIVATE = (
+    "expected_nonzero_cells",
+    "documents_alike",
+    "texts",
+    "texts_with_quotes_tags_or_addresses",
+    "spent_before",
+    "pilot",
+)
 
 
 def release(
@@ -60,8 +68,8 @@ def release(
         Path,
         typer.Argument(parser=Address, help="Documents, one row of counts each."),
     ],
-    epsilon: Annotated[str, typer.Option(help="For documents up to N words apart; exact: 0.1.")],
-    precision: Annotated[int, typer.Option("--precision", "-N", help="N, in words.")],
+    epsilon: Annotated[str, typer.Option(help="For documents up to N words apart, as 0.1 or 1/3.")],
+    precision: Annotated[int, typer.Option("--precision", "-N", help="N, by how many words they may differ.")],
     out: Annotated[Path, typer.Option(parser=Address, help="Folder for the release.")],
     vocabulary: Annotated[
         Path | None,
@@ -116,7 +124,7 @@ def release(
         bool,
         typer.Option(
             "--declare-new-documents",
-            help="Say that documents which say what released ones said are others.",
+            help="Say that documents with the same text as released ones are new ones.",
         ),
     ] = False,
     min_texts: Annotated[int, typer.Option(help="Drop terms in fewer texts.")] = 1,
@@ -130,7 +138,9 @@ def release(
     ] = None,
     budget: Annotated[
         str | None,
-        typer.Option(help="Epsilon (at the same N) a document may ever spend; default: this."),
+        typer.Option(
+            help="Epsilon at the same N that a document may ever spend; default: --epsilon."
+        ),
     ] = None,
     label: Annotated[
         str, typer.Option(help="Tells apart two releases that are otherwise the same.")
@@ -281,7 +291,8 @@ def _show(
     facts: dict[str, object] = {
         "documents": card.documents,
         "documents_left_out": job.documents.left_out,
-        "documents_alike": _alike(job),
+        "documents_alike": alike(job),
+        **texts_read(job),
         "words": card.words,
         "columns": card.columns,
         "noise_deviation_per_column": job.plan.noise_deviation,
@@ -306,13 +317,10 @@ def _show(
     title = "Dry run: nothing was drawn or spent" if out is None else "Release"
     if made.paid_before and out is not None:
         title += ", paid for before: nothing more was spent"
-    show_facts(title, {names.get(name, name): value for name, value in facts.items()})
+    show_facts(title, named_facts(facts, {**names, **units(job)}))
     typer.echo("What is marked private follows from the true texts: it is for you alone.")
-    if alike := _alike(job):
-        typer.echo(
-            f"Texts that say what another one says: {alike:,}. If they are copies of one, each "
-            "of them spends, and the ledger charges only one: release it once."
-        )
+    for sentence in as_they_stand(job):
+        typer.echo(sentence)
     if made.spent_before and not made.paid_before:
         typer.echo(f"{_sentence(made.spent_before)}, before this release.")
     typer.echo(card.in_words())
@@ -358,11 +366,6 @@ def _foreseen(made: "Done | ReleaseQuote") -> dict[str, object]:
 
 def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
-
-
-def _alike(job: "Job") -> int:
-    """How many say what another says: copies of one document would each spend once more."""
-    return 0 if job.documents.documents is None else job.documents.documents.alike
 
 
 def _promised(card: "ReleaseCard") -> dict[str, object]:

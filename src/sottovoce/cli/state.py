@@ -1,7 +1,7 @@
 """``sottovoce alerts`` and ``forget``: what is asked of a kept state."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,6 +9,8 @@ from sottovoce.cli._output import AsJson, progress, show_facts, show_json, show_
 from sottovoce.errors import ParameterError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sottovoce.assess._alerts import Alerts
 
 
@@ -18,7 +20,7 @@ def alerts(
         str | None, typer.Option(help="By these measures; default: as last ranked.")
     ] = None,
     topic: Annotated[
-        list[str] | None, typer.Option(help="For this topic; default: the sensitive ones.")
+        list[str] | None, typer.Option(help="For this topic or domain; default: as last ranked.")
     ] = None,
     k: Annotated[
         float | None,
@@ -35,10 +37,12 @@ def alerts(
     ] = None,
     top: Annotated[str, typer.Option(help="The bands to watch, in percent.")] = "1,5,10",
     hysteresis: Annotated[
-        float, typer.Option(help="Leave the top p% only beyond p (1 + this)%.")
+        float,
+        typer.Option(help="Who falls out of a band by less than this part of it stays in it."),
     ] = 0.2,
     out: Annotated[
-        Path | None, typer.Option(help="File for who entered or left which band, in Parquet.")
+        Path | None,
+        typer.Option(help="File for who entered or left a band: .csv, .parquet or .jsonl."),
     ] = None,
     show_users: Annotated[
         int, typer.Option(min=0, help="Print the ids of up to N users who entered a band.")
@@ -51,8 +55,10 @@ def alerts(
 
     Example: sottovoce alerts community.state --top 1,5 --out alerts.parquet
     """
+    from sottovoce._files import check_outputs  # noqa: PLC0415 - keeps --help fast
     from sottovoce.assess._alerts import check_alerts  # noqa: PLC0415 - keeps --help fast
 
+    check_outputs(out)
     with progress("Ranking users"):
         found = check_alerts(
             state,
@@ -85,9 +91,23 @@ def _show(found: "Alerts", users: int, as_json: bool) -> None:
     if not rows:
         typer.echo("Nobody entered or left a band since the last check.")
         return
-    show_rows("Since the last check", rows)
+    show_rows("Since the last check", [_as_shown(row) for row in rows])
+    typer.echo("A band here holds the narrower ones too: the top 5% includes the top 1%.")
     if users:
         show_rows("Entered", entered.to_pylist())
+
+
+def _as_shown(row: "Mapping[str, Any]") -> dict[str, object]:
+    """A row of the summary in the words of the table."""
+    expected = row["expected precision"]
+    return {
+        "measure": row["measure"],
+        "topic": row["topic"],
+        "band": f"top {row['percent']}%",
+        "change": row["change"],
+        "users": row["users"],
+        "of 100 so many concerned, by a test": None if expected is None else round(100 * expected),
+    }
 
 
 def forget(

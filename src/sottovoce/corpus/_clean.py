@@ -36,6 +36,7 @@ _TRIGGER = (
     r"(?im)[<>&]|\[/?quote|://|www\.|^--|^__|^\s*(?:re|aw|antw|fwd?|wg|sv)\s*(?:\[\d+\])?\s*:|^\s*@"
     r"|(?:wrote|posted|schrieb|écrit|escribió|scritto)\s?:"
 )
+_NOT_OWN = r"(?im)^[ \t]*>|\[quote|</?(?:p|br|div|a|b|i|em|span|img|blockquote)\b[^<>]*>|://|www\."
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _UNSEEN_MARK = re.compile(r"<(/?)(script|style)\b[^<>]{0,2000}>", re.IGNORECASE)
 _BLOCKS = "p br div li ul ol tr td th table h1 h2 h3 h4 h5 h6 hr pre blockquote section article"
@@ -146,6 +147,11 @@ def clean_texts(texts: pa.Array, counts: CleaningCounts | None = None) -> pa.Arr
     looked_at = texts.filter(marked)
     cleaned = [clean_text(text, counted) for text in looked_at.to_pylist()]
     return pc.replace_with_mask(texts, marked, pa.array(cleaned, texts.type))
+
+
+def holding_others_words(texts: pa.Array) -> int:
+    """How many texts hold quoted lines, tags or web addresses, all found without leaving Arrow."""
+    return int(pc.sum(pc.match_substring_regex(texts, _NOT_OWN), min_count=0).as_py())
 
 
 def clean_text(text: str, counts: CleaningCounts | None = None) -> str:

@@ -103,6 +103,9 @@ def unpack_bundle(bundle: Path, folder: Path) -> None:
 def released_card(folder: Path) -> ReleaseCard:
     """The card in ``folder``, whatever lies beside it."""
     path = folder / CARD_FILE
+    if not folder.is_dir():
+        what = "is a file, not a folder" if folder.exists() else "does not exist"
+        raise InputError(f"{folder} {what}; give the folder that a release was written to.")
     if not path.exists() and unlisted_shards(folder, None):
         raise InputError(
             f"{folder} holds shards and no {CARD_FILE}: a release that was not finished, and is "

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._arrays import Floats
+from sottovoce.corpus._clean import holding_others_words
 from sottovoce.corpus._count import count_batches, term_statistics
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read import Corpus, ReadOptions, open_documents, open_posts
@@ -67,6 +68,8 @@ class CountedDocuments:
     """By what documents were put together, where a row is a group of them."""
     groups: tuple[str, ...] = ()
     """What the groups are called, in the order of the rows."""
+    found: "TextsFound | None" = None
+    """What was seen of the texts while they were counted."""
 
     @property
     def public_ids(self) -> tuple[str, ...] | None:
@@ -188,11 +191,11 @@ def count_documents(
     With ``labelled`` the column ``label`` is kept beside the counts, to be published; with a
     ``grouping`` it says to which row a document's counts are added.
     """
-    identity = CorpusIdentity()
+    identity, seen = CorpusIdentity(), TextsFound()
     bound = _Bound(per_user)
     labels: list[str | None] = []
     # The corpus is the same whatever bound is put on its users: their budgets are not told apart.
-    kept = bound.kept(identity.watched(batches))
+    kept = bound.kept(identity.watched(seen.watched(batches)))
     noted = labelled or grouping is not None
     texts = (batch["text"] for batch in (_noting(kept, labels) if noted else kept))
     blocks = list(count_batches(texts, vocabulary, rules))
@@ -201,6 +204,7 @@ def count_documents(
     counts = sparse.csr_array(sparse.vstack(blocks))
     groups: tuple[str, ...] = ()
     if grouping is not None:
+        seen.values = len(set(labels))
         counts, groups = summed_by_group(counts, group_names(labels, grouping.by))
     found = identity.digest(), bound.left_out, per_user, identity.documents()
     return CountedDocuments(
@@ -210,6 +214,7 @@ def count_documents(
         labels=checked_labels(labels) if labelled else None,
         grouping=grouping,
         groups=groups,
+        found=seen,
     )
 
 
@@ -219,6 +224,25 @@ def _noting(
     for batch in batches:
         labels += batch["label"].to_pylist()
         yield batch
+
+
+@dataclass
+class TextsFound:
+    """What was seen of the texts on their way: how many, and how many are not only their author's.
+
+    ``values`` of the column they are grouped by differed before replies were put to their subjects.
+    """
+
+    texts: int = 0
+    with_others_words: int = 0
+    values: int = 0
+
+    def watched(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same batches."""
+        for batch in batches:
+            self.texts += batch.num_rows
+            self.with_others_words += holding_others_words(batch["text"])
+            yield batch
 
 
 class CorpusIdentity:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import sottovoce
 from sottovoce.assess._community_facts import TopicFacts
-from sottovoce.assess._ranking import BANDS
+from sottovoce.assess._ranking import BANDS_APART
+from sottovoce.assess.measures._expected import precision_in_words
 from sottovoce.report._community import posts_by_week_plot
 from sottovoce.report._figures import ACCENT, new_figure
 from sottovoce.report._page import Plot, Report, Section
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
 FEWEST = 5
 _MOST_BARS = 22
 _OUTSIDER = (
-    "A rational outsider with these posts and a sensitive topic in mind would read people in the "
-    "order of their scores. How far the first 1% stand from the person in the middle, in standard "
-    "deviations of all scores, says how easily they are told apart."
+    "An outsider with these posts and a sensitive topic in mind would look at people in the order "
+    "of their scores. Separation is how far the first 1% stand from the person in the middle, in "
+    "standard deviations of all scores: it says how easily they are told apart. Each person is "
+    "counted in the narrowest band that holds them; where equal scores reach beyond a band, none "
+    "of them is in it."
 )
 _CLOSELY = (
-    "posts, evenly over all of them, were read for what they say by themselves: about a topic, or "
-    "of their author that it applies to them. Who wrote them is not looked at. No rank takes back "
-    "what is said outright."
+    "were read for what they say by themselves: about a topic, or of their author that it applies "
+    "to them. Who wrote them is not looked at. No rank takes back what is said outright."
 )
 _GUARDED = (
     "The first people by each topic. This is what an adversary wants: the file is readable by its "
@@ -84,15 +86,23 @@ def few(number: int) -> str:
 
 
 def _summary(facts: CommunityFacts) -> str:
-    ordered = sorted(facts.topics, key=lambda each: -(each.separation or 0.0))
-    named = [each.topic for each in ordered if each.separation][:3]
     said = f"Of {facts.users:,} people who wrote {facts.posts:,} posts, "
-    if not named:
-        return f"{said}nobody stands out on any of these topics by what was looked at."
-    return (
-        f"{said}those whom an outsider would look at first stand out most on "
-        f"{', '.join(named)}. {_who(facts)}"
-    )
+    told = [f"{people:,} on {topic}" for topic, people in _most_people(facts)[:3]]
+    if not told:
+        few_or_none = "fewer than 5 people, or none, wrote anything that speaks for any of these"
+        return f"{said}{few_or_none} topics. {_who(facts)}"
+    listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])}, and {told[-1]}"
+    return f"{said}this many wrote something that speaks for a topic: {listed}. {_who(facts)}"
+
+
+def _most_people(facts: CommunityFacts) -> list[tuple[str, int]]:
+    """Topics by how many people have evidence; none that few people or few posts speak of."""
+    rare = {each.topic for each in facts.said if each.about < FEWEST}
+    people: dict[str, int] = {}
+    for each in facts.topics:
+        people[each.topic] = max(each.evident, people.get(each.topic, 0))
+    found = [pair for pair in people.items() if pair[1] >= FEWEST and pair[0] not in rare]
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
 def _who(facts: CommunityFacts) -> str:
@@ -103,13 +113,28 @@ def _read(facts: CommunityFacts) -> Section:
     told = {"People": f"{facts.users:,}", "Posts": f"{facts.posts:,}"}
     if facts.rows.get("rows"):
         told["Rows of the file"] = f"{facts.rows['rows']:,}"
-    for what, title in (("skipped", "Left out"), ("cleaned", "Cleaned")):
-        counts = facts.rows.get(what)
-        if isinstance(counts, Mapping):
-            parts = [f"{name}: {number:,}" for name, number in counts.items() if number]
-            told[title] = "; ".join(parts) or "nothing"
+    told |= {title: _listed(counts) for title, counts in _became(facts.rows).items()}
     plots = (posts_by_week_plot(facts.weeks),) if len(facts.weeks) > 1 else ()
     return Section(title="What was read", facts=told, plots=plots, command=facts.command or None)
+
+
+def _became(rows: Mapping[str, object]) -> dict[str, Mapping[str, int]]:
+    """What of the rows was left out, and what was cleaned, as the page calls it."""
+    skipped, cleaned = rows.get("skipped"), rows.get("cleaned")
+    left_out = dict(skipped) if isinstance(skipped, Mapping) else None
+    steps = dict(cleaned) if isinstance(cleaned, Mapping) else None
+    if steps is not None:
+        nobodys = steps.pop("posts of nobody", 0)
+        left_out = {**(left_out or {}), "posts of deleted or anonymous authors and bots": nobodys}
+        steps["nothing but quotes"] = steps.pop("only quotes", 0)
+    both = {"Left out": left_out, "Cleaned, in so many posts": steps}
+    return {title: counts for title, counts in both.items() if counts is not None}
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return (
+        "; ".join(f"{name}: {number:,}" for name, number in counts.items() if number) or "nothing"
+    )
 
 
 def _standing_out(facts: CommunityFacts) -> Section:
@@ -118,6 +143,7 @@ def _standing_out(facts: CommunityFacts) -> Section:
         (
             each.topic,
             each.domain,
+            few(each.evident),
             *map(few, each.bands),
             "-" if each.separation is None else f"{each.separation:.1f}",
         )
@@ -127,7 +153,7 @@ def _standing_out(facts: CommunityFacts) -> Section:
         title="Where people stand out",
         paragraphs=(_OUTSIDER,),
         plots=(_separation_plot(ordered),) if any(each.separation for each in ordered) else (),
-        table=(("topic", "domain", *(f"top {each}%" for each in BANDS), "separation"), *rows),
+        table=(("topic", "domain", "people who speak of it", *BANDS_APART, "separation"), *rows),
     )
 
 
@@ -139,7 +165,10 @@ def _separation_plot(ordered: Sequence[TopicFacts]) -> Plot:
     axes.set_yticks(places, [each.topic for each in shown])
     axes.invert_yaxis()
     axes.set_xlabel("standard deviations between the first 1% and the middle")
-    finding = f"The first stand out most on {shown[0].topic} ({shown[0].separation:.1f})."
+    first = next((each for each in shown if each.evident >= FEWEST), shown[0])
+    finding = f"The first stand out most on {first.topic} ({first.separation:.1f})."
+    if first is not shown[0]:
+        finding += f" Bars above it rest on fewer than {FEWEST} people."
     listed = ", ".join(f"{each.topic} {each.separation:.1f}" for each in shown)
     return Plot(figure, finding, f"Bars, the longest first: {listed}.")
 
@@ -151,9 +180,15 @@ def _outright(facts: CommunityFacts) -> Section:
     rows = [(each.topic, few(each.about), few(each.outright)) for each in ordered]
     return Section(
         title="What posts say outright",
-        paragraphs=(f"{facts.closely:,} {_CLOSELY}",),
+        paragraphs=(f"{_how_many_closely(facts)} {_CLOSELY}",),
         table=(("topic", "posts about it", "posts that say it outright"), *rows),
     )
+
+
+def _how_many_closely(facts: CommunityFacts) -> str:
+    if facts.closely >= facts.posts:
+        return f"All {facts.closely:,} posts"
+    return f"{facts.closely:,} of {facts.posts:,} posts, chosen at even steps,"
 
 
 def _people(facts: CommunityFacts) -> Section:
@@ -171,7 +206,8 @@ def _how(facts: CommunityFacts) -> Section:
         title="How to read this",
         paragraphs=(
             f"Scores are by {measures}. {_SCORES}",
+            *precision_in_words(each.measure for each in facts.topics),
             _NO_PROMISE,
-            f"Of people and posts on a topic 1 to {FEWEST - 1} are told as fewer than {FEWEST}.",
+            f"Of people or posts on a topic, 1 to {FEWEST - 1} are shown as fewer than {FEWEST}.",
         ),
     )

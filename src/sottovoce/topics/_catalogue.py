@@ -22,6 +22,7 @@ from sottovoce.errors import InputError, ParameterError, did_you_mean
 
 MOST_BYTES = 64 * 1024 * 1024
 _LONGEST_SHOWN = 40
+_SENSITIVE = "sensitive"
 _REQUIRED = ("name", "domain", "words")
 _KEYS = (*_REQUIRED, "sensitive", "weights", "dimensions")
 _TYPES: dict[str, tuple[type, str]] = {
@@ -175,12 +176,22 @@ class Catalogue:
         same = tuple(name for name in self.names if name.casefold() == wanted)
         of_domain = tuple(t.name for t in self.topics if t.domain.casefold() == wanted)
         of_word = tuple(t.name for t in self.topics if wanted in t.domain.casefold().split())
-        if found := same or of_domain or of_word:
+        if found := same or of_domain or of_word or self._all_sensitive(wanted):
             return found
+        raise self._unknown(asked)
+
+    def _all_sensitive(self, wanted: str) -> tuple[str, ...]:
+        """What ``sensitive`` stands for where no topic or domain is called so."""
+        return tuple(t.name for t in self.sensitive) if wanted == _SENSITIVE else ()
+
+    def _unknown(self, asked: str) -> ParameterError:
         domains = tuple(dict.fromkeys(topic.domain for topic in self.topics))
-        raise ParameterError(
+        words = [word for domain in domains for word in domain.split() if word != "and"]
+        shared = [word for word in dict.fromkeys(words) if words.count(word) > 1]
+        several = f"; or several domains: {', '.join(shared)}" if shared else ""
+        return ParameterError(
             f"topic must be one of {', '.join(self.names)}, got {asked!r}; or a domain: "
-            f"{', '.join(domains)}.{did_you_mean(asked, (*self.names, *domains))}"
+            f"{', '.join(domains)}{several}.{did_you_mean(asked, (*self.names, *domains, *words))}"
         )
 
     def domain_of(self, topic: Topic) -> tuple[Topic, ...]:

@@ -114,7 +114,7 @@ def test_the_only_user_of_a_word_is_valid_json(run: Run, folder: Path) -> None:
 def test_a_state_updated_with_new_posts_ranks_like_all_posts_at_once(
     run: Run, folder: Path
 ) -> None:
-    posts = pq.read_table(folder / "posts.parquet")
+    posts = pq.read_table(folder / "posts.parquet").sort_by("time")
     pq.write_table(posts.slice(0, 200), folder / "old.parquet")
     pq.write_table(posts.slice(200), folder / "new.parquet")
     assess(run, folder, *with_topics(folder))

@@ -42,7 +42,7 @@ def test_people_read_how_plainly_posts_speak_and_how_many_were_read(
     assert "says it outright" in out
     assert "would count if" in out
     assert "1 of 1 posts are about it; none says it outright." in run(*given, "--user", "bob")[1]
-    assert "No word of the topic was found in 1 posts." in run(*given, "--user", "cy")[1]
+    assert "No word of the topic was found in 1 post." in run(*given, "--user", "cy")[1]
 
 
 def test_programs_get_it_only_with_the_texts(run: Run, given: tuple[object, ...]) -> None:
@@ -51,3 +51,42 @@ def test_programs_get_it_only_with_the_texts(run: Run, given: tuple[object, ...]
     _, out, _ = run(*given, "--user", "ann", "--json", "--show-text")
     says = {post["number"]: post["says"] for post in json.loads(out)["posts"]}
     assert says[2] == "says it outright"
+
+
+def test_the_measure_the_band_and_how_many_posts_are_shown_are_said(
+    run: Run, given: tuple[object, ...]
+) -> None:
+    _, out, _ = run(*given, "--user", "ann", "--most", 2)
+    facts = {tuple(line.split()) for line in out.split("Posts")[0].splitlines()}
+    assert facts >= {("measure", "bow-t"), ("topic", "debt"), ("band", "rest")}
+    assert "Posts: the 2 that count most of 3" in out
+    assert "--most N" in out
+    record = json.loads(run(*given, "--user", "ann", "--json")[1])
+    assert (record["measure"], record["topic"], record["band"]) == ("bow-t", "debt", "rest")
+    assert record["posts_in_all"] == 3
+    assert "Posts: all of 3" in run(*given, "--user", "ann")[1]
+
+
+def test_a_post_that_counts_does_not_say_nothing(run: Run, given: tuple[object, ...]) -> None:
+    path = given[1]
+    assert isinstance(path, Path)
+    path.write_text(POSTS + "dee,2026-01-08,fine\ndee,2026-01-09,the payday came\n")
+    topics = path.with_name("topics.toml")
+    topics.write_text(TOPICS.replace('"loan"', '"loan", "payday"'))
+    _, out, _ = run(*given, "--user", "dee")
+    assert "None of 2 posts says it outright; the score rests on 1 word" in out
+    assert "No word of the topic" not in out
+    assert "says nothing outright" in out
+    assert "says nothing of it" in out
+    # The post that adds 0 has no strength, so nothing would make it count.
+    assert "would count if" not in out
+
+
+def test_whoever_is_not_found_is_told_how_names_are_matched(
+    run: Run, given: tuple[object, ...]
+) -> None:
+    code, _, err = run(*given, "--user", "Ann")
+    assert code == 2
+    assert "capitals included" in err
+    assert "--show-users" in err
+    assert "Ann" not in err

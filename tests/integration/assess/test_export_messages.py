@@ -55,7 +55,7 @@ def test_a_report_reads_and_counts_only_the_posts_of_somebody(run: Run, posts: P
     code, _, err = run("assess", posts, "--topic", "depression", "--report", "page.html")
     assert code == 0, err
     page = Path("page.html").read_text(encoding="utf-8")
-    assert "44 posts, evenly" in page
+    assert "All 44 posts were read" in page
     assert "88 posts" not in page
     assert "A week holds between 2 and 7 posts" in page
 

@@ -20,7 +20,13 @@ from sottovoce.assess._explain.explanation import (
     UserPosts,
     WordShare,
 )
-from sottovoce.assess._explain.fewest import BandExit, band_of, fewest_posts, highest_outside
+from sottovoce.assess._explain.fewest import (
+    BandExit,
+    band_held,
+    band_of,
+    fewest_posts,
+    highest_outside,
+)
 from sottovoce.assess._ranking import REST, susceptibility
 from sottovoce.assess._score import Scoring
 from sottovoce.assess._setting import Setting
@@ -84,6 +90,7 @@ def explain(
         words=parts.words(most),
         without=what_if(state, scoring, own_posts, question, without) if without else None,
         leaving=None if isinstance(parts, WordParts) else _leaving(own_posts, parts, row),
+        band=band_held(state, question, row),
     )
 
 
@@ -162,7 +169,10 @@ def _share(
 def _checked_row(state: State, user: str, own_posts: UserPosts) -> int:
     row = state.users.row(user)
     if not own_posts.numbers.size:
-        raise InputError("the user has no post in these files.")
+        raise InputError(
+            "the user has no post in these files. Names are taken as the file writes them, "
+            "capitals included; assess with --show-users N prints those of the most exposed."
+        )
     if row is None and state.header.clean and of_nobody(pa.array([user]))[0]:
         raise InputError(
             "this name stands for nobody ([deleted], anonymous, bots), and its posts are left out; "

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sottovoce._notebook import html_facts, html_table
 from sottovoce.assess._explain.fewest import BandExit
+from sottovoce.assess._ranking import REST
 from sottovoce.corpus._schema import POSTS
 from sottovoce.errors import ParameterError
 
@@ -72,6 +73,8 @@ class Explanation:
     leaving: BandExit | None = None
     """The fewest posts without which they would leave their band; None: they are in none, or by
     this measure it is not worked out."""
+    band: str = REST
+    """The narrowest band they are in."""
 
     def __repr__(self) -> str:
         rank, users = self.position.rank, self.position.users

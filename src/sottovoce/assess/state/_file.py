@@ -7,9 +7,9 @@ its Parquet footer, which is quick to read.
 
 The record is JSON under the key ``sottovoce.state``, which somebody else may have written, or
 damaged. That of a state in one file holds the version, the header (catalogue, models' fingerprints,
-bucket, what is kept), the fingerprints of the files folded in, and how the state was last ranked. A
-file that is the newest part of several names the earlier ones, and how many users and posts they
-hold together.
+bucket, what is kept), the fingerprints of the files folded in, how the state was last ranked, and
+when the newest post was written. A file that is the newest part of several names the earlier ones,
+and how many users and posts they hold together.
 """
 
 import hashlib
@@ -112,12 +112,16 @@ def counts_in(record: Record) -> tuple[int, int]:
 
 
 def ranked_in(record: Record) -> dict[str, Any]:
-    """How it was last ranked: nothing, or measures with a k and an m, whose bounds use checks."""
+    """How it was last ranked: nothing, or measures with a k and an m, whose bounds use checks.
+
+    Also the ``topics`` asked for, where some were, and the time of the ``newest`` post counted.
+    """
     ranked = record.get("ranked") or {}
-    names = ranked.get("measures", [])
+    named = (ranked.get("measures", []), ranked.get("topics", []))
     if not (
-        isinstance(names, list)
-        and all(isinstance(name, str) for name in names)
+        all(isinstance(names, list) for names in named)
+        and all(isinstance(name, str) for names in named for name in names)
+        and type(ranked.get("newest", 0)) is int
         and type(ranked.get("k", 0.3)) in {int, float}
         and type(ranked.get("m", 3)) is int
     ):

@@ -21,6 +21,9 @@ CHUNK_BYTES = 1024 * 1024
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
 SNIFFED_BYTES = 4096
 NUL_SHARE_OF_UTF16 = 0.3
+_ZIP, _OLD_OFFICE = b"PK\x03\x04", bytes.fromhex("d0cf11e0a1b11ae1")
+_ODS = b"application/vnd.oasis.opendocument.spreadsheet"
+_SAVE_AS_CSV = "open it, choose Save As, CSV (UTF-8), and give that file"
 
 
 @contextmanager
@@ -43,6 +46,22 @@ def check_file(path: Path) -> None:
         raise CorpusError(f"cannot read {path}: it is a folder or device, not a file.")
     if status.st_size == 0:
         raise CorpusError(f"{path} is empty.")
+    _refuse_spreadsheet(path)
+
+
+def _refuse_spreadsheet(path: Path) -> None:
+    """Say of a spreadsheet or an archive, whatever its name, what makes a table of it."""
+    with readable(str(path)), path.open("rb") as file:
+        start = file.read(SNIFFED_BYTES)
+    if start.startswith(_OLD_OFFICE):
+        raise CorpusError(f"{path} is an Excel file: {_SAVE_AS_CSV}.")
+    if not start.startswith(_ZIP):
+        return
+    if _ODS in start:
+        raise CorpusError(f"{path} is a spreadsheet of LibreOffice: {_SAVE_AS_CSV}.")
+    if b"[Content_Types].xml" in start or path.suffix.lower() in {".xlsx", ".xlsm"}:
+        raise CorpusError(f"{path} is an Excel file: {_SAVE_AS_CSV}.")
+    raise CorpusError(f"{path} is a zip archive: unpack it, and give the file that is in it.")
 
 
 def without_compression(path: Path) -> Path:

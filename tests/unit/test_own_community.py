@@ -1,0 +1,63 @@
+"""The report on one's own community: its first sentence, what was left out, and false alarms."""
+
+import html
+from pathlib import Path
+
+from sottovoce.assess._community_facts import TopicFacts
+from sottovoce.assess.disclosure import TopicCounts
+from sottovoce.report._own_community import CommunityFacts, community_report
+
+ROWS = {
+    "rows": 240,
+    "skipped": {"unreadable time": 4},
+    "cleaned": {"quotes": 7, "HTML": 0, "only quotes": 2, "posts of nobody": 36},
+}
+
+
+def topic(name: str, evident: int, separation: float) -> TopicFacts:
+    return TopicFacts(name, "bow-t", "health", (1, 6, 8), separation, evident)
+
+
+def page(folder: Path, *topics: TopicFacts, about: dict[str, int] | None = None) -> str:
+    said = [TopicCounts(name, number, 0) for name, number in (about or {}).items()]
+    facts = CommunityFacts(100, 200, topics, rows=ROWS, closely=200, said=said)
+    community_report(facts).save(folder / "page.html")
+    return html.unescape((folder / "page.html").read_text(encoding="utf-8"))
+
+
+def test_the_first_sentence_goes_by_people_and_leaves_rare_topics_out(tmp_path: Path) -> None:
+    several = (
+        topic("pregnancy", 4, 9.0),
+        topic("anxiety", 12, 1.0),
+        topic("chronic illness and disability", 9, 2.0),
+        topic("debt", 30, 0.5),
+        topic("cancer", 50, 5.0),
+    )
+    shown = page(tmp_path, *several, about={"cancer": 3, "debt": 40})
+    headline = "30 on debt, 12 on anxiety, and 9 on chronic illness and disability."
+    assert headline in shown
+    assert "The first stand out most on cancer (5.0)." in shown
+
+
+def test_nobody_is_named_where_only_a_few_speak_of_a_topic(tmp_path: Path) -> None:
+    assert "fewer than 5 people, or none" in page(tmp_path, topic("pregnancy", 4, 9.0))
+
+
+def test_authors_that_were_left_out_stand_under_what_was_left_out(tmp_path: Path) -> None:
+    shown = page(tmp_path, topic("debt", 30, 0.5))
+    left_out = shown.split("Left out")[1].split("Cleaned")[0]
+    assert "unreadable time: 4; posts of deleted or anonymous authors and bots: 36" in left_out
+    assert "quotes: 7; nothing but quotes: 2" in shown.split("Cleaned, in so many posts")[1]
+
+
+def test_the_report_says_how_many_false_alarms_to_expect(tmp_path: Path) -> None:
+    shown = page(tmp_path, topic("debt", 30, 0.5))
+    assert "Most of those in a band are there by mistake." in shown
+    assert "bow-t 23, 16, 13" in shown
+
+
+def test_bands_are_headed_so_that_each_person_is_counted_once(tmp_path: Path) -> None:
+    shown = page(tmp_path, topic("debt", 30, 0.5))
+    assert "top 1% to 5%" in shown
+    assert "top 5% to 10%" in shown
+    assert "counted in the narrowest band" in shown
