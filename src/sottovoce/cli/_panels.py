@@ -106,6 +106,7 @@ _SHORT_TYPES = {
     "str": "TEXT",
     "list[str]": "TEXT",
     "int": "N",
+    "list[int]": "N",
     "float": "X",
     "bool": "",
 }

@@ -130,8 +130,12 @@ def keep_reading(beside: Path, options: "ReadOptions", told: "ReadOptions") -> N
     if options == told or not by_name:
         return
     record = {"columns": dict(options.columns), "dates": options.dates}
-    with whole_file(kept_reading(beside), private=True) as temporary:
+    path = kept_reading(beside)
+    is_new = not path.exists()
+    with whole_file(path, private=True) as temporary:
         temporary.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    if is_new:
+        typer.echo(f"kept which columns were read, for the next run: {path}", err=True)
 
 
 def _kept(path: Path) -> dict[str, Any] | None:

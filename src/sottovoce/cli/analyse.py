@@ -207,7 +207,8 @@ def _show_summary(summary: "ReleaseSummary", asked: int, most: int) -> None:
     if summary.meter.dimensions == 1:
         typer.echo("One dimension is no topic: it says which words are frequent, and no more.")
     seen = summary.meter.topics(asked)
-    typer.echo(f"Of {asked} topics, about {seen} can be recognised.")
+    sums = "" if seen else " Sums over all documents can be read all the same:"
+    typer.echo(f"Of {asked} topics, about {seen} can be recognised.{sums}")
     show_rows("How often words were used", summary.totals.shown(most))
     _show_pairs(summary, most)
     if summary.telling is not None:

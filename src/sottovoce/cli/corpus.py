@@ -18,6 +18,7 @@ from sottovoce.cli._options import (
     warn_about_rows,
 )
 from sottovoce.cli._output import AsJson, progress, show_facts, show_json
+from sottovoce.cli._reading import reading_of
 from sottovoce.corpus.read._tally import DEFAULT_LINE_BYTES, ReadOptions
 from sottovoce.errors import ParameterError
 
@@ -51,9 +52,12 @@ def count(
 ) -> None:
     """Count the words of texts into a sparse matrix (scipy.sparse.load_npz reads it).
 
+    The column of the texts is guessed where none is called text.
+
     Example: sottovoce count community/posts.parquet --out counts --stop-words english
     """
     from sottovoce.corpus._count import count_to_folder  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus._schema import DOCUMENTS  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus._vocabulary import Vocabulary  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.read import open_documents  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus.words._rules import TokenRules, load_stop_words  # noqa: PLC0415 - keeps --help fast
@@ -63,10 +67,8 @@ def count(
     rules = TokenRules(
         shortest=shortest, stop_words=load_stop_words(stop_words), stem=stem, bigrams=bigrams
     )
-    texts = open_documents(
-        corpus,
-        options=read_options(file_format, fields, header, "UTC", encoding, max_line_bytes),
-    )
+    told = read_options(file_format, fields, header, "UTC", encoding, max_line_bytes)
+    texts = open_documents(corpus, options=reading_of(corpus, DOCUMENTS, told, encoding))
     given = None if vocabulary is None else _usable(Vocabulary.load(vocabulary), rules)
     with progress("Counting words"):
         written = count_to_folder(
@@ -111,12 +113,16 @@ def describe(
 ) -> None:
     """Describe a community in numbers: no word and no name is shown.
 
+    Columns are guessed where they are not called user, time and text.
+
     Example: sottovoce describe community/posts.parquet --truth community/truth.parquet
     """
+    from sottovoce.corpus._schema import POSTS  # noqa: PLC0415 - keeps --help fast
     from sottovoce.corpus._summary import QUANTILES, summarise_posts  # noqa: PLC0415 - likewise
     from sottovoce.corpus.read import open_posts  # noqa: PLC0415 - keeps --help fast
 
-    options = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
+    told = read_options(file_format, fields, header, timezone, encoding, max_line_bytes)
+    options = reading_of(posts, POSTS, told, encoding)
     corpus = open_posts(posts, options=options)
     with progress("Reading posts"):
         summary = asdict(summarise_posts(corpus))

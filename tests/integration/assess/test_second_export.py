@@ -33,6 +33,7 @@ def begun(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     code, _, err = run("assess", write(tmp_path / "old.csv", range(40)), *asked, "--state", "kept")
     assert code == 0, err
     assert "WARNING" not in err
+    assert "for the next run: kept.reading.json" in err
     return write(tmp_path / "new.csv", range(40, 60))
 
 
@@ -66,6 +67,7 @@ def test_an_update_ranks_by_the_topic_and_measures_that_were_asked_for(
     told = [(row["measure"], row["topic"]) for row in json.loads(out)["bands"]]
     assert told == [("bow", "depression"), ("keyword-kinds", "depression")]
     assert "WARNING" not in err
+    assert "kept.reading.json" not in err
     changes = json.loads(run("alerts", "kept", "--json")[1])["changes"]
     assert {row["topic"] for row in changes} == {"depression"}
 
@@ -125,3 +127,14 @@ def test_only_newer_needs_a_state(run: Run, begun: Path) -> None:
     code, _, err = run("assess", begun, "--only-newer")
     assert code == 2
     assert "--only-newer needs --state or --update" in err
+
+
+def test_count_and_describe_find_the_columns_as_assess_does(run: Run, tmp_path: Path) -> None:
+    posts = write(tmp_path / "old.csv", range(40))
+    code, out, err = run("describe", posts, "--json")
+    assert code == 0, err
+    assert json.loads(out)["users"] == PEOPLE
+    code, out, err = run("count", posts, "--out", tmp_path / "counts", "--json")
+    assert code == 0, err
+    assert json.loads(out)["texts"] == 40
+    assert "body" in err
