@@ -16,6 +16,7 @@ from typing import NamedTuple
 from sottovoce.assess.disclosure._context import IF, NOT, OTHERS, OWN, WOULD, SentenceReading
 from sottovoce.assess.disclosure._post import ROLE_LETTERS, Marked, ReadPost, RuleMatch
 from sottovoce.assess.disclosure._terms import CLUE, CompiledTopic
+from sottovoce.assess.disclosure._tokens import QUOTE
 
 # Classes of words that say of whom a sentence speaks, and whether it denies or supposes.
 _PERSONS = OWN | OTHERS | {NOT, IF, WOULD}
@@ -80,6 +81,8 @@ def signals_of(post: ReadPost, topic: CompiledTopic, found: Iterable[RuleMatch])
     places: set[tuple[str, ...]] = set()
     terms = length = most = 0
     for reading in post.readings:
+        if reading.sentence.words == [QUOTE]:
+            continue
         tokens = _tokens(reading, post.mark(reading, topic), topic)
         told = [token for token in tokens if token.kind in _TELLING]
         places.update(token.words for token in told if token.kind == CLUE)
