@@ -30,14 +30,14 @@ from support.disclosure_posts import (
 
 from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
 from sottovoce.assess.disclosure._read import signals_in
-from sottovoce.assess.disclosure._weighing import FEWEST_CLUES, SCALE, Signals, Weights
+from sottovoce.assess.disclosure._weighing import FEWEST_CLUES, MOST_CLUES, SCALE, Signals, Weights
 
 OUT = Path(__file__).parents[1] / "src/sottovoce/assess/disclosure/tables/weights.json"
 NO_WEIGHTS = Weights({}, math.inf, math.inf)
 # Chosen by leaving files out: how strongly weights are held to zero, how often a signal is met at
 # least, and how much is enough by terms, and by clues alone.
 RIDGE, RAREST = 1 / 0.3, 2
-LEAST, LEAST_BY_CLUES = 0.0, 1.0
+LEAST = {"least": -0.5, "least_by_clues": 0.5}
 # Of a post on a topic that is not its own; few are outright on two, and no label says so.
 OTHERS_WEIGHT = 0.5
 HOW = (
@@ -78,8 +78,8 @@ def examples(reader: DisclosureReader) -> list[Example]:
         ruled = {told.topic for told in reader.read(text) if told.level is DisclosureLevel.OUTRIGHT}
         for name, number in numbers.items():
             signals = signals_in(text, number, known)
-            met = signals.traits["terms"] or signals.traits["clues"] * 6 >= FEWEST_CLUES
-            if name not in {topic, *ruled} and met:
+            clues = signals.traits["clues"] * MOST_CLUES
+            if (signals.traits["terms"] or clues >= FEWEST_CLUES) and name not in {topic, *ruled}:
                 found.append(Example(group, signals, outright=False, weight=OTHERS_WEIGHT))
     return found
 
@@ -105,7 +105,9 @@ def learned(chosen: Sequence[Example]) -> Weights:
     counts = Counter(name for row in rows for name in row)
     names = sorted(name for name, count in counts.items() if count >= RAREST)
     at = {name: place for place, name in enumerate(names)}
-    entries = [(k, at[name], v) for k, row in enumerate(rows) for name, v in row.items() if name in at]
+    entries = [
+        (k, at[name], v) for k, row in enumerate(rows) for name, v in row.items() if name in at
+    ]
     row, column, value = (np.array(each) for each in zip(*entries, strict=True))
     design = csr_matrix((value, (row, column)), shape=(len(rows), len(names)))
     sides = np.where([each.outright for each in chosen], 1.0, -1.0)
@@ -113,7 +115,7 @@ def learned(chosen: Sequence[Example]) -> Weights:
     weights = {name: round(100 * w) for name, w in zip(names, fitted[:-1], strict=True)}
     kept = {name: weight for name, weight in weights.items() if weight}
     # The constant is a trait that every post has.
-    return Weights(kept | {"always": round(100 * fitted[-1])}, LEAST, LEAST_BY_CLUES)
+    return Weights(kept | {"always": round(100 * fitted[-1])}, **LEAST)
 
 
 def _fit(
@@ -128,7 +130,9 @@ def _fit(
         ), slope
 
     start = np.zeros(design.shape[1] + 1)
-    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 3000}).x)
+    return np.asarray(
+        minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 3000}).x
+    )
 
 
 def with_weights(reader: DisclosureReader, weights: Weights) -> DisclosureReader:
@@ -147,7 +151,8 @@ def leave_out(reader: DisclosureReader, known: Sequence[Example]) -> Iterable[st
     for group, its in posts.items():
         others = [each for each in known if each.group != group]
         tallies = [
-            tally_by(with_weights(reader, weights), its) for weights in (NO_WEIGHTS, learned(others))
+            tally_by(with_weights(reader, weights), its)
+            for weights in (NO_WEIGHTS, learned(others))
         ]
         totals += [(each.hits, each.missed, each.wrong) for each in tallies]
         yield f"{group}: {', then '.join(_shares(t.hits, t.missed, t.wrong) for t in tallies)}"
@@ -188,8 +193,7 @@ def main() -> None:
         "examples": dict(sorted(Counter(each.group for each in known).items())),
         "ridge": round(RIDGE, 4),
         "rarest": RAREST,
-        "least": LEAST,
-        "least_by_clues": LEAST_BY_CLUES,
+        **LEAST,
         "weights": dict(sorted(weights.of.items())),
     }
     OUT.write_text(json.dumps(written, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")

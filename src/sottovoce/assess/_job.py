@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sottovoce._files import whole_file
 from sottovoce.assess._checkpoints import CheckpointedFold, CheckpointOptions
-from sottovoce.assess._ranking import RankedTopicUsers, rank_batches, summary_of
+from sottovoce.assess._ranking import RankedTopicUsers, rank_batches
 from sottovoce.assess._ranks_file import write_ranks
 from sottovoce.assess._score import Scoring, plan_scoring
 from sottovoce.assess._setting import Bucket, Setting
@@ -309,7 +309,7 @@ class Assessment:
 
     def bands(self) -> list[dict[str, object]]:
         """How many users are in each band, where no file of ranks is wanted."""
-        return [summary_of(batch) for batch in self.ranks()]
+        return [ranked.summary for ranked in self.ranks()]
 
     def pack(self) -> None:
         """Bring the state into one file."""

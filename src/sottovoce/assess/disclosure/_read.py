@@ -27,6 +27,8 @@ TOGETHER = "together"
 _WEAK = frozenset(
     ("near", "sign", "leads", "with me", "alone", "with a verb", "subjectless", "taken", "done")
 )
+# Reasons that nothing outweighs.
+_VETOES = frozenset(("negation", "metaphor", "joke", "work", "fiction", "third person"))
 # Rules that may use terms with an everyday meaning.
 _NAMES_AUTHOR = frozenset(
     (
@@ -131,7 +133,7 @@ def _of_topic(
         return None
     said, refused = _by_rules(post, topic, met)
     told = _outright(post, topic, said, refused)
-    if told is None and (refused or post.has_terms or clues >= FEWEST_CLUES):
+    if told is None and (clues >= FEWEST_CLUES or refused or _has_terms(post, topic)):
         told = _weighed(post, topic, (*said, *refused), weights)
     return told or _about(post, topic, refused)
 
@@ -157,6 +159,10 @@ def _by_rules(post: ReadPost, topic: CompiledTopic, met: set[int]) -> tuple[Foun
     return said, refused
 
 
+def _has_terms(post: ReadPost, topic: CompiledTopic) -> bool:
+    return any(post.mark(reading, topic).terms for reading in post.readings)
+
+
 def _weighed(
     post: ReadPost,
     topic: CompiledTopic,
@@ -164,7 +170,9 @@ def _weighed(
     weights: Weights,
 ) -> Disclosure | None:
     """That it is outright by everything together, where no rule says so and nothing denies it."""
-    if not topic.hints or post.anothers or any(has_any(topic.denials, r) for r in post.readings):
+    if not topic.hints or post.anothers or any(each.refused in _VETOES for _, each in found):
+        return None
+    if any(has_any(topic.denials, reading) for reading in post.readings):
         return None
     signals = signals_of(post, topic, (each for _, each in found))
     if not weights.enough(signals, named=bool(found)):

@@ -26,7 +26,7 @@ _PHRASE = "phrase"
 _TOPIC = "*"
 _NAME = "N"
 _TELLING = ROLE_LETTERS | {_NAME, CLUE}
-FEWEST_CLUES, _MOST_CLUES = 2, 6
+FEWEST_CLUES, MOST_CLUES = 2, 6
 
 
 class Signals(NamedTuple):
@@ -52,12 +52,11 @@ class Weights(NamedTuple):
         words = sum(of[name] for name in signals.words & of.keys())
         return (traits + words * SCALE / math.sqrt(len(signals.words) or 1)) / 100
 
-
     def enough(self, signals: Signals, *, named: bool) -> bool:
         """Whether it is outright; a topic that is ``named``, or of which terms stand, needs less."""
         if named or signals.traits["terms"] > 0:
             return self.score(signals) >= self.least
-        few = signals.traits["clues"] * _MOST_CLUES < FEWEST_CLUES
+        few = signals.traits["clues"] * MOST_CLUES < FEWEST_CLUES
         return not few and self.score(signals) >= self.least_by_clues
 
 
@@ -86,7 +85,7 @@ def signals_of(post: ReadPost, topic: CompiledTopic, found: Iterable[RuleMatch])
         "always": 1.0,
         "length": math.log1p(length) / 4,
         "terms": min(terms, 4) / 4,
-        "clues": min(len(places), _MOST_CLUES) / _MOST_CLUES,
+        "clues": min(len(places), MOST_CLUES) / MOST_CLUES,
         "in a sentence": min(most, 4) / 4,
         "share": min((terms + len(places)) / (length or 1), 0.5) * 2,
         "no term": float(not terms),

@@ -24,7 +24,7 @@ from sottovoce.errors import InputError, ParameterError, check_choice
 Result = TypeVar("Result")
 # Rankings by several threads ask for the same; whoever comes first makes it.
 _DERIVING = RLock()
-_BLOCKS_KEPT = 4
+_BLOCKS_KEPT = 3
 
 
 class PostValues(NamedTuple):
