@@ -66,16 +66,16 @@ _WRITTEN_OUT = frozenset(
 )
 
 
-class Knowledge(NamedTuple):
+class ReaderKnowledge(NamedTuple):
     """What a reader knows: topics, where to look for them, how words are misspelt, weights."""
 
     topics: Sequence[CompiledTopic]
-    index: Index
+    where: Index
     misspelt: Mapping[str, str]
     weights: Weights
 
 
-def read_post(text: str, known: Knowledge) -> Iterator[Disclosure]:
+def read_post(text: str, known: ReaderKnowledge) -> Iterator[Disclosure]:
     """What ``text`` says about each topic that it is about."""
     post, met = _prepared(text, known)
     for number, parts in sorted(met.items()):
@@ -84,7 +84,7 @@ def read_post(text: str, known: Knowledge) -> Iterator[Disclosure]:
             yield told
 
 
-def signals_in(text: str, number: int, known: Knowledge) -> Signals:
+def signals_in(text: str, number: int, known: ReaderKnowledge) -> Signals:
     """What speaks for or against a topic in a post, by which the weights are learned."""
     post, _ = _prepared(text, known)
     topic = known.topics[number]
@@ -93,7 +93,7 @@ def signals_in(text: str, number: int, known: Knowledge) -> Signals:
     return signals_of(post, topic, (each for _, each in (*said, *refused)))
 
 
-def _prepared(text: str, known: Knowledge) -> tuple[ReadPost, dict[int, set[int]]]:
+def _prepared(text: str, known: ReaderKnowledge) -> tuple[ReadPost, dict[int, set[int]]]:
     """The post made ready, and of which topics it may have what."""
     low = lowered(text)
     words = set(words_of(low))
@@ -102,8 +102,8 @@ def _prepared(text: str, known: Knowledge) -> tuple[ReadPost, dict[int, set[int]
         mended |= own_tags(low)
     mended |= {word: _A_PHOBIA for word in words if word.endswith("phobia") and _is_fear(word)}
     words.update(word for meant in mended.values() for word in meant.split(" "))
-    found = known.index.keys() & words
-    return ReadPost(low, text, mended), _met_topics(found, words, known.index)
+    found = known.where.keys() & words
+    return ReadPost(low, text, mended), _met_topics(found, words, known.where)
 
 
 def _is_fear(word: str) -> bool:
@@ -146,9 +146,7 @@ def _has_terms(post: ReadPost, topic: CompiledTopic) -> bool:
     return post.has_terms and any(post.mark(each, topic).terms for each in post.all_readings)
 
 
-def _by_rules(
-    post: ReadPost, topic: CompiledTopic, phrases: Sequence[int]
-) -> tuple[Found, Found]:
+def _by_rules(post: ReadPost, topic: CompiledTopic, phrases: Sequence[int]) -> tuple[Found, Found]:
     """What rules find in a post, which has some of the topic's ``phrases``; what they refuse."""
     post.professional = post.has_profession or any(
         works_with(reading, post.mark(reading, topic).terms) for reading in post.readings
