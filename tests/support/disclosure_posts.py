@@ -13,8 +13,6 @@ from typing import NamedTuple
 from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
 
 FOLDER = Path(__file__).parents[1] / "posts"
-BLIND = "disclosures-blind.jsonl"
-"""Judged: written by somebody who has not seen the patterns, counted when they are finished."""
 FRESH = "disclosures-fresh.jsonl"
 FORMER = "disclosures-judged.jsonl"
 """Both judged in the past, open by now."""

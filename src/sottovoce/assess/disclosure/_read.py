@@ -28,7 +28,7 @@ _WEAK = frozenset(
     ("near", "sign", "leads", "with me", "alone", "with a verb", "subjectless", "taken", "done")
 )
 # Reasons that nothing outweighs.
-_VETOES = frozenset(("negation", "metaphor", "joke", "work", "fiction", "third person"))
+_VETOES = frozenset(("negation", "metaphor", "joke", "work", "fiction"))
 # Rules that may use terms with an everyday meaning.
 _NAMES_AUTHOR = frozenset(
     (
@@ -173,6 +173,8 @@ def _weighed(
     if not topic.hints or post.anothers or any(each.refused in _VETOES for _, each in found):
         return None
     if any(has_any(topic.denials, reading) for reading in post.readings):
+        return None
+    if not (post.own or post.casual):
         return None
     signals = signals_of(post, topic, (each for _, each in found))
     if not weights.enough(signals, named=bool(found)):
