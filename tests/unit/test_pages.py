@@ -48,6 +48,15 @@ def test_a_search_finds_every_command() -> None:
     assert len(re.findall(r"^\$ sottovoce .*--help$", text, re.MULTILINE)) > 50
 
 
+def test_every_page_with_examples_is_named_by_a_test_that_runs_them() -> None:
+    tests = [path for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
+    named = "".join(path.read_text(encoding="utf-8") for path in tests)
+    examples = re.compile(r"^```(sh|python|pycon)$", re.MULTILINE)
+    shown = [path for path in PAGES if examples.search(path.read_text(encoding="utf-8"))]
+    assert len(shown) > 20
+    assert [path.name for path in shown if f'{path.name}"' not in named] == []
+
+
 @cache
 def said() -> tuple[str, ...]:
     """The source files, with the parts of long strings joined."""
