@@ -52,7 +52,6 @@ class Weights(NamedTuple):
         words = sum(of[name] for name in signals.words & of.keys())
         return (traits + words * SCALE / math.sqrt(len(signals.words) or 1)) / 100
 
-
     def enough(self, signals: Signals, *, named: bool) -> bool:
         """Whether it is outright; a topic that is ``named``, or of which terms stand, needs less."""
         if named or signals.traits["terms"] > 0:
