@@ -8,6 +8,7 @@ that the driver reads the texts once, as a stream that it hashes and forgets; on
 with the true counts.
 """
 
+import gc
 import hashlib
 import json
 from collections.abc import Iterator
@@ -250,4 +251,7 @@ def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> CorpusIdenti
         texts = one.mapInArrow(partial(texts_of, reading.max_line_bytes), TEXTS)
         for row in texts.toLocalIterator(prefetchPartitions=False):
             identity.add(bytes(row["lengths"]), bytes(row["texts"]))
+        # Java keeps what was read for an iterator that Python has dropped and not yet collected.
+        del texts, one
+        gc.collect()
     return identity
