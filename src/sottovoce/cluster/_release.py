@@ -8,7 +8,6 @@ that the driver reads the texts once, as a stream that it hashes and forgets; on
 with the true counts.
 """
 
-import gc
 import hashlib
 import json
 from collections.abc import Iterator
@@ -243,15 +242,18 @@ def _digested(counted: Spark, width: int) -> tuple[CountsElsewhere, dict[BlockNa
     return CountsElsewhere(shape, int(whole["start"]), (data, columns, pointers)), blocks
 
 
+def _as_it_is(rows: Iterator[Spark]) -> Iterator[Spark]:
+    return rows
+
+
 def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> CorpusIdentity:
     """The corpus's name and documents, from its texts: a stream through the driver, hashed."""
     identity = CorpusIdentity()
     for file in sorted(rows.inputFiles(), key=file_order):
         one = read_rows(session, address_of_file(file), DOCUMENTS, reading)
-        texts = one.mapInArrow(partial(texts_of, reading.max_line_bytes), TEXTS)
-        for row in texts.toLocalIterator(prefetchPartitions=False):
-            identity.add(bytes(row["lengths"]), bytes(row["texts"]))
-        # Java keeps what was read for an iterator that Python has dropped and not yet collected.
-        del texts, one
-        gc.collect()
+        texts = one.mapInArrow(partial(texts_of, reading.max_line_bytes), TEXTS).rdd
+        # Not by Spark's local iterator: Java keeps all that was ever read by one.
+        for part in range(texts.getNumPartitions()):
+            for row in session.sparkContext.runJob(texts, _as_it_is, [part]):
+                identity.add(bytes(row["lengths"]), bytes(row["texts"]))
     return identity
