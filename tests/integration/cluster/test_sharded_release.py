@@ -30,7 +30,7 @@ MANY, SOME = 2_000_000, 60_000
 KILLS = 20
 DRIVER_BYTES = 1e9
 # Spark wants a heap of 471 MB at least; it need not be filled before it is swept.
-SMALL_HEAP = "-Xms64m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20 -XX:NewSize=48m"
+SMALL_HEAP = "-Xms64m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20 -Xmn32m"
 
 
 def written(folder: Path, documents: int, files: int) -> Path:
