@@ -53,6 +53,10 @@ def analyse(
     engine: EngineOption = "embedded",
     master: MasterOption = None,
     spark_conf: SparkConfOption = None,
+    partitions: Annotated[
+        int | None,
+        typer.Option(min=1, help="Parts that Spark adds up each by itself; default: one a core."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a release supports, read by the law of its noise.
@@ -67,7 +71,7 @@ def analyse(
         from sottovoce.release._release import load_release  # noqa: PLC0415 - fast --help
         from sottovoce.release.analysis._forecast import DEFAULT_TOPICS  # noqa: PLC0415 - fast --help
 
-    chosen = Engine(engine, master, spark_conf or ())
+    chosen = Engine(engine, master, spark_conf or (), partitions)
     if chosen.is_spark:
         chosen.refuse({"--topics": topics, "--classifier": classifier, "--labels": labels})
     with progress("Reading the release"), ExitStack() as running:
