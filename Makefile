@@ -23,7 +23,7 @@ help:
 	@echo "make peers      add the libraries that 'sottovoce bench' compares with"
 	@echo "make docs       build the documentation into docs/_build/html"
 	@echo "make sbom       write the bill of materials (CycloneDX) to dist/sottovoce.cdx.json"
-	@echo "make pins       resolve the pinned versions in constraints/ anew"
+	@echo "make pins       resolve the pinned versions in constraints/ again"
 	@echo "make clean      remove the environment and everything built"
 
 $(VENV)/run.ready: constraints/run.txt pyproject.toml

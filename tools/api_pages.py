@@ -1,7 +1,7 @@
 """Write the API reference: a page for each public name of each door, and a page for each door.
 
 A door is a package, or `sottovoce.errors`, that says by ``__all__`` what it offers. The pages are
-made anew whenever Sphinx builds the guide (this file is one of its extensions), so a name that is
+made again whenever Sphinx builds the guide (this file is one of its extensions), so a name that is
 added to a door has its page at the next build. An object that several doors offer has one page,
 under the first of them.
 """

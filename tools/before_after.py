@@ -111,9 +111,10 @@ def turn(folder: str, posts: str, numbers: str, digest: str, chosen: str) -> Non
             continue
         for threads in json.loads(numbers):
             begin = time.perf_counter()
-            case.run(threads)
+            result = case.run(threads)
             seconds = time.perf_counter() - begin
-            found = case.digest(threads) if int(digest) else ""
+            found = case.digest(result, threads) if int(digest) else ""
+            del result
             line = {"case": case.name, "threads": threads, "posts": case.posts}
             print(json.dumps({**line, "seconds": seconds, "digest": found}), flush=True)
 

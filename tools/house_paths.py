@@ -1,6 +1,6 @@
 """Which files of the package four everyday paths pass, by tracing the commands themselves.
 
-The commands are the same before and after the package is laid out anew, so the counts of two
+The commands are the same before and after the package is laid out again, so the counts of two
 checkouts can be compared. Each runs on a tiny input, without compilation, so that kernels count.
 """
 

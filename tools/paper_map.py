@@ -6,6 +6,7 @@ A docstring that says "R-Susceptibility, Definition 7." puts its function on the
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "research" / "papers.md"
 SOURCE = ROOT / "src"
+LONGEST_LINE = 118
 
 PAPERS = {
     "R-Susceptibility": (
@@ -131,14 +133,14 @@ def page(found: list[Place]) -> str:
     lines = [
         "# The papers, item by item",
         "",
-        (
+        _wrapped(
             "Made from the docstrings by `tools/paper_map.py`; a test fails when an item has no "
-            "code, or when this page is\nbehind. `sottovoce study NAME` runs a study. Where the "
+            "code, or when this page is behind. `sottovoce study NAME` runs a study. Where the "
             "papers are wrong or silent: [what we do instead](paper-errors.md)."
         ),
     ]
     for paper, items in ITEMS.items():
-        lines += ["", f"## {paper}", "", PAPERS[paper], ""]
+        lines += ["", f"## {paper}", "", _wrapped(PAPERS[paper]), ""]
         lines += ["| item | code | what it does | study |", "|---|---|---|---|"]
         for item in items:
             own = [place for place in found if (place.paper, place.item) == (paper, item)]
@@ -148,6 +150,10 @@ def page(found: list[Place]) -> str:
                 for (first, study), place in zip(named, own, strict=False)
             ]
     return "\n".join([*lines, ""])
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, LONGEST_LINE, break_on_hyphens=False)
 
 
 def _docstrings(path: Path, source: Path) -> Iterator[tuple[str, str]]:

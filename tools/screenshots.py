@@ -54,7 +54,7 @@ SHOTS = (
 
 
 def main() -> None:
-    """Take all pictures anew."""
+    """Take all pictures again."""
     chromium = shutil.which("chromium")
     if chromium is None:
         sys.exit("chromium is absent: apt-get install chromium")

@@ -220,7 +220,7 @@ def test_copies_of_a_document_within_a_release_are_told(
     rows = f"user,time,text\na,2024-01-01,twice\na,2024-01-02,{second}\n"
     (run.folder / "posts.csv").write_text(rows)
     shown = run(*LISTED, *STATED, "--out", "r", "--dry-run").out
-    assert ("Documents that say what another one says: 1. If they are" in shown) is told
+    assert ("Texts that say what another one says: 1. If they are" in shown) is told
 
 
 @pytest.mark.parametrize(("epsilon", "warned"), [("7.9", False), ("8", True), ("40", True)])

@@ -149,7 +149,7 @@ def test_training_that_was_killed_goes_on_from_its_checkpoint(
     while steps_of(checkpoint) <= kept and time.monotonic() < deadline + 60:
         assert resumed.poll() is None, resumed.communicate()
         time.sleep(0.01)
-    # It went on, rather than beginning anew: the steps never fell back.
+    # It went on, rather than beginning again: the steps never fell back.
     assert steps_of(checkpoint) > kept
     resumed.kill()
     resumed.communicate()

@@ -192,8 +192,8 @@ def give_texts(together: Path) -> set[Path]:
     """Each peer's documents, where its settings look for them."""
     made = set()
     for name in ("ada", "ben", "cy"):
-        rows = [f"spam,a debt of {name} {at} loan sea" for at in range(12)]
-        rows += [f"ham,loan and sea of {name} {at}" for at in range(12)]
+        rows = [f"spam,a debt of {name} {at} loan sea" for at in range(40)]
+        rows += [f"ham,loan and sea of {name} {at}" for at in range(40)]
         path = together / name / "texts.csv"
         path.write_text("label,text\n" + "\n".join(rows) + "\n")
         made.add(path)

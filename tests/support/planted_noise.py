@@ -161,7 +161,7 @@ def word_counted_twice(patch: pytest.MonkeyPatch) -> None:
 
 
 def repeating_keystream(patch: pytest.MonkeyPatch) -> None:
-    """The counter of the cipher begins anew after 2^20 blocks."""
+    """The counter of the cipher begins again after 2^20 blocks."""
 
     def rekey(self: Any) -> None:  # noqa: ANN401 - a keystream
         sound(self)

@@ -40,6 +40,14 @@ def test_every_page_of_the_guide_is_in_the_index() -> None:
     assert listed == there
 
 
+def test_a_search_finds_every_command() -> None:
+    """The page of help shows the text that is compared with the commands."""
+    page = ROOT / "docs" / "reference" / "help.md"
+    shown = re.findall(r"literalinclude} (\S+)", page.read_text(encoding="utf-8"))
+    text = "".join((page.parent / each).read_text(encoding="utf-8") for each in shown)
+    assert len(re.findall(r"^\$ sottovoce .*--help$", text, re.MULTILINE)) > 50
+
+
 @cache
 def said() -> tuple[str, ...]:
     """The source files, with the parts of long strings joined."""

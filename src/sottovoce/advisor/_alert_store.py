@@ -43,10 +43,10 @@ _COMPANIONS = ("", "-wal", "-shm", "-journal")
 
 @dataclass(frozen=True)
 class Alert:
-    """One event: she entered or left bands for a topic, more posts say it outright, or both.
+    """One event: they entered or left bands for a topic, more posts say it outright, or both.
 
-    ``percent`` is the narrowest band she entered, or the widest she left; None where no band
-    changed. ``outright``: how many of her posts say it outright.
+    ``percent`` is the narrowest band they entered, or the widest they left; None where no band
+    changed. ``outright``: how many of their posts say it outright.
     """
 
     id: int
@@ -90,7 +90,7 @@ class AlertStore:
             self._base.close()
 
     def setting(self) -> AdvisorSetting:
-        """The setting she chose last; the default where there is none that can be used."""
+        """The setting they chose last; the default where there is none that can be used."""
         stored = self._value("setting")
         if stored is None:
             return AdvisorSetting()
@@ -112,9 +112,9 @@ class AlertStore:
         *,
         outright: Mapping[str, int] | None = None,
     ) -> list[Alert]:
-        """Note where she stands now; the alerts that this raises, which are stored as well.
+        """Note where they stand now; the alerts that this raises, which are stored as well.
 
-        ``outright``: for each topic how many of her posts say it outright. Whatever happens for a
+        ``outright``: for each topic how many of their posts say it outright. Whatever happens for a
         topic at once is one alert.
         """
         when = in_utc(time or datetime.now(UTC)).isoformat()
@@ -144,7 +144,7 @@ class AlertStore:
             self._base.executemany("UPDATE alert SET seen = 1 WHERE id = ?", [(i,) for i in ids])
 
     def keep_posts(self, posts: Iterable[Post]) -> None:
-        """Store her posts with their texts, instead of those stored before: only if she asks."""
+        """Store their posts with their texts, instead of those stored before: only if they ask."""
         rows = [(post.id, in_utc(post.time).isoformat(), post.text) for post in posts]
         with self._lock, closing(self._base.cursor()) as cursor:
             cursor.execute("BEGIN IMMEDIATE")
@@ -153,7 +153,7 @@ class AlertStore:
             cursor.execute("COMMIT")
 
     def posts(self) -> list[Post]:
-        """The posts she asked to keep."""
+        """The posts they asked to keep."""
         with self._lock:
             rows = self._base.execute("SELECT id, time, text FROM post ORDER BY time, id")
             return [Post(i, datetime.fromisoformat(time), text) for i, time, text in rows]
@@ -196,7 +196,7 @@ class _BandChange(NamedTuple):
 def _bands_changed(
     cursor: sqlite3.Cursor, standing: Standing, setting: AdvisorSetting
 ) -> _BandChange | None:
-    """Note all bands that she entered or left; of those entered the narrowest tells most."""
+    """Note all bands that they entered or left; of those entered the narrowest tells most."""
     entered: list[int] = []
     left: list[int] = []
     for percent in setting.thresholds:
@@ -210,7 +210,7 @@ def _bands_changed(
 
 
 def _more_outright(cursor: sqlite3.Cursor, topic: str, posts: int) -> bool:
-    """Whether more posts say it outright than when she was last looked at; notes how many do."""
+    """Whether more posts say it outright than when they were last looked at; notes how many do."""
     row = cursor.execute("SELECT posts FROM outright WHERE topic = ?", (topic,)).fetchone()
     cursor.execute("REPLACE INTO outright VALUES (?, ?)", (topic, posts))
     return posts > (0 if row is None else int(row[0]))

@@ -186,7 +186,7 @@ class Community:
         *,
         included: bool = False,
     ) -> "Community":
-        """From a rank server's histogram for each topic; ``included``: they count her as well.
+        """From a rank server's histogram for each topic; ``included``: they count them as well.
 
         They must have been made with the same measure, k, m, bucket and models.
         """
@@ -238,7 +238,7 @@ class Community:
     def posts_of(self, user: str) -> list[Post]:
         """The posts of one user, numbered from 1 in the order of their times."""
         if self._posts is None:
-            raise InputError("this community holds no posts; bring her posts yourself.")
+            raise InputError("this community holds no posts; bring their posts yourself.")
         hers = self._posts.filter(pc.equal(self._posts["user"], user))
         if not hers.num_rows:
             raise InputError("the user has no post in this community.")
@@ -258,7 +258,7 @@ class Community:
         return other
 
     def crowd(self, user: str | None, included: Mapping[str, float] | None = None) -> Crowd:
-        """Everybody but ``user``; ``included``: her scores, where histograms count her."""
+        """Everybody but ``user``; ``included``: their scores, where histograms count them."""
         header, setting = self.scoring.header, self.setting
         if self._histograms is not None:
             own = included if self._included else None
@@ -295,7 +295,7 @@ class Community:
         if self._posts is None:
             raise ParameterError(
                 f"bucket, mode and more than {self.scoring.header.kept} buckets cannot be changed "
-                "here: this community holds no posts to score anew."
+                "here: this community holds no posts to score again."
             )
         return Community.from_posts(self._posts, self.spaces, self.catalogue, setting)
 

@@ -33,18 +33,18 @@ class Seats:
     low: Places
     """The place, equal scores sharing the better one."""
     high: Places
-    """How many users score at least as high, she included; or at most so many."""
+    """How many users score at least as high, themselves included; or at most so many."""
     surely: Places
-    """At least so many users score at least as high, she included."""
+    """At least so many users score at least as high, themselves included."""
     users: Places
-    """How many users there are for each topic, she included."""
+    """How many users there are for each topic, themselves included."""
 
 
 class Crowd(Protocol):
-    """Everybody but her."""
+    """Everybody but them."""
 
     def seats(self, variants: Variants) -> Seats:
-        """Where each variant of her would stand, for each topic."""
+        """Where each variant of them would stand, for each topic."""
         ...
 
     def others(self, variants: Variants) -> Sequence[Scores]:
@@ -54,7 +54,7 @@ class Crowd(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KnownCrowd:
-    """Others whose scores do not depend on her: every measure of a vector space."""
+    """Others whose scores do not depend on them: every measure of a vector space."""
 
     header: StateHeader
     setting: AdvisorSetting
@@ -63,13 +63,13 @@ class KnownCrowd:
     """Ascending, by topic."""
 
     def seats(self, variants: Variants) -> Seats:
-        """Her scores by one small state, the places by searching among the others."""
+        """Their scores by one small state, the places by searching among the others."""
         hers = own_scores(self.header, self.setting, self.topics, variants)
         low, high = places_by_topic(hers, self.topics, self._places)
         users = [self.scores[topic].size + 1 for topic in self.topics]
         return Seats(hers, low, high, high, np.array(users))
 
-    def others(self, variants: Variants) -> Sequence[Scores]:  # noqa: ARG002 - they do not depend on her
+    def others(self, variants: Variants) -> Sequence[Scores]:  # noqa: ARG002 - they do not depend on them
         """For each topic, ascending."""
         return [self.scores[topic] for topic in self.topics]
 
@@ -81,7 +81,7 @@ class KnownCrowd:
 
 @dataclass(frozen=True, eq=False)
 class ReactingCrowd:
-    """Others whose scores depend on her: ENT and DIFF-PRIV ask how rare a word is among all."""
+    """Others whose scores depend on them: ENT and DIFF-PRIV ask how rare a word is among all."""
 
     state: State
     """Of the others only."""
@@ -89,7 +89,7 @@ class ReactingCrowd:
     topics: tuple[str, ...]
 
     def seats(self, variants: Variants) -> Seats:
-        """The whole community is scored anew for each variant."""
+        """The whole community is scored again for each variant."""
         shape = (variants.count, len(self.topics))
         hers, low = np.full(shape, np.nan), np.zeros(shape, np.int64)
         high = low.copy()
@@ -103,13 +103,13 @@ class ReactingCrowd:
         return Seats(hers, low, high, high, np.full(len(self.topics), len(self.state) + 1))
 
     def others(self, variants: Variants) -> Sequence[Scores]:
-        """For each topic, ascending, when she has the words of the first variant."""
+        """For each topic, ascending, when they have the words of the first variant."""
         mine = variants.posts.words[variants.owner == 0]
         bits = np.bitwise_or.reduce(mine, axis=0)
         return [np.sort(scores[:-1]) for scores in self._scored(bits)]
 
     def _scored(self, bits: NDArray[np.uint8]) -> list[Scores]:
-        """Everybody's scores, hers last, had she used these words."""
+        """Everybody's scores, theirs last, had they used these words."""
         use = WordUse(self.state.header.words)
         use.admit(len(self.state) + 1)
         use.add_bits(np.arange(len(self.state)), self.state.word_use().bits)
@@ -175,10 +175,10 @@ class ScoreHistogram:
         return cls(tuple(edges), at_least, at_least, int(sum(counts)))
 
     def bounds(self, scores: Scores, included: float | None) -> tuple[Places, Places]:
-        """The best and the worst place of each score; ``included``: her score in the histogram.
+        """The best and the worst place of each score; ``included``: their score in the histogram.
 
-        The place is at least 1 + those surely above her bucket, and at most all who may be in her
-        bucket or above, she included. Bounds on people move inwards to whole numbers.
+        The place is at least 1 + those surely above their bucket, and at most all who may be
+        in their bucket or above, themselves included. Bounds on people move inwards to whole ones.
         """
         own = np.zeros(len(self.edges)) if included is None else np.array(self.edges) <= included
         least = np.append(np.maximum(np.ceil(self.low) - own, 0), 0.0)
@@ -199,7 +199,7 @@ class HistogramCrowd:
     topics: tuple[str, ...]
     histograms: Mapping[str, ScoreHistogram]
     included: Mapping[str, float] | None = None
-    """Her own scores by topic, where the histograms count her too."""
+    """Their own scores by topic, where the histograms count them too."""
 
     def __post_init__(self) -> None:
         if self.setting.how().space is None:
@@ -209,7 +209,7 @@ class HistogramCrowd:
             )
 
     def seats(self, variants: Variants) -> Seats:
-        """Her scores exactly, the places between bounds."""
+        """Their scores exactly, the places between bounds."""
         hers = own_scores(self.header, self.setting, self.topics, variants)
         low, high = places_by_topic(hers, self.topics, self._bounds)
         known = [self.histograms[topic].users for topic in self.topics]
@@ -219,7 +219,7 @@ class HistogramCrowd:
         own = None if self.included is None else self.included[topic]
         return self.histograms[topic].bounds(hers, own)
 
-    def others(self, variants: Variants) -> Sequence[Scores]:  # noqa: ARG002 - they do not depend on her
+    def others(self, variants: Variants) -> Sequence[Scores]:  # noqa: ARG002 - they do not depend on them
         """The edges, each as often as users are in its bucket in the middle of the bounds."""
         found = []
         for topic in self.topics:

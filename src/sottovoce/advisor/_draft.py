@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DraftWord:
-    """A word of the draft, and where she would stand if the draft did without it."""
+    """A word of the draft, and where they would stand if the draft did without it."""
 
     word: str
     adds: float
-    """By how much her score after publishing would fall without the word."""
+    """By how much their score after publishing would fall without the word."""
     low: int
     high: int
 
@@ -42,17 +42,17 @@ class DraftTopic:
     strength: float | None
     """How close the draft itself comes to the topic; None for a measure of word use."""
     words: tuple[DraftWord, ...]
-    """Words that push her up, the strongest first."""
+    """Words that push them up, the strongest first."""
     level: DisclosureLevel = DisclosureLevel.NONE
-    """How plainly the draft itself speaks of the topic, whatever her place."""
+    """How plainly the draft itself speaks of the topic, whatever their place."""
     spans: tuple[tuple[int, int], ...] = ()
     """Where its telling words stand in the draft."""
     covering: int = 0
-    """So many of her posts come as close to the topic, so that they hold her place without it."""
+    """So many of their posts come as close to the topic, and hold their place without it."""
 
     @property
     def rises(self) -> bool:
-        """Whether publishing would raise her score."""
+        """Whether publishing would raise their score."""
         if self.before.score is None or self.after.score is None:
             return False
         return self.after.score > self.before.score
@@ -71,12 +71,12 @@ class DraftCheck:
 
     @property
     def standings(self) -> list[Standing]:
-        """Where she would stand."""
+        """Where they would stand."""
         return [topic.after for topic in self.topics]
 
 
 def check_draft(person: "Person", text: str, time: datetime, most: int = 10) -> DraftCheck:
-    """Exactly as if she had been assessed with the draft among her posts."""
+    """Exactly as if they had been assessed with the draft among their posts."""
     values, counts = person.values, person.counter.counts(text)
     own = values.matrix_of(counts, values.buckets_of([in_utc(time)]))
     without = values.matrix_of(without_each_word(counts), np.repeat(own.buckets, counts.nnz))
@@ -97,7 +97,7 @@ def check_draft(person: "Person", text: str, time: datetime, most: int = 10) -> 
 
 
 def _each_with(base: PostMatrix, added: PostMatrix) -> Variants:
-    """For each added row a version of her: the base and that row."""
+    """For each added row a version of them: the base and that row."""
     count = len(added)
     rows = base.take(np.tile(np.arange(len(base)), count)).joined(added)
     owner = np.concatenate([np.repeat(np.arange(count), len(base)), np.arange(count)])
@@ -105,7 +105,7 @@ def _each_with(base: PostMatrix, added: PostMatrix) -> Variants:
 
 
 def _words(terms: list[str], seats: "Seats", column: int) -> tuple[DraftWord, ...]:
-    """The words without which her score would be lower; row 0 is the whole draft."""
+    """The words without which their score would be lower; row 0 is the whole draft."""
     scores = seats.scores[:, column]
     found = [
         DraftWord(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class PostEvidence:
     """One post.
 
-    ``adds``: by how much her score would fall without it alone, exactly (of two like posts of one
+    ``adds``: by how much their score would fall without it alone, exactly (of two like posts of one
     week each covers the other: leave out both). ``share``: its part in what holds the score up,
     from 0 to 1, over all posts 1; see ``shares_of_posts``. ``strength``: how close it comes to the
     topic; None for a measure of word use. ``stronger``: how many posts cover it, so that it would
@@ -48,13 +48,13 @@ class WordEvidence:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What puts her there, that which matters most first."""
+    """What puts them there, that which matters most first."""
 
     topic: str
     posts: tuple[PostEvidence, ...]
     words: tuple[WordEvidence, ...]
     others: int
-    """So many of her posts are not listed."""
+    """So many of their posts are not listed."""
 
 
 def evidence_of(person: "Person", topic: str, most: int) -> Evidence:
@@ -166,7 +166,7 @@ def _sums_of_contributions(person: "Person", topic: str) -> dict[str, float]:
 
 
 def _falls_of_words(person: "Person", topic: str) -> dict[str, float]:
-    """By how much her score would fall had she never used each word of the topic."""
+    """By how much their score would fall had they never used each word of the topic."""
     salient = np.array((person.community.scoring.header.salient or {})[topic], np.int64)
     hers = np.bitwise_or.reduce(person.matrix.words, axis=0)
     used = salient[(hers[salient // 8] >> (salient % 8) & 1).astype(np.bool_)]

@@ -62,7 +62,7 @@ def place(standing: Standing) -> str:
 
 
 def told(standing: Standing) -> str:
-    """Where she stands for a topic, in a sentence."""
+    """Where they stand for a topic, in a sentence."""
     if not standing.present:
         return f"For {standing.topic} you have no place: you have no post here."
     where = f"For {standing.topic} you stand at {place(standing)}, as an adversary sees it"
@@ -123,7 +123,7 @@ MOST_WORDS = 3
 
 @dataclass(frozen=True)
 class Suggestion:
-    """One thing she could do."""
+    """One thing they could do."""
 
     kind: Kind
     title: str
@@ -133,13 +133,13 @@ class Suggestion:
     posts: tuple[int, ...] = ()
     words: tuple[str, ...] = ()
     standing: Standing | None = None
-    """Where she would stand."""
+    """Where they would stand."""
 
 
 def guidance(
     standing: Standing, evidence: Evidence, person: "Person | None" = None
 ) -> list[Suggestion]:
-    """What she could do about one topic; with ``person`` the effects are computed.
+    """What they could do about one topic; with ``person`` the effects are computed.
 
     Who neither stands out nor says it outright is told so, and gets no other option.
     """
@@ -173,19 +173,19 @@ def _outright(evidence: Evidence, person: "Person | None") -> tuple[int, ...]:
 
 
 def stands_out(standing: Standing, person: "Person | None" = None) -> bool:
-    """Whether she is, as far as is known, in the widest band that raises an alert.
+    """Whether they are, as far as is known, in the widest band that raises an alert.
 
-    Where a histogram leaves it open she is not told that she does not stand out.
+    Where a histogram leaves it open they are not told that they do not stand out.
     """
     thresholds: Sequence[int] = (10,) if person is None else person.setting.thresholds
     return any(standing.may_be_within(percent) for percent in thresholds)
 
 
 def decisive_posts(person: "Person", topic: str, most: int = MOST_POSTS) -> tuple[int, ...]:
-    """Few posts without which she would not stand out, found one after another; at most ``most``.
+    """Few posts without which they would not stand out, found one after another; at most ``most``.
 
-    Each step leaves out the post without which her score falls most. The steps are greedy, so fewer
-    posts may do; where she stands without them is exact.
+    Each step leaves out the post without which their score falls most. The steps are greedy, so
+    fewer posts may do; where they stand without them is exact.
     """
     gone: list[int] = []
     left = person

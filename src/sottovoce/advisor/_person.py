@@ -30,9 +30,9 @@ from sottovoce.errors import InputError, ParameterError
 class Person:
     """One person in, or new to, a community.
 
-    ``posts`` are all of hers: (id, time, text); None takes what the community holds of ``user``.
+    ``posts`` are all of theirs: (id, time, text); None takes what the community holds of ``user``.
     A ``user`` of the community is replaced by these posts; anybody else is added to it. So every
-    answer equals that of assessing the whole community with exactly these posts of hers. Threads
+    answer equals that of assessing the whole community with exactly these posts of theirs. Threads
     may share a person.
     """
 
@@ -65,7 +65,7 @@ class Person:
 
     @cached_property
     def crowd(self) -> Crowd:
-        """Everybody but her."""
+        """Everybody but them."""
         alone = self.community.crowd(self.user)
         if not self.community.counts_person:
             return alone
@@ -75,11 +75,11 @@ class Person:
 
     @property
     def matrix(self) -> PostMatrix:
-        """All that her scores depend on."""
+        """All that their scores depend on."""
         return self.values.matrix
 
     def standings(self) -> list[Standing]:
-        """Where she stands for each sensitive topic, with what single posts do to it."""
+        """Where they stand for each sensitive topic, with what single posts do to it."""
         return list(self._standings)
 
     @cached_property
@@ -92,15 +92,15 @@ class Person:
         return self.community.topics
 
     def standing(self, topic: str) -> Standing:
-        """Where she stands for one topic."""
+        """Where they stand for one topic."""
         return self.standings()[self.column(topic)]
 
     def evidence(self, topic: str, most: int = 10) -> Evidence:
-        """The posts and words that put her there, those that matter most first."""
+        """The posts and words that put them there, those that matter most first."""
         return evidence_of(self, topic, most)
 
     def timeline(self, topic: str) -> Timeline:
-        """Her strength bucket by bucket, her score so far, and the alerts it would have raised."""
+        """Strength bucket by bucket, the score so far, and the alerts it would have raised."""
         return timeline_of(self, topic)
 
     @cached_property
@@ -109,7 +109,7 @@ class Person:
         return SaidByPosts(self.community.reader, self.posts)
 
     def without(self, ids: Sequence[int]) -> list[Standing]:
-        """Where she would stand had she never written these posts: exactly."""
+        """Where they would stand had they never written these posts: exactly."""
         gone = np.zeros(len(self.posts), np.bool_)
         gone[self.values.rows(ids)] = True
         if self.measure.space is None:
@@ -117,11 +117,11 @@ class Person:
         return self.standings_with(remaining(self.tops, gone, self.setting.m))
 
     def with_draft(self, text: str, time: datetime | None = None) -> DraftCheck:
-        """Where she would stand had she also written ``text``, and which of its words matter."""
+        """Where they would stand had they also written ``text``, and which of its words matter."""
         return check_draft(self, text, time or self.now())
 
     def lacking(self, ids: Sequence[int]) -> "Person":
-        """She without these posts, of which not all may go; nothing is scored again."""
+        """The same person without these posts, of which not all may go; nothing is scored again."""
         rows = np.delete(np.arange(len(self.posts)), self.values.rows(ids))
         if not rows.size:
             raise ParameterError("at least 1 post must stay, got none.")
@@ -135,11 +135,11 @@ class Person:
         return fewer
 
     def without_words(self, words: Iterable[str]) -> list[Standing]:
-        """Where she would stand had all her posts done without these words: exactly."""
+        """Where they would stand had all their posts done without these words: exactly."""
         return self.standings_with(self.values.without_words(words))
 
     def standings_with(self, posts: PostMatrix) -> list[Standing]:
-        """Where she would stand with other posts than hers."""
+        """Where they would stand with other posts than theirs."""
         return standings_of(self, posts, self.crowd.seats(Variants.one(posts)))
 
     def now(self) -> datetime:
@@ -155,7 +155,7 @@ class Person:
 
     @cached_property
     def left_out(self) -> LeftOut:
-        """Her seats, whole and without each post."""
+        """Their seats, whole and without each post."""
         return left_out(self.crowd, self.matrix, self.setting.m, self._salient)
 
     @cached_property
@@ -170,7 +170,7 @@ class Person:
 
     @cached_property
     def essential(self) -> PostMatrix:
-        """Few rows that stand for all her posts, also when others are added."""
+        """Few rows that stand for all their posts, also when others are added."""
         if self.measure.space is not None:
             return essential(self.matrix, self.setting.m)
         posts = self.matrix
@@ -179,7 +179,7 @@ class Person:
 
     @property
     def seats(self) -> Seats:
-        """Where she stands, as numbers."""
+        """Where they stand, as numbers."""
         return self.left_out.whole
 
     @property

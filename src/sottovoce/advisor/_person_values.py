@@ -27,7 +27,7 @@ from sottovoce.errors import ParameterError
 
 
 class Post(NamedTuple):
-    """One post of hers; ``id`` is unique among them."""
+    """One post of theirs; ``id`` is unique among them."""
 
     id: int
     time: datetime
@@ -36,7 +36,7 @@ class Post(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PostMatrix:
-    """Her posts as numbers, a row each: buckets, strengths, words."""
+    """Their posts as numbers, a row each: buckets, strengths, words."""
 
     buckets: NDArray[np.int32]
     strengths: NDArray[np.float64]
@@ -104,13 +104,13 @@ class MeasuredPosts:
         return PostMatrix(buckets, strengths, np.zeros((rows, 0), np.uint8))
 
     def rows(self, ids: Sequence[int]) -> NDArray[np.int64]:
-        """The rows of some ids, all of which must be hers."""
+        """The rows of some ids, all of which must be theirs."""
         if strangers := sum(one not in self.place for one in ids):
-            raise ParameterError(f"posts must be hers, got {strangers} that are not.")
+            raise ParameterError(f"posts must be theirs, got {strangers} that are not.")
         return np.array(sorted({self.place[one] for one in ids}), np.int64)
 
     def without_words(self, terms: Iterable[str]) -> PostMatrix:
-        """The numbers of her posts had they done without these words."""
+        """The numbers of their posts had they done without these words."""
         column = self.scorer.vocabulary.column
         columns = np.array([column[term] for term in terms if term in column], np.int64)
         counts = self.counts.copy()

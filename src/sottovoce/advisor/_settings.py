@@ -25,8 +25,8 @@ class AdvisorSetting:
         k: the share of a domain's topics that a broad interest covers (Definition 7).
         m: how many time buckets a lasting interest covers (Definition 8).
         bucket: the time bucket, ``1w``, ``10d`` or ``1mo``.
-        thresholds: percentages p; she is alerted when she enters or leaves the top p%.
-        hysteresis: she leaves the top p% only when more than p (1 + h)% stand as high as she does.
+        thresholds: percentages p; they are alerted when they enter or leave the top p%.
+        hysteresis: they leave the top p% only when more than p (1 + h)% stand as high as they do.
         mode: ``corrected``, or ``paper`` for the formulas as printed.
     """
 

@@ -28,9 +28,9 @@ _WHOLE = 100
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """How far her place rests on single posts.
+    """How far their place rests on single posts.
 
-    Let s be her score and s(i) her score without post i, both exact, over her n posts. ``low`` and
+    Let s be their score and s(i) that without post i, both exact, over their n posts. ``low`` and
     ``high`` are the best and the worst place, ties included, among s and all s(i): "had any one of
     your posts not been written, you would stand between". ``score_low`` and ``score_high`` are the
     least and the largest of s and all s(i). ``score_error`` is the jackknife's standard error,
@@ -51,9 +51,9 @@ class Uncertainty:
 class Standing:
     """A score for one topic and the place it gives; None throughout for who has no post left.
 
-    ``low`` is her place when all are ordered by decreasing score, equal scores sharing the better
-    one (R-Susceptibility, section 2.4); ``high`` is the last place of those who score as she does:
-    so many users score at least as high, she included. From a histogram they bound these.
+    ``low`` is their place when all are ordered by decreasing score, equal scores sharing the better
+    one (R-Susceptibility, section 2.4); ``high`` is the last place of those who score as they do:
+    so many users score at least as high, themselves included. From a histogram they bound these.
     """
 
     topic: str
@@ -64,7 +64,7 @@ class Standing:
     low: int | None = None
     high: int | None = None
     surely: int | None = None
-    """At least so many users score as high as she does; ``high`` where the community is known."""
+    """At least so many users score as high as they do; ``high`` where the community is known."""
     strength: float | None = None
     """None where the measure looks at words, not at closeness; so are the next two."""
     breadth: float | None = None
@@ -73,41 +73,41 @@ class Standing:
 
     @property
     def present(self) -> bool:
-        """Whether she has any post."""
+        """Whether they have any post."""
         return self.score is not None
 
     @property
     def evident(self) -> bool:
-        """Whether anything puts her there: at a score of 0 or less she is only left over."""
+        """Whether anything puts them there: at a score of 0 or less they are only left over."""
         return evident(self.score)
 
     @property
     def band(self) -> str:
-        """The narrowest band that surely holds her: ``top 5%``, or ``lower half``."""
+        """The narrowest band that surely holds them: ``top 5%``, or ``lower half``."""
         return band_of(self.high if self.evident else None, self.users)
 
     @property
     def best_band(self) -> str:
-        """The narrowest band that may hold her; it differs from ``band`` for a histogram only."""
+        """The narrowest band that may hold them; it differs from ``band`` for a histogram only."""
         return band_of(self.surely if self.evident else None, self.users)
 
     @property
     def percent(self) -> float | None:
-        """The share of users who score at least as high as she does, in percent."""
+        """The share of users who score at least as high as they do, in percent."""
         return None if self.high is None else _WHOLE * self.high / self.users
 
     @property
     def unsure(self) -> bool:
-        """Whether several bands may hold her; then ``band`` is the widest of them."""
+        """Whether several bands may hold them; then ``band`` is the widest of them."""
         return self.best_band != self.band
 
     def may_be_within(self, percent: int) -> bool:
-        """Whether she is in the top ``percent`` as far as is known: `within`, or it is open."""
+        """Whether they are in the top ``percent`` as far as is known: `within`, or it is open."""
         least = self.high if self.surely is None else self.surely
         return self.evident and least is not None and least * _WHOLE <= percent * self.users
 
     def within(self, percent: int) -> bool:
-        """Whether she is in the top ``percent``: at most so many score as high as she does."""
+        """Whether they are in the top ``percent``: at most so many score as high as they do."""
         return self.evident and self.high is not None and self.high * _WHOLE <= percent * self.users
 
 
@@ -117,7 +117,7 @@ def evident(score: float | None) -> bool:
 
 
 def band_of(at_least: int | None, users: int) -> str:
-    """The narrowest band of who has ``at_least`` users scoring as high, she included."""
+    """The narrowest band of who has ``at_least`` users scoring as high, themselves included."""
     if at_least is not None:
         for percent in BANDS:
             if at_least * _WHOLE <= percent * users:
@@ -142,7 +142,7 @@ def standings_of(
 
 
 def uncertainty(left_out: LeftOut, topic: int, posts: int) -> Uncertainty:
-    """How far her place rests on single posts: see ``Uncertainty`` for the formulas."""
+    """How far their place rests on single posts: see ``Uncertainty`` for the formulas."""
     own = float(left_out.whole.scores[0, topic])
     without = left_out.seats.scores[:, topic]
     every = np.append(without, own)

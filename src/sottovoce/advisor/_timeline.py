@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def steps_of(person: "Person", topic: str) -> PostMatrix:
-    """One row for each bucket at which her score for ``topic`` may change, the first included.
+    """One row for each bucket at which their score for ``topic`` may change, the first included.
 
     A bucket that is none of the m best of any topic of the domain when it comes will never be.
     """
@@ -47,7 +47,7 @@ def _among_the_best(strengths: "NDArray[np.float64]", m: int) -> "NDArray[np.boo
 
 
 def _new_words(person: "Person", topic: str) -> PostMatrix:
-    """Buckets with a word of the topic that she had not used before."""
+    """Buckets with a word of the topic that they had not used before."""
     posts = person.matrix
     order = np.argsort(posts.buckets, kind="stable")
     have, starts = np.unique(posts.buckets[order], return_index=True)
@@ -66,7 +66,7 @@ def _domains(person: "Person") -> list[str]:
 
 @dataclass(frozen=True)
 class TimelineAlert:
-    """She entered, or left, the top ``percent`` with the posts up to and including a bucket."""
+    """They entered, or left, the top ``percent`` with the posts up to and including a bucket."""
 
     bucket: date
     percent: int
@@ -77,7 +77,7 @@ class TimelineAlert:
 
 @dataclass(frozen=True)
 class AlertLine:
-    """A score above ``enter`` puts her into the top ``percent``; at ``leave`` or below she leaves.
+    """A score above ``enter`` puts them into the top ``percent``; at ``leave`` or below they leave.
 
     None: with so few users nobody can be in it, or nobody can leave it.
     """
@@ -89,11 +89,11 @@ class AlertLine:
 
 @dataclass(frozen=True)
 class Timeline:
-    """One entry for each bucket from her first post to her last, those without posts included.
+    """One entry for each bucket from their first post to their last, those without posts included.
 
     ``strengths`` is how close the closest post of each bucket comes (0 without posts, None for a
-    measure of word use); ``scores`` her score by all posts up to then. ``lines`` are on the scale
-    of ``scores``. Others are taken as they are today, since only her own history is at hand.
+    measure of word use); ``scores`` their score by all posts up to then. ``lines`` are on the scale
+    of ``scores``. Others are taken as they are today, since only their own history is at hand.
     """
 
     topic: str
@@ -106,7 +106,7 @@ class Timeline:
 
 
 def timeline_of(person: "Person", topic: str) -> Timeline:
-    """Her history for one topic, and the alerts it would have raised."""
+    """Their history for one topic, and the alerts it would have raised."""
     column, matrix = person.column(topic), person.matrix
     numbers = np.arange(matrix.buckets.min(), matrix.buckets.max() + 1)
     bucket = person.community.scoring.header.bucket
@@ -126,7 +126,7 @@ def timeline_of(person: "Person", topic: str) -> Timeline:
 
 
 def alert_lines(person: "Person", topic: str) -> tuple[AlertLine, ...]:
-    """For each threshold the scores at which she enters and leaves."""
+    """For each threshold the scores at which they enter and leave."""
     column = person.column(topic)
     others = person.crowd.others(Variants.one(person.matrix))[column]
     users = int(person.seats.users[column])
@@ -157,22 +157,22 @@ def _above_nothing(enter: float | None) -> float | None:
 
 
 def wider(percent: int, hysteresis: float) -> Fraction:
-    """The part of all users beyond which she leaves the top ``percent``."""
+    """The part of all users beyond which they leave the top ``percent``."""
     return Fraction(percent, 100) * (1 + Fraction(repr(float(hysteresis))))
 
 
 def inside(at_least: int, users: int, percent: int, hysteresis: float, *, was: bool) -> bool:
-    """Whether she is in the top ``percent`` now, given whether she was.
+    """Whether they are in the top ``percent`` now, given whether they were.
 
-    ``at_least`` users of ``users`` score as high as she does or higher, she included. The same rule
-    as ``assess``: she enters at p%, and leaves beyond p (1 + h)%.
+    ``at_least`` users of ``users`` score as high as they do or higher, themselves included. The
+    same rule as ``assess``: they enter at p%, and leave beyond p (1 + h)%.
     """
     part = wider(percent, hysteresis) if was else Fraction(percent, 100)
     return at_least <= part * users
 
 
 def _so_far(changes: PostMatrix) -> Variants:
-    """For each step, she with all rows up to it."""
+    """For each step, the person with all rows up to it."""
     owner, row = np.tril_indices(len(changes))
     return Variants(changes.take(row), owner, len(changes))
 

@@ -84,7 +84,7 @@ class BucketTops:
 
 
 def without_each(posts: PostMatrix, m: int) -> tuple[NDArray[np.int64], Variants]:
-    """The posts that may matter, and for each a version of her without it."""
+    """The posts that may matter, and for each a version of them without it."""
     tops = BucketTops(posts)
     mattering = np.unique(tops.holder[tops.mattering(m)])
     mattering = mattering[mattering >= 0]
@@ -142,14 +142,14 @@ def words_without_each(
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """Her seats without each of the posts that may matter; the others change nothing."""
+    """Their seats without each of the posts that may matter; the others change nothing."""
 
     whole: Seats
     posts: NDArray[np.int64]
     seats: Seats
 
     def falls(self, topic: int, count: int) -> NDArray[np.float64]:
-        """By how much her score would fall without each of her ``count`` posts."""
+        """By how much their score would fall without each of their ``count`` posts."""
         own, without = self.whole.scores[0, topic], self.seats.scores[:, topic]
         if count == 1:
             return np.array([own])
@@ -161,7 +161,7 @@ class LeftOut:
 
 
 def left_out(crowd: Crowd, posts: PostMatrix, m: int, salient: NDArray[np.int64] | None) -> LeftOut:
-    """Her seats, whole and without each post; without her only one she has no seat."""
+    """Their seats, whole and without each post; without their only one they have no seat."""
     whole = crowd.seats(Variants.one(posts))
     if len(posts) == 1:
         none = np.zeros(0, np.int64)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from sottovoce._files import whole_file
 from sottovoce.assess._checkpoints import CheckpointedFold, CheckpointOptions
-from sottovoce.assess._ranking import RankedTopicUsers, rank_batches, summary_of
+from sottovoce.assess._ranking import RankedTopicUsers, rank_batches
 from sottovoce.assess._ranks_file import write_ranks
 from sottovoce.assess._score import Scoring, plan_scoring
 from sottovoce.assess._setting import Bucket, Setting
@@ -128,7 +128,7 @@ def held_measures(request: Request, held: State) -> dict[str, Measure]:
 def check_wishes(request: Request, header: StateHeader) -> None:
     """Refuse what contradicts the state."""
     if request.catalogue is not None and request.catalogue != header.catalogue:
-        raise InputError("the catalogue is not the one the state was made with; score anew.")
+        raise InputError("the catalogue is not the one the state was made with; score again.")
     wishes = {
         "bucket": (request.bucket, header.bucket),
         "mode": (mode_asked(request), header.mode),
@@ -139,7 +139,7 @@ def check_wishes(request: Request, header: StateHeader) -> None:
     for what, (asked, held) in wishes.items():
         if asked is not None and asked != held:
             raise InputError(
-                f"the state was made with the {what} {held}, got {asked}; score anew, or ask for "
+                f"the state was made with the {what} {held}, got {asked}; score again, or ask for "
                 f"{held}."
             )
 
@@ -309,7 +309,7 @@ class Assessment:
 
     def bands(self) -> list[dict[str, object]]:
         """How many users are in each band, where no file of ranks is wanted."""
-        return [summary_of(batch) for batch in self.ranks()]
+        return [ranked.summary for ranked in self.ranks()]
 
     def pack(self) -> None:
         """Bring the state into one file."""
@@ -349,7 +349,7 @@ class Assessment:
         kept, m = self.added.header.kept, self._setting.m
         if any(measure.buckets for measure in self.measures.values()) and m > kept:
             raise ParameterError(
-                f"m must be <= {kept}, the number of buckets the state keeps, got {m}; score anew "
+                f"m must be <= {kept}, the number of buckets the state keeps, got {m}; score again "
                 "and keep more."
             )
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sottovoce._compiled import available_cores, in_turn
 from sottovoce._files import whole_file
 from sottovoce._notebook import html_table, text_table
+from sottovoce.assess._orders import UserOrder, ordered_users, positions_with_ties, rearranged
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure
 from sottovoce.assess.measures._risks import check_community
@@ -53,31 +54,12 @@ def susceptibility(scores: NDArray[np.float64]) -> NDArray[np.int64]:
 
     R-Susceptibility, section 2.4. Equal scores share the better position: 1, 2, 2, 4.
     """
-    return _tied_positions(scores)[0]
+    return positions_with_ties(scores)[0]
 
 
 def users_at_least_as_exposed(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """For each user the number of users whose score is at least theirs, themselves included."""
-    return _tied_positions(scores)[1]
-
-
-def _tied_positions(
-    scores: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first and the last position of the users who score as each does, from 1."""
-    order = np.argsort(-scores, kind="stable")
-    first, last = np.empty(scores.size, np.int64), np.empty(scores.size, np.int64)
-    first[order], last[order] = _ordered_positions(scores[order])
-    return first, last
-
-
-def _ordered_positions(
-    ordered: NDArray[np.float64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The same of scores that are in decreasing order."""
-    begins = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    ends = np.append(begins[1:], ordered.size)
-    return np.repeat(begins + 1, ends - begins), np.repeat(ends, ends - begins)
+    return positions_with_ties(scores)[1]
 
 
 def band_numbers(scores: NDArray[np.float64], *, evident: int = 1) -> NDArray[np.int32]:
@@ -107,6 +89,8 @@ class RankedTopicUsers(NamedTuple):
     """As ``RANKS``, the most exposed first."""
     evident: int
     """How many of them have written anything that speaks for the topic."""
+    summary: dict[str, object]
+    """How many are in each band and have evidence, and how far the first stand apart."""
 
 
 class RankedFrom(Protocol):
@@ -260,8 +244,30 @@ def rank(
 def ranking_of(ranks: Iterable[RankedTopicUsers], source: RankedFrom | None = None) -> Ranking:
     """The ranking that consists of these batches, one for each measure and topic."""
     ranked = list(ranks)
-    table = pa.Table.from_batches([each.rows for each in ranked], RANKS).unify_dictionaries()
-    return Ranking(table, tuple(map(summary_of, ranked)), source)
+    batches = [each.rows for each in ranked]
+    table = pa.Table.from_batches(batches, RANKS)
+    for name in ("measure", "topic"):
+        table = table.set_column(
+            RANKS.get_field_index(name), RANKS.field(name), _named(batches, name)
+        )
+    return Ranking(table, tuple(each.summary for each in ranked), source)
+
+
+def _named(batches: Sequence[pa.RecordBatch], column: str) -> pa.ChunkedArray:
+    """A column that has one name in each batch, with one dictionary for all of them.
+
+    Batches of a name share the numbers that stand for it: a large ranking has thousands.
+    """
+    found = [(batch[column][0].as_py(), batch.num_rows) for batch in batches]
+    names = list(dict.fromkeys(name for name, _ in found))
+    dictionary, place = pa.array(names), {name: number for number, name in enumerate(names)}
+    chunks = {
+        each: pa.DictionaryArray.from_arrays(
+            pa.array(np.full(each[1], place[each[0]], np.int32)), dictionary
+        )
+        for each in set(found)
+    }
+    return pa.chunked_array([chunks[each] for each in found], _NAME)
 
 
 def rank_batches(
@@ -283,10 +289,10 @@ def rank_batches(
     def ranked(measure: str, topic: str) -> RankedTopicUsers:
         method = measures[measure]
         scores = method.score(state, topic, setting)
-        order = by_name[np.argsort(-scores[by_name], kind="stable")]
+        order = ordered_users(scores, by_name)
         evident = int(method.evident(state, topic).sum())
-        users = names.take(pa.array(order))
-        return RankedTopicUsers(_ranked(measure, topic, users, scores[order], evident), evident)
+        rows = _ranked(measure, topic, rearranged(names, order.rows), order, evident)
+        return RankedTopicUsers(rows, evident, _summary(rows, evident))
 
     chosen = chosen_topics(state, topics)
     tasks = [partial(ranked, measure, topic) for measure in measures for topic in chosen]
@@ -309,9 +315,8 @@ def chosen_topics(state: State, topics: Sequence[str] | None) -> Sequence[str]:
     return state.header.catalogue.named(topics)
 
 
-def summary_of(ranked: RankedTopicUsers) -> dict[str, object]:
+def _summary(batch: pa.RecordBatch, evident: int) -> dict[str, object]:
     """How many users are in each band, and how many have evidence at all."""
-    batch = ranked.rows
     users = np.bincount(batch["band"].indices, minlength=len(_NAMES)).tolist()
     measure, topic = (batch[name].dictionary[0].as_py() for name in ("measure", "topic"))
     bands = dict(zip(_NAMES.to_pylist(), users, strict=True))
@@ -319,7 +324,7 @@ def summary_of(ranked: RankedTopicUsers) -> dict[str, object]:
         "measure": measure,
         "topic": topic,
         **bands,
-        EVIDENCE: ranked.evident,
+        EVIDENCE: evident,
         "separation": separation(batch["score"].to_numpy()),
     }
 
@@ -335,8 +340,11 @@ def separation(scores: NDArray[np.float64]) -> float | None:
     spread = float(scores.std())
     if spread == 0.0:
         return 0.0
-    first = np.sort(scores)[::-1][: max(1, scores.size // 100)]
-    return float((first.mean() - np.median(scores)) / spread)
+    decreasing = bool((scores[:-1] >= scores[1:]).all())
+    rising = scores[::-1].copy() if decreasing else np.sort(scores)
+    first = rising[::-1][: max(1, scores.size // 100)]
+    median = (rising[(scores.size - 1) // 2] + rising[scores.size // 2]) / 2
+    return float((first.mean() - median) / spread)
 
 
 def without_evidence(summary: Iterable[Mapping[str, object]]) -> list[str]:
@@ -353,16 +361,15 @@ def without_evidence(summary: Iterable[Mapping[str, object]]) -> list[str]:
 
 
 def _ranked(
-    measure: str, topic: str, users: pa.Array, scores: NDArray[np.float64], evident: int
+    measure: str, topic: str, users: pa.Array, order: UserOrder, evident: int
 ) -> pa.RecordBatch:
-    same = pa.array(np.zeros(scores.size, np.int32))
-    first, last = _ordered_positions(scores)
+    same = pa.array(np.zeros(order.scores.size, np.int32))
     columns = [
         pa.DictionaryArray.from_arrays(same, pa.array([measure])),
         users,
         pa.DictionaryArray.from_arrays(same, pa.array([topic])),
-        pa.array(scores),
-        pa.array(first),
-        pa.DictionaryArray.from_arrays(pa.array(_bands(last, evident)), _NAMES),
+        pa.array(order.scores),
+        pa.array(order.first),
+        pa.DictionaryArray.from_arrays(pa.array(_bands(order.last, evident)), _NAMES),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=RANKS)

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyarrow import csv
 
-from sottovoce.assess._ranking import RANKS, RankedTopicUsers, summary_of
+from sottovoce.assess._ranking import RANKS, RankedTopicUsers
 from sottovoce.errors import InputError, ParameterError
 
 ENDINGS = (".csv", ".parquet", ".jsonl")
@@ -49,7 +49,7 @@ def write_ranks(
     with _writer(path, ending) as write:
         for each in ranks:
             write(each.rows)
-            summary.append(summary_of(each))
+            summary.append(each.summary)
     return summary
 
 

@@ -1,22 +1,24 @@
 """From posts to state, a pure function of each batch folded into what is there; then to ranks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._compiled import ahead, available_cores
+from sottovoce._compiled import available_cores
+from sottovoce.assess._pieces import WAITING, PieceScorer, ScoredPiece, counted_by
 from sottovoce.assess._ranking import Ranking, rank
 from sottovoce.assess._setting import Bucket, Setting, microseconds
 from sottovoce.assess.measures._catalogue import Measure, chosen_measures
-from sottovoce.assess.state._header import M_KEPT, StateHeader, fingerprint_of
+from sottovoce.assess.state._header import M_KEPT, StateHeader
 from sottovoce.assess.state._state import PostValues, State
 from sottovoce.assess.state._words import WordUse
 from sottovoce.corpus._clean import VERSION as CLEANING
-from sottovoce.corpus._clean import CleaningCounts, clean_posts, clean_texts
+from sottovoce.corpus._clean import CleaningCounts, clean_texts
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus.read import open_posts
 from sottovoce.errors import InputError, ParameterError
@@ -24,8 +26,12 @@ from sottovoce.topics._bow import BagOfWords
 from sottovoce.topics._catalogue import Catalogue
 from sottovoce.topics._space import Mode, PostScorer, Space, named_spaces, spaces_of_models
 
-# Several pieces are under way at once; 32 MiB each is little, and stays near the processor.
+# The strengths of a piece, 32 MiB, and of all pieces that are under way on many threads, 512 MiB.
 _STRENGTHS_AT_ONCE = 1 << 22
+_STRENGTHS_IN_ALL = 1 << 26
+# A first piece of fewer posts is mostly all there is.
+_POSTS_FOR_THREADS = 1 << 10
+Piece = tuple[pa.RecordBatch, bool]
 
 
 class Scoring:
@@ -61,7 +67,7 @@ class Scoring:
             spaces={space.name: space.fingerprint for space in spaces},
             salient=None if words is None else _salient(catalogue, words),
             words=0 if words is None else len(words.vocabulary),
-            counted="" if words is None else _counted(words),
+            counted="" if words is None else counted_by(words),
             bucket=bucket,
             kept=kept,
             mode=mode,
@@ -82,54 +88,35 @@ class Scoring:
     ) -> Iterator[int]:
         """Fold posts into ``state``; after each batch, the number of its posts.
 
-        On several threads the next piece is read and scored while one is folded in.
+        On several threads the next pieces are read and scored while one is folded in.
         """
         self.header.check_same(state.header)
-        scored = self._scored(batches, threads)
+        threads = available_cores() if threads is None else _checked(threads)
+        pieces, threads = _worth_threads(self._pieces(batches, threads), threads)
+        scorer = PieceScorer(
+            self.scorers,
+            self._words,
+            self.header.bucket,
+            clean=self.cleaned is not None,
+            keep_posts=state.log is not None,
+        )
         posts = 0
-        for batch in scored if threads == 1 or available_cores() == 1 else ahead(scored):
-            rows = state.rows(batch.users)
-            state.count_posts(rows)
-            if batch.words is not None:
-                state.word_use().add_posts(rows, batch.words)
-                if state.word_buckets is not None:
-                    state.word_buckets.add_posts(rows, batch.buckets, batch.words)
-            for name, space in state.spaces.items():
-                space.add_posts(rows, batch.buckets, batch.strengths[name])
-            if state.log is not None:
-                state.log.append(_post_values(batch, rows))
-            posts += rows.size
-            if batch.last:
+        for piece in scorer.scored(pieces, threads):
+            if self.cleaned is not None and piece.cleaned is not None:
+                self.cleaned.add(piece.cleaned)
+            _fold_piece(state, piece, threads)
+            posts += piece.users.size
+            if piece.last:
                 yield posts
                 posts = 0
 
-    def _scored(
-        self, batches: Iterable[pa.RecordBatch], threads: int | None
-    ) -> Iterator["_ScoredBatch"]:
-        """What each batch says, whoever its users are, in pieces of bounded size."""
-        counter = _BatchCounter(self._all_scorers(), threads)
-        for batch, last in self._pieces(batches):
-            counts = counter.count(batch["text"])
-            yield _ScoredBatch(
-                last=last,
-                users=batch["user"],
-                times=batch["time"],
-                buckets=self.header.bucket.numbers(batch["time"]),
-                strengths={
-                    name: scorer.strengths(counts[_counted(scorer)], threads=threads)
-                    for name, scorer in self.scorers.items()
-                },
-                words=None if self._words is None else counts[_counted(self._words)],
-            )
-
-    def _pieces(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[pa.RecordBatch, bool]]:
+    def _pieces(self, batches: Iterable[pa.RecordBatch], threads: int) -> Iterator[Piece]:
         """Batches cut so that no piece has too many strengths, and whether a batch ends with it."""
         numbers = len(self.header.catalogue) * max(1, len(self.scorers))
-        rows = max(1, _STRENGTHS_AT_ONCE // numbers)
+        most = min(_STRENGTHS_AT_ONCE, _STRENGTHS_IN_ALL // (threads * (1 + WAITING)))
+        rows = max(1, most // numbers)
         for batch in batches:
             _check_posts(batch)
-            if self.cleaned is not None:
-                batch = clean_posts(batch, self.cleaned)  # noqa: PLW2901 - as it is from here on
             for first in range(0, max(1, batch.num_rows), rows):
                 yield batch.slice(first, rows), first + rows >= batch.num_rows
 
@@ -154,48 +141,42 @@ class Scoring:
         """The texts as they are scored: cleaned, where posts are."""
         return texts if self.cleaned is None else clean_texts(texts)
 
-    def _all_scorers(self) -> list[PostScorer]:
-        return [*self.scorers.values(), *([] if self._words is None else [self._words])]
+
+def _checked(threads: int) -> int:
+    if threads < 1:
+        raise ParameterError(f"threads must be >= 1, got {threads}.")
+    return threads
 
 
-class _ScoredBatch(NamedTuple):
-    """What some posts say: a pure function of them."""
-
-    last: bool
-    users: pa.Array
-    times: pa.Array
-    buckets: NDArray[np.int32]
-    strengths: dict[str, NDArray[np.float64]]
-    words: sparse.csr_array | None
+def _worth_threads(pieces: Iterator[Piece], threads: int) -> tuple[Iterator[Piece], int]:
+    """The pieces, and how many threads they are worth: one for a few posts, as of a draft."""
+    first = list(islice(pieces, 1))
+    few = all(piece.num_rows < _POSTS_FOR_THREADS for piece, _ in first)
+    return chain(first, pieces), 1 if few else threads
 
 
-def _post_values(batch: _ScoredBatch, rows: NDArray[np.int64]) -> PostValues:
-    """The batch as a log of posts keeps it: a bit for each salient word of each post."""
+def _fold_piece(state: State, piece: ScoredPiece, threads: int) -> None:
+    of_name = state.rows(piece.names)
+    rows = of_name[piece.users]
+    state.count_posts(of_name, np.bincount(piece.users, minlength=of_name.size))
+    if piece.words is not None:
+        state.word_use().add_posts(rows, piece.words)
+        if state.word_buckets is not None:
+            state.word_buckets.add_posts(rows, piece.buckets, piece.words)
+    users = of_name[piece.groups.users]
+    for name, space in state.spaces.items():
+        # Half of the threads: the others score what comes next meanwhile.
+        space.add_groups(users, piece.groups, piece.strongest[name], max(1, threads // 2))
+    if state.log is not None:
+        state.log.append(_post_values(piece, rows))
+
+
+def _post_values(piece: ScoredPiece, rows: NDArray[np.int64]) -> PostValues:
+    """The piece as a log of posts keeps it: a bit for each salient word of each post."""
     bits = np.zeros((rows.size, 0), np.uint8)
-    if batch.words is not None:
-        bits = WordUse.of_incidence(batch.words).bits
-    return PostValues(rows, microseconds(batch.times), bits, batch.strengths)
-
-
-class _BatchCounter:
-    """Counts batch after batch by every vocabulary; scorers that count alike share the counts."""
-
-    def __init__(self, scorers: Iterable[PostScorer], threads: int | None) -> None:
-        self._next: list[pa.Array] = []
-        self._streams = {
-            _counted(scorer): count_batches(
-                iter(self._next.pop, None), scorer.vocabulary, scorer.rules, threads=threads
-            )
-            for scorer in scorers
-        }
-
-    def count(self, texts: pa.Array) -> dict[str, sparse.csr_array]:
-        counts = {}
-        for key, stream in self._streams.items():
-            # A stream asks for its next texts when it is asked for its next counts.
-            self._next.append(texts)
-            counts[key] = next(stream)
-        return counts
+    if piece.words is not None:
+        bits = WordUse.of_incidence(piece.words).bits
+    return PostValues(rows, microseconds(piece.times), bits, piece.strengths)
 
 
 def needed_spaces(measures: Mapping[str, Measure]) -> set[str]:
@@ -206,17 +187,6 @@ def needed_spaces(measures: Mapping[str, Measure]) -> set[str]:
 def needs_words(measures: Mapping[str, Measure]) -> bool:
     """Whether any of ``measures`` needs to know who has used which word."""
     return any(measure.space is None for measure in measures.values())
-
-
-def _counted(scorer: PostScorer) -> str:
-    rules = scorer.rules
-    return fingerprint_of(
-        scorer.vocabulary.fingerprint,
-        rules.shortest,
-        sorted(rules.stop_words),
-        rules.stem,
-        rules.bigrams,
-    )
 
 
 def _salient(catalogue: Catalogue, words: PostScorer) -> dict[str, tuple[int, ...]]:

@@ -76,7 +76,7 @@ def explain(
         Path | None, typer.Option(help="The others' scores; POSTS must be all it was made from.")
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many posts and words to show.")] = 10,
-    show_text: Annotated[bool, typer.Option("--show-text", help="Print her posts too.")] = False,
+    show_text: Annotated[bool, typer.Option("--show-text", help="Print their posts too.")] = False,
     clean: CleanOption = None,
     file_format: FormatOption = None,
     fields: FieldsOption = None,

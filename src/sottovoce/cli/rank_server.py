@@ -312,4 +312,4 @@ def rank_edges(
         typer.echo(f"Nothing was published about {', '.join(kept)}: their edges stay.")
     typer.echo("A server with other edges needs a store of its own: rank-server --edges --store.")
     if rules.mode == "noise":
-        typer.echo("In the noise mode whoever reports under new edges pays for their bucket anew.")
+        typer.echo("In the noise mode whoever reports under new edges pays for their bucket again.")

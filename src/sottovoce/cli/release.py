@@ -110,13 +110,13 @@ def release(
     ] = None,
     declare_data_dependent: Annotated[
         bool,
-        typer.Option("--declare-data-dependent", help="Own up to words that the documents chose."),
+        typer.Option("--declare-data-dependent", help="Say that documents chose the words."),
     ] = False,
     declare_new_documents: Annotated[
         bool,
         typer.Option(
             "--declare-new-documents",
-            help="Own up that documents which say what released ones said are others.",
+            help="Say that documents which say what released ones said are others.",
         ),
     ] = False,
     min_texts: Annotated[int, typer.Option(help="Drop terms in fewer texts.")] = 1,
@@ -310,7 +310,7 @@ def _show(
     typer.echo("What is marked private follows from the true texts: it is for you alone.")
     if alike := _alike(job):
         typer.echo(
-            f"Documents that say what another one says: {alike:,}. If they are copies of one, each "
+            f"Texts that say what another one says: {alike:,}. If they are copies of one, each "
             "of them spends, and the ledger charges only one: release it once."
         )
     if made.spent_before and not made.paid_before:

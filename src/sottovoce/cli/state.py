@@ -95,14 +95,15 @@ def forget(
     user: Annotated[list[str], typer.Option(help="Whom to erase.")],
     post: Annotated[
         list[str] | None,
-        typer.Option(help="Delete only her posts at this time; needs assess --keep-posts."),
+        typer.Option(help="Delete only their posts at this time; needs assess --keep-posts."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Erase users from a state and from its alerts, as if they had never posted.
 
-    With --post only posts of hers are erased. Files of posts, of ranks and of alerts --out are not
-    touched: remove her there yourself. A background that was learnt from posts is not learnt again.
+    With --post only such posts are erased. Files of posts, of ranks and of alerts --out are not
+    touched: remove the user there yourself. A background that was learnt from posts is not learnt
+    again.
 
     Example: sottovoce forget community.state --user u0007
     """

@@ -173,7 +173,7 @@ def _check_same_schemas(session: Spark, frame: Spark, columns: Sequence[str], pa
                 name for name, one, two in zip(columns, kinds, first, strict=True) if one != two
             )
             raise CorpusError(
-                f"the files of {path} differ in the column {differing!r}; write them anew with "
+                f"the files of {path} differ in the column {differing!r}; write them again with "
                 "one schema, or give those that agree."
             )
 

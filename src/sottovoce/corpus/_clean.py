@@ -88,6 +88,12 @@ class CleaningCounts:
     emptied: int = 0
     """Posts of which nothing is left: they only quoted."""
 
+    def add(self, other: "CleaningCounts") -> None:
+        """Add what was counted of other posts."""
+        self.steps.update(other.steps)
+        self.nobodys += other.nobodys
+        self.emptied += other.emptied
+
     def facts(self) -> dict[str, int]:
         """As a record for machines, every step named."""
         named = {name: self.steps[name] for name, _ in STEPS}

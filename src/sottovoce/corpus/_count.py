@@ -5,21 +5,23 @@ on how the texts were cut into batches. `count_to_folder` goes from a corpus to 
 memory.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from queue import SimpleQueue
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from sottovoce._compiled import available_cores, on_threads
+from sottovoce._compiled import ahead, available_cores, in_turn, on_threads
 from sottovoce._files import output_folder, whole_file
 from sottovoce.corpus._matrix_file import write_matrix
-from sottovoce.corpus._term_counter import TermCounter, closed_columns, sort_rows
+from sottovoce.corpus._term_counter import TermCounter, closed_columns, narrow, sort_rows
 from sottovoce.corpus._vocabulary import Vocabulary
 from sottovoce.corpus.read import Corpus
 from sottovoce.corpus.words._codes import OUTSIDE, WordCoder
@@ -97,32 +99,45 @@ def count_batches(
     >>> [counts.toarray().tolist() for counts in count_batches([pa.array(["a loan"])], words)]
     [[[1, 0]]]
     """
-    rules = rules or TokenRules()
-    codes = {word: code for code, word in enumerate(_single_words(vocabulary))}
-    columns = closed_columns(vocabulary.column, codes)
-    coder = WordCoder(rules, codes)
-    workers = [
-        _Worker(
-            coder if coder.shared else WordCoder(rules, codes),
-            TermCounter(bigrams=rules.bigrams, columns=columns, width=len(vocabulary)),
+    counter = VocabularyCounter(vocabulary, rules)
+    number = _threads_for(texts, threads)
+    for parts in _parts(texts, [counter.worker() for _ in range(number)]):
+        yield stacked([piece for part in parts for piece in part.pieces], len(vocabulary))
+
+
+class VocabularyCounter:
+    """Counts by a fixed vocabulary; each thread asks for a worker of its own."""
+
+    def __init__(self, vocabulary: Vocabulary, rules: TokenRules | None = None) -> None:
+        self._rules = rules or TokenRules()
+        self._width = len(vocabulary)
+        self._codes = {word: code for code, word in enumerate(_single_words(vocabulary))}
+        self._columns = closed_columns(vocabulary.column, self._codes)
+        self._coder = WordCoder(self._rules, self._codes)
+
+    def worker(self) -> "CountWorker":
+        """What one thread counts with."""
+        coder = self._coder if self._coder.shared else WordCoder(self._rules, self._codes)
+        bigrams = self._rules.bigrams
+        return CountWorker(
+            coder, TermCounter(bigrams=bigrams, columns=self._columns, width=self._width)
         )
-        for _ in range(_thread_count(threads))
-    ]
-    for array in texts:
-        parts = _count_parts(workers, array)
-        yield _stacked([piece for part in parts for piece in part], len(vocabulary))
+
+    def counted(self, worker: "CountWorker", texts: pa.Array) -> sparse.csr_array:
+        """The counts of some texts, on this thread alone."""
+        return stacked(worker.count(texts), self._width)
 
 
 def term_statistics(
     texts: Iterable[pa.Array], rules: TokenRules | None = None, *, threads: int | None = None
 ) -> TermStatistics:
     """Every term with its frequencies; memory grows with the number of distinct terms only."""
-    workers = _open_workers(rules or TokenRules(), threads)
+    workers = _open_workers(rules or TokenRules(), _threads_for(texts, threads))
     sums = [_Sums() for _ in workers]
-    for array in texts:
-        for worker_sums, part in zip(sums, _count_parts(workers, array), strict=False):
-            for piece in part:
-                worker_sums.add(piece)
+    for parts in _parts(texts, workers):
+        for part in parts:
+            for piece in part.pieces:
+                sums[part.worker].add(piece)
     return _merge_statistics([worker.terms() for worker in workers], sums)
 
 
@@ -136,8 +151,8 @@ def count(
     >>> counts.vocabulary.terms, counts.matrix.toarray().tolist()
     (('loan', 'sea', 'the'), [[2, 0, 0], [0, 1, 1]])
     """
-    workers = _open_workers(rules or TokenRules(), threads)
-    batches = [_count_parts(workers, array) for array in texts]
+    workers = _open_workers(rules or TokenRules(), _threads_for(texts, threads))
+    parts = [part for parts in _parts(texts, workers) for part in parts]
     local_terms = [worker.terms() for worker in workers]
     terms = sorted(set().union(*local_terms))
     if not terms:
@@ -147,13 +162,8 @@ def count(
     )
     column = vocabulary.column
     maps = [np.array([column[term] for term in local], np.int32) for local in local_terms]
-    tasks = [
-        partial(_renamed, piece, maps[thread], len(terms))
-        for batch in batches
-        for thread, part in enumerate(batch)
-        for piece in part
-    ]
-    return Counts(_stacked(on_threads(tasks, len(workers)), len(terms)), vocabulary)
+    pieces = [(piece, maps[part.worker]) for part in parts for piece in part.pieces]
+    return Counts(_renamed(pieces, len(terms), len(workers)), vocabulary)
 
 
 def count_to_folder(
@@ -184,15 +194,17 @@ def count_to_folder(
     return WrittenCounts(rows, cells, vocabulary)
 
 
-class _Worker:
+class CountWorker:
     """What one thread needs: it reads texts and counts them, and nothing else."""
 
     def __init__(self, coder: WordCoder, counter: TermCounter) -> None:
         self._coder = coder
         self._counter = counter
 
-    def count(self, texts: TextBuffers, first: int, last: int) -> list[sparse.csr_array]:
-        cuts = _cuts(texts, first, last, _BYTES_PER_PIECE)
+    def count(self, array: pa.Array) -> list[sparse.csr_array]:
+        """The counts of an array of texts, in pieces."""
+        texts = text_buffers(normal_texts(array))
+        cuts = _cuts(texts, _BYTES_PER_PIECE)
         return [
             self._counter.count(*self._coder.encode(texts, begin, end))
             for begin, end in pairwise(cuts)
@@ -223,49 +235,82 @@ class _Sums:
         self.texts, self.occurrences = texts, occurrences.astype(np.int64)
 
 
-def _open_workers(rules: TokenRules, threads: int | None) -> list[_Worker]:
+def _open_workers(rules: TokenRules, threads: int) -> list[CountWorker]:
     return [
-        _Worker(WordCoder(rules), TermCounter(bigrams=rules.bigrams))
-        for _ in range(_thread_count(threads))
+        CountWorker(WordCoder(rules), TermCounter(bigrams=rules.bigrams)) for _ in range(threads)
     ]
 
 
-def _thread_count(threads: int | None) -> int:
-    if threads is None:
-        return available_cores()
-    if threads < 1:
+def _threads_for(texts: Iterable[pa.Array], threads: int | None) -> int:
+    """How many threads there are to be; one for what is at hand and little."""
+    if threads is not None and threads < 1:
         raise ParameterError(f"threads must be >= 1, got {threads}.")
-    return threads
+    if isinstance(texts, Sequence):
+        worth = sum(int(array.nbytes) for array in texts) // _BYTES_PER_THREAD
+        return min(threads or available_cores(), max(1, worth))
+    return threads or available_cores()
 
 
 def _single_words(vocabulary: Vocabulary) -> dict[str, None]:
     return dict.fromkeys(word for term in vocabulary.terms for word in term.split(" "))
 
 
-def _count_parts(workers: list[_Worker], array: pa.Array) -> list[list[sparse.csr_array]]:
-    """Count an array in contiguous parts of about equal bytes, one for each thread.
+class _Part(NamedTuple):
+    """The counts of a part of an array, in pieces, and whether the array ends with it."""
 
-    Each part comes in pieces.
+    worker: int
+    pieces: list[sparse.csr_array]
+    last: bool
+
+
+def _parts(arrays: Iterable[pa.Array], workers: list[CountWorker]) -> Iterator[list[_Part]]:
+    """The parts of each array, counted by whichever worker is free.
+
+    On several threads the next arrays are read and counted before the last one's parts are taken.
     """
-    texts = text_buffers(normal_texts(array))
-    size = int(texts.offsets[-1] - texts.offsets[0])
-    cuts = _cuts(texts, 0, texts.rows, max(_BYTES_PER_THREAD, -(-size // len(workers))))
-    tasks = [
-        partial(worker.count, texts, first, last)
-        for worker, (first, last) in zip(workers, pairwise(cuts), strict=False)
-    ]
-    return on_threads(tasks, len(workers))
+    free: SimpleQueue[int] = SimpleQueue()
+    for number in range(len(workers)):
+        free.put(number)
+
+    def counted(part: pa.Array, last: bool) -> _Part:
+        number = free.get()
+        try:
+            return _Part(number, workers[number].count(part), last)
+        finally:
+            free.put(number)
+
+    several = len(workers) > 1
+    tasks = (
+        partial(counted, array.slice(first, end - first), end == len(array))
+        for array in (ahead(arrays) if several else arrays)
+        for first, end in pairwise(_part_cuts(array, len(workers)))
+    )
+    parts: list[_Part] = []
+    for part in in_turn(tasks, len(workers)):
+        parts.append(part)
+        if part.last:
+            yield parts
+            parts = []
 
 
-def _cuts(texts: TextBuffers, first: int, last: int, size: int) -> list[int]:
-    """Where to cut texts ``first`` to ``last`` into contiguous parts of about ``size`` bytes."""
-    begin, end = texts.offsets[first], texts.offsets[last]
-    goals = np.arange(begin + size, end, size)
-    inner = first + np.searchsorted(texts.offsets[first:last], goals)
-    return [first, *inner.tolist(), last]
+def _part_cuts(array: pa.Array, threads: int) -> list[int]:
+    """Where to cut an array into parts, so that each thread has some and none has much."""
+    if threads == 1:
+        return [0, len(array)]
+    rows = len(array)
+    share = min(_BYTES_PER_PIECE, max(_BYTES_PER_THREAD, -(-array.nbytes // threads)))
+    parts = max(1, min(rows, -(-array.nbytes // share)))
+    return [rows * part // parts for part in range(parts + 1)]
 
 
-def _stacked(parts: list[sparse.csr_array], width: int) -> sparse.csr_array:
+def _cuts(texts: TextBuffers, size: int) -> list[int]:
+    """Where to cut texts into contiguous parts of about ``size`` bytes."""
+    goals = np.arange(texts.offsets[0] + size, texts.offsets[-1], size)
+    inner = np.searchsorted(texts.offsets[: texts.rows], goals)
+    return [0, *inner.tolist(), texts.rows]
+
+
+def stacked(parts: list[sparse.csr_array], width: int) -> sparse.csr_array:
     """The parts one under another, as a matrix with ``width`` columns."""
     if len(parts) == 1 and parts[0].shape[1] == width:
         return parts[0]
@@ -276,16 +321,30 @@ def _stacked(parts: list[sparse.csr_array], width: int) -> sparse.csr_array:
     cells = (
         np.concatenate([part.data for part in parts]),
         np.concatenate([part.indices for part in parts]),
-        np.concatenate([ends[:1], *pointers]),
+        narrow(np.concatenate([ends[:1], *pointers])),
     )
     return sparse.csr_array(cells, shape=(sum(part.shape[0] for part in parts), width))
 
 
-def _renamed(part: sparse.csr_array, columns: NDArray[np.int32], width: int) -> sparse.csr_array:
-    """The same counts with their columns renumbered, in column order."""
-    renumbered, pointers = columns[part.indices], part.indptr.astype(np.int64)
-    sort_rows(pointers, renumbered, part.data, width)
-    return sparse.csr_array((part.data, renumbered, pointers), shape=(part.shape[0], width))
+def _renamed(
+    pieces: list[tuple[sparse.csr_array, NDArray[np.int32]]], width: int, threads: int
+) -> sparse.csr_array:
+    """The pieces one under another, each in its place, with columns renumbered and in order."""
+    cells = np.cumsum([0, *(piece.nnz for piece, _ in pieces)])
+    rows = np.cumsum([0, *(piece.shape[0] for piece, _ in pieces)])
+    counts, columns = np.empty(cells[-1], np.int32), np.empty(cells[-1], np.int32)
+    pointers = np.zeros(rows[-1] + 1, np.int64)
+
+    def put(number: int) -> None:
+        piece, renumbered = pieces[number]
+        own, begins = slice(*cells[number : number + 2]), piece.indptr.astype(np.int64)
+        np.take(renumbered, piece.indices, out=columns[own])
+        counts[own] = piece.data
+        sort_rows(begins, columns[own], counts[own], width)
+        pointers[rows[number] + 1 : rows[number + 1] + 1] = begins[1:] + cells[number]
+
+    on_threads([partial(put, number) for number in range(len(pieces))], threads)
+    return sparse.csr_array((counts, columns, narrow(pointers)), shape=(rows[-1], width))
 
 
 def _merge_statistics(local_terms: list[list[str]], sums: list[_Sums]) -> TermStatistics:

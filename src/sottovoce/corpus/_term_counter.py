@@ -75,7 +75,7 @@ class TermCounter:
         size = rows.pointers[-1]
         if not self._growing:
             sort_rows(rows.pointers, rows.columns, rows.counts, width)
-        parts = (rows.counts[:size], rows.columns[:size], rows.pointers)
+        parts = (rows.counts[:size], rows.columns[:size], narrow(rows.pointers))
         return sparse.csr_array(parts, shape=(stream.ends.size, width))
 
     @property
@@ -96,6 +96,11 @@ class TermCounter:
         words = int(codes.max(initial=0)) + 1
         of_word = _extended(self._columns.of_word, words, NO_COLUMN)
         self._columns = self._columns._replace(of_word=of_word)
+
+
+def narrow(pointers: NDArray[np.int64]) -> NDArray[np.signedinteger]:
+    """As narrow as columns are, where they fit: else scipy copies the columns to widen them."""
+    return pointers.astype(np.int32) if pointers[-1] <= np.iinfo(np.int32).max else pointers
 
 
 def closed_columns(column_of: Mapping[str, int], code_of: Mapping[str, int]) -> Columns:

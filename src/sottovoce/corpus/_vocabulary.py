@@ -165,6 +165,6 @@ def _read_marked(lines: list[str], path: Path) -> Vocabulary:
 def _damaged(path: Path) -> CorpusError:
     return CorpusError(
         f"the header of the vocabulary {path} is damaged or not in its first line, so it is "
-        "unknown whether the data chose the terms; save it anew, or remove the header if the list "
+        "unknown whether the data chose the terms; save it again, or remove the header if the list "
         "is public."
     )

@@ -45,14 +45,14 @@ BASELINES = (ENT, POSTS, RANDOM)
 _DASH = "\u2011"
 
 _ADVERSARY = (
-    "Suppose an adversary wants the people whom a sensitive topic concerns. He need not read "
-    "anybody: from texts that anyone can get he learns which words go together, lets a program "
-    f"rank everybody by how close her posts come to the topic (by {SHOWN}, told below), and starts "
-    "at the top."
+    "Suppose an adversary wants the people whom a sensitive topic concerns. They need not read "
+    "anybody: from texts that anyone can get they learn which words go together, let a program "
+    f"rank everybody by how close their posts come to the topic (by {SHOWN}, told below), and "
+    "start at the top."
 )
 _NO_DIAGNOSIS = (
-    "A rank is exposure: how soon such an adversary would turn to her, rightly or not. It is not a "
-    "diagnosis, and nobody should be treated as if it were one."
+    "A rank is exposure: how soon such an adversary would turn to them, rightly or not. It is "
+    "not a diagnosis, and nobody should be treated as if it were one."
 )
 _NAMES = (
     "These people do not exist, so this page may name them. Of real ones such a list is what the "
@@ -60,16 +60,16 @@ _NAMES = (
     "screen shows counts."
 )
 _PARTS = (
-    "Strength is how close her closest post comes to the topic, from 0 to 1. Breadth is how close "
-    "she comes to the topic's neighbours: who writes about them all is perhaps there by "
-    f"profession. Persistence is how close her {SETTING.m} best weeks come on average: who came "
+    "Strength is how close their closest post comes to the topic, from 0 to 1. Breadth is how "
+    "close they come to the topic's neighbours: who writes about them all is perhaps there by "
+    f"profession. Persistence is how close their {SETTING.m} best weeks come on average: who came "
     f"once was perhaps curious. {SHOWN} is persistence less breadth."
 )
 _METRICS = (
     "The simulation knows whom a topic afflicts, so every ranking can be judged. R-precision: if "
     "as many people are picked from the top as are afflicted, the share who are. MAP: down to "
     "each afflicted person's place, the share who are, averaged. NDCG: how far the order follows "
-    "how gravely they are afflicted, 1 at best. In brackets 95% intervals over users drawn anew."
+    "how gravely they are afflicted, 1 at best. In brackets 95% intervals over users drawn again."
 )
 _MEASURES = (
     "ent and diff-priv look for rare words; bow, w2v and lda for closeness to the topic in a bag "
@@ -81,11 +81,11 @@ _LITTLE = (
     "control, run sottovoce study assess-table-5."
 )
 _ROLES = {
-    AFFLICTED: "the topic afflicts her",
-    "supporter": "she supports others",
-    "professional": "she works in the field",
-    "curious": "she was curious for a week",
-    "bystander": "she is a bystander to it",
+    AFFLICTED: "the topic afflicts them",
+    "supporter": "they support others",
+    "professional": "they work in the field",
+    "curious": "they were curious for a week",
+    "bystander": "they are a bystander to it",
 }
 
 
@@ -141,14 +141,14 @@ def _unknown(community: SimulatedCommunity, knowledge: Knowledge) -> tuple[str, 
 
 def _ranked(demo: AssessDemo, command: str) -> Section:
     missed = (
-        f"His model has nothing for {', '.join(demo.unknown)}, which is therefore left out here.",
+        f"Their model has nothing for {', '.join(demo.unknown)}, which is therefore left out here.",
     )
     return Section(
         title="Who stands out",
         paragraphs=(_ADVERSARY, _NO_DIAGNOSIS, _NAMES, *(missed if demo.unknown else ())),
         facts={
-            "He learns from": f"{demo.texts:,} texts of the same simulated world",
-            "He learns": (
+            "They learn from": f"{demo.texts:,} texts of the same simulated world",
+            "They learn": (
                 f"{TRAINING.topics} latent topics, word vectors of {TRAINING.dimensions} dimensions"
             ),
             **band_facts(demo.rankings),
@@ -174,7 +174,7 @@ def _first(demo: AssessDemo) -> str:
     alarm = "" if first.persona == AFFLICTED else " A false alarm."
     return (
         f"For {demo.topic}, {first.user} stands first of {first.explanation.position.users:,}. In "
-        f"truth {_ROLES[first.persona]}.{alarm} This is what put her there, and where she would "
+        f"truth {_ROLES[first.persona]}.{alarm} This is what put them there, and where they would "
         "stand without the posts that matter most."
     )
 
@@ -186,13 +186,13 @@ def _fallen(portraits: Sequence[Portrait]) -> tuple[str, ...]:
     first, other = portraits
     broader, briefer = other.breadth - first.breadth, first.persistence - other.persistence
     why = (
-        f"her breadth, {other.breadth:.2f} against {first.breadth:.2f}"
+        f"their breadth, {other.breadth:.2f} against {first.breadth:.2f}"
         if broader > briefer
-        else f"her persistence, {other.persistence:.2f} against {first.persistence:.2f}"
+        else f"their persistence, {other.persistence:.2f} against {first.persistence:.2f}"
     )
     told = (
         f"{other.user} is number {other.ranks[STRENGTH]:,} by strength alone, but number "
-        f"{other.ranks[SHOWN]:,} by {SHOWN}. What sets her apart from {first.user} is above all "
+        f"{other.ranks[SHOWN]:,} by {SHOWN}. What sets them apart from {first.user} is above all "
         f"{why}. In truth {_ROLES[other.persona]}."
     )
     return (told,)

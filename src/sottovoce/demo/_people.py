@@ -24,7 +24,7 @@ GREY = COLOURS[-1]
 
 @dataclass(frozen=True, eq=False)
 class Portrait:
-    """One user as a measure sees her, and what she is in the simulation."""
+    """One user as a measure sees them, and what they are in the simulation."""
 
     user: str
     persona: str
@@ -32,24 +32,24 @@ class Portrait:
     """By strength alone, and by the measure that is explained."""
     explanation: Explanation
     weeks: NDArray[np.float64]
-    """Her strongest post of each of the community's weeks; 0 where she wrote none."""
+    """Their strongest post of each of the community's weeks; 0 where they wrote none."""
     posts: int
     without: Position
-    """Had she not written the posts that matter most."""
+    """Had they not written the posts that matter most."""
 
     @property
     def strength(self) -> float:
-        """How close her closest post comes."""
+        """How close their closest post comes."""
         return self._interest[0]
 
     @property
     def breadth(self) -> float:
-        """How close she comes to the topic's neighbours."""
+        """How close they come to the topic's neighbours."""
         return self._interest[1]
 
     @property
     def persistence(self) -> float:
-        """How close her best weeks come."""
+        """How close their best weeks come."""
         return self._interest[2]
 
     @property
@@ -142,7 +142,7 @@ def portrait_table(portraits: Sequence[Portrait]) -> tuple[tuple[str, ...], ...]
         "strength": [f"{p.strength:.2f}" for p in portraits],
         "breadth": [f"{p.breadth:.2f}" for p in portraits],
         "persistence": [f"{p.persistence:.2f}" for p in portraits],
-        "words that put her there": [_words(p) for p in portraits],
+        "words that put them there": [_words(p) for p in portraits],
         f"rank without the {REMOVED} posts that matter most": [_without(p) for p in portraits],
     }
     return (("", *(p.user for p in portraits)), *((name, *cells) for name, cells in rows.items()))
@@ -154,11 +154,11 @@ def _words(portrait: Portrait) -> str:
 
 def _without(portrait: Portrait) -> str:
     rank = portrait.without.rank
-    return "none: she wrote nothing else" if rank is None else f"{rank:,}"
+    return "none: they wrote nothing else" if rank is None else f"{rank:,}"
 
 
 def timeline(portraits: Sequence[Portrait], best: int) -> Plot:
-    """How close each came to the topic, week by week; her ``best`` weeks stand out."""
+    """How close each came to the topic, week by week; their ``best`` weeks stand out."""
     figure, panels = new_panels(1, len(portraits), width=7.0, height=0.5 + 1.5 * len(portraits))
     for axes, portrait in zip(panels, portraits, strict=True):
         weeks = portrait.weeks
@@ -170,12 +170,12 @@ def timeline(portraits: Sequence[Portrait], best: int) -> Plot:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     panels[-1].set_xlabel("week")
     finding = "; ".join(_weeks_in_words(portrait, best) for portrait in portraits) + "."
-    return Plot(figure, finding, f"Bars: her strongest post of each week. {finding}")
+    return Plot(figure, finding, f"Bars: their strongest post of each week. {finding}")
 
 
 def _weeks_in_words(portrait: Portrait, best: int) -> str:
     return (
-        f"{portrait.user}'s {best} best weeks come to {portrait.persistence:.2f} on average, her "
+        f"{portrait.user}'s {best} best weeks come to {portrait.persistence:.2f} on average, their "
         f"breadth is {portrait.breadth:.2f}"
     )
 

@@ -23,7 +23,7 @@ FILES = SecretFiles()
 class Secrets:
     """What a party must never show; `paillier` where its role has such a key.
 
-    ``memory`` keys what it remembers of its documents; unlike the others it is never made anew.
+    ``memory`` keys what it remembers of its documents; unlike the others it is never made again.
     """
 
     tls_key: bytes = field(repr=False)

@@ -39,7 +39,7 @@ _ALL_THESE = _DOCUMENTS | _COMMUNITY | _READ
 
 @dataclass(frozen=True)
 class Study:
-    """A table or figure of a paper, and how to make it anew.
+    """A table or figure of a paper, and how to make it again.
 
     ``takes`` are the options that it looks at, if only to say why it does not want them; all take
     --out, --quick and --json.

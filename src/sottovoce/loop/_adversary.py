@@ -100,7 +100,7 @@ SUM, RECURRING = "sum", "recurring"
 TopicScores = Mapping[str, Floats]
 """By topic, a score for each user."""
 View = tuple[str, str]
-"""How he reads the counts, and the measure he ranks by."""
+"""How they read the counts, and the measure they rank by."""
 
 
 def is_former(view: View) -> bool:
@@ -110,7 +110,7 @@ def is_former(view: View) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Adversary:
-    """Background knowledge, and the measures he ranks by."""
+    """Background knowledge, and the measures they rank by."""
 
     knowledge: Knowledge
     measures: tuple[str, ...]
@@ -131,7 +131,7 @@ class Adversary:
         return scores
 
     def on_release(self, documents: UserDocuments, reading: Reading) -> Mapping[View, TopicScores]:
-        """Scores by the view he takes of the counts, and the measure."""
+        """Scores by the view they take of the counts, and the measure."""
         return self._former(documents, reading) | self._strong(documents, reading)
 
     def _former(self, documents: UserDocuments, reading: Reading) -> dict[View, TopicScores]:

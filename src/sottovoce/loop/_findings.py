@@ -187,7 +187,7 @@ def finding(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> 
     first, last = ordered[0], ordered[-1]
     text = (
         f"The {LABELS[exposure]} goes from {number(first, exposure):.2f} without noise to "
-        f"{number(last, exposure):.2f} at {number(last, 'rate'):.3g} nats a word"
+        f"{number(last, exposure):.2f} at {number(last, 'rate'):.3g} nats per word"
     )
     if exposure == FOUND:
         text += (
@@ -244,7 +244,7 @@ def by_rate(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> 
     rates = sorted({number(row, "rate") for row in noisy})
     axes.set(
         xscale="log",
-        xlabel="epsilon/N, nats a word (left: more private)",
+        xlabel="epsilon/N, nats per word (left: more private)",
         ylabel=LABELS[exposure],
         ylim=(0, None),
     )
@@ -252,7 +252,7 @@ def by_rate(rows: Sequence[Row], levels: Mapping[str, float], exposure: str) -> 
     axes.set_xticks([], minor=True)
     legend_below(figure, 3)
     text = (
-        f"From {number(noisy[0], 'rate'):.3g} to {number(noisy[-1], 'rate'):.3g} nats a word the "
+        f"From {number(noisy[0], 'rate'):.3g} to {number(noisy[-1], 'rate'):.3g} nats per word the "
         f"{LABELS[exposure]}, by the best adversary, goes from "
         f"{max(found[0] for found in reached.values()):.2f} to "
         f"{max(found[-1] for found in reached.values()):.2f}."

@@ -182,7 +182,7 @@ class Worst:
 
     view: View
     numbers: Mapping[str, Sequence[float]]
-    """What he reaches in each community."""
+    """What they reach in each community."""
 
 
 def worst_adversary(outcomes: Sequence[RoundOutcome], *, former: bool = False) -> Worst:

@@ -207,7 +207,7 @@ class UserDocuments:
         return np.bincount(self.owners, minlength=len(self.users))
 
     def summed_by_user(self, cells: sparse.csr_array) -> sparse.csr_array:
-        """A row a user: the sum of ``cells`` over her documents."""
+        """A row a user: the sum of ``cells`` over their documents."""
         return sparse.csr_array(_gathering(self.owners, len(self.users)) @ cells)
 
 

@@ -100,7 +100,7 @@ def change(rows: Sequence[Row], exposure: str) -> str:
     middle = max(noisy, key=lambda row: number(row, "jaccard") - number(row, "jaccard_former"))
     most = max(noisy, key=lambda row: _rise(row, exposure))
     friends = (
-        f"Read by the law of the noise, a release gives more: at {_rate(middle)} nats a word the "
+        f"Read by the law of the noise, a release gives more: at {_rate(middle)} nats per word the "
         f"topic Jaccard is {number(middle, 'jaccard'):.2f} instead of "
         f"{number(middle, 'jaccard_former'):.2f}."
     )
@@ -108,7 +108,7 @@ def change(rows: Sequence[Row], exposure: str) -> str:
         return f"{friends} The adversaries who read so find no more than the former ones."
     return (
         f"{friends} It gives more to adversaries, too: the {LABELS[exposure]} rises, most at "
-        f"{_rate(most)} nats a word, from {number(most, f'{exposure}_former'):.2f} to "
+        f"{_rate(most)} nats per word, from {number(most, f'{exposure}_former'):.2f} to "
         f"{number(most, exposure):.2f}{_by_luck(most, exposure)}. A setting that was chosen by the "
         "former adversary promises what it promised, but exposes more than was said."
     )
@@ -118,7 +118,7 @@ def passage_words(rows: Sequence[Row]) -> str:
     """What one passage is told by, beside what the promise allows; and any defect."""
     noisy = _noisy(rows)
     shown = "; ".join(
-        f"at {_rate(row)} nats a word, N = {row['precision']}: {_told(row)}" for row in noisy
+        f"at {_rate(row)} nats per word, N = {row['precision']}: {_told(row)}" for row in noisy
     )
     told = (
         "Whether one document holds a passage of N words of a sensitive topic, told with 5% false "
@@ -170,7 +170,9 @@ def _bare(rows: Sequence[Row]) -> Row:
 def _listed(rows: Sequence[Row]) -> str:
     methods = list(dict.fromkeys(cast("str", row["method"]) for row in rows))
     rates = {method: [_rate(row) for row in rows if row["method"] == method] for method in methods}
-    return ", and ".join(f"{method} at {_joined(own)} nats a word" for method, own in rates.items())
+    return ", and ".join(
+        f"{method} at {_joined(own)} nats per word" for method, own in rates.items()
+    )
 
 
 def _joined(parts: Sequence[str]) -> str:

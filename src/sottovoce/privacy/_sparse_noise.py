@@ -85,9 +85,20 @@ class Pile:
         starts, columns, values = self._room
         height = block.starts.size - 1
         starts[self._rows + 1 : self._rows + height + 1] = block.starts[1:] + self._cells
-        columns[self._cells : end] = block.columns
-        values[self._cells : end] = block.values
+        # A block that was made in this pile's room lies where it belongs.
+        if not np.may_share_memory(block.values, values):
+            columns[self._cells : end] = block.columns
+            values[self._cells : end] = block.values
         self._rows, self._cells = self._rows + height, end
+
+    def free(self, height: int, cells: int) -> SparseRows:
+        """Room for a block of so many rows and cells: here, or elsewhere where it would not fit."""
+        end = self._cells + cells
+        if end > self._room.values.size:
+            return empty_rows(height, cells)
+        starts = np.zeros(height + 1, dtype=np.int64)
+        columns, values = self._room.columns, self._room.values
+        return SparseRows(starts, columns[self._cells : end], values[self._cells : end])
 
     def rows(self) -> SparseRows:
         """Everything laid so far, once all rows are there."""
@@ -149,7 +160,7 @@ class SparseNoise:
         number, height = rows.starts.size - 1, self._block_height(rows)
         for first in range(0, number, height):
             part = part_of(rows, first, min(first + height, number))
-            pile.add(add_to_block(part, source))
+            pile.add(add_to_block(part, source, pile))
 
     def room_for(self, rows: SparseRows) -> int:
         """More cells than noise will make of ``rows``, but for a chance of about 10^-15."""
@@ -175,13 +186,13 @@ class SparseNoise:
         cells = number * self.columns if self._is_dense() else self._expected_cells(rows)
         return max(1, number * _BLOCK_CELLS // max(1, cells))
 
-    def _add_by_leaps(self, rows: SparseRows, source: Keystream) -> SparseRows:
+    def _add_by_leaps(self, rows: SparseRows, source: Keystream, pile: Pile) -> SparseRows:
         noised = rows.values.copy()
         two_sided_sampler(self.rate).add_to(noised, source)
         zero_cells = (rows.starts.size - 1) * self.columns - noised.size
         ranks = surviving_zeros(gap_sampler(self.rate, self.threshold), zero_cells, source)
         values = self._values_of_zeros(ranks.size, source)
-        out = empty_rows(rows.starts.size - 1, noised.size + ranks.size)
+        out = pile.free(rows.starts.size - 1, noised.size + ranks.size)
         merge_cells(
             (rows.starts, rows.columns, noised),
             self.columns,
@@ -200,13 +211,13 @@ class SparseNoise:
         source.fill(signs)
         return np.where(signs & 1, excess + 1, -1 - excess)
 
-    def _add_densely(self, rows: SparseRows, source: Keystream) -> SparseRows:
+    def _add_densely(self, rows: SparseRows, source: Keystream, pile: Pile) -> SparseRows:
         height = rows.starts.size - 1
         block = np.zeros(height * self.columns, dtype=np.int64)
         row_of = np.repeat(np.arange(height, dtype=np.int64), np.diff(rows.starts))
         block[row_of * self.columns + rows.columns] = rows.values
         two_sided_sampler(self.rate).add_to(block, source)
-        out = empty_rows(height, block.size + 1)
+        out = pile.free(height, block.size + 1)
         compress_cells(
             block, self.columns, self.threshold or 0, (out.starts, out.columns, out.values)
         )

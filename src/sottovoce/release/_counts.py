@@ -22,10 +22,10 @@ def checked_counts(matrix: Matrix, *, signed: bool = False) -> Counts:
     is not copied, so the result is to be read, not changed.
     """
     rows = _as_csr(matrix)
-    _check_values(rows.data, signed=signed)
+    low = _check_values(rows.data, signed=signed)
     # An array of unsigned integers or of floats is whole by now, so that this loses nothing.
     whole = sparse.csr_array(rows.astype(np.int64, copy=False))
-    if whole.has_canonical_format and whole.data.all():
+    if whole.has_canonical_format and (low > 0 or whole.data.all()):
         return whole
     whole = whole.copy()
     whole.sum_duplicates()
@@ -54,12 +54,20 @@ def _as_csr(matrix: Matrix) -> "sparse.csr_array[np.float64, tuple[int, int]]":
     return sparse.csr_array(dense_or_sparse)
 
 
-def _check_values(values: NDArray[np.float64], *, signed: bool) -> None:
-    if not np.isfinite(values).all():
-        raise CorpusError("counts must be finite, got NaN or infinity; drop or repair those rows.")
-    if values.dtype.kind == "f" and not np.equal(values, np.rint(values)).all():
-        raise CorpusError("counts must be whole numbers, got fractions; give raw word counts.")
-    if not signed and values.size and values.min() < 0:
+def _check_values(values: NDArray[np.float64], *, signed: bool) -> float:
+    """Refuse what is no count; the smallest value, 0 where there is none."""
+    if values.dtype.kind == "f":
+        if not np.isfinite(values).all():
+            raise CorpusError(
+                "counts must be finite, got NaN or infinity; drop or repair those rows."
+            )
+        if not np.equal(values, np.rint(values)).all():
+            raise CorpusError("counts must be whole numbers, got fractions; give raw word counts.")
+    if not values.size:
+        return 0
+    low, high = values.min(), values.max()
+    if not signed and low < 0:
         raise CorpusError("Negative values in data: counts must be >= 0.")
-    if values.size and max(int(values.max()), -int(values.min())) > LARGEST_COUNT:
+    if max(int(high), -int(low)) > LARGEST_COUNT:
         raise CorpusError("counts must be at most 2^40.")
+    return float(low)

@@ -23,7 +23,7 @@ class PrivateBagOfWords(TransformerMixin, BaseEstimator):  # type: ignore[misc] 
     """Word counts in, the same counts under limited-precision local privacy out.
 
     Every ``transform`` draws fresh noise from the operating system's randomness and spends
-    ``guarantee_`` anew on the documents it is given: their rates add up. ``fit`` reads the width
+    ``guarantee_`` again on the documents it is given: their rates add up. ``fit`` reads the width
     of its input and the words' names, never a count. No ledger charges a matrix of counts, whose
     documents it could not tell: whoever calls adds up. To keep account across calls and processes
     release the texts, with ``release_counts`` or the command ``sottovoce release``.

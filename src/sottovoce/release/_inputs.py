@@ -34,7 +34,7 @@ from sottovoce.release._plan import refuse_pairs
 
 _UNDECLARED = (
     "{what} may tell something about the documents: give a public list (--vocabulary, in Python "
-    "words=) and a built-in stop list, or own up to it with --declare-data-dependent (in Python "
+    "words=) and a built-in stop list, or say so with --declare-data-dependent (in Python "
     "declare_data_dependent=True); the card will say so."
 )
 VOUCHED = "documents that say what others said in an earlier release were taken for new ones"
@@ -157,13 +157,13 @@ class ReleaseInputs:
         if left_out and not self.declared:
             raise ParameterError(
                 f"{left_out} rows could not be used ({corpus.tally}); that they are missing tells "
-                "something about them. Mend them, or own up to it with --declare-data-dependent "
+                "something about them. Mend them, or say so with --declare-data-dependent "
                 "(in Python declare_data_dependent=True)."
             )
         return ("rows that could not be used were left out",) if left_out else ()
 
     def declarations(self, vocabulary: Vocabulary | None) -> tuple[str, ...]:
-        """What about the words may tell something of the documents, and was owned up to."""
+        """What about the words may tell something of the documents, and was declared."""
         found = []
         if vocabulary is None or vocabulary.data_dependent:
             found.append("a vocabulary that the data chose")

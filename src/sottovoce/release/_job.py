@@ -125,7 +125,7 @@ class ReleaseQuote:
 class Job:
     """Documents to release by a plan.
 
-    ``declared`` names what the data chose and the caller owns up to; ``label`` tells apart two
+    ``declared`` names what the data chose and the caller declares; ``label`` tells apart two
     releases that are otherwise the same, for whoever wants to spend twice.
     """
 
@@ -361,7 +361,7 @@ def _may_be_declared() -> Iterator[None]:
         if not error.may_be_others:
             raise
         raise BudgetError(
-            f"{error} If they are other documents that only say the same, own up to it with "
+            f"{error} If they are other documents that only say the same, say so with "
             "--declare-new-documents (in Python declare_new_documents=True)."
         ) from None
 

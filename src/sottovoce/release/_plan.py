@@ -199,7 +199,7 @@ class ReleasePlan:
         )
 
     def draw(self, counts: Counts) -> Released:
-        """Buy the frequencies, choose the maps, compress and add noise: each call draws anew."""
+        """Buy the frequencies, choose the maps, compress and add noise: each call draws again."""
         counts = checked_counts(counts)
         checked_width(counts, self.words, what="word of the vocabulary")
         frequencies = self.buy_frequencies(counts)
@@ -208,7 +208,7 @@ class ReleasePlan:
         return Released(noise.added_to(fitted.transform(counts)), maps_of(fitted), frequencies)
 
     def buy_frequencies(self, counts: Counts) -> Floats:
-        """Public frequencies, or some that are drawn anew and paid for."""
+        """Public frequencies, or some that are drawn again and paid for."""
         prior = self.settings.make_prior(self.words)
         noise = constant_work_noise if self.settings.constant_work else geometric_noise
         return prior.frequencies(counts, noise)

@@ -262,8 +262,8 @@ def release_counts(
         maps: how many maps, for groups of documents.
         threshold: drop outputs below this.
         constant_work: work that does not depend on the counts.
-        declare_data_dependent: own up to words that the documents chose; the card says so.
-        declare_new_documents: own up that documents which say what released ones said are others.
+        declare_data_dependent: say that documents chose the words; the card says so.
+        declare_new_documents: say that documents which say what released ones said are others.
         min_texts: without ``words``: drop words in fewer texts.
         max_terms: without ``words``: keep the most frequent ones.
         stop_words: "english", or a file with one word a line.
@@ -359,7 +359,7 @@ def _check_words(words: object, *, declared: bool) -> None:
     if words is None and not declared:
         raise ParameterError(
             "words must be a public list (a file, a Vocabulary or words), got none: those of the "
-            "documents may tell something about them. Give one, or own up to that with "
+            "documents may tell something about them. Give one, or say so with "
             "declare_data_dependent=True; the card will say so."
         )
 

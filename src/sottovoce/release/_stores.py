@@ -118,7 +118,7 @@ def check_found(shards: ShardList, found: Sequence[Shard], address: str) -> None
     if tuple(sorted((e for e in found if e.documents), key=lambda e: e.first)) != shards.shards:
         raise LedgerError(
             f"the shards in {address} are missing or not what was drawn, and cannot be drawn "
-            "again under the same request. Restore them, or make a new request, which spends anew."
+            "again under the same request. Restore them, or make a new request, which spends again."
         )
 
 

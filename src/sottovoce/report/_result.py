@@ -40,7 +40,7 @@ def number(row: Row, name: str) -> float:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """A table or figure of a paper, made anew: rows for machines, the rest for people."""
+    """A table or figure of a paper, made again: rows for machines, the rest for people."""
 
     rows: tuple[Row, ...]
     plots: tuple[Plot, ...]

@@ -31,7 +31,7 @@ class CorpusFacts:
 
 
 def text_arrays(texts: Texts) -> Iterator[pa.Array]:
-    """The texts, an array at a time; every call starts anew."""
+    """The texts, an array at a time; every call starts again."""
     if isinstance(texts, Corpus):
         for batch in texts:
             yield batch["text"]

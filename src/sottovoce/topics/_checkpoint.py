@@ -56,7 +56,7 @@ class CheckpointRecord:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A checkpoint's folder; ``every`` so many steps it is written anew."""
+    """A checkpoint's folder; ``every`` so many steps it is written again."""
 
     folder: Path
     every: int = 50
@@ -73,13 +73,13 @@ class Checkpoint:
         if not self.resume:
             raise ParameterError(
                 f"{self.folder} holds a checkpoint of work that was interrupted; "
-                "go on with --resume (in Python resume=True), or remove the folder to begin anew."
+                "go on with --resume (in Python resume=True), or remove the folder to begin again."
             )
         state = _read(self.folder / _RECORD)
         if state.request != request:
             raise ParameterError(
                 f"the checkpoint {self.folder} belongs to other texts or parameters; repeat those, "
-                "or remove the folder to begin anew."
+                "or remove the folder to begin again."
             )
         path = self.folder / state.file
         if not path.is_file() or file_digest(path) != state.sha256:

@@ -210,7 +210,7 @@ def read_card(path: Path) -> ModelCard:
         return _card(fields)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, ParameterError) else type(error).__name__
-        raise ModelFileError(f"{path} is damaged ({reason}); train or import anew.") from None
+        raise ModelFileError(f"{path} is damaged ({reason}); train or import again.") from None
 
 
 def _fields(path: Path) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def _fields(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ModelFileError(f"cannot read the model {path.parent}: {error.strerror}.") from None
     except (ValueError, RecursionError):
-        raise ModelFileError(f"{path} is not JSON; train or import the model anew.") from None
+        raise ModelFileError(f"{path} is not JSON; train or import the model again.") from None
     if not isinstance(fields, dict):
         raise ModelFileError(f"{path} is no model's card; its format must be {FORMAT}.")
     return fields

@@ -354,7 +354,7 @@ def test_an_explanation_can_take_the_others_from_a_state(run: Run, folder: Path)
     given = ("--user", "u1", "--topic", "debts", "--measure", "ent", "--without", 0, "--json")
     for state in (("--state", folder / "s"), with_topics(folder)):
         err = refused_explain(run, "explain", folder / "posts.parquet", *state, *given)
-        assert "got 1 that are not hers" in err
+        assert "got 1 that are not theirs" in err
     answers = [
         run("explain", folder / "posts.parquet", *state, *given[:6], "--json")
         for state in (("--state", folder / "s"), with_topics(folder))

@@ -2,6 +2,7 @@
 
 import pytest
 from support.disclosure_posts import (
+    BLIND,
     FILES,
     FORMER,
     FRESH,
@@ -14,8 +15,8 @@ from support.disclosure_posts import (
 from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
 
 # Recall and precision that were seen when rules and weights were finished: a change of them may not
-# fall below. All three files are open by now; of posts nobody has seen .85 of both is wanted.
-LEAST = {FRESH: (0.94, 0.94), OPEN: (0.94, 0.97), FORMER: (0.98, 0.97)}
+# fall below. Of posts that no writer of rules has seen (``BLIND``) .85 of both is wanted.
+LEAST = {BLIND: (0.85, 0.85), FRESH: (0.94, 0.94), OPEN: (0.94, 0.97), FORMER: (0.98, 0.97)}
 MOST_FALSE_ALARMS = 2
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from numpy.typing import NDArray
 from support.communities import TWO_TOPICS, random_posts
 from support.warm_python import run_warm
 
@@ -71,7 +71,7 @@ def nothing_left(folder: Path) -> bool:
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, order: Random) -> None:
     """Send ourselves Ctrl-C at one of the calls that fold, keep or write something."""
-    places = [(State, "rows"), (State, "count_posts"), (BestBuckets, "add_posts")]
+    places = [(State, "rows"), (State, "count_posts"), (BestBuckets, "add_groups")]
     where, name = order.choice([*places, (erase, "write_state")])
     turn, calls, original = order.randrange(1, BATCHES + 1), [0], getattr(where, name)
     before = order.random() < 0.5
@@ -121,15 +121,15 @@ def test_a_resumed_run_scores_only_what_is_left(
 ) -> None:
     same = wanted(run)
     folded: list[int] = []
-    original = State.rows
+    original = State.count_posts
 
-    def rows(state: State, names: pa.Array) -> object:
-        folded.append(len(names))
+    def count_posts(state: State, rows: NDArray[np.int64], posts: NDArray[np.int64]) -> None:
+        folded.append(int(posts.sum()))
         if len(folded) == 4:
             os.kill(os.getpid(), signal.SIGINT)
-        return original(state, names)
+        original(state, rows, posts)
 
-    monkeypatch.setattr(State, "rows", rows)
+    monkeypatch.setattr(State, "count_posts", count_posts)
     assert run("assess", "posts.parquet", *SCORE, *KEEP)[0] == 130
     kept = load_state(next((folder / "c").glob("state-*")))
     # Of the new posts alone: the earlier ones are in the state, which is not read for this.
@@ -184,16 +184,16 @@ def test_fifty_killed_processes_are_resumed_to_the_same(run: Run, folder: Path) 
 
 def stopped_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave a checkpoint of three batches."""
-    original, calls = BestBuckets.add_posts, [0]
+    original, calls = BestBuckets.add_groups, [0]
 
-    def add_posts(*arguments: object) -> None:
+    def add_groups(*arguments: object) -> None:
         calls[0] += 1
         if calls[0] == 4:
             os.kill(os.getpid(), signal.SIGINT)
         original(*arguments)  # type: ignore[arg-type] # as they came
 
     with monkeypatch.context() as patch:
-        patch.setattr(BestBuckets, "add_posts", add_posts)
+        patch.setattr(BestBuckets, "add_groups", add_groups)
         assert run("assess", "posts.parquet", *SCORE, *KEEP)[0] == 130
     assert (Path("c") / "checkpoint.json").exists()
 
@@ -229,7 +229,7 @@ def test_a_checkpoint_of_other_work_is_refused(
     assert (code, out) == (2, "")
     assert err == (
         "the checkpoint c belongs to other texts or parameters; repeat those, or remove the "
-        "folder to begin anew.\n"
+        "folder to begin again.\n"
     )
     assert not (folder / "r.parquet").exists()
 

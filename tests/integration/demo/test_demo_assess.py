@@ -110,8 +110,8 @@ def test_the_finding_on_the_top_5_percent_is_counted_from_its_people() -> None:
 @pytest.mark.parametrize(
     ("other", "why", "role"),
     [
-        (PROFESSIONAL, "her breadth, 0.90 against 0.10", "she works in the field"),
-        (CURIOUS, "her persistence, 0.30 against 0.80", "she was curious for a week"),
+        (PROFESSIONAL, "their breadth, 0.90 against 0.10", "they work in the field"),
+        (CURIOUS, "their persistence, 0.30 against 0.80", "they were curious for a week"),
     ],
 )
 def test_what_sets_another_apart_is_the_larger_difference(
@@ -134,13 +134,13 @@ def test_a_portrait_tells_parts_words_and_what_if() -> None:
     assert cells["persistence"] == ("0.80", "0.70")
     assert cells["rank by lda-dt"] == ("1 of 40", "1 of 40")
     assert cells["rank by strength alone (lda)"] == ("9 of 40", "9 of 40")
-    assert cells["words that put her there"] == ("tired, numb", "tired, numb")
+    assert cells["words that put them there"] == ("tired, numb", "tired, numb")
     assert cells["rank without the 3 posts that matter most"] == ("7", "7")
 
 
 def test_who_wrote_nothing_else_has_no_rank_without_it() -> None:
     silent = portrait("u1", "curious", Interest(0.9, 0.1, 0.8), without=Position(None, None, 39))
-    assert portrait_table((silent,))[-1][1] == "none: she wrote nothing else"
+    assert portrait_table((silent,))[-1][1] == "none: they wrote nothing else"
 
 
 def test_the_best_weeks_stand_out_in_a_timeline() -> None:
@@ -151,8 +151,8 @@ def test_the_best_weeks_stand_out_in_a_timeline() -> None:
     assert colours[1] == colours[3]
     assert colours[0] == colours[2] == colours[4] != colours[1]
     assert plot.finding == (
-        "u1's 2 best weeks come to 0.80 on average, her breadth is 0.10; "
-        "u3's 2 best weeks come to 0.30 on average, her breadth is 0.20."
+        "u1's 2 best weeks come to 0.80 on average, their breadth is 0.10; "
+        "u3's 2 best weeks come to 0.30 on average, their breadth is 0.20."
     )
 
 
@@ -258,7 +258,7 @@ def test_a_false_alarm_is_called_one(assessed: AssessDemo, persona: str, alarm: 
 def test_a_topic_that_the_model_lacks_is_named(assessed: AssessDemo) -> None:
     without = replace(assessed, unknown=("hiv", "debts"))
     said = assess._ranked(without, "again").paragraphs
-    assert "His model has nothing for hiv, debts" in said[-1]
+    assert "Their model has nothing for hiv, debts" in said[-1]
     known = assess._ranked(replace(assessed, unknown=()), "again").paragraphs
     assert len(known) == len(said) - 1
 

@@ -19,8 +19,10 @@ from sottovoce.federation._join.folders import (
 )
 from sottovoce.federation._join.request import JoinRefusedError, JoinToken
 from sottovoce.federation._transport.frames import StrangerError
+from sottovoce.federation.party import _party
 from sottovoce.federation.party._joins import Joins, membership_of
 from sottovoce.federation.party._party import ConfiguredParty
+from sottovoce.federation.party._renewal import renew_joined
 
 
 @dataclass
@@ -149,3 +151,15 @@ def test_a_party_whose_changes_were_cut_short_on_disk_is_refused(
     changes.write_text(changes.read_text().splitlines(keepends=True)[0])
     with pytest.raises(RosterRefusedError, match="behind this party's back"):
         ConfiguredParty(load_config(folder / "party.toml"), "peer")
+
+
+def test_a_party_whose_certificate_has_ended_hears_what_to_do(
+    tmp_path: Path, coordinator: Coordinator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "ada"
+    pending = begin_join(folder, coordinator.token("ada"), "127.0.0.1:7450", "none", no_log)
+    coordinator.admit("ada", pending.string)
+    finish_join(folder, pending.string, 0, no_log)
+    monkeypatch.setattr(_party, "days_left", lambda _certificate: -1.0)
+    with pytest.raises(InputError, match="remove this party and invite it again"):
+        renew_joined(load_config(folder / "party.toml"))

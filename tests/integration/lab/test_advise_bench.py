@@ -84,7 +84,7 @@ def test_percentiles_are_of_the_questions_after_the_warm_up(
 def test_a_history_is_the_same_each_time() -> None:
     first, again = (long_history(Community.demo(), 40) for _ in range(2))
     assert first == again
-    assert csv_of(first).count(b"herself") == 40
+    assert csv_of(first).count(b"themselves") == 40
 
 
 def test_an_advisor_that_does_not_start_is_told(

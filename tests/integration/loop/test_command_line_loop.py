@@ -35,7 +35,7 @@ def test_exposure_falls_from_no_noise_to_strong_noise(
     assert code == 0
     bare, weak, strong = rows
     assert [row["epsilon"] for row in rows] == [None, "40", "0.2"]
-    # At 20 nats a word the noise is zero but for one cell in 10^8: the release is the counts.
+    # At 20 nats per word the noise is zero but for one cell in 10^8: the release is the counts.
     shared = [name for name in bare if name.startswith("r_precision: as published")]
     assert shared
     assert [weak[name] for name in shared] == [bare[name] for name in shared]

@@ -23,7 +23,7 @@ def compared(posts: Any, **options: Any) -> tuple[dict[str, Any], ...]:  # noqa:
 
 
 def test_a_folder_and_a_frame_with_other_names_give_the_same_numbers(tmp_path: Path) -> None:
-    """At 20 nats a word no noise is drawn that anybody could see, so that all rows agree."""
+    """At 20 nats per word no noise is drawn that anybody could see, so that all rows agree."""
     folder = tmp_path / "community"
     write_files(folder, COMMUNITY)
     (folder / "background.parquet").unlink()

@@ -111,7 +111,7 @@ def test_nobody_is_left_of_a_user_without_posts() -> None:
 def test_posts_of_others_cannot_be_removed() -> None:
     posts = random_posts(3)
     stranger = next(number for number in range(1, 60) if number not in numbers_of(posts))
-    with pytest.raises(ParameterError, match="got 1 that are not hers"):
+    with pytest.raises(ParameterError, match="got 1 that are not theirs"):
         explained(posts, "bow", (stranger,))
 
 

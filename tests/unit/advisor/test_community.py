@@ -52,9 +52,9 @@ def test_what_a_state_fixes_cannot_be_changed(tmp_path: Path) -> None:
     stored_file = state_file(tmp_path)
     stored = Community.from_state(stored_file)
     assert stored.with_setting(AdvisorSetting("bow", k=0.9)).setting.k == 0.9
-    with pytest.raises(ParameterError, match="no posts to score anew"):
+    with pytest.raises(ParameterError, match="no posts to score again"):
         stored.with_setting(AdvisorSetting("bow", bucket="1d"))
-    with pytest.raises(ParameterError, match="no posts to score anew"):
+    with pytest.raises(ParameterError, match="no posts to score again"):
         Community.from_state(stored_file, setting=AdvisorSetting("bow", m=13))
 
 

@@ -55,7 +55,7 @@ def test_a_user_who_overtakes_enters_and_who_is_overtaken_stays_within_the_hyste
     members = check(ranked())[2]
     entered, left, members = check(ranked(50), members)
     assert (entered, left) == (["u50"], [])
-    # u09 is at place 11 and stays; back in front of the border she does not enter anew.
+    # u09 is at place 11 and stays; back in front of the border she does not enter again.
     assert check(ranked(), members)[:2] == ([], ["u50"])
 
 

@@ -1,6 +1,7 @@
 """Counts of terms against a slow, obviously right reference."""
 
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -9,7 +10,6 @@ import pytest
 from scipy import sparse
 from support import reference_tokens as reference
 
-from sottovoce._compiled import on_threads
 from sottovoce.corpus import _count as counting
 from sottovoce.corpus._count import Counts, count, count_batches, term_statistics
 from sottovoce.corpus._vocabulary import Vocabulary
@@ -183,15 +183,17 @@ def test_several_threads_on_long_texts_count_like_one(
 
 
 def test_work_is_shared_out_over_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
+    both, seen = threading.Barrier(2, timeout=10), []
+    right = counting.CountWorker.count
 
-    def watched(tasks: Sequence[Callable[[], object]], threads: int) -> list[object]:
-        seen.append(len(tasks))
-        return on_threads(tasks, threads)
+    def watched(worker: counting.CountWorker, texts: pa.Array) -> list[sparse.csr_array]:
+        seen.append(len(texts))
+        both.wait()
+        return right(worker, texts)
 
-    monkeypatch.setattr(counting, "on_threads", watched)
+    monkeypatch.setattr(counting.CountWorker, "count", watched)
     term_statistics([pa.array(["word " * 100_000] * 4)], threads=2)
-    assert seen == [2]
+    assert seen == [2, 2]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.cluster._read import _located
 from sottovoce.corpus._schema import POSTS
-from sottovoce.corpus.read import ReadOptions
+from sottovoce.corpus.read import ReadOptions, open_posts
 from sottovoce.corpus.read._guessed import guessed_reading
 from sottovoce.errors import CorpusError
 
@@ -96,3 +96,10 @@ def test_blanks_around_a_name_do_not_hide_it(tmp_path: Path) -> None:
     guessed(tmp_path / "e.csv", lines)
     said = guessed_reading(tmp_path / "e.csv", POSTS, ReadOptions()).said
     assert "time = Created At (by its name)" in said[0]
+
+
+def test_an_array_of_json_is_answered_by_how_to_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "e.json"
+    path.write_text("[]", encoding="utf-8")
+    with pytest.raises(CorpusError, match="--format jsonl.*jq -c"):
+        open_posts(path)

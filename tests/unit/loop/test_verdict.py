@@ -42,7 +42,7 @@ def test_who_is_served_by_a_safe_setting_is_named_and_who_is_not() -> None:
     told = verdict(ROWS, FOUND, 0.1)
     assert told.startswith(
         "Both useful and safe, for anybody who asks how often topics are spoken of in all: "
-        "every word at 1 nats a word."
+        "every word at 1 nats per word."
     )
     assert "Nothing that is safe serves anybody who looks for topics, " in told
 
@@ -56,14 +56,14 @@ def test_a_setting_whose_interval_passes_the_limit_is_not_safe() -> None:
 
 def test_a_higher_limit_serves_more() -> None:
     told = verdict(ROWS, FOUND, 0.25)
-    assert "for anybody who looks for topics: every word at 2 nats a word" in told
-    assert "spoken of in all: every word at 2 or 1 nats a word" in told
+    assert "for anybody who looks for topics: every word at 2 nats per word" in told
+    assert "spoken of in all: every word at 2 or 1 nats per word" in told
 
 
 def test_that_exposure_rises_is_said_in_plain_words() -> None:
     told = change(ROWS, FOUND)
     assert "the topic Jaccard is 0.50 instead of 0.25" in told
-    assert "rises, most at 2 nats a word, from 0.10 to 0.20" in told
+    assert "rises, most at 2 nats per word, from 0.10 to 0.20" in told
     assert "choosing among more adversaries adds 0.010 by luck" in told
     lucky = [each | {f"{FOUND}_former": number(each, FOUND) - 0.005} for each in ROWS]
     assert "find no more than the former ones" in change(lucky, FOUND)
@@ -72,4 +72,4 @@ def test_that_exposure_rises_is_said_in_plain_words() -> None:
 def test_more_than_the_bound_is_called_a_defect() -> None:
     assert passage_words(ROWS).endswith("by more than chance allows.")
     wrong = [*ROWS[:-1], ROWS[-1] | {"defect": "above the bound"}]
-    assert "DEFECT: of every word at 0.5 nats a word" in passage_words(wrong)
+    assert "DEFECT: of every word at 0.5 nats per word" in passage_words(wrong)

@@ -6,7 +6,7 @@ What it costs them, and what still shows:
   it gives nothing away: k distinct buckets of a topic cost k epsilon, however many periods pass.
   Not hidden at all is the pattern: a kept report is nearly unique, so the server can link one
   person's reports over the periods and sees when their bucket changes and when it comes back.
-- `shares`: the servers draw noise anew for each period's sum, so each period costs epsilon.
+- `shares`: the servers draw noise again for each period's sum, so each period costs epsilon.
 
 Both are committed in the person's ledger before anything is drawn; beyond their budget nothing is
 sent. A `Quote` says what a report would be, before they agree to it.

@@ -116,7 +116,7 @@ class OneHotNoise:
         return self.reach + 1
 
     def report(self, bucket: int) -> tuple[int, ...]:
-        """A report of ``bucket``: every call draws anew, so what it gives must be kept."""
+        """A report of ``bucket``: every call draws again, so what it gives must be kept."""
         return tuple(self.reports([bucket])[0].tolist())
 
     def reports(self, buckets: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:

@@ -112,7 +112,7 @@ class ServerSide:
             return REFUSED
 
     def noised_sum(self, outputs: Sequence[bytes]) -> bytes:
-        """The sum of output shares, with noise of this server's own: drawn anew."""
+        """The sum of output shares, with noise of this server's own: drawn again."""
         noise = self.rules.noise(self.topic)
         drawn = GeometricMechanism(noise.guarantee.rate).noise(noise.buckets)
         return self.prio3.noised(self.prio3.aggregate(outputs), [int(each) for each in drawn])

@@ -67,7 +67,7 @@ class SharedReport:
     def of(
         cls, rules: Description, topic: str, period: int, token: str, bucket: int
     ) -> "SharedReport":
-        """A report of ``bucket``: every call draws anew, so what it gives must be kept."""
+        """A report of ``bucket``: every call draws again, so what it gives must be kept."""
         made = prio3(rules, topic, period).shard(bucket, nonce=bytes.fromhex(token))
         return cls(token, made.public_share, made.input_shares)
 

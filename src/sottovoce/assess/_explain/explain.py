@@ -90,7 +90,7 @@ def explain(
 def _leaving(own_posts: UserPosts, parts: "SpaceParts", row: int) -> BandExit | None:
     """The fewest of the user's posts without which they would leave their band.
 
-    Others' scores do not depend on the user's posts, so that only theirs is worked out anew.
+    Others' scores do not depend on the user's posts, so that only theirs is worked out again.
     """
     scores = parts.everybodys()
     others = np.delete(scores, row)

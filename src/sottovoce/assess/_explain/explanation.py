@@ -137,6 +137,6 @@ class UserPosts:
             strangers = len(set(removed)) - int(gone.sum())
             raise ParameterError(
                 f"posts to leave out (--without) must be the user's, got {strangers} that are not "
-                "hers."
+                "theirs."
             )
         return self.table.filter(pa.array(~gone))

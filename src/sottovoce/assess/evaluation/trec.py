@@ -233,5 +233,5 @@ def _check_order(path: Path, rows: Sequence[tuple[str, str, str, float, int]]) -
     if wrong:
         raise InputError(
             f"{path}: ranks must follow falling scores, but {wrong} users rank above one with a "
-            "higher score. Write the run anew from its scores."
+            "higher score. Write the run again from its scores."
         )

@@ -78,7 +78,7 @@ def read_record(metadata: Mapping[bytes, bytes] | None, where: str) -> Record:
     if version not in (VERSION, VERSION_IN_PARTS):
         raise InputError(
             f"the state {where} has version {version}, this release reads {VERSION} and "
-            f"{VERSION_IN_PARTS}; score anew."
+            f"{VERSION_IN_PARTS}; score again."
         )
     return record
 

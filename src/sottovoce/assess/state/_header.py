@@ -73,7 +73,7 @@ class StateHeader:
         }
         for what, differs in reasons.items():
             if differs:
-                raise InputError(f"the states do not fit together: {what} differ; score anew.")
+                raise InputError(f"the states do not fit together: {what} differ; score again.")
 
     def to_record(self) -> dict[str, Any]:
         """As JSON can hold it."""

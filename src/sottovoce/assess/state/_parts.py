@@ -201,7 +201,7 @@ class KeptState:
             folder = earlier_folder(self.path)
             raise type(error)(
                 f"a part of the state {self.path} is missing or damaged: {folder / part.name}; "
-                f"copy {folder.name} along with the state, or score anew."
+                f"copy {folder.name} along with the state, or score again."
             ) from None
 
     @cached_property

@@ -24,7 +24,7 @@ from sottovoce.errors import InputError, ParameterError, check_choice
 Result = TypeVar("Result")
 # Rankings by several threads ask for the same; whoever comes first makes it.
 _DERIVING = RLock()
-_BLOCKS_KEPT = 4
+_BLOCKS_KEPT = 3
 
 
 class PostValues(NamedTuple):
@@ -179,8 +179,8 @@ class State:
         """Which user has used which salient word."""
         if self.words is None:
             raise ParameterError(
-                "this state does not hold which words were used; score anew with ent, diff-priv or "
-                "keyword-kinds."
+                "this state does not hold which words were used; score again with ent, diff-priv "
+                "or keyword-kinds."
             )
         return self.words
 
@@ -307,7 +307,7 @@ class State:
         if self.log is None:
             raise InputError(
                 "this state does not keep posts, so single ones cannot be deleted from it; score "
-                "anew with sottovoce assess --keep-posts, or without the post."
+                "again with sottovoce assess --keep-posts, or without the post."
             )
         row = self.users.row(user)
         posts = self.log.all()
@@ -338,7 +338,7 @@ class State:
     def _space(self, name: str) -> BestBuckets:
         if name not in self.spaces:
             raise ParameterError(
-                f"this state holds no strengths in the space {name}; score anew with a {name} "
+                f"this state holds no strengths in the space {name}; score again with a {name} "
                 "measure."
             )
         return self.spaces[name]

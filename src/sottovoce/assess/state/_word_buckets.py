@@ -124,7 +124,7 @@ def check_codes(codes: NDArray[np.int64], words: int) -> None:
 def not_kept() -> ParameterError:
     """What is said where a state lacks it."""
     return ParameterError(
-        "this state does not hold which words were used in which time bucket; score anew with "
+        "this state does not hold which words were used in which time bucket; score again with "
         "keyword-kinds-t."
     )
 

@@ -58,7 +58,7 @@ def export_topics(
 ) -> None:
     """Write sheets on which judges say of each topic whether it is sensitive, and its domain.
 
-    A judge sees up to 20 words of each topic, in an order of her own, and not its name.
+    A judge sees up to 20 words of each topic, in an order of their own, and not its name.
 
     Example: sottovoce topics judge export community/topics.toml --out sheets.csv --judges 7
     --split

@@ -51,7 +51,7 @@ ENOUGH_BYTES = MIB
 
 
 class Corpus:
-    """A stream of record batches of one schema that can be read again: each pass opens it anew.
+    """A stream of record batches of one schema that can be read again: each pass opens it again.
 
     ``tally`` counts what the latest pass has seen so far. One without a usable row is refused, but
     where it ``may_be_empty``.

@@ -6,6 +6,7 @@ protocol), which are walked before anything is decompressed. Just enough of the 
 read the integers of a small struct.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -189,11 +190,11 @@ def _longest_entry(file: BinaryIO, page: PageHeader, compression: str) -> int:
 
 def _longest_value(plain: bytes, values: int) -> int:
     """Few values need no compiler, which takes more memory than most files."""
-    if values <= _FEW_VALUES:
+    if values <= _FEW_VALUES and "numba" not in sys.modules:
         return longest_of_few(plain, values)
     from sottovoce.corpus.read._parquet_kernel import longest_value  # noqa: PLC0415 - see above
 
-    return int(longest_value(np.frombuffer(plain, np.uint8)))
+    return int(longest_value(np.frombuffer(plain, np.uint8), values))
 
 
 def longest_of_few(plain: bytes, values: int) -> int:

@@ -21,7 +21,7 @@ from sottovoce.errors import ParameterError
 OUTSIDE = -1
 DROPPED = -2
 
-# Beyond this many distinct words a coder of known words starts its cache anew.
+# Beyond this many distinct words a coder of known words starts its cache again.
 _CACHE_WORDS = 1 << 20
 
 

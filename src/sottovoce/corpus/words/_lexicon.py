@@ -119,8 +119,9 @@ class Lexicon:
     def words(self, first: int = 0) -> list[str]:
         """The words from number ``first`` on."""
         sizes = self.arrays.sizes[first : len(self)]
-        begin = self.arrays.starts[first] if sizes.size else 0
-        letters = self.arrays.pool[begin : self.arrays.used[1]].view(np.uint8)
+        if not sizes.size:
+            return []
+        letters = self.arrays.pool[self.arrays.starts[first] : self.arrays.used[1]].view(np.uint8)
         ends = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         buffers = [None, pa.py_buffer(ends), pa.py_buffer(letters[letters != 0])]
         return list(pa.Array.from_buffers(pa.large_string(), sizes.size, buffers).to_pylist())

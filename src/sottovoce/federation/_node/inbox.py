@@ -161,7 +161,7 @@ class MessageInbox:
             return f"{self._state.name} must be among the participants, and each only once."
         if not all(name in self._state.roster for name in names):
             return (
-                "every participant must be on this party's roster; if one has joined just now, "
+                "every participant must be on the roster here; if one has joined just now, "
                 "propose it again in a moment."
             )
         return self._policy(proposal.terms, header.sender)

@@ -75,7 +75,7 @@ PERIODS = 52
 
 
 def attacked(epsilon: Fraction, buckets: int, people: int, seed: int = 0) -> list[Row]:
-    """How often adding up reports finds the bucket: kept for ever, drawn anew, and unclamped."""
+    """How often adding up reports finds the bucket: kept for ever, drawn again, and unclamped."""
     bits = OneHotNoise.of_usual_weight(epsilon, buckets)
     unclamped = OneHotNoise(epsilon, buckets, reach=MOST_REACH)
     generator = np.random.default_rng(seed)
@@ -84,8 +84,8 @@ def attacked(epsilon: Fraction, buckets: int, people: int, seed: int = 0) -> lis
     cases = {
         "kept, 1 period": kept,
         f"kept, {PERIODS} periods": kept * PERIODS,
-        f"drawn anew, {PERIODS} periods": _summed(bits, true),
-        f"drawn anew and not clamped, {PERIODS} periods": _summed(unclamped, true),
+        f"drawn again, {PERIODS} periods": _summed(bits, true),
+        f"drawn again and not clamped, {PERIODS} periods": _summed(unclamped, true),
     }
     return [
         {"case": case, "people": people, "found": _found(total, true, generator)}

@@ -222,7 +222,7 @@ def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
     )
     return (
         (
-            f"An attack that adds up one person's reports at epsilon 1 finds her bucket: {attack}. "
+            f"An attack that adds up one person's reports at epsilon 1 finds the bucket: {attack}. "
             "Kept reports gain nothing by repetition."
         ),
         (

@@ -49,7 +49,7 @@ SIMULATED_NOTE = (
     "with the survey as evidence."
 )
 RECOMPUTED_NOTE = (
-    "The paper's kappas follow from its own table: computed anew from the counts they agree to "
+    "The paper's kappas follow from its own table: computed again from the counts they agree to "
     "the third digit, which also checks our kappa."
 )
 SURVEY_NOTE = (

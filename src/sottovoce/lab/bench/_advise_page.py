@@ -93,7 +93,7 @@ def csv_of(posts: Sequence[Post]) -> bytes:
     written = io.StringIO()
     rows = csv.writer(written)
     rows.writerow(["user", "time", "text"])
-    rows.writerows(("herself", post.time.isoformat(), post.text) for post in posts)
+    rows.writerows(("themselves", post.time.isoformat(), post.text) for post in posts)
     return written.getvalue().encode()
 
 

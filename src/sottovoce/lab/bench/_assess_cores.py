@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ import pyarrow.parquet as pq
 from scipy import sparse
 
 from sottovoce._arrays import Floats
-from sottovoce._compiled import available_cores
+from sottovoce._compiled import available_cores, on_threads
 from sottovoce.assess import Ranking, score
 from sottovoce.corpus._count import count_batches
 from sottovoce.corpus.read import open_posts
@@ -34,6 +35,9 @@ from sottovoce.topics import Catalogue
 TOPICS = 200
 MOST_THREADS = 16
 _QUERIES_OF_A_USER = 121
+# 64 MB a thread, more than any cache holds.
+_NUMBERS_COPIED = 1 << 23
+_COPIES = 10
 _FORUM_USERS, _FORUM_POSTS = 1_818, 96_538
 """Of one simulated forum; a larger one is made of several such, each with users of its own."""
 
@@ -44,17 +48,49 @@ class CoreCase:
 
     name: str
     posts: int
-    run: Callable[[int], object]
-    digest: Callable[[int], str]
+    run: Callable[[int], Any]
+    digest: Callable[[Any, int], str]
+    """Of what ``run`` gave; a stream that it did not keep is run again on so many threads."""
 
 
 def core_rows(posts: int, *, topics: int = TOPICS, seconds: float = SECONDS) -> list[BenchRow]:
-    """Each case on two threads, four and so on, beside the same on one."""
-    rows = []
+    """Each case on two threads, four and so on, beside the same on one, and memory alone."""
+    rows = memory_rows(seconds, numbers=min(_NUMBERS_COPIED, topics * posts))
     with tempfile.TemporaryDirectory() as folder:
         for case in core_cases(Path(folder), posts, topics):
             rows += _rows(case, _numbers_of_threads(), seconds)
     return rows
+
+
+def memory_rows(seconds: float = SECONDS, *, numbers: int = _NUMBERS_COPIED) -> list[BenchRow]:
+    """How much memory threads copy together, beside one: if it does not grow, memory is short."""
+    counted = _numbers_of_threads()
+    arrays = [(np.ones(numbers), np.zeros(numbers)) for _ in range(max(counted))]
+
+    def copied(threads: int) -> None:
+        on_threads([partial(_copy, *each) for each in arrays[:threads]])
+
+    works: dict[str, Work] = {str(threads): partial(copied, threads) for threads in counted}
+    best = best_times(works, seconds=seconds)
+    # What is read and what is written.
+    size = 2 * 8 * numbers * _COPIES
+    speed = {name: size * int(name) / time / 1e9 for name, time in best.items()}
+    return [
+        bench_row(
+            "assess",
+            f"memory copied, {threads} threads",
+            "GB/s",
+            speed[str(threads)],
+            "1 thread",
+            speed["1"],
+        )
+        for threads in counted[1:]
+    ]
+
+
+def _copy(source: Floats, to: Floats) -> None:
+    for _ in range(_COPIES):
+        np.copyto(to, source)
 
 
 def _numbers_of_threads() -> list[int]:
@@ -81,7 +117,7 @@ def _rows(case: CoreCase, numbers: Sequence[int], seconds: float) -> list[BenchR
 
 def same_digest(case: CoreCase, numbers: Sequence[int]) -> str:
     """The digest of the results; refused if it depends on the number of threads."""
-    digests = {case.digest(threads) for threads in numbers}
+    digests = {case.digest(case.run(threads), threads) for threads in numbers}
     if len(digests) > 1:
         raise CheckFailedError(f"{case.name}: the results depend on the number of threads.")
     return digests.pop()
@@ -112,7 +148,7 @@ def _ranking_case(
     posts = pq.read_metadata(path).num_rows
     sensitive = len(catalogue.sensitive)
     case = f"{name}, {posts:,} posts, {len(catalogue)} topics, {sensitive} of them sensitive"
-    return CoreCase(case, posts, ranked, lambda threads: ranking_digest(ranked(threads)))
+    return CoreCase(case, posts, ranked, lambda ranking, _: ranking_digest(ranking))
 
 
 def _counting_case(path: Path, work: Workload) -> CoreCase:
@@ -121,8 +157,8 @@ def _counting_case(path: Path, work: Workload) -> CoreCase:
         f"a query log read and counted, {posts:,} posts",
         posts,
         lambda threads: sum(part.nnz for part in _counted(path, work, threads)),
-        lambda threads: _digest_of(
-            array
+        lambda _, threads: _digest_of(
+            array.astype(np.int64)
             for part in _counted(path, work, threads)
             for array in (part.indptr, part.indices, part.data)
         ),
@@ -135,7 +171,7 @@ def _scoring_case(path: Path, work: Workload) -> CoreCase:
         f"a query log read, counted and scored, {posts:,} posts, {len(work.catalogue)} topics",
         posts,
         lambda threads: sum(len(part) for part in _scored(path, work, threads)),
-        lambda threads: _digest_of(_scored(path, work, threads)),
+        lambda _, threads: _digest_of(_scored(path, work, threads)),
     )
 
 

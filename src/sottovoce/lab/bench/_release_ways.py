@@ -15,7 +15,7 @@ from scipy import sparse
 from sottovoce.errors import CheckFailedError
 from sottovoce.lab.bench import noise as opendp
 from sottovoce.privacy._mechanism import GeometricMechanism
-from sottovoce.release._counts import Counts
+from sottovoce.release._counts import Counts, checked_counts
 from sottovoce.release.compression import Compression, NoCompression, RandomCompression
 
 # A release this far from what its rate makes of it is not the same work.
@@ -48,7 +48,8 @@ Way = Callable[[ReleaseBenchSetting, Counts], Counts]
 
 def ours(setting: ReleaseBenchSetting, counts: Counts, *, threads: int | None = None) -> Counts:
     """The estimator's path: input checked, summed into columns, noised without a dense matrix."""
-    columns = setting.compression(counts).transform(counts)
+    checked, fitted = checked_counts(counts), setting.compression(counts[:1])
+    columns = fitted.map_.compress(checked, threads=threads)
     return GeometricMechanism(setting.rate).sparse(columns, threads=threads)
 
 

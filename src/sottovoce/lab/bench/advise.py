@@ -32,7 +32,7 @@ DRAFT_LIMIT_MS = 50.0
 WINDOWS = 100
 WINDOWS_LIMIT_MS = 200.0
 WARM_UP = 5
-_HERSELF = "herself"
+_SELF = "themselves"
 _UNTICKED = 50
 _SHOWN = 100
 _DRAFT_POSTS = 3
@@ -159,7 +159,7 @@ def _again_row(person: Person) -> BenchRow:
     """The same what-if by scoring the whole community again, once, beside the engine's median."""
     community = person.community
     others = [(user, post) for user in community.users for post in community.posts_of(user)]
-    hers = [(_HERSELF, post) for post in person.posts[_UNTICKED:]]
+    hers = [(_SELF, post) for post in person.posts[_UNTICKED:]]
     table = _table([*others, *hers])
     measure = community.setting.measure
     begin = time.perf_counter()

@@ -105,7 +105,7 @@ class HiddenClassifier:
     key_holder: EncryptedArray
 
 
-class Prepared(NamedTuple):
+class PreparedPeer(NamedTuple):
     """What a peer needs of the first label's training for every further one."""
 
     standard: Standard
@@ -132,7 +132,7 @@ class HiddenPeer(Staged):
         self.terms, self.data, self._first = terms, data, first
         self.classifier: HiddenClassifier | None = None
         self.survivors: tuple[str, ...] = ()
-        self.prepared: Prepared | None = None
+        self.prepared: PreparedPeer | None = None
 
     def _script(self) -> Script:
         first = self._first
@@ -159,7 +159,7 @@ class HiddenPeer(Staged):
             standard, modulus, solve.score_bound, solve.query_bits, one, second
         )
 
-    def _preparing(self) -> Generator[Stage, Any, Prepared]:
+    def _preparing(self) -> Generator[Stage, Any, PreparedPeer]:
         """What all labels share: features, moments and the key holder's key."""
         terms, data = self.terms, self.data
         known: KnownKeys = {}
@@ -178,7 +178,7 @@ class HiddenPeer(Staged):
         solve = hidden_solve(terms, standard, peers)
         told = yield Stage("key", lambda s: Listener(self.name, s, "key", [KEY_HOLDER]))
         public = told_agreed_key(told.heard[KEY_HOLDER], terms.recipe, known)
-        return Prepared(standard, solve, public, known)
+        return PreparedPeer(standard, solve, public, known)
 
     def _listening(self, sender: str) -> PartyMaker:
         return lambda s: Listener(self.name, s, "share", [sender])

@@ -94,7 +94,7 @@ DELETE FROM document_group;
 
 
 class Database:
-    """One ledger file, for any number of threads; a forked child opens it anew."""
+    """One ledger file, for any number of threads; a forked child opens it again."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self.path = path

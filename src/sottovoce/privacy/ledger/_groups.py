@@ -276,6 +276,6 @@ def _insert(
         (*columns_of(budget), str(spent), hashes.size),
     )
     new = int(inserted.lastrowid or 0)
-    # In a table of their own: a spend changes a rate, and must not write a million hashes anew.
+    # In a table of their own: a spend changes a rate, and must not write a million hashes again.
     connection.execute("INSERT INTO group_hashes VALUES (?, ?)", (new, packed(hashes)))
     return new

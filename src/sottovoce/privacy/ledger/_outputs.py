@@ -29,7 +29,7 @@ class Output:
 def output_key(spend: int, request: str) -> str:
     """A name for the output of a spend that no other request's output can have.
 
-    Numbers begin anew in a new ledger, so a number alone could meet a file left by an old one.
+    Numbers begin again in a new ledger, so a number alone could meet a file left by an old one.
     """
     return f"{spend}-{hashlib.sha256(request.encode()).hexdigest()[:32]}"
 
@@ -111,7 +111,7 @@ def verified(output: Output) -> Output:
     if not output.path.is_file():
         raise LedgerError(
             f"the stored output {output.path} is missing; it cannot be drawn again under the same "
-            "request. Restore it, or make a new request, which spends anew."
+            "request. Restore it, or make a new request, which spends again."
         )
     if file_digest(output.path) != output.sha256:
         raise LedgerError(f"the stored output {output.path} is not what was stored; restore it.")

@@ -60,7 +60,7 @@ def noted_ledgers() -> list[Path]:
 
 
 def refuse_lost(ledger: Path) -> None:
-    """Refuse to begin the user's ledger anew where one was spent from."""
+    """Refuse to begin the user's ledger again where one was spent from."""
     path = ledger.resolve()
     for file in (_state_folder() / _PLACES).glob("*"):
         count = SpendCount(file.name)

@@ -65,7 +65,7 @@ class ReleaseForecast:
     """Counted words a document, about."""
     columns: int
     rate: float
-    """Of the noise, in nats a word: epsilon/N."""
+    """Of the noise, in nats per word: epsilon/N."""
     topics: int = DEFAULT_TOPICS
     """How many are looked for."""
     true_accuracy: float | None = None

@@ -58,7 +58,7 @@ class AccuracyForecast:
     documents: int
     """How many the classifier would learn from."""
     rate: float
-    """Of the noise, in nats a word: epsilon/N."""
+    """Of the noise, in nats per word: epsilon/N."""
     pilot: int
     """How many documents were tried."""
 

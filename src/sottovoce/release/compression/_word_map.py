@@ -14,8 +14,9 @@ import json
 import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from sottovoce._arrays import Integers
+from sottovoce._compiled import available_cores, on_threads
 from sottovoce._files import cause_of, whole_file
 from sottovoce.errors import InputError, ParameterError
 from sottovoce.release._counts import Counts, checked_width
+
+# Below this much work a second thread costs more than it saves.
+_CELLS_PER_THREAD = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +77,37 @@ class WordMap:
         pointers = np.arange(self.words + 1, dtype=np.int32)
         return sparse.csr_array((ones, self.column, pointers), shape=(self.words, self.columns))
 
-    def compress(self, counts: Counts) -> Counts:
+    def compress(self, counts: Counts, *, threads: int | None = None) -> Counts:
         """Sum the words of each column: yA for every document y."""
         checked_width(counts, self.words, what="word of the map")
-        summed: Counts = sparse.csr_array(counts @ self.matrix)
-        summed.sort_indices()
+        from sottovoce.release.compression._summing import (  # noqa: PLC0415 - loads the compiler
+            count_columns,
+            sum_columns,
+        )
+
+        rows = counts.shape[0]
+        parts = max(1, min(threads or available_cores(), counts.nnz // _CELLS_PER_THREAD))
+        cuts = np.searchsorted(counts.indptr, np.linspace(0, counts.nnz, parts + 1)[1:-1])
+        bounds = list(pairwise([0, *cuts.tolist(), rows]))
+        starts, words, values = counts.indptr, counts.indices, counts.data
+        begins = np.zeros(rows + 1, np.int64)
+        how = (self.column, self.columns)
+        on_threads(
+            [partial(count_columns, starts, words, *how, *each, begins[1:]) for each in bounds]
+        )
+        np.cumsum(begins, out=begins)
+        found, sums = np.empty(begins[-1], np.int32), np.empty(begins[-1], np.int64)
+        on_threads(
+            [
+                partial(sum_columns, starts, words, values, *how, *each, begins, found, sums)
+                for each in bounds
+            ]
+        )
+        # As narrow as the columns, or scipy widens those.
+        narrow = np.int32 if begins[-1] <= np.iinfo(np.int32).max else np.int64
+        summed: Counts = sparse.csr_array(
+            (sums, found, begins.astype(narrow)), shape=(rows, self.columns)
+        )
         return summed
 
     def __eq__(self, other: object) -> bool:

@@ -96,7 +96,7 @@ class _Sweeps:
                 self.theta[first:last] = drawn * model.mean_length / topics
 
     def sweep(self, topics: Floats) -> tuple[Floats, ...]:
-        """Draw every theta anew; sums of expected tokens, of theta where seen, and of theta."""
+        """Draw every theta again; sums of expected tokens, of theta where seen, and of theta."""
         total = self.theta.sum(axis=0)
         tasks = [partial(self._lane, lane, topics) for lane in range(_LANES)]
         lanes = on_threads(tasks, self.threads)

@@ -90,7 +90,7 @@ class LearntVoice:
         if topics_fingerprint(catalogue) != self.catalogue:
             raise ParameterError(
                 "this background was learnt from posts for another catalogue of topics; learn it "
-                "anew from the posts, or give the catalogue that it was learnt for."
+                "again from the posts, or give the catalogue that it was learnt for."
             )
         return replace(self.scores, topics=catalogue.names)
 

@@ -12,7 +12,7 @@ that was verified under two would give its bucket away.
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ from sottovoce.advisor.rank._opening import (
 )
 from sottovoce.advisor.rank._shares import SERVERS, SharedReport
 from sottovoce.errors import InputError, ProtocolError
-from sottovoce.web.rank._peer import OPEN, VERIFY, Peer, PeerKey, UntilStopped, sound
+from sottovoce.web.rank._peer import OPEN, VERIFY, Peer, PeerKey, Result, UntilStopped, sound
 from sottovoce.web.rank._service import PUBLISHED, Clock, RankService
 from sottovoce.web.rank._store import Store
 from sottovoce.web.rank._telemetry import Telemetry
@@ -46,9 +46,12 @@ if TYPE_CHECKING:
 AT_ONCE = 250
 """Reports that are verified together: some 30 ms of a core, so that new ones need not wait."""
 _PATIENCE_S = 2.0
+_ANSWER_S = 10.0
+"""How long whoever asks for a histogram waits while it is opened."""
 KEPT_PERIODS = 8
 """How long the second server keeps shares that the first does not ask for."""
 _CLOSED, _NEVER = "closed", "never"
+_BEING_OPENED = "a sum is being opened; ask again in a moment."
 
 
 class PairedServer(RankService):
@@ -154,6 +157,13 @@ class FirstServer(PairedServer):
         self._until_stopped.stop()
         super().close()
 
+    def _soon(self, work: Callable[[], Result]) -> Result:
+        """The second server may be slow, and what was published before is told meanwhile."""
+        try:
+            return self._until_stopped.run(work, _ANSWER_S)
+        except TimeoutError:
+            raise ProtocolError(_BEING_OPENED) from None
+
     def _asked(self, path: str, message: Message) -> Message:
         return self._until_stopped.run(lambda: self._peer.call(path, message))
 
@@ -161,7 +171,7 @@ class FirstServer(PairedServer):
     def _only_one(self) -> Iterator[None]:
         """Wait for a moment only: the other server may be slow, and whoever asks can ask again."""
         if not self._turn.acquire(timeout=_PATIENCE_S):
-            raise ProtocolError("a sum is being opened; ask again in a moment.")
+            raise ProtocolError(_BEING_OPENED)
         try:
             yield
         finally:

@@ -134,15 +134,18 @@ class UntilStopped:
         self._waiting: set[Future[object]] = set()
         self._stopped = False
 
-    def run(self, work: Callable[[], Result]) -> Result:
-        """What ``work`` gives; a `ProtocolError` as soon as the server is told to stop."""
+    def run(self, work: Callable[[], Result], patience_s: float | None = None) -> Result:
+        """What ``work`` gives; a `ProtocolError` as soon as the server is told to stop.
+
+        A `TimeoutError` after ``patience_s``; what was begun goes on.
+        """
         done: Future[Result] = Future()
         self._waiting.add(done)  # type: ignore[arg-type] # of any result
         if self._stopped:
             self.stop()
         threading.Thread(target=_settle, args=(done, work), daemon=True).start()
         try:
-            return done.result()
+            return done.result(patience_s)
         finally:
             self._waiting.discard(done)
 

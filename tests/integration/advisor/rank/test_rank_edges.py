@@ -53,7 +53,7 @@ def test_edges_move_to_where_people_are_and_serve_the_next_server(
     assert (code, err) == (0, "")
     assert "Edges fitted for debt: edges.json" in out
     assert "Nothing was published about illness" in out
-    assert "pays for their bucket anew" in out
+    assert "pays for their bucket again" in out
     edges = load_edges(Path("edges.json"))
     assert all(0.1 <= edge <= 0.15 for edge in edges["debt"].buckets.edges)
     assert edges["illness"].buckets.edges[0] == 0.05

@@ -95,8 +95,8 @@ def test_adding_up_kept_reports_gains_nothing_and_drawing_anew_would_give_the_bu
     # The optimal guess from one report, at e^1 odds among 20 buckets, is right 8 times in 100.
     assert abs(once - often) < 0.03
     assert often < 0.12
-    assert rows[f"drawn anew, {PERIODS} periods"] > 0.9  # type: ignore[operator] # a number
-    unclamped = rows[f"drawn anew and not clamped, {PERIODS} periods"]
+    assert rows[f"drawn again, {PERIODS} periods"] > 0.9  # type: ignore[operator] # a number
+    unclamped = rows[f"drawn again and not clamped, {PERIODS} periods"]
     assert 0.7 < unclamped < 0.8  # type: ignore[operator] # a number
     assert heard_over_periods(rules_for("noise", Fraction(1), 20)) == 1
 

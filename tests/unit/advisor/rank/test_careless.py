@@ -310,3 +310,24 @@ def test_reports_that_could_not_be_asked_about_are_asked_about_later(
     assert first.telemetry.counted("verified") == 2
     first.close()
     second.close()
+
+
+def test_histograms_that_are_published_are_told_while_the_second_server_hangs(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asked first waited with the server for as long as a request may take."""
+    monkeypatch.setattr("sottovoce.web.rank._pair._ANSWER_S", 0.05)
+    monkeypatch.setattr("sottovoce.web.rank._pair._PATIENCE_S", 0.01)
+    first, second = pair(tmp_path, clock, RULES)
+    first.writer.run(lambda store: store.publish("debt", 99, "{}")).result()
+    report_all((first, second), [0, 1, 1])
+    first._peer = hanging = Hanging()
+    clock.day += 1
+    assert first.periods("debt") == [99]
+    assert hanging.asked.wait(10)
+    with pytest.raises(ProtocolError, match="being opened"):
+        first.histogram("debt", 100)
+    assert not hanging.go.is_set()
+    hanging.go.set()
+    first.close()
+    second.close()

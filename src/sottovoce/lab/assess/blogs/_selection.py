@@ -27,7 +27,7 @@ class Selection:
 
 
 def select(timelines: Timelines, topic: str, least: int = LEAST_POSTS) -> Selection:
-    """Leave out the days on which a user reports the topic of herself, and short timelines.
+    """Leave out the days on which a user reports the topic of themselves, and short timelines.
 
     The labels come from those days' posts: with them the test would be circular. For pregnancy
     only women are ranked, where the data say who is one.

@@ -206,7 +206,7 @@ def _notes(half: Half, size: BlogStudySize, posts: Path) -> tuple[str, ...]:
     return (
         (
             f"{posts.name}, {half} half of the users. Labels are proxies: somebody who said so of "
-            "herself on a day that is left out here; nobody without one is known to be free of it."
+            "themselves on a day that is left out here; nobody without one is known to be free."
         ),
         (
             f"Ten posts: {size.samples} samples of {LEAST_POSTS} posts a user, metrics averaged. "
