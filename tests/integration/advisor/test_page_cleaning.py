@@ -10,6 +10,9 @@ from support.advisor_page import PageClient
 from support.forum_export import QUOTER, write_export
 
 from sottovoce import assess_posts
+from sottovoce.advisor import AdvisorSetting
+from sottovoce.cli.advise import _of_posts
+from sottovoce.topics.shipped import shipped_catalogue
 
 ROWS = 500
 
@@ -33,7 +36,7 @@ def test_who_only_quotes_others_says_nothing_outright_and_ranks_as_assess_ranks_
     deleted = sum(row[1] == "[deleted]" for row in export.rows)
     authors = {row[1] for row in export.rows} - {"[deleted]"}
     assert f"{ROWS - deleted} posts of {len(authors)} people" in who
-    assert re.search(rf"deleted or anonymous, or programs: {deleted} posts", who)
+    assert f"{deleted} posts of deleted or anonymous authors" in who
     assert "[deleted]" not in who
     assert client.post("/start/who", data={"user": QUOTER}).headers["location"] == "/standing"
     page = unescape(client.get("/standing").text)
@@ -54,6 +57,25 @@ def test_a_quote_among_pasted_posts_is_not_the_authors(client: PageClient) -> No
     page = unescape(client.get("/standing").text)
     assert "quotes in 1 post." in page
     assert "outright</span>" not in page
+    quoted = client.post("/api/draft", json={"text": "> I am addicted to heroin\nPoor you."}).json()
+    assert quoted["rows"] == []
+    alone = client.post("/api/draft", json={"text": "> I am addicted to heroin"}).json()
+    assert "nothing of your own" in alone["summary"]
+    said = client.post("/api/draft", json={"text": "I am addicted to heroin"}).json()
+    assert "drug addiction" in [row["topic"] for row in said["rows"]]
+
+
+def test_a_community_from_the_command_line_is_read_and_cleaned_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "export.csv"
+    export = write_export(path, ROWS)
+    community = _of_posts(path, None, shipped_catalogue()).community(AdvisorSetting())
+    assert set(community.users) == {row[1] for row in export.rows} - {"[deleted]"}
+    assert all(not post.text for post in community.posts_of(QUOTER))
+    told = capsys.readouterr().err
+    assert "user = author" in told
+    assert "quotes in" in told
 
 
 EXPORT = b"id,author,created_at,body\n1,ann,2024-01-01,rehab relapse\n2,bob,2024-01-02,heroin\n"

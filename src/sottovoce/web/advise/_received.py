@@ -48,7 +48,7 @@ _HOW_TO_READ = re.compile(
 
 @dataclass(frozen=True)
 class ReceivedPosts:
-    """Posts that were read, and what was left out of them."""
+    """Posts that were read and cleaned, and what was left out of them."""
 
     table: pa.Table
     tally: Tally
@@ -57,9 +57,10 @@ class ReceivedPosts:
     """How the file was read, where that was guessed."""
 
     @property
-    def notes(self) -> list[str]:
-        """A sentence for each thing that was left out; none where nothing was."""
-        return list(_left_out(self.tally, self.cleaned))
+    def left_out(self) -> str | None:
+        """A sentence on all that was left out; None where nothing was."""
+        parts = list(_left_out(self.tally, self.cleaned))
+        return f"Left out: {'; '.join(parts)}." if parts else None
 
     @property
     def users(self) -> int:
@@ -124,12 +125,15 @@ def _known(columns: Mapping[str, str | int], *, only_mine: bool) -> Mapping[str,
     return {role: key for role, key in columns.items() if role != "user" or not only_mine}
 
 
-def _cleaned(received: ReceivedPosts) -> ReceivedPosts:
+def cleaned_table(table: pa.Table, counts: CleaningCounts) -> pa.Table:
     """Without what is not the authors' own, and without the posts of nobody, as assess does it."""
+    batches = [clean_posts(batch, counts) for batch in table.to_batches()]
+    return pa.Table.from_batches(batches, POSTS).combine_chunks()
+
+
+def _cleaned(received: ReceivedPosts) -> ReceivedPosts:
     counts = CleaningCounts()
-    batches = [clean_posts(batch, counts) for batch in received.table.to_batches()]
-    table = pa.Table.from_batches(batches, POSTS).combine_chunks()
-    return replace(received, table=table, cleaned=counts)
+    return replace(received, table=cleaned_table(received.table, counts), cleaned=counts)
 
 
 def _read_as(told: ReadOptions, read: ReadOptions) -> str | None:
@@ -147,17 +151,17 @@ def _read_as(told: ReadOptions, read: ReadOptions) -> str | None:
 
 
 def _left_out(tally: Tally, cleaned: CleaningCounts) -> Iterator[str]:
+    """The parts of a sentence that begins with "Left out:"."""
     if unread := tally.skipped.total():
-        yield f"Left out, as they could not be read: {unread:,} {'row' if unread == 1 else 'rows'}."
+        yield f"{unread:,} {'row' if unread == 1 else 'rows'} that could not be read"
     if cleaned.nobodys:
-        authors = "authors who are deleted or anonymous, or programs"
-        yield f"Left out, as they are of {authors}: {_posts(cleaned.nobodys)}."
-    found = {name: cleaned.steps[name] for name, _ in STEPS if cleaned.steps[name]}
-    if found:
-        parts = [f"{name} in {_posts(number)}" for name, number in found.items()]
-        yield f"Left out of posts, as it is not their author's own: {', '.join(parts)}."
+        yield f"{_posts(cleaned.nobodys)} of deleted or anonymous authors or of programs"
+    steps = [f"{name} in {_posts(cleaned.steps[name])}" for name, _ in STEPS if cleaned.steps[name]]
+    if steps:
+        yield f"what is not the authors' own: {', '.join(steps)}"
     if cleaned.emptied:
-        yield f"Of {_posts(cleaned.emptied)} nothing was left."
+        rest = "holds" if cleaned.emptied == 1 else "hold"
+        yield f"{_posts(cleaned.emptied)} {rest} nothing else"
 
 
 def _posts(number: int) -> str:

@@ -114,7 +114,7 @@ class AdvisorSession:
     def bring_community(self, received: ReceivedPosts) -> None:
         """A whole community's posts; they say next which one they are."""
         if not received.users:
-            raise InputError(f"Nobody is left in the file. {' '.join(received.notes)}")
+            raise InputError(f"Nobody is left in the file. {received.left_out or ''}")
         if received.users == 1:
             raise InputError(
                 "A community has at least 2 members, but all posts of this file are of one person; "

@@ -66,7 +66,7 @@ def standing(request: Request, session: CurrentSession) -> Response:
         new_alerts=_new_alerts(session),
         help_line=_help_line(request, found),
         read_as=None if session.received is None else session.received.read_as,
-        notes=[] if session.received is None else session.received.notes,
+        left_out=None if session.received is None else session.received.left_out,
     )
 
 

@@ -374,6 +374,6 @@ def _who_page(
         users=waiting.users,
         people=waiting.most_active(PEOPLE_LISTED),
         read_as=waiting.read_as,
-        notes=waiting.notes,
+        left_out=waiting.left_out,
         changeable=session.kept_file is not None,
     )
