@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TypedDict
 
 import pytest
-from playwright.sync_api import Browser, Page
+from PIL import Image, ImageStat
+from playwright.sync_api import Browser, Locator, Page
 
 import sottovoce as sv
 from sottovoce.assess.measures._catalogue import PAPER_METHODS
@@ -164,3 +166,36 @@ def test_the_page_about_a_release_opens_offline_and_fits_the_screen(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("figure svg").count() == 3
     assert page.locator("table").count() == 3
+
+
+_SIGNS = """all => all.map((each) => {
+    const plot = each.querySelector(".plot");
+    const sign = getComputedStyle(each, "::before").content;
+    return [plot.scrollWidth > plot.clientWidth, sign.includes("sideways")];
+})"""
+
+
+def test_what_is_wider_than_the_screen_shows_that_it_can_be_moved(
+    browser: Browser, about_a_release: Path
+) -> None:
+    page = opened(browser, about_a_release, 390).page
+    for width, scrolls in ((390, True), (530, True), (550, False), (1280, False)):
+        page.set_viewport_size({"width": width, "height": 800})
+        signs = page.eval_on_selector_all("figure", _SIGNS)
+        assert signs == [[scrolls, scrolls]] * 3, width
+    page.set_viewport_size({"width": 390, "height": 800})
+    table = page.locator(".table").first
+    table.evaluate("each => each.replaceChildren(document.createElement('table'))")
+    table.evaluate("each => { each.firstChild.style.cssText = 'width: 300px; height: 99px'; }")
+    narrow = _right_edge(table)
+    table.evaluate("each => { each.firstChild.style.width = '900px'; }")
+    assert _right_edge(table) < narrow - 20, "shaded where there is more"
+    table.evaluate("each => { each.scrollLeft = each.scrollWidth; }")
+    assert _right_edge(table) == pytest.approx(narrow, abs=2), "until its end is reached"
+
+
+def _right_edge(table: Locator) -> float:
+    """How bright the last pixels of the frame are, from 0 to 255."""
+    shown = Image.open(BytesIO(table.screenshot())).convert("L")
+    edge = shown.crop((shown.width - 4, 0, shown.width, shown.height))
+    return float(ImageStat.Stat(edge).mean[0])

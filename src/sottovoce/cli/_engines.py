@@ -170,7 +170,7 @@ def release_at(engine: Engine, released: Path) -> "Iterator[Release]":
     from sottovoce.cluster._analyse import release_on_spark  # noqa: PLC0415 - keeps --help fast
 
     with engine.session() as session:
-        yield release_on_spark(session, address_of(released))
+        yield release_on_spark(session, address_of(released), engine.partitions)
 
 
 def rank_precision(kind: str, engine: Engine) -> "Precision | None":

@@ -65,6 +65,7 @@ PANELS: "Mapping[str, _Panels]" = {
             "--declare-new-documents",
         ),
     } | _WORDS | _READING | _CLUSTER,
+    "analyse": _CLUSTER,
     "rank-server": {
         "What is counted": (
             "--measure", "--setting", "--buckets", "--lowest", "--highest", "--edges",

@@ -14,9 +14,11 @@ from sottovoce.cli._options import (
     loaded_catalogue,
     loaded_models,
     needs_extra,
+    opened_posts,
     shipped,
 )
 from sottovoce.cli._output import AsJson, progress
+from sottovoce.cli._reading import AUTO
 from sottovoce.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
@@ -176,11 +178,18 @@ def _comparison(
 
 def _of_posts(posts: Path, model: list[Path] | None, catalogue: "Catalogue") -> "ComparedCommunity":
     from sottovoce.advisor._community import Community  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus._clean import CleaningCounts  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.corpus.read import ReadOptions  # noqa: PLC0415 - keeps --help fast
+    from sottovoce.web.advise._received import cleaned_table  # noqa: PLC0415 - keeps --help fast
     from sottovoce.web.advise._session import ComparedCommunity  # noqa: PLC0415 - keeps --help fast
 
-    spaces = loaded_models(model)
+    spaces, counts = loaded_models(model), CleaningCounts()
+    corpus, _ = opened_posts(posts, ReadOptions(), AUTO, None)
     with progress("Reading the community"):
-        known = Community.from_posts(posts, spaces, catalogue)
+        table = cleaned_table(corpus.read_all(), counts)
+        known = Community.from_posts(table, spaces, catalogue)
+    if told := counts.in_words():
+        typer.echo(told, err=True)
 
     def by_setting(setting: "AdvisorSetting") -> Community:
         return known if setting == known.setting else known.with_setting(setting)

@@ -54,6 +54,10 @@ def analyse(
     engine: EngineOption = "embedded",
     master: MasterOption = None,
     spark_conf: SparkConfOption = None,
+    partitions: Annotated[
+        int | None,
+        typer.Option(min=1, help="Parts that Spark adds up each by itself; default: one a core."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a release supports, and how sure of it one can be.
@@ -69,7 +73,7 @@ def analyse(
         from sottovoce.release.analysis._forecast import DEFAULT_TOPICS  # noqa: PLC0415 - fast --help
 
     check_outputs(report)
-    chosen = Engine(engine, master, spark_conf or ())
+    chosen = Engine(engine, master, spark_conf or (), partitions)
     if chosen.is_spark:
         chosen.refuse({"--topics": topics, "--classifier": classifier, "--labels": labels})
     with progress("Reading the release"), ExitStack() as running:
@@ -268,7 +272,9 @@ def forecast(
     length: Annotated[float, typer.Option(help="Counted words a document has, about.")],
     words: Annotated[int, typer.Option(help="Words that are counted, or columns.")],
     epsilon: Annotated[str, typer.Option(help="For documents up to N words apart.")],
-    precision: Annotated[int, typer.Option("--precision", "-N", help="N, by how many words they may differ.")],
+    precision: Annotated[
+        int, typer.Option("--precision", "-N", help="N, by how many words they may differ.")
+    ],
     topics: Annotated[int, typer.Option(help="How many topics are looked for.")] = 25,
     true_accuracy: Annotated[
         float | None, typer.Option(help="What a classifier reaches on true text, 0 to 1.")

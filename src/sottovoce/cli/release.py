@@ -69,7 +69,9 @@ def release(
         typer.Argument(parser=Address, help="Documents, one row of counts each."),
     ],
     epsilon: Annotated[str, typer.Option(help="For documents up to N words apart, as 0.1 or 1/3.")],
-    precision: Annotated[int, typer.Option("--precision", "-N", help="N, by how many words they may differ.")],
+    precision: Annotated[
+        int, typer.Option("--precision", "-N", help="N, by how many words they may differ.")
+    ],
     out: Annotated[Path, typer.Option(parser=Address, help="Folder for the release.")],
     vocabulary: Annotated[
         Path | None,

@@ -38,6 +38,8 @@ class SparkRows:
     session: Spark
     address: str
     listed: ShardList
+    partitions: int | None = None
+    """In how many parts the shards are added up; None: one for each core."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -51,10 +53,10 @@ class SparkRows:
             check_columns(kept)
         adding = Adding(self.listed.columns, columns, pairs)
         files = [f"{self.address}/{shard.name}" for shard in self.listed.shards]
-        cores = max(2, int(self.session.sparkContext.defaultParallelism))
+        parts = self.partitions or max(2, int(self.session.sparkContext.defaultParallelism))
         totals, products = adding.nothing()
         with told("add up the shards"), tuned(self.session, batch_rows=_BATCH_ROWS):
-            rows = self.session.read.parquet(*map(literally, files)).coalesce(cores)
+            rows = self.session.read.parquet(*map(literally, files)).coalesce(parts)
             reported = rows.mapInArrow(partial(sum_rows, adding), _SUMS)
             for row in reported.toLocalIterator(prefetchPartitions=False):
                 totals += np.frombuffer(row["totals"])
@@ -104,7 +106,7 @@ def sum_rows(adding: Adding, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.Reco
     yield pa.RecordBatch.from_pydict(packed)
 
 
-def release_on_spark(session: Spark, address: str) -> Release:
+def release_on_spark(session: Spark, address: str, partitions: int | None = None) -> Release:
     """The sharded release at ``address``, wherever Spark reads; its shards must be as listed."""
     store = SparkStore(session, address)
     with told(f"read {address}"), tempfile.TemporaryDirectory() as name:
@@ -116,7 +118,7 @@ def release_on_spark(session: Spark, address: str) -> Release:
         if SHARDS_FILE not in card.files:
             raise InputError(f"{address} is not in shards; leave out --engine spark.")
         listed = read_list(folder / SHARDS_FILE)
-        rows = SparkRows(session, store.address, listed)
+        rows = SparkRows(session, store.address, listed, partitions)
         if (listed.documents, listed.columns) != (card.documents, card.columns):
             raise InputError(f"{SHARDS_FILE} tells of another shape than {CARD_FILE}.")
         _check(session, store, listed)

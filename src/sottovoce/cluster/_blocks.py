@@ -24,13 +24,14 @@ from sottovoce.corpus.read._tally import Tally
 from sottovoce.corpus.words._rules import TokenRules
 from sottovoce.errors import InputError
 from sottovoce.release._counts import Counts, checked_counts
-from sottovoce.release._inputs import lengths_and_bytes
+from sottovoce.release._inputs import CountsDigest, lengths_and_bytes
 
 BLOCKS = (
     "file string, start bigint, number int, digest string, lengths binary, columns binary, "
     "data binary, tally array<bigint>"
 )
 NAMES = ("file", "start", "number")
+DIGESTED = "file string, start bigint, number int, digest string, first bigint"
 TEXTS = "lengths binary, texts binary"
 _NO_BLOCK = -1
 
@@ -86,6 +87,28 @@ def texts_of(longest_text: int, raw: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
             yield pa.record_batch(
                 {"lengths": pa.array([lengths], pa.binary()), "texts": pa.array([texts])}
             )
+
+
+def digest_blocks(rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The name, hash and first document of each block, of all blocks in order; and at last of all.
+
+    Of all: how many cells there are (``start``), the three hashes of the whole matrix and how many
+    documents (``first``).
+    """
+    digest = CountsDigest()
+    for batch in rows:
+        for row in batch.to_pylist():
+            yield _digested((*(row[name] for name in NAMES), row["digest"], digest.rows))
+            digest.add(*arrays_of(row))
+    whole = digest.counts(0)
+    yield _digested(("", whole.nnz, _NO_BLOCK, " ".join(whole.digests), digest.rows))
+
+
+def _digested(row: tuple[object, ...]) -> pa.RecordBatch:
+    kinds = {"file": pa.string(), "start": pa.int64(), "number": pa.int32()}
+    kinds |= {"digest": pa.string(), "first": pa.int64()}
+    columns = [pa.array([value], kind) for value, kind in zip(row, kinds.values(), strict=True)]
+    return pa.record_batch(columns, names=list(kinds))
 
 
 def matrix_of(row: dict[str, bytes], width: int) -> Counts:

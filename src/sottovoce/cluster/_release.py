@@ -4,8 +4,8 @@ The order is the embedded one's: the spend is committed, then noise is drawn, th
 kept, and only what is kept is published (``release._sharded_job``). Counts never come together in
 one place: workers write them as shards, through Spark, to wherever Spark writes. The corpus and the
 request have the names they have on one machine, so that every engine meets the same budget. For
-that the driver reads the texts once, as a stream that it hashes and forgets, and so it does with
-the true counts.
+that the driver reads the texts once, as a stream that it hashes and forgets; one worker does so
+with the true counts.
 """
 
 import hashlib
@@ -23,12 +23,13 @@ from sottovoce._files import output_folder
 from sottovoce.cluster._assess import on_disk
 from sottovoce.cluster._blocks import (
     BLOCKS,
+    DIGESTED,
     NAMES,
     TEXTS,
     BlockName,
     Counting,
-    arrays_of,
     count_blocks,
+    digest_blocks,
     file_order,
     matrix_of,
     texts_of,
@@ -55,7 +56,12 @@ from sottovoce.privacy._expected import zero_cell_chance
 from sottovoce.privacy.ledger import Ledger
 from sottovoce.release._card import ReleaseCard
 from sottovoce.release._counts import Counts
-from sottovoce.release._inputs import CorpusIdentity, CountedDocuments, CountsDigest, ReleaseInputs
+from sottovoce.release._inputs import (
+    CorpusIdentity,
+    CountedDocuments,
+    CountsElsewhere,
+    ReleaseInputs,
+)
 from sottovoce.release._job import Job
 from sottovoce.release._plan import ReleasePlan, refuse_pairs
 from sottovoce.release._sharded_job import Drawing, release_to_shards
@@ -64,8 +70,7 @@ from sottovoce.release._stores import LocalStore, ReleaseStore
 
 _BLOCK_ROWS = 4096
 # The driver hashes the texts of a part at a time, so parts are small.
-_PART_BYTES = 16 << 20
-_SORTED_BYTES = 8 << 20
+_PART_BYTES = 2 << 20
 _SHARD_CELLS = 1 << 24
 _ROW_GROUP_BYTES = 8 << 20
 
@@ -184,11 +189,11 @@ def counted_documents(
         if not tally.rows_kept:
             raise CorpusError(f"no usable row: {tally}.")
         counted = counts.where("number >= 0")
-        digest, blocks = _digested(counted)
+        found, blocks = _digested(counted, len(vocabulary))
         kind = format_of(address, reading)
         identity = _identity(session, rows, replace(reading, format=kind))
         documents = CountedDocuments(
-            digest.counts(len(vocabulary)),
+            found,
             vocabulary,
             identity.digest(),
             documents=identity.documents(),
@@ -224,21 +229,21 @@ def _tally(counts: Spark) -> Tally:
     return tally_of(np.array([sums[what] for what in sorted(sums)], np.int64))
 
 
-def _digested(counted: Spark) -> tuple[CountsDigest, dict[BlockName, Block]]:
-    """The hashes that name the request, and where each block stands; block by block, in order."""
-    from pyspark.sql import functions as sql  # noqa: PLC0415 - an extra
+def _digested(counted: Spark, width: int) -> tuple[CountsElsewhere, dict[BlockName, Block]]:
+    """The hashes that name the request, and where each block stands; one worker does it."""
+    ordered = counted.coalesce(1).sortWithinPartitions(*NAMES)
+    *rows, whole = ordered.mapInArrow(digest_blocks, DIGESTED).collect()
+    blocks = {
+        BlockName(*(row[name] for name in NAMES)): Block(place, row["first"], row["digest"])
+        for place, row in enumerate(rows)
+    }
+    data, columns, pointers = whole["digest"].split()
+    shape = (int(whole["first"]), width)
+    return CountsElsewhere(shape, int(whole["start"]), (data, columns, pointers)), blocks
 
-    size = sql.sum(sql.length("data") + sql.length("columns")).alias("size")
-    parts = 1 + int(counted.select(size).collect()[0]["size"] or 0) // _SORTED_BYTES
-    # In order, so that none has to wait in the driver for the one before it.
-    ordered = counted.repartitionByRange(parts, *NAMES).sortWithinPartitions(*NAMES)
-    digest = CountsDigest()
-    blocks: dict[BlockName, Block] = {}
-    for row in ordered.toLocalIterator(prefetchPartitions=True):
-        name = BlockName(row["file"], row["start"], row["number"])
-        blocks[name] = Block(len(blocks), digest.rows, row["digest"])
-        digest.add(*arrays_of(row.asDict()))
-    return digest, blocks
+
+def _as_it_is(rows: Iterator[Spark]) -> Iterator[Spark]:
+    return rows
 
 
 def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> CorpusIdentity:
@@ -246,7 +251,9 @@ def _identity(session: Spark, rows: Spark, reading: ReadOptions) -> CorpusIdenti
     identity = CorpusIdentity()
     for file in sorted(rows.inputFiles(), key=file_order):
         one = read_rows(session, address_of_file(file), DOCUMENTS, reading)
-        texts = one.mapInArrow(partial(texts_of, reading.max_line_bytes), TEXTS)
-        for row in texts.toLocalIterator(prefetchPartitions=True):
-            identity.add(bytes(row["lengths"]), bytes(row["texts"]))
+        texts = one.mapInArrow(partial(texts_of, reading.max_line_bytes), TEXTS).rdd
+        # Not by Spark's local iterator: Java keeps all that was ever read by one.
+        for part in range(texts.getNumPartitions()):
+            for row in session.sparkContext.runJob(texts, _as_it_is, [part]):
+                identity.add(bytes(row["lengths"]), bytes(row["texts"]))
     return identity

@@ -22,6 +22,8 @@ _QUIET = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.eventLog.enabled": "false",
+    # Memory outside the heap is given back when the heap is swept, which an idle one never is.
+    "spark.network.io.preferDirectBufs": "false",
     "spark.log.level": "ERROR",
     "spark.python.worker.reuse": "true",
     "spark.sql.session.timeZone": "UTC",

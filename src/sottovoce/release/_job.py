@@ -27,7 +27,6 @@ from sottovoce.privacy.ledger._chosen_ledger import LedgerPlace
 from sottovoce.privacy.ledger._database import holds_ledger
 from sottovoce.privacy.ledger._elsewhere import SpentThere, budgets_in, new_here, refuse_beyond
 from sottovoce.release._card import ReleaseCard, make_card
-from sottovoce.release._disk_room import check_room
 from sottovoce.release._folder import (
     CARD_FILE,
     released_card,
@@ -37,7 +36,7 @@ from sottovoce.release._folder import (
 from sottovoce.release._inputs import VOUCHED, CountedDocuments, CountsElsewhere
 from sottovoce.release._labels import labels_digest
 from sottovoce.release._plan import Released, ReleasePlan
-from sottovoce.release._stores import LocalStore, publish_bundle
+from sottovoce.release._stores import LocalStore, check_room, publish_bundle
 from sottovoce.release.analysis._forecast import ReleaseForecast
 
 

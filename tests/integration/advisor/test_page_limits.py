@@ -16,7 +16,7 @@ import pytest
 from support.advisor_page import PageClient, served
 from support.slow_senders import given_up, impatient
 
-from sottovoce.web.advise import _session as session
+from sottovoce.web.advise import _received as received
 from sottovoce.web.advise._app import BODY_LIMIT_BYTES
 
 MIB = 1024 * 1024
@@ -90,12 +90,12 @@ def test_a_body_without_a_length_is_refused_at_the_limit_and_memory_stays_bounde
 
 
 BROKEN = {
-    "a.csv": b"weather;mood\nsunny;fine\n",
+    "a.csv": b"weather\nsunny\n",
     "b.csv": b"",
     "c.parquet": b"PAR1 this is not Parquet PAR1",
     "d.jsonl": b"{\n[[[\n",
     "e.csv": b"user,time,text\nann,never,hi\n",
-    "f.csv": "user,time,text\nann,2024-01-01,hi\n".encode("utf-16"),
+    "f.csv": b"user,time,text\nann,2024-01-01,\x81\x8d\x8f\x90\n",
     "g.csv.gz": b"\x1f\x8bnot gzip",
     "h.exe": b"MZ",
     "noname": b"text",
@@ -125,19 +125,18 @@ def test_a_broken_file_gets_one_sentence_on_the_page(steady: PageClient, holds: 
 
 
 def test_a_missing_column_is_named_and_can_be_mapped(client: PageClient) -> None:
-    content = b"author,created,body\nann,2024-01-01,rehab relapse\nann,2024-01-02,heroin\n"
+    content = b"a,created,b\nann,2024-01-01,rehab relapse\nann,2024-01-02,heroin\n"
     status, text = upload(client, "posts.csv", content)
-    assert status == 400
-    assert "no column &#39;text&#39;" in text
-    assert "author, created, body" in text
-    status, _ = upload(client, "posts.csv", content, time="created", text="body")
+    assert status == 200
+    assert "no column is clearly the text of a post: a, b." in text.lower()
+    status, _ = upload(client, "posts.csv", content, time="created", text="b")
     assert status == 303
 
 
 def test_a_file_that_unpacks_into_too_much_is_refused(
     client: PageClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "MOST_BYTES", 4 * MIB)
+    monkeypatch.setattr(received, "MOST_BYTES", 4 * MIB)
     times = pa.array(["2024-01-01"] * 20_000).dictionary_encode()
     texts = pa.array(["bread " * 100] * 20_000).dictionary_encode()
     pq.write_table(pa.table({"time": times, "text": texts}), tmp_path / "bomb.parquet")

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from support.spark_cluster import Cluster
+from support.spark_cluster import SHORT_LIVED, Cluster
 
 from sottovoce.errors import InputError
 from sottovoce.privacy.ledger import Ledger
@@ -29,6 +29,8 @@ WORDS = 1_000
 MANY, SOME = 2_000_000, 60_000
 KILLS = 20
 DRIVER_BYTES = 1e9
+# Spark wants a heap of 471 MB at least; it need not be filled before it is swept.
+SMALL_HEAP = "-Xms64m -XX:MinHeapFreeRatio=10 -XX:MaxHeapFreeRatio=20 -Xmn32m"
 
 
 def written(folder: Path, documents: int, files: int) -> Path:
@@ -54,7 +56,9 @@ def written(folder: Path, documents: int, files: int) -> Path:
 
 def started(corpus: Path, cluster: Cluster, place: Path) -> "subprocess.Popen[str]":
     promise = ["--epsilon", "2", "-N", "2", "--vocabulary", corpus.with_suffix(".words")]
+    small = f"spark.driver.extraJavaOptions={SHORT_LIVED} {SMALL_HEAP}"
     engine = ["--engine", "spark", "--master", cluster.url, *cluster.options]
+    engine += ["--spark-conf", small]
     where = ["--ledger", place / "ledger", "--out", place / "out", "--json"]
     command = ["-m", "sottovoce.cli", "release", corpus, *promise, *where, *engine]
     return subprocess.Popen(

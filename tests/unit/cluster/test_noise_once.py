@@ -1,5 +1,6 @@
 """A block of documents has one noise, however many attempts are made at it."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ def test_documents_keep_the_map_of_their_place_wherever_a_block_begins(first: in
         assert found[row].tolist() == expected.tolist()
 
 
-def raw(texts: list[str | None], *, file: str = "file:///a.parquet") -> pa.RecordBatch:
+def raw(texts: Sequence[str | None], *, file: str = "file:///a.parquet") -> pa.RecordBatch:
     return pa.record_batch(
         {
             "text": pa.array(texts, pa.string()),

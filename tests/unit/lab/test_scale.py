@@ -158,3 +158,20 @@ def test_usage_adds_up_a_family() -> None:
 def test_time_must_be_positive() -> None:
     with pytest.raises(ParameterError, match="seconds must be > 0, got 0"):
         StudyOptions(seconds=0)
+
+
+def test_the_two_things_that_ask_for_most_nodes_are_named() -> None:
+    def named(rates: Rates) -> list[str]:
+        return [line.what for line in plan(rates) if line.what.startswith("bottleneck")]
+
+    rates = Rates(
+        cpu_s_per_post=5e-6,
+        ranking_cpu_s_per_user=4e-5,
+        state_bytes_per_user=7200.0,
+        line_bytes=2400,
+        posts_per_user=121.0,
+        rankings=20,
+    )
+    assert named(rates) == ["bottleneck 1: memory", "bottleneck 2: shuffle"]
+    slow = replace(rates, cpu_s_per_post=5e-2)
+    assert named(slow)[0] == "bottleneck 1: cores"

@@ -12,7 +12,7 @@ from sottovoce.advisor._timeline import AlertLine, Timeline
 from sottovoce.corpus.read._bytes import format_by_name
 from sottovoce.errors import CorpusError
 from sottovoce.web.advise import _drawing as drawing
-from sottovoce.web.advise import _session as session
+from sottovoce.web.advise import _received as received
 from sottovoce.web.advise import _words as words
 
 NOW = datetime(2026, 3, 5, tzinfo=UTC)
@@ -143,15 +143,15 @@ def test_an_infinite_or_negative_score_can_be_drawn() -> None:
 
 
 def test_pasted_text_is_taken_apart_at_blank_lines_else_at_lines() -> None:
-    found = session.pasted("one\ntwo\r\n \r\n2026-03-01: three\r\n\r\n\r\n2026-03-02", NOW)
+    found = received.pasted("one\ntwo\r\n \r\n2026-03-01: three\r\n\r\n\r\n2026-03-02", NOW)
     assert found.table["text"].to_pylist() == ["one\ntwo", "three", "2026-03-02"]
     assert [time.day for time in found.table["time"].to_pylist()] == [5, 1, 5]
-    lines = session.pasted("2026-02-30 no such day\n2026-02-03 14:05 noted", NOW).table
+    lines = received.pasted("2026-02-30 no such day\n2026-02-03 14:05 noted", NOW).table
     assert lines["text"].to_pylist() == ["2026-02-30 no such day", "noted"]
     assert lines["time"].to_pylist()[1] == datetime(2026, 2, 3, 14, 5, tzinfo=UTC)
-    assert session.pasted("a\udcffb", NOW).table["text"].to_pylist() == ["a?b"]
+    assert received.pasted("a\udcffb", NOW).table["text"].to_pylist() == ["a?b"]
     with pytest.raises(CorpusError, match="at least one post"):
-        session.pasted(" \n\n\t", NOW)
+        received.pasted(" \n\n\t", NOW)
 
 
 @pytest.mark.parametrize(
@@ -165,16 +165,16 @@ def test_pasted_text_is_taken_apart_at_blank_lines_else_at_lines() -> None:
     ],
 )
 def test_of_a_files_name_only_its_format_is_kept(name: str, safe: str) -> None:
-    assert session.safe_name(name) == safe
+    assert received.safe_name(name) == safe
 
 
 def test_every_suffix_that_the_page_takes_tells_the_reader_its_format() -> None:
-    assert ".aol" in session.FILE_SUFFIXES
-    for suffix in session.FILE_SUFFIXES:
-        assert format_by_name(Path(session.safe_name(f"mine{suffix}.gz"))) is not None
+    assert ".aol" in received.FILE_SUFFIXES
+    for suffix in received.FILE_SUFFIXES:
+        assert format_by_name(Path(received.safe_name(f"mine{suffix}.gz"))) is not None
 
 
 @pytest.mark.parametrize("name", ["", "posts", "posts.exe", ".gz", "posts.csv.exe", "posts.txt"])
 def test_a_name_without_a_known_format_is_refused(name: str) -> None:
     with pytest.raises(CorpusError, match="must end in one of"):
-        session.safe_name(name)
+        received.safe_name(name)

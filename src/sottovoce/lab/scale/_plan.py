@@ -13,6 +13,7 @@ EXACT = 0.01
 _SHARE_OF_A_NODE = 0.5
 _NODE_BYTES = 64 << 30
 _CORES_OF_A_NODE = 16
+_DISK_BYTES_PER_S = 200e6
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def plan(rates: Rates, users: int = PEOPLE) -> list[PlanLine]:
     state = users * rates.state_bytes_per_user
     cpu = rates.cpu_s(users)
     cores = cpu / (HOURS * 3600)
-    by_cores, by_memory = cores / _CORES_OF_A_NODE, state / (_SHARE_OF_A_NODE * _NODE_BYTES)
+    asked = nodes_asked(rates, users)
     return [
         PlanLine("posts", posts, "posts", f"{rates.posts_per_user:.1f} a user, as in the log"),
         PlanLine("state", state / 1e12, "TB", f"{rates.state_bytes_per_user:,.0f} bytes a user"),
@@ -62,11 +63,39 @@ def plan(rates: Rates, users: int = PEOPLE) -> list[PlanLine]:
         PlanLine("cores", cores, f"cores for {HOURS:g} hours", "processor time, evenly spread"),
         PlanLine(
             "nodes",
-            max(by_cores, by_memory),
+            max(asked["cores"], asked["memory"]),
             f"of {_CORES_OF_A_NODE} cores and 64 GiB",
             "the larger of what cores and what half the memory for states ask for",
         ),
+        *_bottlenecks(asked),
         *_sketch_lines(users, rates.rankings),
+    ]
+
+
+def nodes_asked(rates: Rates, users: int = PEOPLE) -> dict[str, float]:
+    """How many nodes each thing would ask for by itself, to be done in time."""
+    in_time = HOURS * 3600
+    shuffled = users * rates.posts_per_user * rates.line_bytes
+    return {
+        "memory": users * rates.state_bytes_per_user / (_SHARE_OF_A_NODE * _NODE_BYTES),
+        "shuffle": 2 * shuffled / (_DISK_BYTES_PER_S * in_time),
+        "cores": rates.cpu_s(users) / (_CORES_OF_A_NODE * in_time),
+    }
+
+
+_WHY = {
+    "memory": "states of all users at once, in half the memory; parts one after another ask less",
+    "shuffle": "posts in any order, written and read at 200 MB/s a node; grouped by user far less",
+    "cores": "processor time alone",
+}
+
+
+def _bottlenecks(asked: dict[str, float]) -> list[PlanLine]:
+    """The two things that ask for most nodes."""
+    worst = sorted(asked, key=lambda name: -asked[name])[:2]
+    return [
+        PlanLine(f"bottleneck {place}: {name}", asked[name], "nodes", _WHY[name])
+        for place, name in enumerate(worst, start=1)
     ]
 
 

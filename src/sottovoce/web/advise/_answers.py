@@ -10,6 +10,7 @@ from sottovoce.advisor._person import Person
 from sottovoce.advisor._standing import Standing
 from sottovoce.advisor._verdict import HOW_PLAINLY
 from sottovoce.assess.disclosure import DisclosureLevel
+from sottovoce.corpus._clean import clean_text
 from sottovoce.corpus.words._rules import ENGLISH
 from sottovoce.web.advise import _words as words
 from sottovoce.web.advise._models import (
@@ -32,6 +33,8 @@ WITHOUT_WORDS_ZERO = frozenset({"bow", "voice", "voice-s"})
 REPHRASE_REASON = (
     "A program that ranks people looks for certain words; a reader may understand you without them."
 )
+
+NOTHING_OWN = "The draft holds nothing of your own: quotes and web addresses do not count as yours."
 
 
 def without_posts(person: Person, topic: str, removed: Collection[int]) -> WhatIfAnswer:
@@ -59,9 +62,12 @@ def without_posts(person: Person, topic: str, removed: Collection[int]) -> WhatI
 
 
 def with_draft(person: Person, text: str) -> DraftAnswer:
-    """What ``text`` says, and what publishing it would do, in words."""
+    """What ``text`` says, and what publishing it would do, in words; quotes in it do not count."""
     if not text.strip():
         return DraftAnswer(summary="There is no draft yet.", rows=[], ways=[], pieces=[])
+    text = clean_text(text)
+    if not text:
+        return DraftAnswer(summary=NOTHING_OWN, rows=[], ways=[], pieces=[])
     check = person.with_draft(text)
     found = [topic for topic in check.topics if _touches(person, topic)]
     found.sort(key=lambda one: (-one.level, one.before.low == one.after.low, one.after.percent))

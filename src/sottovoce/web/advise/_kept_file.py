@@ -1,7 +1,7 @@
-"""A file whose columns were not understood: kept, so that they can be chosen from menus.
+"""A file whose columns are asked for, or were guessed: kept, so that they can be chosen from menus.
 
-It lies in a private folder until it is read, another is brought, everything is deleted or the
-program stops.
+It lies in a private folder until it is read and they have said who they are, another is brought,
+everything is deleted or the program stops.
 """
 
 from collections.abc import Mapping

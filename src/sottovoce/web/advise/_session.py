@@ -1,19 +1,16 @@
 """One person's advisor session: the posts they brought, and what they try out.
 
-Posts are pasted, or come in a file of any format that the corpus reader knows. All of it is in
-memory, but for settings and alerts.
+All of it is in memory, but for settings and alerts.
 """
 
-import re
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from sottovoce.advisor._alert_store import AlertStore
 from sottovoce.advisor._community import Community
@@ -21,141 +18,12 @@ from sottovoce.advisor._person import Person
 from sottovoce.advisor._person_values import posts_of_table
 from sottovoce.advisor._settings import AdvisorSetting
 from sottovoce.advisor.rank._client import Quote
-from sottovoce.corpus._schema import POSTS
-from sottovoce.corpus.read import Format, ReadOptions, open_posts
-from sottovoce.corpus.read._bytes import COMPRESSIONS
-from sottovoce.corpus.read._tally import MIB, RAISE_THE_LIMIT, SUFFIXES, Tally
-from sottovoce.errors import CorpusError, InputError, ParameterError, SottovoceError
+from sottovoce.errors import InputError, ParameterError
 from sottovoce.topics._catalogue import Catalogue
 from sottovoce.topics._space import Space
 from sottovoce.web.advise._kept_file import KeptFile
+from sottovoce.web.advise._received import ReceivedPosts
 from sottovoce.web.advise._reports import Reporting
-from sottovoce.web.security._requests import size_in_words
-
-ME = "me"
-MOST_POSTS = 2_000_000
-MOST_BYTES = 1024 * MIB
-"""In memory: a small file of Parquet may hold much more than its size."""
-LONGEST_POST_BYTES = MIB
-_DATED = re.compile(r"\s*(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?)\b[\s:,;-]*")
-FILE_SUFFIXES = tuple(suffix for suffix, kind in SUFFIXES.items() if kind is not Format.LINES)
-"""Of files that can be brought: plain lines would say neither whose posts they are nor when."""
-_HOW_TO_MAP = re.compile(r"(Map it|map (\w+) by position): .*$", re.DOTALL)
-_HOW_TO_NAME = re.compile(r" If the file has no header row, .*", re.DOTALL)
-_HOW_TO_READ = re.compile(
-    rf"(, or|;) {re.escape(RAISE_THE_LIMIT)}|pass its encoding \([^)]*\) or ", re.DOTALL
-)
-
-
-@dataclass(frozen=True)
-class ReceivedPosts:
-    """Posts that were read, and what was left out of them."""
-
-    table: pa.Table
-    tally: Tally
-
-    @property
-    def users(self) -> int:
-        """How many people wrote them."""
-        return len(pc.unique(self.table["user"]))
-
-    def most_active(self, most: int) -> list[tuple[str, int]]:
-        """Who wrote most, with the number of posts."""
-        counts = self.table.group_by("user").aggregate([("text", "count")])
-        first = counts.sort_by([("text_count", "descending"), ("user", "ascending")])[:most]
-        return list(zip(first["user"].to_pylist(), first["text_count"].to_pylist(), strict=True))
-
-    def of(self, user: str) -> pa.Table:
-        """The posts of one of them."""
-        return self.table.filter(pc.equal(self.table["user"], user))
-
-
-def pasted(text: str, now: datetime) -> ReceivedPosts:
-    """Posts apart by blank lines or, where there is none, by lines; a date may come first."""
-    pieces = [piece for piece in re.split(r"\n[ \t]*\n", _lines(text)) if piece.strip()]
-    if len(pieces) == 1:
-        pieces = [line for line in pieces[0].split("\n") if line.strip()]
-    if not pieces:
-        raise CorpusError("There is no text to look at: write or paste at least one post.")
-    posts = [_dated(piece, now) for piece in pieces]
-    times, texts = zip(*posts, strict=True)
-    table = pa.table([[ME] * len(posts), list(times), list(texts)], schema=POSTS)
-    return ReceivedPosts(table, Tally(rows_kept=len(posts)))
-
-
-def uploaded(
-    path: Path,
-    columns: Mapping[str, str | int],
-    timezone: str,
-    *,
-    only_mine: bool,
-    header: bool = True,
-) -> ReceivedPosts:
-    """Read a file that was sent; ``only_mine``: all its posts are theirs, whoever it names."""
-    # Whose posts they are need not be said: the text, surely a string, stands in for the user.
-    stand_in = {"user": columns.get("text", "text")} if only_mine else {}
-    options = ReadOptions(
-        columns={**columns, **stand_in},
-        timezone=timezone,
-        max_line_bytes=LONGEST_POST_BYTES,
-        header=header,
-    )
-    corpus = open_posts(path, options=options)
-    table = pa.Table.from_batches(_bounded(corpus), POSTS).combine_chunks()
-    if only_mine:
-        mine = pa.repeat(pa.scalar(ME), table.num_rows)
-        table = table.set_column(0, POSTS.field("user"), mine)
-    return ReceivedPosts(table, corpus.tally)
-
-
-def safe_name(name: str) -> str:
-    """A name of our own for a file called ``name``: only what tells its format is kept."""
-    suffixes = [each.lower() for each in PurePosixPath(name.replace("\\", "/")).suffixes[-2:]]
-    compressed = suffixes[-1] if suffixes and suffixes[-1] in COMPRESSIONS else ""
-    kinds = suffixes[:-1] if compressed else suffixes
-    if not kinds or kinds[-1] not in FILE_SUFFIXES:
-        known = ", ".join(sorted(FILE_SUFFIXES))
-        raise CorpusError(f"The file's name must end in one of {known}, so that it can be read.")
-    return f"posts{kinds[-1]}{compressed}"
-
-
-def on_the_page(error: SottovoceError, path: Path) -> str:
-    """The error's sentence as a reader of the page needs it: without our path and the options."""
-    words = str(error).replace(str(path), "the file")
-    words = _HOW_TO_NAME.sub("", words).replace(" for user;", ";")
-    words = _HOW_TO_READ.sub("", words)
-    words = _HOW_TO_MAP.sub("Choose below which one it is.", words)
-    return words[:1].upper() + words[1:]
-
-
-def _bounded(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
-    posts = size = 0
-    for batch in batches:
-        posts, size = posts + batch.num_rows, size + batch.nbytes
-        if posts > MOST_POSTS or size > MOST_BYTES:
-            raise InputError(
-                f"The file holds more than the {MOST_POSTS:,} posts or {size_in_words(MOST_BYTES)} "
-                "that are read at once; bring a part of it."
-            )
-        yield batch
-
-
-def _lines(text: str) -> str:
-    # A lone surrogate is no character, and cannot be kept.
-    whole = text.encode("utf-8", "replace").decode()
-    return whole.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _dated(piece: str, now: datetime) -> tuple[datetime, str]:
-    found = _DATED.match(piece)
-    if found is None:
-        return now, piece.strip()
-    try:
-        time = datetime.fromisoformat(found[1]).replace(tzinfo=UTC)
-    except ValueError:
-        return now, piece.strip()
-    rest = piece[found.end() :].strip()
-    return (time, rest) if rest else (now, piece.strip())
 
 
 @dataclass(frozen=True)
@@ -196,6 +64,8 @@ class AdvisorSession:
         """A whole community's posts, until they say which of its members they are."""
         self.kept_file: KeptFile | None = None
         """A file whose columns are still to be chosen."""
+        self.received: ReceivedPosts | None = None
+        """What they brought, to tell how it was read and what was left out."""
         self.removed: frozenset[int] = frozenset()
         """The posts they have unticked."""
         self.draft = ""
@@ -235,14 +105,17 @@ class AdvisorSession:
         community = _nearest(Community.demo, self.setting)
         self._set_person(Person(community, user=community.example), DEMO_MEMBER)
 
-    def bring_mine(self, table: pa.Table) -> None:
+    def bring_mine(self, received: ReceivedPosts) -> None:
         """Their posts, compared with the community at hand."""
-        community = self.community()
-        self._set_person(Person(community, posts_of_table(table)), self.comparison.name)
+        person = Person(self.community(), posts_of_table(received.table))
+        self._set_person(person, self.comparison.name, received=received)
+        self.keep_file(None)
 
     def bring_community(self, received: ReceivedPosts) -> None:
         """A whole community's posts; they say next which one they are."""
-        if received.users <= 1:
+        if not received.users:
+            raise InputError(f"Nobody is left in the file. {received.left_out or ''}")
+        if received.users == 1:
             raise InputError(
                 "A community has at least 2 members, but all posts of this file are of one person; "
                 "choose 'Only mine'."
@@ -265,7 +138,9 @@ class AdvisorSession:
             raise InputError("Nobody in the file has this name.")
         topics = self.community().catalogue
         community = _nearest(partial(self._from_posts, waiting.table, topics), self.setting)
-        self._set_person(Person(community, user=user), "the community in your file")
+        person = Person(community, user=user)
+        self._set_person(person, "the community in your file", received=waiting)
+        self.keep_file(None)
 
     def use(self, setting: AdvisorSetting) -> None:
         """Score by another setting."""
@@ -280,7 +155,7 @@ class AdvisorSession:
         changed = None if person is None else person.with_setting(setting)
         self._own_store.save_setting(setting)
         if changed is not None:
-            self._set_person(changed, self.compared_with, self.removed)
+            self._set_person(changed, self.compared_with, self.removed, received=self.received)
 
     def untick(self, shown: Collection[int], kept: Collection[int]) -> frozenset[int]:
         """Of the posts that were shown these are ticked; all that are unticked now."""
@@ -321,7 +196,7 @@ class AdvisorSession:
         """Forget everything, also on disk."""
         self.keep_file(None)
         with self._lock:
-            self.person = self.waiting = None
+            self.person = self.waiting = self.received = None
             self.removed, self.draft = frozenset(), ""
             self.compared_with = self.comparison.name
             for store in (self._own_store, self._demo_store):
@@ -337,9 +212,17 @@ class AdvisorSession:
             store.close()
         self._demo_store.path.unlink(missing_ok=True)
 
-    def _set_person(self, person: Person, name: str, removed: frozenset[int] = frozenset()) -> None:
+    def _set_person(
+        self,
+        person: Person,
+        name: str,
+        removed: frozenset[int] = frozenset(),
+        *,
+        received: ReceivedPosts | None = None,
+    ) -> None:
         person.standings()
         with self._lock:
+            self.received = received
             self.person, self.compared_with, self.removed = person, name, removed
             self.waiting = None
             told = {topic: len(person.said.of_topic(topic).outright) for topic in person.topics}

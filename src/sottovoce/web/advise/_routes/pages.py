@@ -65,6 +65,8 @@ def standing(request: Request, session: CurrentSession) -> Response:
         compared_with=session.compared_with,
         new_alerts=_new_alerts(session),
         help_line=_help_line(request, found),
+        read_as=None if session.received is None else session.received.read_as,
+        left_out=None if session.received is None else session.received.left_out,
     )
 
 

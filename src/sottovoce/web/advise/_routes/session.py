@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from sottovoce.corpus.read._bytes import COMPRESSIONS
+from sottovoce.corpus.read._tally import DateOrder
 from sottovoce.errors import SottovoceError
 from sottovoce.web.advise._kept_file import KeptFile, columns_of
 from sottovoce.web.advise._pages import (
@@ -29,14 +30,15 @@ from sottovoce.web.advise._pages import (
     see_other,
     show,
 )
-from sottovoce.web.advise._session import (
+from sottovoce.web.advise._received import (
     FILE_SUFFIXES,
-    AdvisorSession,
+    QUESTIONS,
     on_the_page,
     pasted,
     safe_name,
     uploaded,
 )
+from sottovoce.web.advise._session import AdvisorSession
 from sottovoce.web.security._requests import header, refuse, size_in_words
 
 login_router = APIRouter(tags=["login"], responses=PAGES)
@@ -67,6 +69,7 @@ _UPLOAD_BODY: dict[str, Any] = {
                     "properties": {
                         "file": {"type": "string", "format": "binary"},
                         "holds": {"type": "string", "enum": ["mine", "community"]},
+                        "ask": {"type": "string"},
                         **{name: {"type": "string"} for name in (*_FIELDS, "timezone")},
                     },
                 }
@@ -155,7 +158,7 @@ def paste(
 ) -> Response:
     """Posts as text."""
     try:
-        session.bring_mine(pasted(posts, session.now()).table)
+        session.bring_mine(pasted(posts, session.now()))
     except SottovoceError as error:
         return _start_page(request, session, status=BAD_INPUT, problem=str(error))
     return see_other("/standing")
@@ -168,7 +171,7 @@ def paste(
     openapi_extra=_UPLOAD_BODY,
 )
 async def upload(request: Request, session: CurrentSession) -> Response:
-    """Posts in a file, which is on disk until it is read; menus ask for columns it lacks."""
+    """Posts in a file, which is on disk until it is read; menus ask for columns in doubt."""
     async with request.form(max_files=1, max_fields=20, max_part_size=LONGEST_NAME) as form:
         fields = {name: value for name, value in form.items() if isinstance(value, str)}
         file = form.get("file")
@@ -208,21 +211,33 @@ def _take(
         path /= safe_name(file.filename or "")
         with path.open("wb") as copy:
             shutil.copyfileobj(file.file, copy)
+        if fields.get("ask") and _keep(session, folder, path):
+            return _columns_page(request, session, fields)
         named = {name: fields[name].strip() for name in _FIELDS if fields.get(name, "").strip()}
         answer = _brought(session, path, fields, named)
     except SottovoceError as error:
-        problem = on_the_page(error, path)
-        columns = columns_of(path) if path.is_file() else ()
-        if len(columns) >= FEWEST_COLUMNS:
-            session.keep_file(KeptFile(folder, path, columns))
-            return _columns_page(request, session, fields, problem=problem)
+        if path.is_file() and _keep(session, folder, path):
+            return _columns_page(request, session, fields, error=error)
         folder.cleanup()
+        problem = on_the_page(error, path)
         return _start_page(request, session, status=BAD_INPUT, problem=problem)
     except BaseException:
         folder.cleanup()
         raise
-    folder.cleanup()
+    # A guess can be changed until they have said who they are.
+    guessed = session.waiting is not None and session.waiting.read_as is not None
+    if not (guessed and _keep(session, folder, path)):
+        folder.cleanup()
     return answer
+
+
+def _keep(session: AdvisorSession, folder: "TemporaryDirectory[str]", path: Path) -> bool:
+    """Keep a file so that its columns can be chosen; not one that has none to choose from."""
+    columns = columns_of(path)
+    if len(columns) < FEWEST_COLUMNS:
+        return False
+    session.keep_file(KeptFile(folder, path, columns))
+    return True
 
 
 def _brought(
@@ -232,13 +247,20 @@ def _brought(
     columns: Mapping[str, str | int],
     *,
     header: bool = True,
+    dates: DateOrder = "iso",
 ) -> Response:
     """Read the file, and on to what comes next."""
     only_mine = fields.get("holds", "mine") == "mine"
-    timezone = fields.get("timezone", "").strip() or "UTC"
-    received = uploaded(path, columns, timezone, only_mine=only_mine, header=header)
+    received = uploaded(
+        path,
+        columns,
+        fields.get("timezone", "").strip() or "UTC",
+        only_mine=only_mine,
+        header=header,
+        dates=dates,
+    )
     if only_mine:
-        session.bring_mine(received.table)
+        session.bring_mine(received)
         return see_other("/standing")
     session.bring_community(received)
     return see_other("/start/who")
@@ -249,7 +271,7 @@ def columns(request: Request, session: CurrentSession) -> Response:
     """Which column of the file is which?"""
     if session.kept_file is None:
         return see_other("/start")
-    return _columns_page(request, session, {}, status=200)
+    return _columns_page(request, session, {})
 
 
 @start_router.post("/start/columns", status_code=SEE_OTHER, responses=html(SEE_OTHER))
@@ -262,19 +284,20 @@ def choose_columns(
     timezone: Annotated[str, Form(max_length=LONGEST_NAME)] = "UTC",
     holds: Annotated[Literal["mine", "community"], Form()] = "mine",
     no_header: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
+    dates: Annotated[DateOrder, Form()] = "iso",
 ) -> Response:
     """Read the kept file by these columns."""
     kept = session.kept_file
     if kept is None:
         return see_other("/start")
     fields = {"time": time, "text": text, "user": user, "timezone": timezone, "holds": holds}
+    fields["dates"] = dates
     chosen = kept.mapping({name: fields[name] for name in _FIELDS})
     header = not (no_header and kept.by_position)
     try:
-        answer = _brought(session, kept.path, fields, chosen, header=header)
+        answer = _brought(session, kept.path, fields, chosen, header=header, dates=dates)
     except SottovoceError as error:
-        problem = on_the_page(error, kept.path)
-        return _columns_page(request, session, fields, problem=problem, no_header=not header)
+        return _columns_page(request, session, fields, error=error, no_header=not header)
     session.keep_file(None)
     return answer
 
@@ -284,20 +307,23 @@ def _columns_page(
     session: AdvisorSession,
     fields: Mapping[str, str],
     *,
-    status: int = BAD_INPUT,
-    problem: str | None = None,
+    error: SottovoceError | None = None,
     no_header: bool = False,
 ) -> HTMLResponse:
+    """Menus for the columns: with a question, or with what went wrong when they were read."""
     kept = session.kept_file
     if kept is None:
-        return _start_page(request, session, status=status, problem=problem)
+        return _start_page(request, session)
+    asked = error is None or isinstance(error, QUESTIONS)
+    said = None if error is None else on_the_page(error, kept.path)
     known = {column.key for column in kept.columns}
     chosen = {name: fields.get(name) for name in _FIELDS}
     return show(
         request,
         "columns.html",
-        status=status,
-        problem=problem,
+        status=200 if asked else BAD_INPUT,
+        problem=None if asked else said,
+        question=said if asked else None,
         menus=[
             (name, label, chosen[name] if chosen[name] in known else kept.likely(name))
             for name, label in _LABELS
@@ -307,6 +333,7 @@ def _columns_page(
         no_header=no_header,
         holds=fields.get("holds", "mine"),
         timezone=fields.get("timezone") or "UTC",
+        dates=fields.get("dates", "iso"),
         compared_with=session.comparison.name,
     )
 
@@ -338,7 +365,6 @@ def _who_page(
     waiting = session.waiting
     if waiting is None:
         return _start_page(request, session, status=status, problem=problem)
-    left_out = waiting.tally.skipped.total()
     return show(
         request,
         "who.html",
@@ -347,5 +373,7 @@ def _who_page(
         posts=waiting.table.num_rows,
         users=waiting.users,
         people=waiting.most_active(PEOPLE_LISTED),
-        skipped=f"{left_out:,} rows could not be read and were left out." if left_out else None,
+        read_as=waiting.read_as,
+        left_out=waiting.left_out,
+        changeable=session.kept_file is not None,
     )
