@@ -49,7 +49,7 @@ def _run(**given: Any) -> Leakage:  # noqa: ANN401 - of terms
 
 def runs() -> Iterator[Run]:
     """All kinds, each after the one that it is like."""
-    penalty = {"penalty": 0.1}
+    penalty: dict[str, Any] = {"penalty": 0.1}
     yield Run("`open`, pairwise masks", _mode("open"))
     yield Run("`open`, packed Paillier", _mode("open", way="packed"), "`open`, pairwise masks")
     yield Run(

@@ -100,8 +100,21 @@ def _words(line: str, sizes: dict[str, str]) -> list[str]:
 @pytest.mark.parametrize("command", PARSED)
 def test_the_options_of_an_example_are_those_of_its_command(command: str) -> None:
     for line in EXAMPLES[command]:
-        found: Any = typer.main.get_command(app)
-        words = shlex.split(line)
-        while words and words[0] in getattr(found, "commands", {}):
-            found = found.commands[words.pop(0)]
-        assert found.make_context("sottovoce", words).params
+        assert _parsed(line)
+
+
+def test_the_commands_on_the_page_of_advise_have_options_that_there_are() -> None:
+    """They stay open until they are stopped, or ask for a password."""
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "advise.md"
+    lines = re.findall(r"^sottovoce (advise .+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(lines) > 3
+    for line in lines:
+        assert _parsed(line)
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    found: Any = typer.main.get_command(app)
+    words = shlex.split(line)
+    while words and words[0] in getattr(found, "commands", {}):
+        found = found.commands[words.pop(0)]
+    return dict(found.make_context("sottovoce", words).params)

@@ -14,7 +14,7 @@ from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
 
 FOLDER = Path(__file__).parents[1] / "posts"
 BLIND = "disclosures-blind.jsonl"
-"""Judged: written by somebody who has not seen the patterns, counted when they are finished."""
+"""For judging only."""
 FRESH = "disclosures-fresh.jsonl"
 FORMER = "disclosures-judged.jsonl"
 """Both judged in the past, open by now."""
@@ -24,7 +24,7 @@ UNTOPICAL = "untopical.txt"
 """Everyday posts by which weights are learned; those of ``EVERYDAY`` only test."""
 OPEN_FILES = (OPEN, FORMER, FRESH)
 """Files that may be looked at, and learned from."""
-FILES = tuple(name for name in (FRESH, FORMER, OPEN) if (FOLDER / name).exists())
+FILES = tuple(name for name in (BLIND, FRESH, FORMER, OPEN) if (FOLDER / name).exists())
 
 
 class DisclosurePost(NamedTuple):

@@ -40,6 +40,23 @@ def test_every_page_of_the_guide_is_in_the_index() -> None:
     assert listed == there
 
 
+def test_a_search_finds_every_command() -> None:
+    """The page of help shows the text that is compared with the commands."""
+    page = ROOT / "docs" / "reference" / "help.md"
+    shown = re.findall(r"literalinclude} (\S+)", page.read_text(encoding="utf-8"))
+    text = "".join((page.parent / each).read_text(encoding="utf-8") for each in shown)
+    assert len(re.findall(r"^\$ sottovoce .*--help$", text, re.MULTILINE)) > 50
+
+
+def test_every_page_with_examples_is_named_by_a_test_that_runs_them() -> None:
+    tests = [path for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
+    named = "".join(path.read_text(encoding="utf-8") for path in tests)
+    examples = re.compile(r"^```(sh|python|pycon)$", re.MULTILINE)
+    shown = [path for path in PAGES if examples.search(path.read_text(encoding="utf-8"))]
+    assert len(shown) > 20
+    assert [path.name for path in shown if f'{path.name}"' not in named] == []
+
+
 @cache
 def said() -> tuple[str, ...]:
     """The source files, with the parts of long strings joined."""

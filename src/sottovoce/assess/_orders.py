@@ -1,5 +1,7 @@
 """Users in the order of their scores: their positions, ties and all, and their names."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -39,6 +41,57 @@ def rearranged(names: pa.Array, order: NDArray[np.int64]) -> pa.Array:
     _rearrange(begins, letters, order, ends, moved)
     buffers = [None, pa.py_buffer(ends), pa.py_buffer(moved)]
     return pa.Array.from_buffers(pa.string(), len(names), buffers)
+
+
+class UserOrder(NamedTuple):
+    """Users, the most exposed first: rows, scores, and the first and last position of ties."""
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+
+def ordered_users(scores: NDArray[np.float64], by_name: NDArray[np.int64]) -> UserOrder:
+    """Users by decreasing score, equals in the order ``by_name``.
+
+    Few and long steps, as rankings are made on several threads, which take turns between steps.
+    """
+    keys = np.empty(scores.size)
+    _negate(scores, by_name, keys)
+    places = np.argsort(keys, kind="stable")
+    rows, first, last = np.empty((3, scores.size), np.int64)
+    _arrange(scores, by_name, places, rows, keys, first, last)
+    return UserOrder(rows, keys, first, last)
+
+
+@kernel
+def _negate(
+    scores: NDArray[np.float64], by_name: NDArray[np.int64], keys: NDArray[np.float64]
+) -> None:
+    for place in range(keys.size):
+        keys[place] = -scores[by_name[place]]
+
+
+@kernel
+def _arrange(
+    scores: NDArray[np.float64],
+    by_name: NDArray[np.int64],
+    places: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    ordered: NDArray[np.float64],
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+) -> None:
+    begin = 0
+    for at in range(places.size):
+        rows[at] = by_name[places[at]]
+        ordered[at] = scores[rows[at]]
+        if ordered[at] != ordered[begin]:
+            last[begin:at] = at
+            begin = at
+        first[at] = begin + 1
+    last[begin:] = places.size
 
 
 @kernel

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sottovoce._compiled import available_cores, in_turn
 from sottovoce._files import whole_file
 from sottovoce._notebook import html_table, text_table
-from sottovoce.assess._orders import ordered_positions, positions_with_ties, rearranged
+from sottovoce.assess._orders import UserOrder, ordered_users, positions_with_ties, rearranged
 from sottovoce.assess._setting import Setting
 from sottovoce.assess.measures._catalogue import Measure
 from sottovoce.assess.measures._risks import check_community
@@ -289,10 +289,9 @@ def rank_batches(
     def ranked(measure: str, topic: str) -> RankedTopicUsers:
         method = measures[measure]
         scores = method.score(state, topic, setting)
-        order = by_name[np.argsort(-scores[by_name], kind="stable")]
+        order = ordered_users(scores, by_name)
         evident = int(method.evident(state, topic).sum())
-        users = rearranged(names, order)
-        rows = _ranked(measure, topic, users, scores[order], evident)
+        rows = _ranked(measure, topic, rearranged(names, order.rows), order, evident)
         return RankedTopicUsers(rows, evident, _summary(rows, evident))
 
     chosen = chosen_topics(state, topics)
@@ -362,16 +361,15 @@ def without_evidence(summary: Iterable[Mapping[str, object]]) -> list[str]:
 
 
 def _ranked(
-    measure: str, topic: str, users: pa.Array, scores: NDArray[np.float64], evident: int
+    measure: str, topic: str, users: pa.Array, order: UserOrder, evident: int
 ) -> pa.RecordBatch:
-    same = pa.array(np.zeros(scores.size, np.int32))
-    first, last = ordered_positions(scores)
+    same = pa.array(np.zeros(order.scores.size, np.int32))
     columns = [
         pa.DictionaryArray.from_arrays(same, pa.array([measure])),
         users,
         pa.DictionaryArray.from_arrays(same, pa.array([topic])),
-        pa.array(scores),
-        pa.array(first),
-        pa.DictionaryArray.from_arrays(pa.array(_bands(last, evident)), _NAMES),
+        pa.array(order.scores),
+        pa.array(order.first),
+        pa.DictionaryArray.from_arrays(pa.array(_bands(order.last, evident)), _NAMES),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=RANKS)

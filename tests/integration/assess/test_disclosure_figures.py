@@ -1,7 +1,8 @@
-"""How often the signal is right: on posts written before its rules, and on everyday posts."""
+"""How often the signal is right: on the open posts of ours, and on everyday posts."""
 
 import pytest
 from support.disclosure_posts import (
+    BLIND,
     FILES,
     FORMER,
     FRESH,
@@ -13,9 +14,9 @@ from support.disclosure_posts import (
 
 from sottovoce.assess.disclosure import DisclosureLevel, DisclosureReader
 
-# Recall and precision that were seen when the rules were finished: a change of them may not fall
-# below. Of posts nobody has seen .85 of both is wanted; the recall is short of it.
-LEAST = {FRESH: (0.79, 0.93), OPEN: (0.94, 0.97), FORMER: (0.96, 0.96)}
+# Recall and precision that were seen when rules and weights were finished: a change of them may not
+# fall below. Of posts that no writer of rules has seen (``BLIND``) .85 of both is wanted.
+LEAST = {BLIND: (0.85, 0.85), FRESH: (0.94, 0.94), OPEN: (0.94, 0.97), FORMER: (0.98, 0.97)}
 MOST_FALSE_ALARMS = 2
 
 

@@ -1,9 +1,12 @@
 """Posts grouped by user and bucket fold in as single ones do, on any number of threads."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from sottovoce._compiled import on_threads
 from sottovoce.assess.state import _buckets as best_buckets
 from sottovoce.assess.state._buckets import BestBuckets, UserBuckets
 from sottovoce.errors import ParameterError
@@ -39,9 +42,10 @@ def test_groups_are_folded_in_like_single_posts(kept: int, threads: int) -> None
         for part in np.array_split(np.arange(users.size), 3):
             groups = UserBuckets.of(users[part], buckets[part])
             held.add_groups(groups.users, groups, groups.strongest(strengths[part]), threads)
-        wanted = _one_by_one(kept, posts)
-        for mine, theirs in zip(held.lines(np.arange(6)), wanted.lines(np.arange(6)), strict=True):
-            assert np.array_equal(mine, theirs)
+        found, wanted = held.lines(np.arange(6)), _one_by_one(kept, posts).lines(np.arange(6))
+        assert np.array_equal(found.used, wanted.used)
+        assert np.array_equal(found.buckets, wanted.buckets)
+        assert np.array_equal(found.strengths, wanted.strengths)
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 50])
@@ -68,10 +72,12 @@ def test_strengths_that_are_no_numbers_are_refused_before_anything_is_folded() -
 
 def test_threads_share_out_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    right = best_buckets.on_threads
-    monkeypatch.setattr(
-        best_buckets, "on_threads", lambda tasks: (seen.append(len(tasks)), right(tasks))
-    )
+
+    def watched(tasks: Sequence[Callable[[], object]]) -> list[object]:
+        seen.append(len(tasks))
+        return on_threads(tasks)
+
+    monkeypatch.setattr(best_buckets, "on_threads", watched)
     users, buckets, strengths = _posts(3)
     groups = UserBuckets.of(users, buckets)
     held = BestBuckets(strengths.shape[1], 2)

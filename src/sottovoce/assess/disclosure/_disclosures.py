@@ -5,7 +5,7 @@ from functools import cache
 
 from sottovoce.assess.disclosure._frames import load_frames
 from sottovoce.assess.disclosure._levels import Disclosure
-from sottovoce.assess.disclosure._read import Index, Knowledge, read_post
+from sottovoce.assess.disclosure._read import Index, ReaderKnowledge, read_post
 from sottovoce.assess.disclosure._terms import CompiledTopic, compiled_topic, misspellings
 from sottovoce.assess.disclosure._weighing import load_weights
 from sottovoce.corpus.words._normal import normal_form, normal_form_placed
@@ -34,7 +34,7 @@ class DisclosureReader:
         known = {word for topic in self.topics for word in topic.words}
         single = {word for topic in self.topics for word in topic.single}
         misspelt = misspellings(single, known | load_frames().letter_of.keys())
-        self._known = Knowledge(self.topics, index, misspelt, load_weights())
+        self._known = ReaderKnowledge(self.topics, index, misspelt, load_weights())
 
     def read(self, text: str) -> tuple[Disclosure, ...]:
         """What ``text`` says about each topic that it is about, in the catalogue's order."""

@@ -28,7 +28,7 @@ _WEAK = frozenset(
     ("near", "sign", "leads", "with me", "alone", "with a verb", "subjectless", "taken", "done")
 )
 # Reasons that nothing outweighs.
-_VETOES = frozenset(("negation", "metaphor", "joke", "work", "fiction", "third person"))
+_VETOES = frozenset(("negation", "metaphor", "joke", "work", "fiction"))
 # Rules that may use terms with an everyday meaning.
 _NAMES_AUTHOR = frozenset(
     (
@@ -66,16 +66,16 @@ _WRITTEN_OUT = frozenset(
 )
 
 
-class Knowledge(NamedTuple):
+class ReaderKnowledge(NamedTuple):
     """What a reader knows: topics, where to look for them, how words are misspelt, weights."""
 
     topics: Sequence[CompiledTopic]
-    index: Index
+    where: Index
     misspelt: Mapping[str, str]
     weights: Weights
 
 
-def read_post(text: str, known: Knowledge) -> Iterator[Disclosure]:
+def read_post(text: str, known: ReaderKnowledge) -> Iterator[Disclosure]:
     """What ``text`` says about each topic that it is about."""
     post, met = _prepared(text, known)
     for number, parts in sorted(met.items()):
@@ -84,15 +84,16 @@ def read_post(text: str, known: Knowledge) -> Iterator[Disclosure]:
             yield told
 
 
-def signals_in(text: str, number: int, known: Knowledge) -> Signals:
+def signals_in(text: str, number: int, known: ReaderKnowledge) -> Signals:
     """What speaks for or against a topic in a post, by which the weights are learned."""
     post, _ = _prepared(text, known)
     topic = known.topics[number]
-    said, refused = _by_rules(post, topic, {TERM})
+    post.has_terms = True
+    said, refused = _by_rules(post, topic, ())
     return signals_of(post, topic, (each for _, each in (*said, *refused)))
 
 
-def _prepared(text: str, known: Knowledge) -> tuple[ReadPost, dict[int, set[int]]]:
+def _prepared(text: str, known: ReaderKnowledge) -> tuple[ReadPost, dict[int, set[int]]]:
     """The post made ready, and of which topics it may have what."""
     low = lowered(text)
     words = set(words_of(low))
@@ -101,8 +102,8 @@ def _prepared(text: str, known: Knowledge) -> tuple[ReadPost, dict[int, set[int]
         mended |= own_tags(low)
     mended |= {word: _A_PHOBIA for word in words if word.endswith("phobia") and _is_fear(word)}
     words.update(word for meant in mended.values() for word in meant.split(" "))
-    found = known.index.keys() & words
-    return ReadPost(low, text, mended), _met_topics(found, words, known.index)
+    found = known.where.keys() & words
+    return ReadPost(low, text, mended), _met_topics(found, words, known.where)
 
 
 def _is_fear(word: str) -> bool:
@@ -128,27 +129,30 @@ def _of_topic(
     post: ReadPost, topic: CompiledTopic, met: set[int], weights: Weights
 ) -> Disclosure | None:
     """What the post says of a topic, of which it may have ``met``: terms, phrases, clues."""
+    post.has_terms = TERM in met
+    phrases = [each for each in sorted(met) if each >= 0 and post.has(topic.phrases[each])]
     clues = sum(each < TERM for each in met)
-    if clues == len(met) < FEWEST_CLUES:
+    if not (phrases or clues >= FEWEST_CLUES or _has_terms(post, topic)):
         return None
-    said, refused = _by_rules(post, topic, met)
+    said, refused = _by_rules(post, topic, phrases)
     told = _outright(post, topic, said, refused)
-    if told is None and (clues >= FEWEST_CLUES or refused or _has_terms(post, topic)):
+    if told is None:
         told = _weighed(post, topic, (*said, *refused), weights)
     return told or _about(post, topic, refused)
 
 
-def _by_rules(post: ReadPost, topic: CompiledTopic, met: set[int]) -> tuple[Found, Found]:
-    """What rules find in a post, and what they refuse."""
-    post.has_terms = TERM in met
-    phrases = [each for each in sorted(met) if each >= 0 and post.has(topic.phrases[each])]
-    said: Found = []
-    refused: Found = []
+def _has_terms(post: ReadPost, topic: CompiledTopic) -> bool:
+    """Whether it has a term of the topic, if only in what it quotes."""
+    return post.has_terms and any(post.mark(each, topic).terms for each in post.all_readings)
+
+
+def _by_rules(post: ReadPost, topic: CompiledTopic, phrases: Sequence[int]) -> tuple[Found, Found]:
+    """What rules find in a post, which has some of the topic's ``phrases``; what they refuse."""
     post.professional = post.has_profession or any(
         works_with(reading, post.mark(reading, topic).terms) for reading in post.readings
     )
-    if not (phrases or post.has_terms):
-        return said, refused
+    said: Found = []
+    refused: Found = []
     for place, reading in enumerate(post.readings):
         found = list(_findings(post, topic, phrases, place, reading))
         if any(not each.refused for each in found):
@@ -157,10 +161,6 @@ def _by_rules(post: ReadPost, topic: CompiledTopic, met: set[int]) -> tuple[Foun
         said += [(reading, each) for each in found if not each.refused]
         refused += [(reading, each) for each in found if each.refused]
     return said, refused
-
-
-def _has_terms(post: ReadPost, topic: CompiledTopic) -> bool:
-    return any(post.mark(reading, topic).terms for reading in post.readings)
 
 
 def _weighed(
@@ -174,6 +174,8 @@ def _weighed(
         return None
     if any(has_any(topic.denials, reading) for reading in post.readings):
         return None
+    if not (post.own or post.casual):
+        return None
     signals = signals_of(post, topic, (each for _, each in found))
     if not weights.enough(signals, named=bool(found)):
         return None
@@ -182,6 +184,7 @@ def _weighed(
         for reading in post.readings
         for words in telling(reading, post.mark(reading, topic), topic)
     ]
+    spans += [_span(reading, (each.first, each.last)) for reading, each in found]
     return Disclosure(topic.name, DisclosureLevel.OUTRIGHT, _merged(spans), TOGETHER)
 
 

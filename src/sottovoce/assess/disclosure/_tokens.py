@@ -173,7 +173,7 @@ def sentences(low: str, mended: Mapping[str, str]) -> list[Sentence]:
 
 
 def _statement_and_question(sentence: Sentence) -> Iterator[Sentence]:
-    """A question that is asked after a statement is a sentence of its own: "PCOS here, any tips?"."""
+    """A question after a statement is a sentence of its own: "PCOS here, any tips?"."""
     words, spans, question = sentence
     if question:
         for place in range(len(words) - 2, _SHORT - 1, -1):

@@ -5,6 +5,7 @@ which words. Each such signal has a weight, learned from the open posts of ours 
 regression); the sum decides. ``tables/weights.json`` says how it was made.
 """
 
+import itertools
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from sottovoce.assess.disclosure._context import IF, NOT, OTHERS, OWN, WOULD, SentenceReading
 from sottovoce.assess.disclosure._post import ROLE_LETTERS, Marked, ReadPost, RuleMatch
 from sottovoce.assess.disclosure._terms import CLUE, CompiledTopic
+from sottovoce.assess.disclosure._tokens import QUOTE
 
 # Classes of words that say of whom a sentence speaks, and whether it denies or supposes.
 _PERSONS = OWN | OTHERS | {NOT, IF, WOULD}
@@ -25,6 +27,7 @@ _PHRASE = "phrase"
 # No word begins with it.
 _TOPIC = "*"
 _NAME = "N"
+_OF_ANOTHER = "not: third person"
 _TELLING = ROLE_LETTERS | {_NAME, CLUE}
 FEWEST_CLUES, MOST_CLUES = 2, 6
 
@@ -44,6 +47,8 @@ class Weights(NamedTuple):
     """Enough where a post has the topic's terms."""
     least_by_clues: float
     """Enough where it has only clues."""
+    least_of_another: float
+    """Enough where a rule fits, but speaks of somebody else."""
 
     def score(self, signals: Signals) -> float:
         """The sum of the weights; words count less the more of them there are."""
@@ -53,7 +58,9 @@ class Weights(NamedTuple):
         return (traits + words * SCALE / math.sqrt(len(signals.words) or 1)) / 100
 
     def enough(self, signals: Signals, *, named: bool) -> bool:
-        """Whether it is outright; a topic that is ``named``, or of which terms stand, needs less."""
+        """Whether it is outright; a topic that is ``named``, or has terms there, needs less."""
+        if _OF_ANOTHER in signals.traits:
+            return self.score(signals) >= self.least_of_another
         if named or signals.traits["terms"] > 0:
             return self.score(signals) >= self.least
         few = signals.traits["clues"] * MOST_CLUES < FEWEST_CLUES
@@ -65,7 +72,7 @@ def load_weights() -> Weights:
     """The shipped weights."""
     text = (files(__package__) / "tables" / "weights.json").read_text(encoding="utf-8")
     read = json.loads(text)
-    return Weights(read["weights"], read["least"], read["least_by_clues"])
+    return Weights(read["weights"], read["least"], read["least_by_clues"], read["least_of_another"])
 
 
 def signals_of(post: ReadPost, topic: CompiledTopic, found: Iterable[RuleMatch]) -> Signals:
@@ -74,6 +81,8 @@ def signals_of(post: ReadPost, topic: CompiledTopic, found: Iterable[RuleMatch])
     places: set[tuple[str, ...]] = set()
     terms = length = most = 0
     for reading in post.readings:
+        if reading.sentence.words == [QUOTE]:
+            continue
         tokens = _tokens(reading, post.mark(reading, topic), topic)
         told = [token for token in tokens if token.kind in _TELLING]
         places.update(token.words for token in told if token.kind == CLUE)
@@ -89,7 +98,7 @@ def signals_of(post: ReadPost, topic: CompiledTopic, found: Iterable[RuleMatch])
         "in a sentence": min(most, 4) / 4,
         "share": min((terms + len(places)) / (length or 1), 0.5) * 2,
         "no term": float(not terms),
-        **{name: 1.0 for name in _traits(post, found)},
+        **dict.fromkeys(_traits(post, found), 1.0),
     }
     return Signals(traits, frozenset(words))
 
@@ -168,7 +177,7 @@ def _of_sentence(tokens: list[Token], *, question: bool) -> Iterator[str]:
     end = "?" if question else "."
     words = ["^", *(token.shown for token in tokens), end]
     yield from words
-    yield from map(" ".join, zip(words, words[1:], strict=False))
+    yield from map(" ".join, itertools.pairwise(words))
     yield from (f"={token.kind}" for token in tokens)
     persons = [
         (place, token.kind)

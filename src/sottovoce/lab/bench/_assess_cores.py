@@ -37,6 +37,7 @@ MOST_THREADS = 16
 _QUERIES_OF_A_USER = 121
 # 64 MB a thread, more than any cache holds.
 _NUMBERS_COPIED = 1 << 23
+_COPIES = 10
 _FORUM_USERS, _FORUM_POSTS = 1_818, 96_538
 """Of one simulated forum; a larger one is made of several such, each with users of its own."""
 
@@ -67,12 +68,13 @@ def memory_rows(seconds: float = SECONDS, *, numbers: int = _NUMBERS_COPIED) -> 
     arrays = [(np.ones(numbers), np.zeros(numbers)) for _ in range(max(counted))]
 
     def copied(threads: int) -> None:
-        on_threads([partial(np.copyto, to, source) for source, to in arrays[:threads]])
+        on_threads([partial(_copy, *each) for each in arrays[:threads]])
 
     works: dict[str, Work] = {str(threads): partial(copied, threads) for threads in counted}
     best = best_times(works, seconds=seconds)
     # What is read and what is written.
-    speed = {name: 2 * 8 * numbers * int(name) / time / 1e9 for name, time in best.items()}
+    size = 2 * 8 * numbers * _COPIES
+    speed = {name: size * int(name) / time / 1e9 for name, time in best.items()}
     return [
         bench_row(
             "assess",
@@ -84,6 +86,11 @@ def memory_rows(seconds: float = SECONDS, *, numbers: int = _NUMBERS_COPIED) -> 
         )
         for threads in counted[1:]
     ]
+
+
+def _copy(source: Floats, to: Floats) -> None:
+    for _ in range(_COPIES):
+        np.copyto(to, source)
 
 
 def _numbers_of_threads() -> list[int]:
