@@ -267,7 +267,7 @@ def test_everything_is_deleted_with_one_click_and_a_yes(visitor: "Visitor") -> N
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("posts.csv", b"who,what\n1,2\n", "column"),
+        ("posts.csv", b"time,text\nnever,hi\n", "time"),
         ("posts.parquet", b"PAR1 and then nothing of the kind", "annot read"),
         ("posts.jsonl", b"\x00\x01\x02" * 500, "file"),
         ("posts.exe", b"MZ", "name must end in"),

@@ -68,6 +68,7 @@ def to_which_column_is_which(visitor: "Visitor") -> None:
     file = {"name": "posts.csv", "mimeType": "text/csv", "buffer": content}
     visitor.go("/start")
     visitor.page.locator("#file").set_input_files(file)  # type: ignore[arg-type] # a payload
+    visitor.page.get_by_label("Let me choose which column is which").check()
     visitor.page.get_by_role("button", name="Look at this file").click()
     visitor.page.get_by_role("heading", name="Which column is which?").wait_for()
 
@@ -151,7 +152,7 @@ def test_the_page_follows_light_and_dark(visit: "Visit", scheme: str, sign: int)
 
 
 def test_an_error_of_hers_is_told_where_readers_hear_it(visitor: "Visitor") -> None:
-    file = {"name": "posts.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n"}
+    file = {"name": "posts.csv", "mimeType": "text/csv", "buffer": b"time,text\nnever,hi\n"}
     visitor.page.locator("#file").set_input_files(file)  # type: ignore[arg-type] # a payload
     visitor.page.get_by_role("button", name="Look at this file").click()
     visitor.page.get_by_role("alert").wait_for()
