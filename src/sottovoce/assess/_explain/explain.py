@@ -171,7 +171,7 @@ def _checked_row(state: State, user: str, own_posts: UserPosts) -> int:
     if not own_posts.numbers.size:
         raise InputError(
             "the user has no post in these files. Names are taken as the file writes them, "
-            "capitals included; assess with --show-users N prints those of the most exposed."
+            "capitals included; sottovoce assess --show-users 10 prints those of the most exposed."
         )
     if row is None and state.header.clean and of_nobody(pa.array([user]))[0]:
         raise InputError(
