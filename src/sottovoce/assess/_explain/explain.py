@@ -90,7 +90,7 @@ def explain(
         words=parts.words(most),
         without=what_if(state, scoring, own_posts, question, without) if without else None,
         leaving=None if isinstance(parts, WordParts) else _leaving(own_posts, parts, row),
-        band=band_held(state, question, row),
+        band=band_held(state, row, question.topic, question.measure, question.setting),
     )
 
 
